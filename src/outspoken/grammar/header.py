@@ -31,7 +31,9 @@ _ENTRIES = {
     "payloads": "expression",
 }
 #: Fields that the compiled form of a grammar leaves out if they are empty.
-_RARE = frozenset({"point", "any_case", "answer", "arguments", "checks", "evidence", "payloads", "repeated"})
+_RARE = frozenset(
+    {"point", "any_case", "answer", "arguments", "checks", "evidence", "payloads", "reasoned_calls", "repeated"}
+)
 
 Span = tuple[int, int]
 
@@ -55,6 +57,7 @@ class Header:
     - `written`: how values other than strings are written as bare text: "json", "words" (JSON, but Python's `True`,
       `False` and `None`), or "python".
     - `indent`: the indentation, in spaces, of JSON arguments that are written on several lines; 0 for one line.
+    - `reasoned_calls`: a call in reasoning that goes on behind it is reasoning (""), or a call that is "run".
     - `repeated`: the value of an argument that is given more than once: the last one (""), or the "list" of all.
     - `opened`: what every prompt ends with (`<|start|>assistant`). It is not written at the start of a response, and is
       read before it unless the caller passes a prefix.
@@ -89,6 +92,7 @@ class Header:
     arguments: dict[str, str] = field(default_factory=dict[str, str])
     actions: dict[str, str] = field(default_factory=dict[str, str])
     payloads: dict[str, str] = field(default_factory=dict[str, str])
+    reasoned_calls: Literal["", "run"] = ""
     repeated: Literal["", "list"] = ""
     answer: tuple[str, ...] = ()
     checks: dict[str, str] = field(default_factory=dict[str, str])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import accumulate
+from typing import Literal
 
 from outspoken.patterns.markup_search import ValueMarkup, is_distinct_marker
 
@@ -57,6 +59,10 @@ def all_value_markup(automaton: Automaton) -> ValueMarkup:
     return ValueMarkup(sorted(closers), sorted(followers), call_phrases(automaton))
 
 
+#: How certain it is that the markers in a value are damage.
+Looseness = Literal["", "possible", "certain"]
+#: One mistake leaves no more markers in a value.
+_FEW = 2
 #: How the names of closing markers end.
 _CLOSING = ("_CLOSE", "_END")
 
@@ -73,18 +79,21 @@ class LooseMarkup:
         forms = sorted({form.lower() for form in closers | others}, key=lambda form: (-len(form), form))
         self._search = re.compile("|".join(map(re.escape, forms)) or "(?!)")
 
-    def is_in(self, text: str) -> bool:
-        """Does a value hold a marker that is not mentioned, or only one half of a group?"""
+    def find(self, text: str) -> Looseness:
+        """How loose the markers in a value are.
+
+        One at an edge of the value is "certain" damage, and so is an opener or a separator among one or two markers.
+        One or two closers are "possible" damage: something else has to speak for it. More markers than that are text
+        about markup.
+        """
         low = text.lower()
-        depth, found = 0, False
-        for match in self._search.finditer(low):
-            if _is_mentioned(low, *match.span()):
-                continue
-            found = True
-            depth += -1 if match[0] in self._closers else 1
-            if depth < 0:
-                return True
-        return found and depth != 0
+        matches = [m for m in self._search.finditer(low) if not _is_mentioned(low, *m.span())]
+        sides = [-1 if match[0] in self._closers else 1 for match in matches]
+        if not sides or (sum(sides) == 0 and min(accumulate(sides)) >= 0):
+            return ""
+        if not low[: matches[0].start()].strip() or not low[matches[-1].end() :].strip():
+            return "certain"
+        return "" if len(sides) > _FEW else "certain" if max(sides) > 0 else "possible"
 
 
 _BEFORE = re.compile(r"[ \t\"'`(“«]\Z")

@@ -15,8 +15,7 @@ _MAX_DIGITS = 4000
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _INTEGRAL = re.compile(r"([+-]?[0-9]+)\.0+")
-# Digits behind a zero are no number as written: some read `010` as 8, others as 10.
-_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _NUMBER_BEGUN = re.compile(r"[+-]?[0-9.]*(?:[eE][+-]?[0-9]*)?")
 
@@ -58,7 +57,6 @@ def read_bare(text: str, types: frozenset[str] | None, fallback: str) -> Any:
         len(text) < 19
         and text.isdigit()
         and text.isascii()
-        and (text[0] != "0" or len(text) == 1)
         and "string" not in types
         and not _NUMERIC.isdisjoint(types)
     ):

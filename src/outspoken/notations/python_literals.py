@@ -19,10 +19,10 @@ _TAIL = _BLANK + r"(?=[,)\]}\r\n]|\Z)"
 _OPENING = r"((?:[rR][bBfF]?|[bBfF][rR]?|[uU])?)('''|\"\"\"|'|\")"
 _PLAIN = (
     r"(?:'(?P<single>[^'\\]*)'|\"(?P<double>[^\"\\]*)\""
-    r"|(?P<decimal>[+-]?(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,17})?)|(?P<word>True|False|None|true|false|null))"
+    r"|(?P<decimal>[+-]?[0-9]{1,17}(?:\.[0-9]{1,17})?)|(?P<word>True|False|None|true|false|null))"
 )
 _RADIX = r"[+-]?0[xXoObB][0-9a-fA-F_]+"
-_NUMBER = r"[+-]?(?:(?:0(?![0-9])|[1-9])[0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9][0-9_]*)?"
+_NUMBER = r"[+-]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9][0-9_]*)?"
 
 
 def _token(space: str, after: str) -> re.Pattern[str]:

@@ -236,7 +236,8 @@ class CallBuilder:
             node.bare = [""]
             return
         text = "".join(node.bare)
-        if value_markup(value_end).is_in(text) or loose_markup(value_end.automaton).is_in(text):
+        node.looseness = max(node.looseness, loose_markup(value_end.automaton).find(text), key=len)
+        if value_markup(value_end).is_in(text):
             node.problem = f"the value of `{node.key}` holds markup that may end it"
 
     def _send_if_text(self, node: OpenNode) -> None:
@@ -400,7 +401,7 @@ class CallBuilder:
         if arguments is None or node.keyed:
             self._send(node, closing_text(arguments, keyed=node.keyed))
         text = "".join(node.parts or ())
-        found = self._objections(name, arguments or {}, "" if node.keyed else text, is_repaired=bool(recorder.edits))
+        found = self._objections(node, name, arguments or {})
         if found and (recorder.edits or found[0].code in _REFUSED or self._schema_check == "refuse"):
             node.problem = found[0].message
             self.unfinished(node, end, "invalid")
@@ -420,16 +421,21 @@ class CallBuilder:
             return "the name holds punctuation of the call"
         return self._doubt(node) or self._recorder.ambiguity or ("" if node.name else "a tool call has no name")
 
-    def _objections(self, name: str, arguments: dict[str, Any], text: str, *, is_repaired: bool) -> list[Objection]:
-        """What speaks against a finished call; `text` is the JSON text of its arguments, if it was written as JSON."""
-        found: list[Objection] = []
+    def _objections(self, node: OpenNode, name: str, arguments: dict[str, Any]) -> list[Objection]:
+        """What speaks against a finished call of a name."""
+        is_repaired, found = bool(self._recorder.edits), list[Objection]()
+        text = "" if node.keyed else "".join(node.parts or ())
         if text and (repeated := repeated_keys.contradicted(text, arguments)) is not None:
             found.append(Objection("repeated-argument", f"the argument `{repeated}` is given twice, with two values"))
         if text and loses_path(text):
             found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
+        if node.looseness == "certain" or (node.looseness and lacking(self._tools, name, arguments)):
+            found.append(Objection("unproven", "a value holds markup that may belong to the call"))
         if is_repaired:
             closers = closing_forms(registry.automaton(self._header.format))
-            if why := unproven(self._recorder.edits, self._state.source.slice, closers, has_arguments=bool(arguments)):
+            if why := unproven(
+                self._recorder.edits, self._state.source.slice, closers, node.start, has_arguments=bool(arguments)
+            ):
                 found.append(Objection("unproven", why))
         if self._tools is not None and self._schema_check != "off":
             found += objections(self._tools, name, arguments, repaired=is_repaired)

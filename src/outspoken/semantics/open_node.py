@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from outspoken.grammar.automaton import Transition
+    from outspoken.grammar.value_markup import Looseness
     from outspoken.json.partial_string import PartialString
     from outspoken.notations.interface import ValueScanner
 
@@ -46,6 +47,8 @@ class OpenNode:
     #: the bare text of that argument, in pieces, and its first characters, which decide its type
     bare: list[str] | None = None
     head = ""
+    #: how certain it is that a bare value holds damaged markup
+    looseness: Looseness = ""
     #: the markup says that the argument is a string
     is_text = False
     #: the argument's text is passed on as a JSON string while it arrives

@@ -20,6 +20,10 @@ _LOST_PATH = re.compile(r'"[A-Za-z]:\\[bfnrt]\w')
 
 #: A value that is closed by its own sign.
 _CLOSED = re.compile(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")
+#: What stands behind one of these belongs to no value before it.
+_CLOSING_BRACKETS = ("}", "]", ")")
+#: A mark of a fence with its language, which says nothing.
+_FENCE = re.compile(r"[`~]{3,}\w*")
 #: So far behind an insertion, nothing but white space shows that the text ends there.
 _FAR = 200
 
@@ -73,18 +77,19 @@ def loses_path(arguments_text: str) -> bool:
 
 
 def unproven(
-    edits: Iterable[Edit], read: Callable[[int, int], str], closers: Collection[str], *, has_arguments: bool
+    edits: Iterable[Edit], read: Callable[[int, int], str], closers: Collection[str], start: int, *, has_arguments: bool
 ) -> str:
     """Why the repairs of a call prove nothing: words were dropped, or the end of the text closes a value.
 
-    `read` gives the response between two offsets, `closers` are the markers that close values and calls. The end of the
-    text may only close markup, behind a value or a marker that is closed itself.
+    The call begins at `start`. `read` gives the response between two offsets, `closers` are the markers that close
+    values and calls. The end of the text may only close markup, behind a value or a marker that is closed itself.
     """
     ends: list[Edit] = []
     for edit in edits:
-        if edit.code in ("stray-text", "dropped-text"):
-            dropped = read(edit.start, edit.end)
-            if any(char.isdigit() for char in dropped) or sum(map(str.isalnum, dropped)) > 1:
+        if edit.code in ("stray-text", "dropped-text") and edit.end > start:
+            dropped = _FENCE.sub("", read(edit.start, edit.end))
+            is_behind = read(max(edit.start - _FAR, 0), edit.start).rstrip()[-1:] in _CLOSING_BRACKETS
+            if not is_behind and (any(map(str.isdigit, dropped)) or sum(map(str.isalnum, dropped)) > 1):
                 return f"the text {dropped.strip()!r} between markers belongs to nothing"
         if edit.start == edit.end and edit.after and not read(edit.start, edit.start + _FAR).strip():
             ends.append(edit)

@@ -26,7 +26,7 @@ _REGION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 #: A quotation mark at the end of the text before a call: it begins a word. Its end stands right behind the call.
-_QUOTE = re.compile(r"(?:^|(?<=[\s(\[{:]))[\"'“‘«]\Z|`{1,16}\Z")
+_QUOTE = re.compile(r"(?:^|(?<=[\s(\[{:]))[\"'“‘«]\Z|(?<!`)`{1,2}\Z|(?<=[^\n`])`{3,16}\Z")
 _CLOSING = {"“": "”", "‘": "’", "«": "»"}
 #: A sentence that announces an example.
 _ANNOUNCES = re.compile(r"\b(?:example|format|looks? like|such as|would (?:be|look)|e\.g\.)[^\n]*:\s*\Z", re.IGNORECASE)
@@ -58,7 +58,15 @@ def think_markers(automaton: Automaton) -> ThinkMarkers | None:
         for marker in automaton.top_level_markers
         if not marker.inserted and any(op == "begin" and "think" in kinds.split() for op, kinds in marker.after)
     }
-    if not closers:
+    # what ends other nodes, too, such as the end of a message, tells nothing of reasoning
+    shared = {
+        marker.terminal.regex
+        for config in automaton.configs
+        for marker in config.strict_transitions()[2]
+        if any(op == "end" and kind != "think" for op, kind in marker.after)
+    }
+    closers = {regex: None for regex in closers if regex not in shared}
+    if not closers or automaton.tables.header.reasoned_calls == "run":
         return None
     close = "|".join([f"(?:{pattern})" for pattern in closers])
     open = "|".join([f"(?:{pattern})" for pattern in openers]) or "(?!)"
@@ -367,13 +375,13 @@ class _Settler:
     def _add_quoted(self, segments: list[Any], at: int, first: Doubt) -> int:
         """A call that is quoted is text, with the text on both sides of it."""
         call, doubt = segments[at], first.decisive
-        self.quoted.append(call.span)
         message = f"the call of `{call.name}` stands {doubt.where}, so it stays text"
         self._report("quoted-call", message, call.span, "note", "quoted here")
         start = first.text_start(segments, call)
+        following = segments[at + 1] if at + 1 < len(segments) else None
+        self.quoted.append((start, following.span[0] if following is not None else len(self._raw)))
         if self.segments and type(self.segments[-1]) is Text:
             start = self.segments.pop().span[0]
-        following = segments[at + 1] if at + 1 < len(segments) else None
         if type(following) is Text:
             end, at = following.span[1], at + 1
         else:
