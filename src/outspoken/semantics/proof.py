@@ -23,6 +23,7 @@ _CLOSED = re.compile(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z"
 #: What stands behind one of these belongs to no value before it.
 _CLOSING_BRACKETS = ("}", "]", ")")
 #: A mark of a fence with its language, which says nothing.
+_MARKS = ("```", "~~~")
 _FENCE = re.compile(r"[`~]{3,}\w*")
 #: So far behind an insertion, nothing but white space shows that the text ends there.
 _FAR = 200
@@ -87,7 +88,10 @@ def unproven(
     ends: list[Edit] = []
     for edit in edits:
         if edit.code in ("stray-text", "dropped-text") and edit.end > start:
-            dropped = _FENCE.sub("", read(edit.start, edit.end))
+            mark = read(max(edit.start - 3, 0), edit.start)
+            dropped = _FENCE.sub(
+                "", read(edit.start, edit.end) if mark not in _MARKS else mark + read(edit.start, edit.end)
+            )
             is_behind = read(max(edit.start - _FAR, 0), edit.start).rstrip()[-1:] in _CLOSING_BRACKETS
             if not is_behind and (any(map(str.isdigit, dropped)) or sum(map(str.isalnum, dropped)) > 1):
                 return f"the text {dropped.strip()!r} between markers belongs to nothing"

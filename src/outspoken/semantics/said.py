@@ -58,12 +58,13 @@ def think_markers(automaton: Automaton) -> ThinkMarkers | None:
         for marker in automaton.top_level_markers
         if not marker.inserted and any(op == "begin" and "think" in kinds.split() for op, kinds in marker.after)
     }
-    # what ends other nodes, too, such as the end of a message, tells nothing of reasoning
+    # what also stands outside of reasoning, such as the end of a message, tells nothing of it
+    nodes = automaton.tables.nodes
     shared = {
         marker.terminal.regex
         for config in automaton.configs
+        if not any("think" in nodes[state].split() for state in config.stack)
         for marker in config.strict_transitions()[2]
-        if any(op == "end" and kind != "think" for op, kind in marker.after)
     }
     closers = {regex: None for regex in closers if regex not in shared}
     if not closers or automaton.tables.header.reasoned_calls == "run":
