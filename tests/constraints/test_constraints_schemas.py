@@ -134,5 +134,5 @@ def test_wrong_options(options: dict[str, Any], error: type[Exception], words: s
 def test_a_server_has_one_of_two_engines() -> None:
     made = constraint("hermes", tools=[_tool({"type": "string"})])
     for fields in (made.to_vllm, made.to_sglang):
-        with pytest.raises(ValueError, match="`backend` is 'guidance'; expected"):
-            fields("guidance")  # pyright: ignore[reportArgumentType]
+        with pytest.raises(ValueError, match="`backend` is 'outlines'; expected"):
+            fields("outlines")  # pyright: ignore[reportArgumentType]

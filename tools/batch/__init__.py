@@ -3,6 +3,7 @@
 `kills`: the command is killed at random moments, and its results equal those of a run that was not.
 `memory`: the memory of all processes for inputs from 10 MB to 2 GB.
 `bad-rows`: one bad row in a thousand, of ten kinds; all are in quarantine, none is lost.
+`clusters`: Ray and Spark read the same rows as the embedded engine; and how fast each is.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 
 from .bad_rows import check_bad_rows
+from .clusters import ENGINES, check_clusters
 from .kills import check_kills
 from .memory import check_memory
 
@@ -30,6 +32,13 @@ def main(arguments: list[str] | None = None) -> int:
     rows = commands.add_parser("bad-rows", help="read one bad row in a thousand")
     rows.add_argument("--rows", type=int, default=200_000, help="default: 200,000")
     rows.set_defaults(run=_bad_rows)
+    clusters = commands.add_parser("clusters", help="compare Ray and Spark with the embedded engine")
+    clusters.add_argument("--rows", type=int, default=20_000, help="rows to compare; default: 20,000")
+    clusters.add_argument(
+        "--speed-rows", type=int, default=200_000, help="rows to measure; default: 200,000; 0 for none"
+    )
+    clusters.add_argument("--engine", nargs="*", choices=ENGINES, default=ENGINES, help="default: all")
+    clusters.set_defaults(run=_clusters)
     found = parser.parse_args(arguments)
     return int(not found.run(found))
 
@@ -44,3 +53,7 @@ def _memory(found: argparse.Namespace) -> bool:
 
 def _bad_rows(found: argparse.Namespace) -> bool:
     return check_bad_rows(found.rows)
+
+
+def _clusters(found: argparse.Namespace) -> bool:
+    return check_clusters(found.rows, found.speed_rows, found.engine)

@@ -78,7 +78,7 @@ GROUPS: dict[str, Group] = {
         bare=("vllm==0.33.0", "sglang==0.5.23", "xgrammar==0.2.8", "oss-harmony==0.0.11", "mistral_common==1.13.1"),
         variables=(("VLLM_LOGGING_LEVEL", "ERROR"), ("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1"), ("HF_HUB_OFFLINE", "1")),
     ),
-    # Ray and Spark, which call `outspoken.batch`. Spark needs Java, and pandas 2 for `mapInArrow`; both leave files open.
+    # Ray and Spark, which call `outspoken.batch` and leave files open. Spark needs Java, and pandas 2 for `mapInArrow`.
     "clusters": Group(
         ("ray[data]==2.60.0", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3"),
         ignored=("default",),
