@@ -119,6 +119,12 @@ def test_no_bad_row_is_lost_or_costs_another(tmp_path: Path) -> None:
     blank = len(BAD) * 2
     assert len(good) + len(bad) + blank == len(lines)
     assert [row["code"] for row in bad] == [code for code, _ in BAD]
+    assert [row["message"] for row in bad][:4] == [
+        "the line is not JSON",
+        "the line is nested too deeply",
+        "the line has a number with too many digits",
+        "the line is not UTF-8 at byte 14",
+    ]
     raws = [base64.b64decode(row["raw_base64"]) if "raw_base64" in row else row["raw"].encode() for row in bad]
     assert raws == [raw for _, raw in BAD]
     where = [row["line"] for row in good] + [row["line"] for row in bad]

@@ -289,9 +289,7 @@ TOOL: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    "target", ["llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang", "llama_cpp"]
-)
+@pytest.mark.parametrize("target", ["llguidance", "xgrammar", "ebnf", "gbnf", "vllm", "sglang", "llama_cpp"])
 def test_each_target_is_what_the_constraint_writes(target: str, cli: Cli) -> None:
     Path("tools.json").write_text(json.dumps([TOOL]), "utf-8")
     options = ["--tool-choice", "required", "--max-calls", "2", "--reasoning", "none", "--tools", "tools.json"]

@@ -1,4 +1,4 @@
-"""Packages that engines of constrained decoding install change what Lark does."""
+"""interegular, which `lark[interegular]` and some engines of constrained decoding install, changes what Lark does."""
 
 from __future__ import annotations
 

@@ -250,11 +250,19 @@ def test_a_page_is_written_and_read_back(tmp_path: Path) -> None:
     assert shared(page) == first
     data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[0])
     assert list(data["constraint"]) == list(TARGETS)
-    assert data["constraint"]["outlines"]["notes"][0].startswith("this page has the first 150,000 of ")
     assert len(page) < 1_500_000
     assert "<function=get_weather>" in data["rendered"]["qwen3_coder"]["text"]
     assert "cannot say this" in data["rendered"]["text"]["error"]
     assert "connect-src 'none'" in page
+
+
+def test_a_page_has_the_beginning_of_a_long_constraint(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    write(path, Given(text="Action: click(start_box='(1,2)')", format="ui_tars"), formats=["ui_tars"])
+    found = re.findall(r'<script type="application/json" id="data">(.*?)</script>', path.read_text("utf-8"), re.DOTALL)
+    ebnf = json.loads(found[0])["constraint"]["ebnf"]
+    assert len(ebnf["text"]) == 150_000
+    assert ebnf["notes"][0].startswith("this page has the first 150,000 of ")
 
 
 def test_a_saved_file_is_told_from_a_response() -> None:

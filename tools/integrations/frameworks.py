@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class TestedFramework(NamedTuple):
-    """A framework with an integration of its name: `outspoken.integrations.NAME`, `tests/integrations/test_NAME.py`.
+    """A framework with tests of its name, `tests/integrations/test_NAME.py`, and an integration of its name, if any.
 
     `group` is the environment that its tests run in. They are collected wherever the `module` can be found.
     """
@@ -40,6 +40,7 @@ FRAMEWORKS: dict[str, TestedFramework] = {
     "vllm": TestedFramework("servers", "vllm"),
     "sglang": TestedFramework("servers", "sglang"),
     "transformers": TestedFramework("servers", "transformers"),
+    "clusters": TestedFramework("clusters", "ray"),
 }
 
 GROUPS: dict[str, Group] = {
@@ -76,6 +77,11 @@ GROUPS: dict[str, Group] = {
         ),
         bare=("vllm==0.33.0", "sglang==0.5.23", "xgrammar==0.2.8", "oss-harmony==0.0.11", "mistral_common==1.13.1"),
         variables=(("VLLM_LOGGING_LEVEL", "ERROR"), ("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1"), ("HF_HUB_OFFLINE", "1")),
+    ),
+    # Ray and Spark, which call `outspoken.batch` and leave files open. Spark needs Java, and pandas 2 for `mapInArrow`.
+    "clusters": Group(
+        ("ray[data]==2.60.0", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3"),
+        ignored=("default",),
     ),
     # Other projects that read JSON, for `tools.compare`.
     "peers": Group(("json-repair[schema]==0.64.6", "baml-py==0.226.3", "instructor==1.17.0")),

@@ -7,8 +7,7 @@
 - `parts`, `outputs`, `summary`: what is written: parts and quarantine, the folder of results, the counts
 - `report`: one page of HTML about a folder of results
 - `worker`, `pool`, `run`, `progress`: one process for each core, and the run of a batch
-- `tables`, `packages`: what an engine calls in its own processes; packages of others
-- `pandas`, `polars`, `duckdb`, `ray`, `spark`: responses in data frames, queries and clusters; import these by name
+- `tables`: responses in data frames, queries and clusters
 
 Import the public names from here. The room may import `providers`, `parsing` and what they are made of.
 """
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from .report.write import write_report as write_report
     from .running import run as run
     from .summary import Counts as Counts, Progress as Progress, Summary as Summary
+    from .tables import read_batches as read_batches, read_table as read_table, schema_of as schema_of
 
 export_lazily(
     __name__,
@@ -43,5 +43,6 @@ export_lazily(
         "report.write": "write_report",
         "running": "run",
         "summary": "Counts Progress Summary",
+        "tables": "read_batches read_table schema_of",
     },
 )

@@ -51,18 +51,16 @@ class BatchReader:
 
     def __call__(self, batch: RecordBatch) -> RecordBatch:
         """Read a batch."""
-        return self.read_rows(self.rows_of(batch), self.schema(batch.schema))
-
-    def read_rows(self, rows: Rows, schema: Schema) -> RecordBatch:
-        """Read rows whose columns are Python lists, to a batch of a schema."""
+        rows, schema = self.rows_of(batch), self.schema(batch.schema)
         with _without_gc():
             columns = self.read(rows)
         return self.make_batch(rows, columns, schema)
 
     def schema(self, given: Schema) -> Schema:
-        """The schema of the results for batches of a schema. Raises BatchError if it lacks a column."""
+        """The schema of the results for batches of a schema. Raises BatchError if it lacks a column, or for objects."""
         for name in self.options.columns:
-            _field_of(given, name)
+            if pa.types.is_fixed_size_binary(_field_of(given, name)):  # so Polars exports where objects of Python are
+                raise BatchError(f"the column `{name}` holds objects of Python; cast it to text")
         kept: dict[str, Any] = {}
         for name, kind in self.options.kept.items():
             found = _field_of(given, name)

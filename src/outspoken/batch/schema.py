@@ -93,10 +93,6 @@ KEPT_TYPES: dict[str, Any] = {
 }
 
 
-#: The columns that say where a row is from: null where another engine holds the rows.
-FROM_ENGINE = ("file", "line", "id")
-
-
 def kept_name(name: str) -> str:
     """The name that a kept column has in the output."""
     return f"input_{name}" if name in COLUMNS or name in ("response", "error") else name

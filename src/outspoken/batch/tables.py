@@ -1,14 +1,17 @@
-"""`read_table` and `read_batches`: what an engine with tables of Arrow calls in its own processes.
+"""`read_table` and `read_batches`: responses in data frames, in results of queries, and in the processes of a cluster.
 
-Each process keeps its readers, so that formats are loaded once and not for each table.
+Data comes by Arrow's PyCapsule interface, which pandas, Polars and DuckDB have, and results are tables and batches of
+pyarrow, which have it as well. Each process keeps its readers, so that formats are loaded once and not for each table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
-from .arrow import RecordBatch, Schema, compute, pa
+from outspoken.results.arguments import kind_of
+
+from .arrow import RecordBatch, Schema, pa
 from .errors import BatchError
 from .function import BatchReader
 from .options import BatchOptions
@@ -20,6 +23,14 @@ ROWS = 4096
 _MAX_READERS = 32
 
 _readers: dict[str, BatchReader] = {}
+
+
+class ArrowTable(Protocol):
+    """A table with Arrow's PyCapsule interface: a data frame, the result of a query, a `pyarrow.Table` and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """A capsule with the columns as a stream of batches."""
+        ...
 
 
 def reader_of(options: BatchOptions | None = None) -> BatchReader:
@@ -34,8 +45,29 @@ def reader_of(options: BatchOptions | None = None) -> BatchReader:
     return reader
 
 
+def read_table(table: ArrowTable, options: BatchOptions | None = None) -> Any:
+    """Read the rows of a table: a `pyarrow.Table` with as many rows in the same order, in the documented schema.
+
+    `table` is any object with Arrow's PyCapsule interface, such as a data frame of pandas (2.2) or Polars, a relation
+    of DuckDB, or a table of pyarrow; these libraries take the result by the same interface. A row that cannot be read
+    has its reason in `error`. A table without columns has no rows.
+
+    Raises BatchError if another one lacks a column, or holds what Arrow has no type for, and TypeError for any other
+    object.
+    """
+    if not hasattr(table, "__arrow_c_stream__"):
+        raise TypeError(f"`table` is {kind_of(table)}; expected a table with `__arrow_c_stream__`")
+    try:
+        given = pa.RecordBatchReader.from_stream(table)
+    except (ValueError, TypeError) as error:
+        reason = "; ".join([str(one) for one in error.args]) or type(error).__name__
+        raise BatchError(f"the table has no columns of Arrow: {reason}; pass only the columns that are read") from error
+    schema = schema_of(given.schema, options)
+    return pa.Table.from_batches(list(read_batches(given, options)) if given.schema.names else [], schema=schema)
+
+
 def read_batches(batches: Iterable[RecordBatch], options: BatchOptions | None = None) -> Iterator[RecordBatch]:
-    """Read batches one after the other, in batches of at most `ROWS` rows.
+    """Read batches of pyarrow one after the other, in batches of at most `ROWS` rows.
 
     Raises BatchError if a batch lacks a column.
     """
@@ -59,15 +91,6 @@ def _read(batch: RecordBatch, reader: BatchReader) -> Iterator[RecordBatch]:
         yield made
 
 
-def read_table(table: Any, options: BatchOptions | None = None) -> Any:
-    """Read a `pyarrow.Table`: another one with the same number of rows in the same order, in the documented schema.
-
-    A table without columns has no rows. Raises BatchError if another one lacks a column.
-    """
-    schema = schema_of(table.schema, options)
-    return pa.Table.from_batches(list(read_batches(table.to_batches(), options)), schema=schema)
-
-
 def schema_of(given: Schema, options: BatchOptions | None = None) -> Schema:
     """The schema of the results for tables of a schema. Kept columns of one without columns have the type null.
 
@@ -78,28 +101,3 @@ def schema_of(given: Schema, options: BatchOptions | None = None) -> Schema:
         return reader.schema(given)
     kept = {name: KEPT_TYPES[kind] if kind else pa.null() for name, kind in reader.options.kept.items()}
     return make_schema(kept, has_response=reader.options.has_response)
-
-
-def needed_columns(options: BatchOptions, names: Iterable[str]) -> list[str]:
-    """Which of the columns `names` are read or kept. Raises BatchError for one that is not there."""
-    names, needed = list(names), dict[str, None]()
-    for wanted in (*options.columns, *options.kept):
-        found = wanted if wanted in names else wanted.split(".")[0]
-        if found not in names:
-            known = ", ".join([f"`{name}`" for name in names]) or "none"
-            raise BatchError(f"there is no column `{wanted}`; the columns are {known}")
-        needed[found] = None
-    return list(needed)
-
-
-def check_beside(options: BatchOptions) -> None:
-    """Raise BatchError for options that have no meaning where results stand beside the other columns."""
-    for name in ("id_column", "keep"):
-        if getattr(options, name):
-            raise BatchError(f"`{name}` has no use here, as the other columns stay beside the result: leave it out")
-
-
-def split_table(table: Any) -> tuple[Any, Any]:
-    """The rows of a table that were read, and those that have an `error`."""
-    failed = compute().is_valid(table["error"])
-    return table.filter(compute().invert(failed)), table.filter(failed)

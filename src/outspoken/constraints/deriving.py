@@ -23,7 +23,6 @@ from .forms import Grammar
 from .registry import learned_actions, merged_skeleton
 
 if TYPE_CHECKING:
-    from .targets.lm_format_enforcer import MatcherParser
     from .targets.servers import ServerBackend
 
 #: Whether a response may have reasoning, has none, or begins with it.
@@ -35,7 +34,7 @@ class Constraint:
     """What a model may write in a format: text, reasoning, and calls of the given tools.
 
     `warnings` says what the constraint does not enforce, or leaves out, each with the tool and the argument. The
-    `to_…` methods write it for an engine. None of them needs the engine to be installed, except where it says so.
+    `to_…` methods write it for an engine. None of them needs the engine to be installed.
     """
 
     format: str
@@ -82,30 +81,6 @@ class Constraint:
         from .targets.xgrammar import structural_tag
 
         return structural_tag(self.grammar)
-
-    def to_outlines(self, terminator: str = "\x03") -> str:
-        """A regular expression without look-around, for the `Index` of outlines-core (0.2).
-
-        Each text ends with `terminator`, which stands nowhere else: behind a place where a text may end, the index
-        refuses some tokens that go on. Take it off before parsing. To have the model end as it does without a
-        constraint, pass the text of its end token, and enter that token into the `Vocabulary` under this text, with an
-        end token of another number. With an empty terminator, the expression is for other engines.
-
-        Free text may be narrower than in other targets, and values of recursive schemas are cut at a depth, which is
-        added to `warnings`. Raises ValueError if the expression is too large.
-        """
-        from .targets.outlines import regular_expression
-
-        return regular_expression(self.grammar, terminator)
-
-    def to_lm_format_enforcer(self) -> MatcherParser:
-        """A parser of lm-format-enforcer (0.11), a `CharacterLevelParser`, for its `TokenEnforcer`.
-
-        Raises ImportError if the package is not installed.
-        """
-        from .targets.lm_format_enforcer import character_parser
-
-        return character_parser(self.grammar)
 
     def to_vllm(self, backend: ServerBackend = "xgrammar") -> dict[str, Any]:
         """The fields of a request to vLLM's chat completions (0.33), for `extra_body` of OpenAI's client.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -43,11 +43,6 @@ class Matcher:
     def may_end(self) -> bool:
         """May the text end here?"""
         return self._may_end
-
-    @property
-    def key(self) -> Hashable:
-        """What tells this state from others of the same constraint."""
-        return self._places, self._may_end
 
     def allowed(self) -> CharSet:
         """The characters that may come next."""

@@ -19,7 +19,7 @@ from .given import Given, ProblemError, as_json, given_of
 from .grammars import use_format
 
 #: What a constraint can be written as: the names of `Constraint.to_…`.
-TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang", "llama_cpp")
+TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "vllm", "sglang", "llama_cpp")
 #: Detection reads a text in every format, so it is asked of the beginning only.
 _DETECTED = 6_000
 _MOST_CANDIDATES = 8

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from outspoken.constraints import Constraint
 
 #: What a constraint can be written as: by the names of `Constraint.to_…`.
-TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang", "llama_cpp")
+TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "vllm", "sglang", "llama_cpp")
 
 
 @command(

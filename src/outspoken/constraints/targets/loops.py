@@ -2,7 +2,7 @@
 
 Outside of values, rules refer to each other at their ends only, so they are the states of an automaton, and their
 elimination leaves repetitions (Arden's lemma). A rule that is recursive in another way, such as a schema that refers to
-itself, is unrolled to a certain depth.
+itself, has no such form.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from outspoken.constraints.forms import (
     seq,
 )
 
-#: A recursive value holds itself no deeper.
-DEEPEST = 2
 #: A form of more parts is of no use to any engine.
 _LARGEST = 200_000
 
@@ -36,14 +34,9 @@ _LARGEST = 200_000
 _Edges: TypeAlias = "dict[Form | None, Form]"
 
 
-def without_rules(grammar: Grammar) -> tuple[Form, list[str]]:
-    """The form of a grammar's root without rules, and warnings about what was left out.
-
-    Raises ValueError if the form is too large.
-    """
-    unroller = _Unroller(grammar)
-    form = unroller.whole(grammar.root)
-    return form, unroller.warnings
+def without_rules(grammar: Grammar) -> Form:
+    """The form of a grammar's root without rules. Raises ValueError if it is too large, or if a rule holds itself."""
+    return _Unroller(grammar).whole(grammar.root)
 
 
 class _Unroller:
@@ -51,9 +44,7 @@ class _Unroller:
         self._grammar = grammar
         self._known: dict[str, Form] = {}
         self._active: list[str] = []
-        self._cuts = 0
         self._has_rule: dict[Form, bool] = {}
-        self.warnings: list[str] = []
 
     def whole(self, form: Form) -> Form:
         """A form with all rules replaced by what they stand for."""
@@ -114,18 +105,12 @@ class _Unroller:
     def _of_rule(self, name: str) -> Form:
         if name in self._known:
             return self._known[name]
-        if self._active.count(name) > DEEPEST:
-            self._cuts += 1
-            warning = f"`{name.removeprefix('ref_')}` holds itself at most {DEEPEST} times"
-            self.warnings += [warning] if warning not in self.warnings else []
-            return NOTHING
-        cuts = self._cuts
+        if name in self._active:
+            raise ValueError(f"`{name}` holds itself")
         self._active.append(name)
-        found = self.whole(self._grammar.rules[name])
+        self._known[name] = self.whole(self._grammar.rules[name])
         self._active.pop()
-        if cuts == self._cuts:
-            self._known[name] = found
-        return found
+        return self._known[name]
 
     def _refers(self, form: Form) -> bool:
         """Does a form refer to rules?"""

@@ -26,11 +26,9 @@ def structural_tag(grammar: Grammar) -> dict[str, Any]:
         return {"type": "structural_tag", "format": dispatch}
     written = bnf_grammar(grammar)
     try:
-        form, warnings = without_rules(grammar)
-        if not warnings:
-            found = _format(form)
-            if len(json.dumps(found)) <= _LONGER * len(written):
-                return {"type": "structural_tag", "format": found}
+        found = _format(without_rules(grammar))
+        if len(json.dumps(found)) <= _LONGER * len(written):
+            return {"type": "structural_tag", "format": found}
     except ValueError:
         pass
     return {"type": "structural_tag", "format": {"type": "grammar", "grammar": written}}

@@ -1,21 +1,31 @@
-"""What Ray and Spark call in their processes, without a cluster."""
+"""Tables of pyarrow, pandas, Polars and DuckDB: the same rows as those of `BatchReader`.
+
+`tests/integrations/test_clusters.py` reads them in the processes of Ray and Spark.
+"""
 
 from __future__ import annotations
 
 import json
 import pickle
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from outspoken.batch import BatchError, BatchOptions, BatchReader, run, tables
+from outspoken.batch import BatchError, BatchOptions, BatchReader, read_batches, read_table, run, schema_of, tables
 from outspoken.batch.arrow import pa, parquet
-from outspoken.batch.schema import COLUMNS, make_schema
-from outspoken.batch.spark import json_type, result_schema
-from outspoken.batch.tables import needed_columns, read_batches, read_table, reader_of, split_table
+from outspoken.batch.schema import COLUMNS
+from outspoken.batch.tables import reader_of
 from tests.batch.batch_files import quarantine, results
+from tests.cases import CASES
+
+# Their types are known only in part.
+np: Any = import_module("numpy")
+pd: Any = import_module("pandas")
+pl: Any = import_module("polars")
+duckdb: Any = import_module("duckdb")
 
 CALL = '<tool_call>\n{"name": "find", "arguments": {"n": %d}}\n</tool_call>'
 OPTIONS = BatchOptions(format="hermes", id_column="id", keep=("n",), max_chars=200)
@@ -125,21 +135,6 @@ def test_text_of_parquet_that_is_not_utf8_is_in_quarantine(output: Any, tmp_path
     assert json.loads(bad["raw"]) == {"text": "Y2Fm6Q==", "n": 2}
 
 
-def test_a_table_is_split_into_rows_and_quarantine() -> None:
-    good, bad = split_table(read_table(pa.table(rows(9)), OPTIONS))
-    assert good.schema.equals(bad.schema)
-    assert bad.column("id").to_pylist() == ["r2", "r5", "r8"]
-    assert good.num_rows == 6
-    assert codes(good) == [None] * 6
-
-
-def test_only_needed_columns_are_read() -> None:
-    options = BatchOptions(text_column="a.b", id_column="id", keep=("a.c", "n:json", "x.y"))
-    assert needed_columns(options, ["id", "n", "a", "more", "x.y"]) == ["a", "id", "n", "x.y"]
-    with pytest.raises(BatchError, match=r"there is no column `x\.y`; the columns are `id`, `a`, `n`"):
-        needed_columns(options, ["id", "a", "n"])
-
-
 def test_too_much_text_is_read_in_halves(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = read_table(pa.table(rows(9)), OPTIONS)
     make_batch = BatchReader.make_batch
@@ -153,39 +148,98 @@ def test_too_much_text_is_read_in_halves(monkeypatch: pytest.MonkeyPatch) -> Non
     assert read_table(pa.table(rows(9)), OPTIONS).equals(wanted)
 
 
-# Spark
+# data frames and queries
+
+#: Responses of many formats with every kind of row that cannot be read of a column of text.
+SOME = CASES[::120]
+FRAME_OPTIONS = BatchOptions(
+    format_column="format", tools_column="tools", id_column="id", keep=("n", "score:float64"), max_chars=20_000
+)
+ROWS: dict[str, list[Any]] = {
+    "id": [f"r{number}" for number in range(len(SOME) + 6)],
+    "text": [*[case.text for case in SOME], None, "x" * 20_001, CALL, CALL, CALL, ""],
+    "format": [*[case.format for case in SOME], "hermes", "hermes", "nonsense", None, "hermes", "hermes"],
+    "tools": [*[None for _ in SOME], None, None, None, "{", None, None],
+    "n": list(range(len(SOME) + 6)),
+    "score": [*[None for _ in SOME], None, None, None, None, "high", None],
+    "more": [b"not needed" for _ in range(len(SOME) + 6)],
+}
+BAD = [None, "no-text", "too-long", "unknown-format", "invalid-tools", "invalid-column", None]
 
 
-def field(name: str, type: Any) -> dict[str, Any]:
-    """A field in the JSON of Spark."""
-    return {"name": name, "type": type, "nullable": True, "metadata": {}}
+@pytest.mark.parametrize("kind", ["pandas", "arrow", "categories", "polars", "duckdb"])
+def test_frames_have_the_same_rows(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "ROWS", 7)
+    frame = pd.DataFrame(ROWS, index=[f"i{number}" for number in range(len(ROWS["id"]))])
+    if kind == "arrow":
+        frame = frame.convert_dtypes(dtype_backend="pyarrow")
+    elif kind == "categories":
+        frame["text"], frame["format"] = frame["text"].astype("category"), frame["format"].astype("category")
+    with duckdb.connect() as connection:
+        connection.register("logs", pl.DataFrame(ROWS))
+        relation = connection.sql("SELECT * FROM logs")
+        made = read_table({"polars": pl.DataFrame(ROWS), "duckdb": relation}.get(kind, frame), FRAME_OPTIONS)
+        assert connection.sql("SELECT count(*), count(error) FROM made").fetchall() == [(len(frame), 5)]
+    wanted = BatchReader(FRAME_OPTIONS)(pa.RecordBatch.from_pydict(ROWS)).to_pylist()
+    assert made.to_pylist() == wanted
+    assert codes(made)[-len(BAD) :] == BAD
+    assert pl.DataFrame(made)["chars"].to_list() == [row["chars"] for row in wanted]
+    assert made.to_pandas(types_mapper=pd.ArrowDtype)["error"].notna().sum() == 5
 
 
-def test_the_schema_for_spark_has_the_types_of_arrow() -> None:
-    inner = {"type": "struct", "fields": [field("c", "timestamp")]}
-    given = {"type": "struct", "fields": [field("text", "string"), field("a", inner), field("n", "decimal(10,2)")]}
-    options = BatchOptions(keep=("a.c", "n", "text:float64", "a:json"), provider="openai")
-    made = result_schema(given, options)["fields"]
-    arrow = make_schema({"a.c": pa.null(), "n": pa.null(), "text": pa.null(), "a": pa.null()}, has_response=True)
-    assert [one["name"] for one in made] == arrow.names
-    types = {one["name"]: one["type"] for one in made}
-    assert [types[name] for name in ("a.c", "n", "input_text", "a")] == [
-        "timestamp",
-        "decimal(10,2)",
-        "double",
-        "string",
-    ]
-    assert [types[name] for name in ("line", "needs_more_work", "format")] == ["long", "boolean", "string"]
-    calls = types["tool_calls"]
-    assert (calls["type"], calls["containsNull"]) == ("array", True)
-    assert calls["elementType"]["fields"] == [field(name, "string") for name in ("name", "arguments", "id")]
-    assert types["segments"]["elementType"]["fields"][-1] == field("end", "integer")
-    assert json_type(pa.list_(pa.string()))["elementType"] == "string"
+def test_objects_of_pandas() -> None:
+    values = ["hello", float("nan"), pd.NA, None, pd.NaT]
+    made = read_table(pd.DataFrame({"text": pd.Series(values, dtype=object)}))
+    assert codes(made) == [None, *["no-text"] * 4]
+    made = read_table(pd.DataFrame({"text": pd.Series(["a", b"caf\xe9", b"caf\xc3\xa9"], dtype=object)}))
+    assert (codes(made), made["text"].to_pylist()) == ([None, "not-utf8", None], ["a", None, "café"])
+    said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": CALL % 1}]
+    frame = pd.DataFrame({"a": [{"messages": np.array(said, dtype=object)}, {"messages": said}, {}, None]})
+    made = read_table(frame, BatchOptions(messages_column="a.messages", format="hermes"))
+    assert [len(calls) for calls in made["tool_calls"].to_pylist()] == [1, 1, 0, 0]
+    assert codes(made) == [None, None, "no-text", "no-text"]
+    assert read_table(pd.DataFrame({"text": []})).schema.names == [*COLUMNS, "error"]
 
 
-def test_the_schema_for_spark_needs_other_names() -> None:
-    given = {"type": "struct", "fields": [field("text", "string"), field("Status", "string")]}
-    with pytest.raises(BatchError, match="Spark does not tell the kept column `Status` from another of the result"):
-        result_schema(given, BatchOptions(keep=("Status",)))
-    with pytest.raises(BatchError, match=r"there is no column `text\.x`; the columns are `text`, `Status`"):
-        result_schema(given, BatchOptions(keep=("text.x",)))
+def test_kept_columns_of_polars_have_their_types() -> None:
+    frame = pl.DataFrame({"text": ["a"], "n": [1], "day": ["2026-01-02"]}).with_columns(
+        category=pl.lit("x", dtype=pl.Categorical), kind=pl.lit("y", dtype=pl.Enum(["y", "z"])),
+        day=pl.col("day").str.to_date(), time=pl.lit("2026-01-02 03:04:05").str.to_datetime(time_unit="ns"),
+        price=pl.lit("1.50").cast(pl.Decimal(10, 2)), small=pl.lit(3, dtype=pl.UInt8), blob=pl.lit(b"\xff"),
+        list=pl.lit([1, 2]), nested=pl.struct(a=pl.lit(1), b=pl.struct(c=pl.lit("d"))), empty=pl.lit(None),
+    )  # fmt: skip
+    names = [name for name in frame.columns if name != "text"]
+    options = BatchOptions(keep=(*names, "nested.b.c"), id_column="n")
+    made = read_table(frame, options)
+    assert made.schema.equals(schema_of(pa.table(frame).schema, options))
+    read = pl.DataFrame(made)
+    assert read.select(names).rows() == frame.select(names).rows()
+    assert (read["nested.b.c"].item(), read["id"].item()) == ("d", "1")
+
+
+def test_bodies_of_a_query_that_is_larger_than_a_vector() -> None:
+    body = {"id": "c1", "choices": [{"message": {"content": CALL % 1}, "finish_reason": "stop"}]}
+    with duckdb.connect() as connection:
+        query = "SELECT CASE WHEN range % 5 = 0 THEN '{}' ELSE ? END AS body FROM range(5000)"
+        given = connection.sql(query, params=[json.dumps(body)])
+        made = read_table(given, BatchOptions(provider="openai", text_column="body", format="hermes"))
+        query = "SELECT count(*), count(error), sum(len(tool_calls)), min(response.id) FROM made"
+        assert connection.sql(query).fetchall() == [(5000, 1000, 4000, "c1")]
+    assert made.schema.names[-2:] == ["response", "error"]
+
+
+def test_what_is_no_table_is_named() -> None:
+    frame = pd.DataFrame({"text": ["a", "b"], "n": [1, "x"]})
+    for given in (frame[["text"]], pl.DataFrame({"text": ["a"]})):
+        with pytest.raises(BatchError, match="there is no column `t`; the columns are `text`"):
+            read_table(given, BatchOptions(text_column="t"))
+    with pytest.raises(BatchError, match=r"no columns of Arrow: .*column n .*; pass only the columns that are read"):
+        read_table(frame)
+    with pytest.raises(BatchError, match="no columns of Arrow: Duplicate column names"):
+        read_table(pd.concat([frame, frame], axis=1))
+    with pytest.raises(BatchError, match="the column `text` holds objects of Python; cast it to text"):
+        read_table(pl.DataFrame({"text": pl.Series([object()], dtype=pl.Object)}))
+    wrong: Any
+    for wrong in ([frame], pl.LazyFrame({"text": ["a"]}), "x"):
+        with pytest.raises(TypeError, match=r"`table` is .*; expected a table with `__arrow_c_stream__`"):
+            read_table(wrong)
