@@ -9,7 +9,7 @@ from typing import Any, cast
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.value_markup import closing_forms, loose_markup, value_markup
-from outspoken.notations.coerce import escape, may_be_other_than_text, to_json
+from outspoken.notations.coerce import escape, fits, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
 from outspoken.notations.tools import schema_view_of
 from outspoken.results.events import PlacedCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished
@@ -342,7 +342,10 @@ class CallBuilder:
         types = self._types(node)
         if node.partial_text is not None or (types is None and self._actions.may_be_action(node)):
             return text  # the field of the action decides how its text is read
-        return text if node.sending else bare_value(text, types, self._header.values)[0]
+        value, is_typed = (text, fits(text, types)) if node.sending else bare_value(text, types, self._header.values)
+        if not is_typed:
+            node.mistyped = {**(node.mistyped or {}), key: (end - len(text), end)}
+        return value
 
     def _types(self, node: OpenNode) -> frozenset[str] | None:
         types = types_of(self._tools, node.name, node.key)
@@ -409,9 +412,10 @@ class CallBuilder:
         repairs = recorder.take_repairs() if recorder.edits else ()
         status: Status = "repaired" if repairs else "ok"
         call = end_call(output, name, arguments or {}, text, node.id, node.start, end, status, repairs)
-        for code, message in found:
+        for code, message, key in found:
             label = "called here" if code == "unknown-tool" else "in this call"
-            recorder.report(code, message, call.span, "warning", label=label)
+            place = (node.mistyped or {}).get(key, call.span)
+            recorder.report(code, message, place, "warning", label="" if place is not call.span else label)
         if output.events is not None:
             output.events.append(ToolCallEnd(node.index, call))
 

@@ -47,6 +47,8 @@ class OpenNode:
     #: the bare text of that argument, in pieces, and its first characters, which decide its type
     bare: list[str] | None = None
     head = ""
+    #: the places of the bare values of another type than the schema asks for, by argument
+    mistyped: dict[str, tuple[int, int]] | None = None
     #: how certain it is that a bare value holds damaged markup
     looseness: Looseness = ""
     #: the markup says that the argument is a string

@@ -30,10 +30,11 @@ _FAR = 200
 
 
 class Objection(NamedTuple):
-    """What a call lacks, or has and should not have: the code of the diagnostic, and its message."""
+    """What a call lacks, or has and should not have: the code of the diagnostic, its message, and the argument."""
 
     code: str
     message: str
+    key: str = ""
 
 
 def objections(tools: Tools, name: str, arguments: Mapping[str, Any], *, repaired: bool) -> Iterator[Objection]:
@@ -48,7 +49,7 @@ def objections(tools: Tools, name: str, arguments: Mapping[str, Any], *, repaire
     for key, value in arguments.items():
         if not fits(value, tools.types(name, key)):
             kinds = " or ".join(sorted(tools.types(name, key) or ()))
-            yield Objection("mistyped-argument", f"the argument `{key}` of `{name}` should be {kinds}")
+            yield Objection("mistyped-argument", f"the argument `{key}` of `{name}` should be {kinds}", key)
         elif key in facts.listed and not _is_listed(value, facts.listed[key]):
             yield Objection(
                 "unlisted-value", f"the value of the argument `{key}` of `{name}` is none that its schema lists"

@@ -245,7 +245,7 @@ class Surroundings:
             is_habit = self._is_markup and self._read(start, start + 9).lstrip()[:1] in ("{", "[")
             if is_habit and not (type(last) is Text and _ANNOUNCES.search(last.text)):
                 return None
-            closer = re.compile(rf"(?m)^[ ]{{0,3}}{re.escape(fence)}{fence[0]}*[ \t]*$")
+            closer = re.compile(rf"(?m)^[ ]{{0,3}}{re.escape(fence)}{fence[0]}*[ \t\r]*$")
             return Doubt("quoted-call", "in a fence", start, closer=closer, wants_prose=True)
         name = region["tag"] or region["result"]
         closer = re.compile("-->" if region["comment"] else rf"</{name}>", re.IGNORECASE)
@@ -287,7 +287,7 @@ class Surroundings:
 @lru_cache(maxsize=64)
 def _closing_pattern(fence: str, name: str) -> re.Pattern[str]:
     if fence:
-        return re.compile(rf"^[ ]{{0,3}}{re.escape(fence)}{fence[0]}*[ \t]*$", re.MULTILINE)
+        return re.compile(rf"^[ ]{{0,3}}{re.escape(fence)}{fence[0]}*[ \t\r]*$", re.MULTILINE)
     return re.compile(f"</{name}>" if name else "-->", re.IGNORECASE)
 
 
