@@ -59,6 +59,8 @@ def all_value_markup(automaton: Automaton) -> ValueMarkup:
     return ValueMarkup(sorted(closers), sorted(followers), call_phrases(automaton))
 
 
+#: The name in an opening tag, and the end of the tag.
+_NAME = r"(?:[\w.:\-]{1,60}[\"']?\s?/?>)?"
 #: How certain it is that the markers in a value are damage.
 Looseness = Literal["", "possible", "certain"]
 #: One mistake leaves no more markers in a value.
@@ -77,7 +79,8 @@ class LooseMarkup:
     def __init__(self, closers: set[str], others: set[str]) -> None:
         self._closers = {form.lower() for form in closers}
         forms = sorted({form.lower() for form in closers | others}, key=lambda form: (-len(form), form))
-        self._search = re.compile("|".join(map(re.escape, forms)) or "(?!)")
+        patterns = [re.escape(form) + (_NAME if form.endswith(("=", '="', "='")) else "") for form in forms]
+        self._search = re.compile("|".join(patterns) or "(?!)")
 
     def find(self, text: str) -> Looseness:
         """How loose the markers in a value are.

@@ -154,8 +154,7 @@ class CallGate:
             self._pass(self._held.pop(0), made)
         self._held.pop(0)
         insort(self._left_out, start.index)
-        first = doubt.text_start(self._with_open(self._reader.segments, 0), ending.call)
-        first = self._text_end if self._ends_in_call else max(first, self._text_end)
+        first = self._text_end if self._ends_in_call else max(doubt.text_start, self._text_end)
         self._pass_text(first, ending.call.span[1], made)
         self._ends_in_call = True
 

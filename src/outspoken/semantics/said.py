@@ -94,6 +94,8 @@ class Doubt:
         otherwise: Doubt | None = None,
     ) -> None:
         self.code, self.where, self.start = code, where, start
+        #: where the call begins as text, with the markup before it
+        self.text_start = start
         #: the quotation mark that must stand right behind the call
         self._closing = closing
         #: what ends the region; the region counts without an end if `is_open_certain`, and with one only if prose
@@ -127,12 +129,6 @@ class Doubt:
     def decisive(self) -> Doubt:
         """The doubt that a verdict "said" is about: this one, or the other one if reasoning does not go on."""
         return self if self._otherwise is None or self.closed_by is not None else self._otherwise
-
-    def text_start(self, segments: Sequence[Any], call: ToolCall) -> int:
-        """Where a call that is quoted begins as text: behind the segment before it, if that is text or reasoning."""
-        last = next((s for s in reversed(segments) if s.span[1] <= call.span[0]), None)
-        is_lead = type(last) is Text or self._otherwise is not None  # a call has cut the reasoning before it
-        return last.span[1] if last is not None and is_lead else call.span[0]
 
     def _decide(
         self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
@@ -215,9 +211,23 @@ class Surroundings:
         lead = last if isinstance(last, Text) else cut
         if doubt is None and lead is not None:
             doubt = self._doubt_beside(lead, start)
-        if cut is None or self._thinks is None:
-            return doubt
-        return Doubt("thought-call", "in reasoning", start, closer=self._thinks.either, otherwise=doubt)
+        if cut is not None and self._thinks is not None:
+            doubt = Doubt("thought-call", "in reasoning", start, closer=self._thinks.either, otherwise=doubt)
+        if doubt is not None:
+            doubt.text_start = self._text_start(before, start)
+        return doubt
+
+    def _text_start(self, before: Sequence[Any], start: int) -> int:
+        """Where the markup begins that leads to a call: behind the segment before it, and the tag that closes that."""
+        if not before:
+            return 0
+        end = before[-1].span[1]
+        if isinstance(before[-1], Reasoning) and self._thinks is not None:
+            between = self._read(end, start)
+            closer = self._thinks.closer.search(between)
+            rest = between[closer.end() :] if closer is not None else between
+            return start - len(rest.lstrip())
+        return end if isinstance(before[-1], Text | Reasoning) else start
 
     def _doubt_beside(self, last: Text | Reasoning, start: int) -> Doubt | None:
         """Why the text right before a call makes it doubtful."""
@@ -378,7 +388,7 @@ class _Settler:
         call, doubt = segments[at], first.decisive
         message = f"the call of `{call.name}` stands {doubt.where}, so it stays text"
         self._report("quoted-call", message, call.span, "note", "quoted here")
-        start = first.text_start(segments, call)
+        start = first.text_start
         following = segments[at + 1] if at + 1 < len(segments) else None
         self.quoted.append((start, following.span[0] if following is not None else len(self._raw)))
         if self.segments and type(self.segments[-1]) is Text:

@@ -1,0 +1,117 @@
+"""What a finished call must show before it may run: arguments that fit its tool, ends that are in the text, numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from outspoken import Parser, Settings
+from outspoken.json import read_json
+
+STRING, NUMBER = {"type": "string"}, {"type": "number"}
+TOOLS: list[dict[str, Any]] = [
+    {
+        "name": "send_funds",
+        "parameters": {
+            "type": "object",
+            "properties": {"account": STRING, "amount": NUMBER, "speed": {"type": "string", "enum": ["slow", "fast"]}},
+            "required": ["account", "amount"],
+        },
+    },
+    {"name": "list_dir", "parameters": {"type": "object", "properties": {"path": STRING}}},
+]
+
+
+def hermes(arguments: str, name: str = "send_funds") -> str:
+    return f'<tool_call>\n{{"name": "{name}", "arguments": {arguments}}}\n</tool_call>'
+
+
+def coder(arguments: dict[str, str], name: str = "send_funds") -> str:
+    written = "".join([f"<parameter={key}>\n{value}\n</parameter>\n" for key, value in arguments.items()])
+    return f"<tool_call>\n<function={name}>\n{written}</function>\n</tool_call>"
+
+
+#: Sound calls that violate the schema of their tool: they can be used, and are reported.
+MISTAKEN = [
+    ("hermes", hermes('{"amount": 3}'), "missing-argument"),
+    ("hermes", hermes('{"account": 7, "amount": 3}'), "mistyped-argument"),
+    ("hermes", hermes('{"account": "DE", "amount": 3, "speed": "soon"}'), "unlisted-value"),
+    ("hermes", hermes("{}", "sned_funds"), "unknown-tool"),
+    ("qwen3_coder", coder({"amount": "3"}), "missing-argument"),
+    ("qwen3_coder", coder({"account": "DE", "amount": "three"}), "mistyped-argument"),
+]
+
+
+@pytest.mark.parametrize(("format_", "text", "code"), MISTAKEN)
+def test_a_sound_call_that_violates_its_schema(format_: str, text: str, code: str) -> None:
+    reported = Parser(format_, tools=TOOLS).parse(text)
+    assert ([d.code for d in reported.diagnostics], len(reported.tool_calls)) == ([code], 1)
+    refused = Parser(format_, tools=TOOLS, settings=Settings(schema_check="refuse")).parse(text)
+    assert (refused.status, refused.tool_calls) == ("invalid", [])
+    ignored = Parser(format_, tools=TOOLS, settings=Settings(schema_check="off")).parse(text)
+    assert (ignored.diagnostics, len(ignored.tool_calls)) == ([], 1)
+
+
+#: Damaged calls that are repaired: each would be a call that nobody proved.
+UNPROVEN = [
+    ("hermes", hermes('{"amount": 3,}')),
+    ("hermes", hermes('{"account": "DE", "amuont": 3,}')),
+    ("hermes", hermes('{"account": "DE", "amount": 12,5}')),
+    ("hermes", hermes('{"account": "DE", "amount": 1.500,25}')),
+    ("hermes", hermes('{"account": "DE", "amount": 010}')),
+    ("hermes", hermes('{"account": "DE", "amount": 1/2}')),
+    ("hermes", hermes('{"account": "DE", "amount": 12 000}')),
+    ("hermes", hermes('{"account": "DE", "amount": NaN}')),
+    ("hermes", hermes('{"account": "DE", "account": "AT", "amount": 3}')),
+    ("qwen3_coder", coder({"account": "<parameter=account>\nDE", "amount": "3"})),
+    ("qwen3_coder", coder({"account": "DE\n</PARAMETER>\n<PARAMETER=amount>\n3\n</PARAMETER>"})),
+    ("qwen3_coder", coder({"account": "DE\n</parameter>\n\n3"})),
+    ("qwen3_coder", "<tool_call>\n<function=send_funds>\n<parameter=account>\nDE\n</parameter>\n<parameter=amount>\n3"),
+    ("qwen3_coder", "<tool_call>\n<function=list_dir>\n<parameter=path>\n/srv"),
+    ("qwen3_coder", "<tool_call>\n<function=list_dir>\n<par"),
+    ("mistral", "[TOOL_CALLS]list_dir[ARGS]{"),
+    ("pythonic", "[list_dir(path='/srv'), list_dir(path="),
+]
+
+
+@pytest.mark.parametrize(("format_", "text"), UNPROVEN)
+def test_a_repaired_call_that_is_not_proven_does_not_run(format_: str, text: str) -> None:
+    reply = Parser(format_, tools=TOOLS).parse(text, finish_reason="stop")
+    assert [call.arguments for call in reply.tool_calls] in ([], [{"path": "/srv"}])
+    assert reply.diagnostics
+
+
+#: What is repaired, or holds the words of markup, and says one thing only.
+PROVEN = [
+    ("hermes", hermes('{"account": "DE", "amount": 3,}'), {"account": "DE", "amount": 3}),
+    ("hermes", hermes('{"account": "DE", "amount": .5}'), {"account": "DE", "amount": 0.5}),
+    ("hermes", hermes('{"account": "DE", "amount": 1_000}'), {"account": "DE", "amount": 1000}),
+    ("hermes", hermes('{"account": "DE", "account": "DE", "amount": 3}'), {"account": "DE", "amount": 3}),
+    ("hermes", hermes('{"account": "DE", "amount": 3}')[:-12], {"account": "DE", "amount": 3}),
+    ("qwen3_coder", coder({"path": "use <tool_call> and </tool_call> here"}, "list_dir"), None),
+    ("qwen3_coder", coder({"path": "has <parameter=q> and </parameter> both"}, "list_dir"), None),
+]
+
+
+@pytest.mark.parametrize(("format_", "text", "arguments"), PROVEN)
+def test_a_call_that_is_proven_runs(format_: str, text: str, arguments: dict[str, Any] | None) -> None:
+    (call,) = Parser(format_, tools=TOOLS).parse(text, finish_reason="stop").tool_calls
+    if arguments is None:
+        assert call.arguments["path"] in text
+    else:
+        assert call.arguments == arguments
+
+
+@pytest.mark.parametrize("written", ["12,5", "1/2", "010", "1.500,25", "12 000", "12.5.1"])
+def test_json_keeps_what_is_no_number(written: str) -> None:
+    value: Any = read_json(f'{{"amount": {written}, "to": "DE",}}').value or {}
+    amount = value.get("amount")
+    assert amount is None or str(amount) == written
+
+
+def test_a_path_with_single_backslashes() -> None:
+    text = hermes('{"path": "C:\\temp\\notes"}', "list_dir")
+    assert Parser("hermes").parse(text).tool_calls == []
+    (call,) = Parser("hermes").parse(text.replace("\\", "\\\\")).tool_calls
+    assert call.arguments == {"path": "C:\\temp\\notes"}

@@ -1,0 +1,130 @@
+"""Calls that were only said stay text or reasoning: whole and streamed, by every format with calls."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from outspoken import Parser, RenderError, ToolCall, formats, parse, render
+from outspoken.results.events import Event, ReasoningDelta, TextDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
+from tests.loops import SEED
+
+CALL = '<tool_call>\n{"name": "send_funds", "arguments": {"account": "DE-77"}}\n</tool_call>'
+MADE = [("send_funds", {"account": "DE-77"})]
+
+#: Texts round a call that make it a quotation, and some that do not.
+QUOTED = [
+    'I would write "{}" then.\nShall I?',
+    "Like `{}` here.",
+    "An example:\n~~~xml\n{}\n~~~\nThat is how it looks.",
+    "See:\n````\n{}\n````\nDone.",
+    "```xml\n{}\n```\nThis is the syntax.",
+    "<pre>{}</pre> is how it looks.",
+    "<!-- {} -->\nNothing to do.",
+    "The tool said:\n<tool_response>\n{}\n</tool_response>\nWell.",
+    "<tool_response>\n{}",
+    "> {}\n\nsaid the page.",
+    "“{}” was in the mail.",
+]
+WRITTEN = [
+    "{}",
+    "I do it now.\n{}",
+    "I do it now: {}\nDone.",
+    "It's done when this is:\n{}",
+    "Some data:\n```json\n[1]\n```\n{}\n```text\nbye\n```\n",
+    "The tag <pre> begins a block.\n{}",
+    'He said "no".\n{}',
+    "Use `ls` or `{{`.\n{}\nThen `cd`.",
+    "```xml\n{}\n```",
+]
+
+
+def calls(text: str, format: str = "hermes") -> list[tuple[str, object]]:
+    return [(call.name, call.arguments) for call in parse(text, format).tool_calls]
+
+
+@pytest.mark.parametrize("format_", ["hermes", "auto"])
+@pytest.mark.parametrize("frame", QUOTED)
+def test_a_call_that_is_quoted_is_text(frame: str, format_: str) -> None:
+    text = frame.format(CALL)
+    reply = parse(text, format_)
+    assert reply.tool_calls == []
+    assert reply.text == text.strip()
+    if "````" not in frame:  # this one is a code sample, by the grammar
+        assert [diagnostic.code for diagnostic in reply.diagnostics] == ["quoted-call"]
+
+
+@pytest.mark.parametrize("frame", WRITTEN)
+def test_a_call_beside_quotations_is_made(frame: str) -> None:
+    if frame != "```xml\n{}\n```":
+        assert calls(frame.replace("{{", "{").replace("{}", CALL)) == MADE
+
+
+def test_a_call_that_was_thought_about_is_reasoning() -> None:
+    reply = parse(f"<think>\nI must not: {CALL}.\n</think>\nNo.", "hermes")
+    assert (reply.tool_calls, reply.reasoning, reply.text) == ([], f"I must not: {CALL}.", "No.")
+    assert [diagnostic.code for diagnostic in reply.diagnostics] == ["thought-call"]
+
+
+def test_a_call_that_ends_reasoning_is_made() -> None:
+    assert calls(f"<think>\nI do it: {CALL}") == MADE
+    last = parse(f"<think>\nI do it: {CALL}\n</think>", "hermes")
+    assert [(call.name, call.status) for call in last.tool_calls] == [("send_funds", "repaired")]
+    assert [diagnostic.code for diagnostic in last.diagnostics] == ["call-in-reasoning"]
+    assert calls(f"<think>\nI do it: {CALL}\nThen\n<think>more</think>\ntext.") == MADE
+
+
+def test_only_the_example_is_left_out() -> None:
+    text = f"It looks so:\n```xml\n{CALL}\n```\nNow for real:\n{CALL.replace('DE-77', 'DE-1')}"
+    assert calls(text) == [("send_funds", {"account": "DE-1"})]
+
+
+def check_stream(text: str, format_: str, random: Random) -> None:
+    """A stream gives the reply of the whole text, and events that add up to it."""
+    whole = Parser(format_).parse(text)
+    session, at = Parser(format_).session(), 0
+    events: list[Event] = []
+    while at < len(text):
+        step = random.choice((1, 2, 7, 30))
+        events += session.feed(text[at : at + step])
+        at += step
+    events += session.close()
+    assert session.reply == whole, text
+    assert "".join([e.text for e in events if isinstance(e, TextDelta)]) == whole.text, text
+    reasoning = "".join([s.text for s in whole.segments if s.kind == "reasoning"])
+    assert "".join([e.text for e in events if isinstance(e, ReasoningDelta)]) == reasoning, text
+    assert [e.call for e in events if isinstance(e, ToolCallEnd)] == whole.tool_calls, text
+    started = [e.index for e in events if type(e) is ToolCallStart]
+    assert started == list(range(len(started))), text
+    assert {e.index for e in events if isinstance(e, ToolCallDelta)} <= set(started), text
+
+
+def test_streams_decide_as_whole_text_does() -> None:
+    random = Random(f"said {SEED}")
+    thoughts = [
+        f"<think>\nMaybe {CALL} or not.\n</think>\nNo.",
+        f"<think>\nMaybe {CALL}\n</think>",
+        f"<think>\nA {CALL} and {CALL}.\n</think>\nOne: {CALL} and `{CALL}` or {CALL}",
+    ]
+    texts = [*thoughts, *[frame.replace("{{", "{").replace("{}", CALL) for frame in (*QUOTED, *WRITTEN)]]
+    for text in texts:
+        for format_ in ("hermes", "auto"):
+            check_stream(text, format_, random)
+
+
+def test_no_format_runs_what_is_quoted() -> None:
+    """Every format with calls, in quotations that no format's prompt asks for."""
+    random, seen = Random(f"quoted {SEED}"), 0
+    for info in formats():
+        try:
+            call = render([ToolCall(name="send_funds", arguments={"account": "DE-77"})], info.name)
+        except RenderError:
+            continue
+        if calls(call, info.name) != MADE:
+            continue
+        seen += 1
+        for frame in random.sample([q for q in QUOTED if "```" not in q and '"' not in q], 3):
+            text = frame.format(call)
+            assert calls(text, info.name) == [], (info.name, text)
+    assert seen > 60
