@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 from outspoken.grammar.automaton import Automaton
@@ -45,32 +45,28 @@ class ThinkMarkers(NamedTuple):
 
 @lru_cache(maxsize=256)
 def think_markers(automaton: Automaton) -> ThinkMarkers | None:
-    """The tags of a format's reasoning; None if it has none that close."""
-    closers = {
-        marker.terminal.regex: None
-        for config in automaton.configs
-        if (free := config.strict_transitions()[0]) is not None and free.terminal.short == "REASONING"
-        for marker in free.target.strict_transitions()[2]
-        if ("end", "think") in marker.after
-    }
-    openers = {
-        marker.terminal.regex: None
-        for marker in automaton.top_level_markers
-        if not marker.inserted and any(op == "begin" and "think" in kinds.split() for op, kinds in marker.after)
-    }
-    # what also stands outside of reasoning, such as the end of a message, tells nothing of it
-    nodes = automaton.tables.nodes
-    shared = {
-        marker.terminal.regex
-        for config in automaton.configs
-        if not any("think" in nodes[state].split() for state in config.stack)
-        for marker in config.strict_transitions()[2]
-    }
-    closers = {regex: None for regex in closers if regex not in shared}
-    if not closers or automaton.tables.header.reasoned_calls == "run":
+    """The tags of a format's reasoning; None if it has none that close, or if calls in its reasoning run."""
+    tables = automaton.tables
+    if tables.header.reasoned_calls == "run":
         return None
-    close = "|".join([f"(?:{pattern})" for pattern in closers])
-    open = "|".join([f"(?:{pattern})" for pattern in openers]) or "(?!)"
+    shifts = [(at, name, to) for at, state in enumerate(tables.states) for name, to in state.items() if to >= 0]
+    thoughts = {name for name, terminal in tables.terminals.items() if terminal.short == "REASONING"}
+    behind = {to for _, name, to in shifts if name in thoughts}
+    while more := {to for at, name, to in shifts if at in behind and name not in tables.terminals} - behind:
+        behind |= more  # reasoning within reasoning was read
+    # behind reasoning, a tag leads to more of it or closes it; a call reduces it first
+    tags = {name for at, name, to in shifts if at in behind and thoughts.isdisjoint(tables.states[to])}
+    # what also stands elsewhere, such as the end of a message, tells nothing of reasoning
+    others = {name for at, name, _ in shifts if at not in behind}
+    closers = [name for name in sorted(tags - others) if name in tables.terminals]
+    openers = sorted(
+        {name for _, name, to in shifts if name in tables.terminals and "think" in tables.nodes[to].split()}
+    )
+    if not closers:
+        return None
+    close, open = [
+        "|".join([f"(?:{tables.terminals[name].regex})" for name in names]) or "(?!)" for names in (closers, openers)
+    ]
     return ThinkMarkers(re.compile(f"(?P<close>{close})|(?P<open>{open})"), re.compile(close))
 
 
@@ -191,12 +187,15 @@ class Surroundings:
     """Follows the text round the calls of one response, and tells which of them are in doubt."""
 
     def __init__(self, read: Callable[[int, int], str], automaton: Automaton) -> None:
-        self._read = read
-        self._thinks = think_markers(automaton)
+        self._read, self._automaton = read, automaton
         self._at = 0
         #: the match that opened the region in which the text is, and whether it is markup of the format
         self._region: re.Match[str] | None = None
         self._is_markup = False
+
+    @cached_property
+    def _thinks(self) -> ThinkMarkers | None:
+        return think_markers(self._automaton)
 
     def skip_to(self, offset: int) -> None:
         """What stands before an offset was decided: it opens no region."""
