@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import ToolError, nearest
@@ -18,12 +18,31 @@ from outspoken.results.snippet import visible
 
 from .errors import UsageError
 
+if TYPE_CHECKING:
+    from outspoken.results.geometry import Screen
+
 #: How many bytes are read at once.
 CHUNK_SIZE = 65_536
 #: So many characters of a path are shown in a message.
 _LONGEST = 200
 #: The encodings that byte order marks stand for. Editors and shells of Windows write them.
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+def screen_size(value: str) -> Screen:
+    """The size of a screen, as `1280x720`. Raises UsageError for other words."""
+    from outspoken.results.geometry import Screen  # not every command needs it
+
+    width, _, height = value.lower().replace("×", "x").partition("x")
+    try:
+        return Screen(int(width), int(height))
+    except ValueError:
+        raise UsageError(f"`{value}` is no size; write it as 1280x720") from None
+
+
+def unescaped(prefix: str) -> str:
+    r"""A prefix with line breaks where it has `\n`, which is what can be typed in a shell."""
+    return prefix.replace("\\n", "\n")
 
 
 def read_tools(path: str) -> Tools | None:

@@ -6,7 +6,10 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TextIO
+
+from .errors import UsageError
 
 #: A style and a text; the styles are the names in `COLORS`, or empty.
 Line = tuple[str, str]
@@ -82,3 +85,11 @@ def print_lines(lines: Iterable[Line], color: str) -> None:
     write = make_writer(color)
     for style, line in lines:
         write(style, line + "\n")
+
+
+def write_file(path: str | Path, text: str) -> None:
+    """Write a file. Raises UsageError if it cannot be written."""
+    try:
+        Path(path).write_text(text, "utf-8", newline="\n")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from error

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @option_group(
     "Server",
-    option("--port N", "the port to listen on", click.IntRange(0), default=0, shown="a free one"),
+    option("--port N", "the port to listen on", click.IntRange(0, 65535), default=0, shown="a free one"),
     option("--open/--no-open", "open the browser", into="open_browser", default=True),
 )
 @option_group(
