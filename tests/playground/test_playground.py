@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +18,7 @@ from outspoken import formats, parse
 from outspoken.cli.main import main
 from outspoken.constraints.deriving import TARGETS
 from outspoken.grammar import registry
-from outspoken.playground.answers import ANSWERS
+from outspoken.playground.answers import ANSWERS, answer
 from outspoken.playground.app import Playground
 from outspoken.playground.given import MOST_CHARS, Asked, Given, shared
 from outspoken.playground.run import begin_with, write
@@ -213,30 +215,45 @@ def test_the_page_loads_nothing_and_may_ask_only_its_server(client: TestClient) 
     assert all(f'["{one.name}",' in page for one in formats())
 
 
-SLOW = "\n".join([f'<tool_call>\n{{"name": "f", "arguments": {{"a": "{"x" * (n % 90)}"}}}}\n' for n in range(5000)])
+def slow_answer(what: str, asked: Asked) -> tuple[int, bytes]:
+    """What a process of the playground runs in these tests: it takes ten minutes for one text."""
+    time.sleep(600 if asked.given.text == "slow" else 0)
+    return answer(what, asked)
 
 
-def test_work_that_takes_too_long_is_given_up_and_the_next_request_is_answered() -> None:
-    """Where the limit of time did not end the process, the next request would wait for it."""
+def test_work_that_takes_too_long_is_given_up_and_the_next_request_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("outspoken.playground.worker.answer_bounded", slow_answer)
     playground = Playground()
     with cast("Any", TestClient(playground.app(), base_url=HOST)) as client:
         assert ask(client, "read")["format"] == "hermes"
         playground.reading.limit = 0.2
-        assert "took longer than 0.2 seconds" in ask(client, "read", 503, text=SLOW[:MOST_CHARS])["error"]["message"]
+        assert "took longer than 0.2 seconds" in ask(client, "read", 503, text="slow")["error"]["message"]
         playground.reading.limit = 20
         assert ask(client, "read")["format"] == "hermes"
 
 
 def test_work_that_nobody_waits_for_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("outspoken.playground.worker._PATIENCE", 0.05)
-    playground = Playground(read_limit=600)
-    with Server(playground.app()) as server, httpx.Client(base_url=server.url) as client:
-        quick, slow = ({"given": {"text": text}} for text in (TEXT, SLOW[:MOST_CHARS]))
-        assert client.post("/api/read", json=quick).json()["format"] == "hermes"
+    monkeypatch.setattr("outspoken.playground.worker.answer_bounded", slow_answer)
+    with Server(Playground(read_limit=600).app()) as server, httpx.Client(base_url=server.url) as client:
+        quick, slow = ({"given": {"text": text}} for text in (TEXT, "slow"))
+        assert client.post("/api/read", json=quick, timeout=20).json()["format"] == "hermes"
         for _ in range(2):
             with pytest.raises(httpx.TimeoutException):
                 client.post("/api/read", json=slow, timeout=0.3)
         assert client.post("/api/read", json=quick, timeout=20).json()["format"] == "hermes"
+
+
+def test_a_process_that_ends_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("outspoken.playground.worker.answer_bounded", end_or_answer)
+    with cast("Any", TestClient(Playground().app(), base_url=HOST)) as client:
+        assert "made the worker end" in ask(client, "read", 503, text="end")["error"]["message"]
+        assert ask(client, "read")["format"] == "hermes"
+
+
+def end_or_answer(what: str, asked: Asked) -> tuple[int, bytes]:
+    """What a process runs in a test: one text ends it."""
+    return os._exit(1) if asked.given.text == "end" else answer(what, asked)
 
 
 # pages as files

@@ -47,7 +47,7 @@ class Lane:
         try:
             with anyio.fail_after(self.limit):
                 one = anyio.CapacityLimiter(1)  # the lock is the limit
-                return await run_sync(_answer, what, asked, cancellable=True, limiter=one)
+                return await run_sync(answer_bounded, what, asked, cancellable=True, limiter=one)
         except TimeoutError:
             words = f"took longer than {self.limit:g} seconds"
         except anyio.BrokenWorkerProcess:
@@ -55,7 +55,7 @@ class Lane:
         raise ProblemError("", f"this {words}; shorten the response or simplify the grammar", status=503)
 
 
-def _answer(what: str, asked: Asked) -> tuple[int, bytes]:
+def answer_bounded(what: str, asked: Asked) -> tuple[int, bytes]:
     """Answer with bounded memory: what a process runs."""
     with suppress(ImportError, ValueError, OSError):  # Windows has no such limit
         import resource
