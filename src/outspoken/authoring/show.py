@@ -17,11 +17,10 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import KINDS, Case, load
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
-from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.explain import full_view
 from outspoken.terminal.inputs import read_text, read_tools
-from outspoken.terminal.outputs import print_lines, use_utf8, write_file
+from outspoken.terminal.outputs import print_lines, print_written, use_utf8, write_file
 from outspoken.viewer.page import MOST, page, view_data
 from outspoken.viewer.view import View, show
 
@@ -39,7 +38,7 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
             view = _view(given, checkout)
             if given.html:
                 write_file(given.html, page(view))
-                print(f"written: {visible(given.html)}")
+                print_written(given.html)
             elif given.json:
                 shown = {**view_data(view), "reply": view.reply.model_dump(mode="json")}
                 print(json.dumps(shown, ensure_ascii=False))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -13,19 +15,58 @@ from cloup import argument, option_group
 
 from outspoken.results.edits import REPAIR_LIMITS, RepairLimit
 from outspoken.terminal.errors import UsageError
-from outspoken.terminal.inputs import check_file, read_chunks, read_text, read_tools
-
-from .types import File, Name, format_names, screen_size, unescaped
+from outspoken.terminal.inputs import check_file, read_chunks, read_text, read_tools, screen_size, unescaped
 
 if TYPE_CHECKING:
     from outspoken.notations.tools import Tools
     from outspoken.parsing.parser import Parser
     from outspoken.results.geometry import Screen
 
+    _Path = click.Path[str]
+else:
+    _Path = click.Path  # no generic class in older versions of click
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 #: What the help of a command says of FILE.
 FILES_HELP = "\n\nFILE is a response, and `-` standard input, which is read if no FILE is given."
+
+
+class File(_Path):
+    """A path, or `-` where a command reads standard input. The command says what is wrong with it."""
+
+    def convert(self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, or raise BadParameter for an empty one, such as that of a variable that is not set."""
+        return value or self.fail("the name of a file is empty", param, ctx)
+
+
+def size(value: str) -> Screen:
+    """The size of a screen. Raises BadParameter for other words."""
+    try:
+        return screen_size(value)
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def positive(value: str) -> float:
+    """A number of more than 0. Raises BadParameter for others."""
+    with suppress(ValueError):
+        if 0 < float(value) < float("inf"):
+            return float(value)
+    raise click.BadParameter(f"`{value}` is not a number of more than 0")
+
+
+def names(known: Callable[[], Iterable[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """What shells complete for a name, which the command checks itself."""
+    return lambda ctx, param, incomplete: [name for name in known() if name.startswith(incomplete)]
+
+
+def format_names() -> list[str]:
+    """The names and aliases of all formats, and `auto`."""
+    from outspoken.grammar import registry  # imports pydantic, which a list of commands need not wait for
+
+    known = registry.names()
+    return ["auto", *known, *sorted({alias for name in known for alias in registry.header(name).aliases} - {*known})]
 
 
 def option(spec: str, help: str, type: Any = None, shown: object = None, **settings: Any) -> Callable[[_F], _F]:
@@ -46,7 +87,18 @@ def option(spec: str, help: str, type: Any = None, shown: object = None, **setti
 
 def format_option(words: str = "a format's name or alias, or auto", **settings: Any) -> Callable[[_F], _F]:
     """`--format`: the format of the responses."""
-    return option("-f --format NAME", words, Name(format_names), **{"default": "auto", **settings})
+    return option("-f --format NAME", words, shell_complete=names(format_names), **{"default": "auto", **settings})
+
+
+def provider_option(words: str, **settings: Any) -> Callable[[_F], _F]:
+    """`--provider`: whose bodies or stream the responses are."""
+
+    def known() -> list[str]:
+        from outspoken.providers.registry import PROVIDERS
+
+        return sorted(PROVIDERS)
+
+    return option("-P --provider NAME", words, shell_complete=names(known), **settings)
 
 
 def json_option(words: str) -> Callable[[_F], _F]:
@@ -58,7 +110,7 @@ files_argument = argument("files", nargs=-1, type=File(), metavar="[FILE]...")
 text_option = option("-t --text TEXT", "the response itself, in place of FILE")
 tools_option = option("-T --tools FILE", "a JSON list of the tools that the model was given", File())
 screen_option = option(
-    "-s --screen WxH", "the screen's size in pixels, such as 1280x720; points of actions are converted", screen_size
+    "-s --screen WxH", "the screen's size in pixels, such as 1280x720; points of actions are converted", size
 )
 prefix_option = option("-p --prefix TEXT", r"the end of the prompt, if it opens a block: '<think>\n'", unescaped)
 finish_reason_option = option("--finish-reason WORD", "the provider's finish reason, such as stop or length")

@@ -17,8 +17,16 @@ import click
 from cloup import argument, option_group
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import Reading, format_option, json_option, option, reading_options
-from outspoken.cli.types import File, Name, positive, provider_names
+from outspoken.cli.options import (
+    File,
+    Reading,
+    format_option,
+    json_option,
+    option,
+    positive,
+    provider_option,
+    reading_options,
+)
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import read_json
@@ -60,7 +68,7 @@ def _column(name: str, words: str) -> Callable[[Any], Any]:
 )
 @argument("inputs", nargs=-1, required=True, metavar="IN...", type=File())
 @reading_options(
-    option("-P --provider NAME", "the rows are bodies of this provider's responses", Name(provider_names)),
+    provider_option("the rows are bodies of this provider's responses"),
     format=format_option(default=None, shown="auto"),
 )
 @option_group(

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from cloup import argument, option_group
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import format_option, json_option, option, prefix_option
-from outspoken.cli.results import print_json
-from outspoken.cli.types import File, Name, format_names, screen_size
+from outspoken.cli.options import File, format_names, format_option, json_option, names, option, prefix_option, size
+from outspoken.constraints.deriving import TARGETS, Constraint, constraint
 from outspoken.results.errors import ConstraintError, OutspokenError
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import read_json, read_tools
-
-if TYPE_CHECKING:
-    from outspoken.constraints import Constraint
-
-#: What a constraint can be written as: by the names of `Constraint.to_…`.
-TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang", "llama_cpp")
+from outspoken.terminal.outputs import print_json
 
 
 @command(
@@ -30,7 +24,7 @@ TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang
     ("outspoken constrain hermes -T tools.json --target gbnf", "a grammar for llama.cpp"),
     ("outspoken constrain ui_tars --action all --target vllm", "the fields of a request to vLLM"),
 )
-@argument("name", metavar="[FORMAT]", required=False, type=Name(format_names))
+@argument("name", metavar="[FORMAT]", required=False, shell_complete=names(format_names))
 @option_group("Reading", format_option("the format, in place of FORMAT", default=None), prefix_option)
 @option_group(
     "Allowed",
@@ -38,7 +32,7 @@ TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang
     option(
         "--action NAME", "an action: a type (`click`), a word of the format, or all; may be repeated", multiple=True
     ),
-    option("-s --screen WxH", "the screen's size in pixels, on which points lie, such as 1280x720", screen_size),
+    option("-s --screen WxH", "the screen's size in pixels, on which points lie, such as 1280x720", size),
     option("--tool-choice CHOICE", "auto, none, required or the name of a tool", default="auto"),
     option("--parallel/--no-parallel", "allow several calls", default=True),
     option("--reasoning KIND", "free, none or required", click.Choice(("free", "none", "required")), default="free"),
@@ -95,8 +89,6 @@ def _the_one(name: str | None, option: str | None) -> str:
 
 def _constraint(format: str, tokenizer_file: str | None, **options: Any) -> Constraint:
     """Make the constraint. Raises UsageError for options that are not valid."""
-    from outspoken.constraints import constraint  # the other commands need not wait for it
-
     tokenizer = read_json(tokenizer_file) if tokenizer_file else None
     if tokenizer is not None and not isinstance(tokenizer, dict):
         raise UsageError(f"{tokenizer_file}: this is not a tokenizer.json")

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import FILES_HELP, Reading, Source, input_options, option, output_options, sources
-from outspoken.cli.results import exit_code, print_json, print_title
-from outspoken.cli.types import Name
+from outspoken.cli.options import FILES_HELP, Reading, Source, input_options, names, option, output_options, sources
 from outspoken.grammar import registry
 from outspoken.parsing.inspection import detect
 from outspoken.parsing.parser import Parser
 from outspoken.terminal.explain import explanation, tree_view
-from outspoken.terminal.outputs import print_lines
+from outspoken.terminal.outputs import exit_code, print_json, print_lines, print_title
 
 if TYPE_CHECKING:
     from outspoken.viewer.tree import Node
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     option(
         "--tolerant-grammar FORMAT",
         "show the grammar that damaged responses of a format are read with, and no response",
-        Name(registry.names),
+        shell_complete=names(registry.names),
     ),
 )
 def run(

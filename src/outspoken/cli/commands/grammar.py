@@ -13,8 +13,17 @@ from cloup import argument
 
 from outspoken.authoring.commands import run as run_tool
 from outspoken.cli.framework import Group, command, example_text, show_help_if_bare
-from outspoken.cli.options import color_option, json_option, option, prefix_option, tools_option
-from outspoken.cli.types import File, Name, format_names, positive
+from outspoken.cli.options import (
+    File,
+    color_option,
+    format_names,
+    json_option,
+    names,
+    option,
+    positive,
+    prefix_option,
+    tools_option,
+)
 from outspoken.terminal.errors import UsageError
 
 #: So many responses are made if neither a number nor a time is given.
@@ -39,7 +48,7 @@ def _words(as_json: bool = False, **given: Any) -> list[str]:
 @argument("files", metavar="FILE", nargs=-1, required=True, type=File())
 @option("--from RESPONSE...", "files with raw responses", File(), into="responses", multiple=True)
 @option("--template FILE", "a chat template, or a tokenizer_config.json", File())
-@option("--like FORMAT", "copy the grammar of this format", Name(format_names))
+@option("--like FORMAT", "copy the grammar of this format", shell_complete=names(format_names))
 @option("--force", "write it even if a format reads all of it already")
 @json_option("write the paths and the remarks as JSON")
 def new(files: tuple[str, ...], responses: tuple[str, ...], **given: Any) -> int:

@@ -11,13 +11,12 @@ from click.shell_completion import CompletionItem
 
 from outspoken.cli.framework import Command, command
 from outspoken.cli.options import FILES_HELP, Reading, input_options, option, output_options, sources
-from outspoken.cli.results import exit_code, print_event, print_reply, print_title
 from outspoken.results.events import Done, Event
 from outspoken.results.printing import one_line
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.explain import summary
 from outspoken.terminal.inputs import CHUNK_SIZE
-from outspoken.terminal.outputs import print_lines
+from outspoken.terminal.outputs import exit_code, print_event, print_lines, print_reply, print_title
 
 if TYPE_CHECKING:
     from outspoken.payloads import PayloadParser, PayloadRegistry
@@ -70,7 +69,7 @@ def run(
     for source in responses:
         name = source.name if len(responses) > 1 else None
         if stream:
-            print_title(name, as_json=as_json)
+            print_title(None if as_json else name)
             codes.append(_print_events(parser.stream(source.chunks(stream), **reading.known), as_json, name))
             continue
         reply = parser.parse(source.read(), **reading.known)

@@ -7,9 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import FILES_HELP, Reading, format_option, input_options, option, output_options, sources
-from outspoken.cli.results import exit_code, print_event, print_title
-from outspoken.cli.types import Name, provider_names
+from outspoken.cli.options import (
+    FILES_HELP,
+    Reading,
+    format_option,
+    input_options,
+    output_options,
+    provider_option,
+    sources,
+)
 from outspoken.providers.errors import ProviderFormatError
 from outspoken.providers.events import Failed, Finished, ProviderEvent, RefusalDelta, UsageReported
 from outspoken.providers.stream import PROVIDER_FORMAT, ProviderOptions, stream_response
@@ -18,7 +24,7 @@ from outspoken.results.printing import one_line
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import CHUNK_SIZE
-from outspoken.terminal.outputs import Writer, make_writer
+from outspoken.terminal.outputs import Writer, exit_code, make_writer, print_event, print_title
 
 if TYPE_CHECKING:
     from outspoken.providers.replies import Usage
@@ -32,7 +38,7 @@ if TYPE_CHECKING:
     ("outspoken stream --provider anthropic recorded.txt", "a recorded stream"),
 )
 @input_options(
-    option("-P --provider NAME", "the provider of the stream", Name(provider_names), default="openai"),
+    provider_option("the provider of the stream", default="openai"),
     format=format_option("the format of the content: a name or alias, or auto", default=None, shown="the provider's"),
     finish_reason=False,
 )
@@ -48,7 +54,7 @@ def run(files: tuple[str, ...], text: str | None, provider: str, as_json: bool, 
     }
     for source in responses:
         name = source.name if len(responses) > 1 else None
-        print_title(name, as_json=as_json)
+        print_title(None if as_json else name)
         chunks = source.chunks(CHUNK_SIZE)
         stream = stream_response(chunks, provider, reading.format or PROVIDER_FORMAT, **options)
         show = partial(print_event, file=name) if as_json else LiveView(make_writer(color)).show

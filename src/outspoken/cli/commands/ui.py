@@ -9,9 +9,12 @@ from cloup import argument, option_group
 
 from outspoken.cli.framework import command
 from outspoken.cli.options import (
+    File,
     finish_reason_option,
+    format_names,
     format_option,
     json_option,
+    names,
     option,
     prefix_option,
     screen_option,
@@ -19,10 +22,8 @@ from outspoken.cli.options import (
     text_option,
     tools_option,
 )
-from outspoken.cli.results import print_json
-from outspoken.cli.types import File, Name, format_names
-from outspoken.results.snippet import visible
 from outspoken.terminal.inputs import read_text
+from outspoken.terminal.outputs import print_written
 
 if TYPE_CHECKING:
     from outspoken.results.geometry import Screen
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     option("-w --write PAGE", "write a page of HTML that works from a file, and serve nothing", File()),
     option(
         "--to NAME", "with `--write`: also show the reply as this format writes it; may be repeated",
-        Name(format_names), multiple=True,
+        shell_complete=names(format_names), multiple=True,
     ),
     json_option("with `--write`: write the path of the page as JSON"),
 )  # fmt: skip
@@ -87,8 +88,4 @@ def run(
         serve(first, port=port, open_browser=open_browser)
         return 0
     write_page(write, first, formats=list(to))
-    if as_json:
-        print_json({"written": write})
-    else:
-        print(f"written: {visible(write)}")
-    return 0
+    return print_written(write, as_json=as_json)
