@@ -97,7 +97,7 @@ def _sentence(error: click.ClickException) -> str:
         help = f"write it as `{_place(error.param)} {error.param.metavar}` ({help})"
     if "unexpected extra argument" in error.message:
         help = f"quote a value that has spaces ({help})"
-    return f"{error.format_message().rstrip('.')}; {help}"
+    return f"{error.format_message().strip().rstrip('.')}; {help}"
 
 
 def _place(param: click.Parameter) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -56,17 +56,20 @@ def positive(value: str) -> float:
     raise click.BadParameter(f"`{value}` is not a number of more than 0")
 
 
-def names(known: Callable[[], Iterable[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """What shells complete for a name, which the command checks itself."""
-    return lambda ctx, param, incomplete: [name for name in known() if name.startswith(incomplete)]
-
-
-def format_names() -> list[str]:
-    """The names and aliases of all formats, and `auto`."""
+def format_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """What shells complete for a format, which the command checks itself: names, aliases, and `auto`."""
     from outspoken.grammar import registry  # imports pydantic, which a list of commands need not wait for
 
     known = registry.names()
-    return ["auto", *known, *sorted({alias for name in known for alias in registry.header(name).aliases} - {*known})]
+    aliases = {alias for name in known for alias in registry.header(name).aliases} - {*known}
+    return [name for name in ("auto", *known, *sorted(aliases)) if name.startswith(incomplete)]
+
+
+def provider_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """What shells complete for a provider."""
+    from outspoken.providers.registry import PROVIDERS
+
+    return [name for name in sorted(PROVIDERS) if name.startswith(incomplete)]
 
 
 def option(spec: str, help: str, type: Any = None, shown: object = None, **settings: Any) -> Callable[[_F], _F]:
@@ -87,18 +90,12 @@ def option(spec: str, help: str, type: Any = None, shown: object = None, **setti
 
 def format_option(words: str = "a format's name or alias, or auto", **settings: Any) -> Callable[[_F], _F]:
     """`--format`: the format of the responses."""
-    return option("-f --format NAME", words, shell_complete=names(format_names), **{"default": "auto", **settings})
+    return option("-f --format NAME", words, shell_complete=format_names, **{"default": "auto", **settings})
 
 
 def provider_option(words: str, **settings: Any) -> Callable[[_F], _F]:
     """`--provider`: whose bodies or stream the responses are."""
-
-    def known() -> list[str]:
-        from outspoken.providers.registry import PROVIDERS
-
-        return sorted(PROVIDERS)
-
-    return option("-P --provider NAME", words, shell_complete=names(known), **settings)
+    return option("-P --provider NAME", words, shell_complete=provider_names, **settings)
 
 
 def json_option(words: str) -> Callable[[_F], _F]:
@@ -180,15 +177,21 @@ class Reading:
 
 
 class Source(NamedTuple):
-    """Where a response comes from: a file, standard input (`-`), or the text itself."""
+    """Where a response comes from: a file, standard input (`-`), or the text itself. It may be one of `several`."""
 
     path: str
     text: str | None = None
+    several: bool = False
 
     @property
     def name(self) -> str:
         """The name for messages."""
         return "--text" if self.text is not None else "standard input" if self.path == "-" else self.path
+
+    @property
+    def title(self) -> str | None:
+        """The name, if it is one of several."""
+        return self.name if self.several else None
 
     def read(self) -> str:
         """The response. Raises UsageError if it cannot be read."""
@@ -197,17 +200,15 @@ class Source(NamedTuple):
     def chunks(self, size: int) -> Iterator[bytes]:
         """The response in chunks as it arrives. Raises UsageError if it cannot be read."""
         if self.text is None:
-            yield from read_chunks(self.path, size)
-            return
+            return read_chunks(self.path, size)
         data = self.text.encode("utf-8", "surrogateescape")
-        for at in range(0, len(data), size):
-            yield data[at : at + size]
+        return (data[at : at + size] for at in range(0, len(data), size))
 
 
 def sources(files: Sequence[str], text: str | None) -> list[Source]:
     """The responses; standard input if none is given. Raises UsageError for contradictions, and for a terminal."""
     if text is None:
-        return [Source(path) for path in given_files(files)]
+        return [Source(path, None, len(files) > 1) for path in given_files(files)]
     if files:
         raise UsageError(f"`--text` is a response already; leave out `{files[0]}`, or the option")
     return [Source("", text)]

@@ -10,6 +10,7 @@ from typing import Any
 import click
 import cloup
 from cloup import argument
+from cloup.constraints import mutually_exclusive
 
 from outspoken.authoring.commands import run as run_tool
 from outspoken.cli.framework import Group, command, example_text, show_help_if_bare
@@ -18,7 +19,6 @@ from outspoken.cli.options import (
     color_option,
     format_names,
     json_option,
-    names,
     option,
     positive,
     prefix_option,
@@ -48,7 +48,7 @@ def _words(as_json: bool = False, **given: Any) -> list[str]:
 @argument("files", metavar="FILE", nargs=-1, required=True, type=File())
 @option("--from RESPONSE...", "files with raw responses", File(), into="responses", multiple=True)
 @option("--template FILE", "a chat template, or a tokenizer_config.json", File())
-@option("--like FORMAT", "copy the grammar of this format", shell_complete=names(format_names))
+@option("--like FORMAT", "copy the grammar of this format", shell_complete=format_names)
 @option("--force", "write it even if a format reads all of it already")
 @json_option("write the paths and the remarks as JSON")
 def new(files: tuple[str, ...], responses: tuple[str, ...], **given: Any) -> int:
@@ -107,10 +107,9 @@ def show(file: str, response: str, **given: Any) -> int:
 @option("--seed N", "the first seed; default: 0", int)
 @option("--replay FINDINGS", "check the findings that --json has written, and no others", File())
 @json_option("write findings and summaries as JSON lines")
+@cloup.constraint(mutually_exclusive, ["runs", "minutes", "replay"])
 def fuzz(files: tuple[str, ...], runs: int | None, minutes: float | None, replay: str | None, **given: Any) -> int:
     """Fuzz the grammars, and return the highest exit code."""
-    if sum(bool(one) for one in (runs, minutes, replay)) > 1:
-        raise UsageError("give one of `--runs`, `--minutes` and `--replay`")
     words = _words(runs=None if minutes or replay else runs or _RUNS, minutes=minutes, replay=replay, **given)
     return max([run_tool("fuzz", file, words) for file in files])
 

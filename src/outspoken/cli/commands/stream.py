@@ -45,19 +45,17 @@ if TYPE_CHECKING:
 @output_options("write events as JSON lines")
 def run(files: tuple[str, ...], text: str | None, provider: str, as_json: bool, color: str, **given: Any) -> int:
     """Show the streams. Returns 1 if one has errors."""
-    reading, responses, codes = Reading.of(given), sources(files, text), [0]
+    reading, codes = Reading.of(given), [0]
     options: ProviderOptions = {
         "tools": reading.tools,
         "prefix": reading.prefix,
         "repair": reading.repair,
         "screen": reading.screen,
     }
-    for source in responses:
-        name = source.name if len(responses) > 1 else None
-        print_title(None if as_json else name)
-        chunks = source.chunks(CHUNK_SIZE)
-        stream = stream_response(chunks, provider, reading.format or PROVIDER_FORMAT, **options)
-        show = partial(print_event, file=name) if as_json else LiveView(make_writer(color)).show
+    for source in sources(files, text):
+        print_title(None if as_json else source.title)
+        stream = stream_response(source.chunks(CHUNK_SIZE), provider, reading.format or PROVIDER_FORMAT, **options)
+        show = partial(print_event, file=source.title) if as_json else LiveView(make_writer(color)).show
         try:
             for event in stream:
                 show(event)

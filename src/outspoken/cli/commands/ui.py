@@ -14,7 +14,6 @@ from outspoken.cli.options import (
     format_names,
     format_option,
     json_option,
-    names,
     option,
     prefix_option,
     screen_option,
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
     option("-w --write PAGE", "write a page of HTML that works from a file, and serve nothing", File()),
     option(
         "--to NAME", "with `--write`: also show the reply as this format writes it; may be repeated",
-        shell_complete=names(format_names), multiple=True,
+        shell_complete=format_names, multiple=True,
     ),
     json_option("with `--write`: write the path of the page as JSON"),
 )  # fmt: skip
