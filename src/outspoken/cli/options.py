@@ -104,22 +104,25 @@ def json_option(words: str) -> Callable[[_F], _F]:
 
 
 files_argument = argument("files", nargs=-1, type=File(), metavar="[FILE]...")
-text_option = option("-t --text TEXT", "the response itself, in place of FILE")
-tools_option = option("-T --tools FILE", "a JSON list of the tools that the model was given", File())
-screen_option = option(
-    "-s --screen WxH", "the screen's size in pixels, such as 1280x720; points of actions are converted", size
-)
-prefix_option = option("-p --prefix TEXT", r"the end of the prompt, if it opens a block: '<think>\n'", unescaped)
-finish_reason_option = option("--finish-reason WORD", "the provider's finish reason, such as stop or length")
-repair_option = option(
-    "-r --repair LEVEL", f"how far damage may be repaired: {', '.join(REPAIR_LIMITS)}", click.Choice(REPAIR_LIMITS),
-    shown="heuristic",
-)  # fmt: skip
-color_option = option(
-    "--color WHEN", "auto (on a terminal), always or never", click.Choice(("auto", "always", "never")), default="auto"
-)
 
-
+#: The options that several commands have, by their names.
+SHARED: dict[str, Callable[[Any], Any]] = {
+    "text": option("-t --text TEXT", "the response itself, in place of FILE"),
+    "tools": option("-T --tools FILE", "a JSON list of the tools that the model was given", File()),
+    "screen": option(
+        "-s --screen WxH", "the screen's size in pixels, such as 1280x720; points of actions are converted", size
+    ),
+    "prefix": option("-p --prefix TEXT", r"the end of the prompt, if it opens a block: '<think>\n'", unescaped),
+    "finish-reason": option("--finish-reason WORD", "the provider's finish reason, such as stop or length"),
+    "repair": option(
+        "-r --repair LEVEL", f"how far damage may be repaired: {', '.join(REPAIR_LIMITS)}",
+        click.Choice(REPAIR_LIMITS), shown="heuristic",
+    ),
+    "color": option(
+        "--color WHEN", "auto (on a terminal), always or never", click.Choice(("auto", "always", "never")),
+        default="auto",
+    ),
+}  # fmt: skip
 _auto = format_option()
 
 
@@ -127,18 +130,18 @@ def reading_options(
     *more: Callable[[Any], Any], format: Callable[[Any], Any] = _auto, finish_reason: bool = True
 ) -> Callable[[_F], _F]:
     """Declare the options of `Reading`, and `more`. A provider's stream has its own finish reason."""
-    ends = [finish_reason_option] if finish_reason else []
-    return option_group("Reading", *more, format, tools_option, screen_option, prefix_option, *ends, repair_option)
+    names = ["tools", "screen", "prefix", *(["finish-reason"] if finish_reason else []), "repair"]
+    return option_group("Reading", *more, format, *[SHARED[name] for name in names])
 
 
 def input_options(*more: Callable[[Any], Any], **settings: Any) -> Callable[[_F], _F]:
     """Declare FILE and `--text`, which `sources` takes, and `reading_options`."""
-    return lambda run: files_argument(reading_options(text_option, *more, **settings)(run))
+    return lambda run: files_argument(reading_options(SHARED["text"], *more, **settings)(run))
 
 
 def output_options(json: str, *more: Callable[[Any], Any]) -> Callable[[_F], _F]:
     """Declare `more`, `--json` and `--color`."""
-    return option_group("Output", *more, json_option(json), color_option)
+    return option_group("Output", *more, json_option(json), SHARED["color"])
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from cloup import argument, option_group
@@ -91,7 +91,7 @@ def run(
 
     text = progress_text()
     running: dict[str, Any] = {"workers": workers, "unit_bytes": unit_bytes, "output": output, "restart": restart}
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    before = signal.signal(signal.SIGTERM, _end)
     try:
         options = _options(Reading.of(given), given)
         with ProgressLine() as line:
@@ -109,6 +109,10 @@ def run(
     print(f"outspoken: {visible(reason)}", file=sys.stderr)
     print(f"outspoken: what is done stays in `{out}`; run the same command again to go on", file=sys.stderr)
     return code
+
+
+def _end(number: int, frame: object) -> NoReturn:
+    sys.exit(143)
 
 
 def _options(reading: Reading, given: dict[str, Any]) -> BatchOptions:

@@ -11,7 +11,7 @@ from cloup import argument, option_group
 from cloup.constraints import RequireExactly
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import File, format_names, format_option, json_option, option, prefix_option, size
+from outspoken.cli.options import SHARED, File, format_names, format_option, json_option, option, size
 from outspoken.constraints.deriving import TARGETS, constraint
 from outspoken.results.errors import ConstraintError, OutspokenError
 from outspoken.results.snippet import visible
@@ -27,7 +27,7 @@ from outspoken.terminal.outputs import print_json
     ("outspoken constrain ui_tars --action all --target vllm", "the fields of a request to vLLM"),
 )
 @argument("name", metavar="[FORMAT]", required=False, shell_complete=format_names)
-@option_group("Reading", format_option("the format, in place of FORMAT", default=None), prefix_option)
+@option_group("Reading", format_option("the format, in place of FORMAT", default=None), SHARED["prefix"])
 @option_group(
     "Allowed",
     option("-T --tools FILE", "a JSON list of the tools that the model is given", File()),

@@ -17,7 +17,6 @@ from outspoken.cli.options import (
 )
 from outspoken.grammar import registry
 from outspoken.parsing.inspection import detect
-from outspoken.parsing.options import ParserOptions
 from outspoken.parsing.parser import Parser
 from outspoken.terminal.explain import explanation, tree_view
 from outspoken.terminal.outputs import exit_code, print_json, print_lines, print_title
@@ -71,12 +70,8 @@ def _explain(source: Source, parser: Parser, reading: Reading, with_tree: bool, 
 
     text, named = source.read(), reading.format or "auto"
     reply = parser.parse(text, **reading.known)
-    options: ParserOptions = {"tools": parser.tools, "repair": reading.repair, "screen": reading.screen}
-    view = (
-        show(text, "", named, prefix=reading.prefix, finish_reason=reading.finish_reason, **options)
-        if with_tree
-        else None
-    )
+    known: dict[str, Any] = {**reading.known, "tools": parser.tools, "repair": reading.repair, "screen": reading.screen}
+    view = show(text, "", named, **known) if with_tree else None
     candidates = [] if view else detect(text, tools=parser.tools)
     if as_json:
         found: dict[str, Any] = {"file": source.name} if source.several else {}

@@ -14,16 +14,7 @@ from cloup.constraints import mutually_exclusive
 
 from outspoken.authoring.commands import run as run_tool
 from outspoken.cli.framework import Group, command, example_text, show_help_if_bare
-from outspoken.cli.options import (
-    File,
-    color_option,
-    format_names,
-    json_option,
-    option,
-    positive,
-    prefix_option,
-    tools_option,
-)
+from outspoken.cli.options import SHARED, File, format_names, json_option, option, positive
 from outspoken.terminal.errors import UsageError
 
 #: So many responses are made if neither a number nor a time is given.
@@ -86,10 +77,10 @@ def check(files: tuple[str, ...], **given: Any) -> int:
 @option("--stream N", "read N characters at a time, and show each piece", click.IntRange(1))
 @option("--trace", "show each step, and what was acceptable there")
 @option("--html OUT", "write a page that shows all of it, and nothing else", File())
-@tools_option
-@prefix_option
+@SHARED["tools"]
+@SHARED["prefix"]
 @json_option("write tokens, tree and reply as a line of JSON")
-@color_option
+@SHARED["color"]
 def show(file: str, response: str, **given: Any) -> int:
     """Show the response."""
     return run_tool("show", file, [response, *_words(**given)])

@@ -8,19 +8,7 @@ import click
 from cloup import argument, option_group
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import (
-    File,
-    finish_reason_option,
-    format_names,
-    format_option,
-    json_option,
-    option,
-    prefix_option,
-    screen_option,
-    sources,
-    text_option,
-    tools_option,
-)
+from outspoken.cli.options import SHARED, File, format_names, format_option, json_option, option, sources
 from outspoken.terminal.inputs import read_text
 from outspoken.terminal.outputs import print_written
 
@@ -38,12 +26,12 @@ if TYPE_CHECKING:
 @argument("file", required=False, metavar="[FILE]", type=File())
 @option_group(
     "Reading",
-    text_option,
+    SHARED["text"],
     format_option("a format's name or alias, auto, or a grammar file (NAME.lark)"),
-    tools_option,
-    screen_option,
-    prefix_option,
-    finish_reason_option,
+    SHARED["tools"],
+    SHARED["screen"],
+    SHARED["prefix"],
+    SHARED["finish-reason"],
     option(
         "--chunk N", "characters that arrive at once", click.IntRange(0), default=0,
         shown="as few as the slider has room for",
