@@ -14,6 +14,9 @@ from outspoken import __version__
 
 from .framework import Group, example_text, show_help_if_bare
 
+#: The variable in which a shell asks for completions; the script of `outspoken completion` sets it.
+COMPLETE = "_OUTSPOKEN_COMPLETE"
+
 #: The exit codes of all commands.
 EXIT_CODES = {
     "0": "all is well",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outspoken.cli.framework import command
 from outspoken.cli.options import (
@@ -25,10 +25,6 @@ from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import CHUNK_SIZE
 from outspoken.terminal.outputs import Writer, exit_code, make_writer, print_event, print_title
-
-if TYPE_CHECKING:
-    from outspoken.providers.replies import Usage
-    from outspoken.results.replies import Reply
 
 
 @command(
@@ -76,7 +72,7 @@ class LiveView:
         self._heading = ""
         self._in_line = False
         self._names: dict[int, str] = {}
-        self._usage: Usage | None = None
+        self._usage = ""
 
     def show(self, event: ProviderEvent) -> None:
         """Show one event."""
@@ -97,26 +93,30 @@ class LiveView:
                 self._write_piece("tool_call", self._names[index], arguments)
             case results.ActionText(index, text):
                 self._write_piece("action", f"action {index}: types", text)
-            case UsageReported(usage):
-                self._usage = usage
-            case results.Done(reply):
-                self._show_end(reply)
             case _:
                 self._show_line(event)
 
     def _show_line(self, event: ProviderEvent) -> None:
-        """Show an event that takes one line."""
+        """Show an event that takes one line, or the end."""
         match event:
             case results.ToolCallUnfinished(index, call):
                 self._write_line("error", f"call {index}: {call.name} is {call.status}; do not run it")
-            case Failed(error):
-                self._write_line("error", f"error: {error.message}")
-            case Finished(reason, raw):
-                self._write_line("head", f"finished: {reason}" + ("" if raw == reason else f" ({raw})"))
             case results.ActionParsed(action) | results.ActionUnfinished(action):
                 self._write_line("action", one_line(action))
             case results.PayloadParsed(payload) | results.PayloadUnfinished(payload):
                 self._write_line("payload", one_line(payload))
+            case Failed(error):
+                self._write_line("error", f"error: {error.message}")
+            case Finished(reason, raw):
+                self._write_line("head", f"finished: {reason}" + ("" if raw == reason else f" ({raw})"))
+            case UsageReported(usage):
+                counts = ["?" if one is None else f"{one:,}" for one in (usage.input_tokens, usage.output_tokens)]
+                self._usage = f"tokens: {counts[0]} in, {counts[1]} out"
+            case results.Done(reply):
+                self._end_line()
+                lines = [(diagnostic.severity, str(diagnostic)) for diagnostic in reply.diagnostics]
+                for style, line in [*lines, *([("head", self._usage)] if self._usage else [])]:
+                    self._write_line(style, line)
             case _:
                 pass
 
@@ -138,15 +138,3 @@ class LiveView:
         if self._in_line:
             self._write("", "\n")
         self._in_line = False
-
-    def _show_end(self, reply: Reply) -> None:
-        self._end_line()
-        for diagnostic in reply.diagnostics:
-            self._write_line(diagnostic.severity, str(diagnostic))
-        if self._usage is not None:
-            usage = self._usage
-            self._write_line("head", f"tokens: {_count(usage.input_tokens)} in, {_count(usage.output_tokens)} out")
-
-
-def _count(tokens: int | None) -> str:
-    return "?" if tokens is None else f"{tokens:,}"
