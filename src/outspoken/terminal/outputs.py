@@ -18,7 +18,6 @@ from .errors import UsageError
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-    from outspoken.providers.events import ProviderEvent
     from outspoken.results.replies import Reply
 
 #: A style and a text; the styles are the names in `COLORS`, or empty.
@@ -107,14 +106,14 @@ def print_reply(reply: Reply, file: str | None = None) -> None:
         print(f'{{"file":{json.dumps(file, ensure_ascii=False)},"reply":{reply.model_dump_json()}}}', flush=True)
 
 
-def print_event(event: ProviderEvent, file: str | None = None) -> None:
+def print_event(event: object, file: str | None = None) -> None:
     """Print an event as a line of JSON; of several files, with `file` as its first field."""
     line = _adapter(type(event)).dump_json(event).decode()
     print(line if file is None else f'{{"file":{json.dumps(file, ensure_ascii=False)},{line[1:]}', flush=True)
 
 
 @cache
-def _adapter(kind: type[ProviderEvent]) -> TypeAdapter[ProviderEvent]:
+def _adapter(kind: type[object]) -> TypeAdapter[object]:
     """What serialises the events of a class."""
     from pydantic import TypeAdapter  # only events need it
 
