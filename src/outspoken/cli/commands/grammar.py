@@ -13,7 +13,8 @@ from cloup import argument
 from cloup.constraints import mutually_exclusive
 
 from outspoken.authoring.commands import run as run_tool
-from outspoken.cli.framework import Group, command, example_text, show_help_if_bare
+from outspoken.cli.framework import command
+from outspoken.cli.groups import Group, example_text, show_help_if_bare
 from outspoken.cli.options import SHARED, File, format_names, json_option, option, positive
 from outspoken.terminal.errors import UsageError
 
@@ -117,7 +118,7 @@ def diagram(file: str, **given: Any) -> int:
     return run_tool("diagram", file, _words(**given))
 
 
-@cloup.group(
+@click.group(
     "grammar",
     cls=Group,
     listed={"Commands": (new, check, show, fuzz, diagram)},
