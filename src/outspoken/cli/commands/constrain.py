@@ -19,9 +19,6 @@ from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import read_json, read_tools
 from outspoken.terminal.outputs import print_json
 
-if TYPE_CHECKING:
-    pass
-
 
 @command(
     "constrain",
