@@ -31,17 +31,4 @@ if TYPE_CHECKING:
     from .running import run as run
     from .summary import Counts as Counts, Progress as Progress, Summary as Summary
 
-export_lazily(
-    __name__,
-    {
-        "errors": "BatchError",
-        "outspoken.results.errors": "MissingPackageError",
-        "function": "BatchReader",
-        "options": "BatchOptions",
-        "outputs": "read_summary",
-        "pool": "StoppedError",
-        "report.write": "write_report",
-        "running": "run",
-        "summary": "Counts Progress Summary",
-    },
-)
+export_lazily(__name__)
