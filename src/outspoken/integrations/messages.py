@@ -180,6 +180,13 @@ def metadata(reply: Reply) -> dict[str, Any]:
     return {**damage(reply), **{key: value for key, value in found.items() if value}}
 
 
+def noted(reply: Reply, **more: Any) -> dict[str, Any]:
+    """The `metadata` of a reply under its key, with a retry message if the model should be asked again, and `more`."""
+    retry = {"retry": retry_message(reply)} if has_failed_call(reply) else {}
+    found = {**metadata(reply), **retry, **more}
+    return {METADATA: found} if found else {}
+
+
 def has_failed_call(reply: Reply) -> bool:
     """True if the model should be asked again: a call is truncated or invalid, or its markup could not be read."""
     return bool(reply.unfinished_tool_calls) or reply.looks_like_failed_tool_call
