@@ -55,8 +55,7 @@ def _payload(type_: PayloadType, grammar: Grammar) -> Form:
     """The form of a payload behind its marker; NOTHING if the model has no JSON of its kind."""
 
     def warn(message: str) -> None:
-        if (line := f"{type_.name}: {message}") not in grammar.warnings:
-            grammar.warnings.append(line)
+        grammar.warn(f"{type_.name}: {message}")
 
     schema = type_.schema or _NOT_JSON[type_.kind]
     if type_.schema is None and type_.model is not None:
