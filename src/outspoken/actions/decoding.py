@@ -14,17 +14,7 @@ from outspoken.results.diagnostics import Severity
 from outspoken.results.geometry import Point, Space
 from outspoken.results.settings import DEFAULT, Settings
 
-from .fields import (
-    CONVERSIONS,
-    JSON_TEXT,
-    SUBMIT,
-    FieldError,
-    field_type,
-    json_text,
-    read_path,
-    read_point,
-    read_value,
-)
+from .fields import CONVERSIONS, JSON_TEXT, SUBMIT, FieldError, field_type, json_text, read_path, read_point, read_value
 from .mapping import PARTS, MappingRule, find_argument, mapping_of
 from .rule_fields import FieldSource
 

@@ -227,9 +227,7 @@ class _Reading:
         """End the response."""
         items, reply = self._stream.end(_reason(self._reasons))
         last = _messages.AIMessageChunk(
-            content="",
-            response_metadata={**self._reasons, **_metadata(self._reasons, reply)},
-            chunk_position="last",
+            content="", response_metadata={**self._reasons, **_metadata(self._reasons, reply)}, chunk_position="last"
         )
         return [*filter(None, map(self._chunk, items)), last]
 

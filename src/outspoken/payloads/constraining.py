@@ -5,17 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from outspoken.constraints.deriving import Constraint
-from outspoken.constraints.forms import (
-    EMPTY,
-    NOTHING,
-    Form,
-    FreeText,
-    Grammar,
-    Literal,
-    choice,
-    optional,
-    seq,
-)
+from outspoken.constraints.forms import EMPTY, NOTHING, Form, FreeText, Grammar, Literal, choice, optional, seq
 from outspoken.constraints.plain_patterns import escape
 from outspoken.constraints.schema_forms import SchemaForms
 from outspoken.constraints.styles import Style
