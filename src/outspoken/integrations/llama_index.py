@@ -195,11 +195,8 @@ class _Reading:
             self._stream.add_own_reasoning()
         delta, extra = self._add(self._stream.feed(piece))
         given = {**response.additional_kwargs, **extra}
-        return (
-            [self._response(None, delta, given, self._stream.calls)]
-            if delta or given or _has_thinking(response)
-            else []
-        )
+        is_new = delta or given or _has_thinking(response)
+        return [self._response(None, delta, given, self._stream.calls)] if is_new else []
 
     def close(self) -> list[Any]:
         """End the response."""
