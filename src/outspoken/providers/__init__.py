@@ -2,7 +2,7 @@
 
 A response flows through the rooms in this order; each imports only from those before it:
 
-- `errors`, `replies`, `events`: what callers receive and catch
+- `errors`, `replies`, `events`: what callers receive and catch; `usage`: the names of token counts
 - `decode`: bytes, text and SDK objects to JSON objects
 - `assembly`: text, reasoning and calls to one stream of events and one reply
 - `readers`: the wire format of one API each; they feed the assembly
