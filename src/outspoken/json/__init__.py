@@ -23,4 +23,9 @@ if TYPE_CHECKING:
         read_json as read_json,
     )
 
-export_lazily(__name__)
+export_lazily(
+    __name__,
+    {
+        "read": "JsonLimitError JsonReading SchemaLike read_json",
+    },
+)
