@@ -9,20 +9,14 @@ from types import CodeType
 from typing import Any
 
 
-def export_lazily(package: str, homes: dict[str, str] | None = None) -> None:
+def export_lazily(package: str) -> None:
     """Give a package the names that it imports under `TYPE_CHECKING`, without importing their modules yet.
 
-    Call it below these imports. Sets `__all__`, `__getattr__` and `__dir__` of the package. `homes` maps modules to
-    their names, separated by blanks, where a package lists them itself.
+    Call it below these imports. Sets `__all__`, `__getattr__` and `__dir__` of the package.
     """
     module = sys.modules[package]
     loader: Any = module.__loader__
-    if homes is None:
-        home = {name: path for name, path in _imports(loader.get_code(package)) if name not in vars(module)}
-    else:
-        absolute = f"{package.partition('.')[0]}."
-        paths = {path: path if path.startswith(absolute) else f".{path}" for path in homes}
-        home = {name: paths[path] for path, names in homes.items() for name in names.split()}
+    home = {name: path for name, path in _imports(loader.get_code(package)) if name not in vars(module)}
 
     def get(name: str) -> Any:
         if name not in home:
