@@ -54,30 +54,7 @@ if TYPE_CHECKING:
     )
     from outspoken.results.settings import Settings as Settings
 
-export_lazily(
-    __name__,
-    {
-        "grammar.registry": "load_format",
-        "parsing.functions": "astream parse stream",
-        "parsing.inspection": "detect formats",
-        "parsing.parser": "Parser",
-        "parsing.session": "Session",
-        "rendering.render": "render",
-        "results.actions.union": "Action",
-        "results.diagnostics": "Diagnostic Repair",
-        "results.errors": (
-            "GrammarError LimitError OutspokenError RenderError ResponseError StreamClosedError ToolError "
-            "UnknownFormatError"
-        ),
-        "results.events": (
-            "ActionParsed ActionText ActionUnfinished Done Event PayloadParsed PayloadUnfinished ReasoningDelta "
-            "ReasoningEnd TextDelta ToolCallDelta ToolCallEnd ToolCallStart ToolCallUnfinished"
-        ),
-        "results.geometry": "Box Point Screen",
-        "results.replies": "JsonValue Payload Reasoning Reply Segment Text ToolCall",
-        "results.settings": "Settings",
-    },
-)
+export_lazily(__name__)
 
 __version__ = "0.2.0"
 

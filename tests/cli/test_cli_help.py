@@ -18,7 +18,8 @@ import click
 import pytest
 
 from outspoken import formats
-from outspoken.cli.framework import Command, Group
+from outspoken.cli.framework import Command
+from outspoken.cli.groups import Group
 from outspoken.cli.main import main
 from outspoken.cli.program import EXIT_CODES, program
 from outspoken.providers.registry import PROVIDERS
@@ -260,7 +261,7 @@ def test_the_list_of_commands_needs_none_of_their_packages() -> None:
         "import sys\n"
         "from outspoken.__main__ import main\n"
         "assert [main(words) for words in (['--version'], ['--help'], ['prase'])] == [0, 0, 2]\n"
-        "print([name for name in sys.modules if name.partition('.')[0] in ('pydantic', 'lark', 'rich')])"
+        "print([name for name in sys.modules if name.partition('.')[0] in ('cloup', 'pydantic', 'lark', 'rich')])"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)

@@ -29,7 +29,7 @@ else:
     reply = outspoken.parse(text, format)
 files = sorted({path[len(folder) + 1 :] for path in opened if path.startswith(folder)})
 heavy = ["lark", "regex", "json_repair", "rich", "engine.parser", "recovery.search", "results.events", "grammar.tables"]
-heavy += ["difflib", "results.actions.union", "results.actions.browser"]
+heavy += ["difflib", "results.actions.union", "results.actions.page"]
 loaded = [name for name in heavy if name in sys.modules or f"outspoken.{name}" in sys.modules]
 print(json.dumps([reply.format, files, loaded]))
 """

@@ -19,7 +19,7 @@ from outspoken.processing import ErrorCategory, ProcessorSettings, ResponseProce
 from outspoken.processing.categories import OTHER_CODES, category_of
 from outspoken.providers.errors import ProviderFormatError
 from outspoken.results.actions.keyboard import TypeText
-from outspoken.results.actions.task import VerificationCode
+from outspoken.results.actions.page import VerificationCode
 from outspoken.results.diagnostics import Diagnostic
 from tests.cases import CASES
 

@@ -14,7 +14,7 @@ from outspoken.providers.export.anthropic import to_anthropic
 from outspoken.providers.export.chat_completions import to_openai, to_openai_chunks
 from outspoken.providers.export.responses import to_openai_response
 from outspoken.providers.export.vercel import to_vercel
-from outspoken.serving.rewriter import CompletionRewriter, StreamRewriter
+from outspoken.serving.rewriter import CompletionRewriter, CompletionStream
 from outspoken.serving.settings import ServerSettings
 from tests.cases import CASES, FORMATS, Case
 from tests.loops import in_one_item
@@ -124,7 +124,7 @@ def test_the_proxy_gives_the_same_text() -> None:
         rewriter = CompletionRewriter(ServerSettings(upstream="http://localhost", format="hermes"), {})
         whole = rewriter.rewrite(completion({"role": "assistant", "content": text}))
         assert whole["choices"][0]["message"]["content"] == f"One{separator}two"
-        streamed = StreamRewriter(rewriter)
+        streamed = CompletionStream(rewriter)
         sent = [part for piece in pieces(text, size) for part in streamed.feed(event(chunk({"content": piece})))]
         sent += [*streamed.feed(event(chunk({}, "stop"))), *streamed.feed(b"data: [DONE]\n\n"), *streamed.close()]
         deltas = [choice["delta"].get("content") for part in sent for choice in part.get("choices", ())]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken.serving.http_errors import HttpError
-from outspoken.serving.rewriter import CompletionRewriter, StreamRewriter
+from outspoken.serving.rewriter import CompletionRewriter, CompletionStream
 from outspoken.serving.settings import ServerSettings
 from tests.serving.serving import chunk, completion, event, written
 
@@ -48,12 +48,12 @@ WHOLE = ("Über Moose.", "Hm.", "find", '{"title": "Das \\"Moos\\""}', ["tool_ca
 
 def test_split_at_every_byte() -> None:
     for place in range(len(BODY)):
-        stream = StreamRewriter(rewriter())
+        stream = CompletionStream(rewriter())
         assert joined(stream.feed(BODY[:place]) + stream.feed(BODY[place:]) + stream.close()) == WHOLE
 
 
 def test_byte_by_byte() -> None:
-    stream = StreamRewriter(rewriter())
+    stream = CompletionStream(rewriter())
     parts = [part for place in range(len(BODY)) for part in stream.feed(BODY[place : place + 1])]
     assert joined(parts + stream.close()) == WHOLE
 
@@ -62,7 +62,7 @@ def test_stream_cut_at_any_byte_is_never_complete() -> None:
     """Unless all was said but the `[DONE]`."""
     ends = BODY.index(b'"finish_reason": "stop"') + len(b'"finish_reason": "stop"}]}')
     for place in range(ends):
-        stream = StreamRewriter(rewriter())
+        stream = CompletionStream(rewriter())
         parts = stream.feed(BODY[:place])
         try:
             parts += stream.close()
@@ -76,7 +76,7 @@ def test_stream_cut_at_any_byte_is_never_complete() -> None:
 
 
 def test_a_whole_completion_in_place_of_a_stream() -> None:
-    stream = StreamRewriter(rewriter())
+    stream = CompletionStream(rewriter())
     parts = stream.feed(json.dumps(completion({"content": TEXT})).encode())
     assert joined(parts + stream.close()) == WHOLE
 
@@ -91,7 +91,7 @@ JSON = st.recursive(
 
 @given(st.lists(JSON | st.dictionaries(st.sampled_from(KEYS), JSON, max_size=4), max_size=4), st.booleans())
 def test_any_chunk_is_rewritten_or_rejected(values: list[Any], begun: bool) -> None:
-    stream = StreamRewriter(rewriter())
+    stream = CompletionStream(rewriter())
     body = event(chunk({"content": "A"})) * begun + b"".join([event(value) for value in values])
     try:
         parts = stream.feed(body) + stream.close()
@@ -113,6 +113,6 @@ def test_any_response_is_rewritten_or_rejected(value: Any) -> None:
 )
 def test_invalid_choices(choices: Any) -> None:
     with pytest.raises(HttpError):
-        StreamRewriter(rewriter()).feed(event({"id": "x", "choices": choices}))
+        CompletionStream(rewriter()).feed(event({"id": "x", "choices": choices}))
     with pytest.raises(HttpError):
         rewriter().rewrite({"choices": choices})

@@ -7,31 +7,20 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar.header import Header
-from outspoken.results.actions.base import PROVENANCE, BaseAction, ElementRef
+from outspoken.results.actions.base import PROVENANCE, BaseAction, ElementRef, UnknownAction
 from outspoken.results.actions.models import model_of
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Severity
 from outspoken.results.geometry import Point, Space
 from outspoken.results.settings import DEFAULT, Settings
 
-from .fields import (
-    CONVERSIONS,
-    JSON_TEXT,
-    SUBMIT,
-    FieldError,
-    field_type,
-    json_text,
-    read_path,
-    read_point,
-    read_value,
-)
+from .fields import CONVERSIONS, JSON_TEXT, SUBMIT, FieldError, field_type, json_text, read_path, read_point, read_value
 from .mapping import PARTS, MappingRule, find_argument, mapping_of
 from .rule_fields import FieldSource
 
 if TYPE_CHECKING:
     from outspoken.json.partial_string import PartialString
     from outspoken.results.actions.union import Action
-    from outspoken.results.actions.unknown import UnknownAction
 
 #: The fields for what a model remarks on an action, which do not affect what the action does.
 REMARKS = frozenset({"reasoning", "intention", "confidence", "sensitive"})

@@ -17,11 +17,10 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import KINDS, Case, load
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
-from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.explain import full_view
 from outspoken.terminal.inputs import read_text, read_tools
-from outspoken.terminal.outputs import print_lines, use_utf8
+from outspoken.terminal.outputs import print_lines, print_written, use_utf8, write_file
 from outspoken.viewer.page import MOST, page, view_data
 from outspoken.viewer.view import View, show
 
@@ -38,7 +37,8 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
         with checkout.in_use():
             view = _view(given, checkout)
             if given.html:
-                _write(Path(given.html), view)
+                write_file(given.html, page(view))
+                print_written(given.html)
             elif given.json:
                 shown = {**view_data(view), "reply": view.reply.model_dump(mode="json")}
                 print(json.dumps(shown, ensure_ascii=False))
@@ -107,11 +107,3 @@ def _loaded(path: Path, checkout: Checkout) -> Case:
         return load(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read the case {checkout.shown(path)}: {error}") from error
-
-
-def _write(path: Path, view: View) -> None:
-    try:
-        path.write_text(page(view), "utf-8", newline="\n")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from error
-    print(f"written: {visible(str(path))}")

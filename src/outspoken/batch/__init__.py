@@ -31,18 +31,4 @@ if TYPE_CHECKING:
     from .summary import Counts as Counts, Progress as Progress, Summary as Summary
     from .tables import read_batches as read_batches, read_table as read_table, schema_of as schema_of
 
-export_lazily(
-    __name__,
-    {
-        "errors": "BatchError",
-        "outspoken.results.errors": "MissingPackageError",
-        "function": "BatchReader",
-        "options": "BatchOptions",
-        "outputs": "read_summary",
-        "pool": "StoppedError",
-        "report.write": "write_report",
-        "running": "run",
-        "summary": "Counts Progress Summary",
-        "tables": "read_batches read_table schema_of",
-    },
-)
+export_lazily(__name__)

@@ -1,22 +1,14 @@
-"""Commands and groups as this command line has them, on top of cloup, which has sections of options and of commands.
-
-A command has examples. A group imports a command only when it is run.
-"""
+"""Commands as this command line has them, with examples, on top of cloup, which has sections of options."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any
 
 import click
 import cloup
 
-from outspoken.terminal.errors import UsageError, did_you_mean
-
-#: The settings of every command; the help is as wide as the narrowest usual terminal.
-CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
+from .groups import CONTEXT, example_text
 
 
 class Command(cloup.Command):
@@ -41,64 +33,3 @@ def command(
     purpose = help.partition("\n\n")[0].rstrip(".")
     settings: dict[str, Any] = {"help": help, "epilog": example_text(*examples), "context_settings": CONTEXT}
     return cloup.command(name, cls=kind, short_help=purpose[0].lower() + purpose[1:], **settings)
-
-
-def example_text(*examples: tuple[str, str]) -> str:
-    """The examples of a command or a group, as a part of its help that is not wrapped."""
-    return "\n".join(["\b", "Examples:", *[f"  # {purpose}\n  {line}" for line, purpose in examples]])
-
-
-class Group(cloup.Group):
-    """A group of commands, by the titles of the sections that they are listed in.
-
-    With a `package`, the command `x` is the attribute `run` of the module `package.x`; what is listed is only its name
-    and its purpose.
-    """
-
-    def __init__(
-        self, name: str, *, listed: Mapping[str, Sequence[click.Command]], package: str = "", **settings: Any
-    ) -> None:
-        sections = [cloup.Section(title, commands) for title, commands in listed.items()]
-        super().__init__(name, sections=sections, context_settings=CONTEXT, **settings)
-        self.package = package
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the commands, in the order of the sections."""
-        return list(self.commands)
-
-    def load(self, name: str) -> click.Command:
-        """Return a command, which is imported if there is a package of commands."""
-        return (
-            cast("click.Command", import_module(f"{self.package}.{name}").run) if self.package else self.commands[name]
-        )
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that the arguments name. Raises UsageError with the nearest name for an unknown one."""
-        name, *rest = args
-        if name in self.commands:
-            return name, self.load(name), rest
-        if ctx.resilient_parsing or name.startswith("-"):
-            return super().resolve_command(ctx, args)
-        if name == "help" and rest:
-            return self.resolve_command(ctx, [rest[0], "--help"])
-        if name == "help":
-            click.echo(ctx.get_help())
-            ctx.exit()
-        raise UsageError(self._unknown(name, ctx))
-
-    def _unknown(self, name: str, ctx: click.Context) -> str:
-        """What to do instead of a command that there is not."""
-        if os.path.exists(name):
-            return f"`{name}` is no command; did you mean `{ctx.command_path} {next(iter(self.commands))} {name}`?"
-        known = [*self.commands, *[one for param in self.get_params(ctx) for one in param.opts]]
-        hint = did_you_mean(name, known) or f"; see `{ctx.command_path} --help`"
-        return f"there is no command `{name}`{hint}"
-
-
-def show_help_if_bare(ctx: click.Context) -> int:
-    """Show the help of a group that was given no command."""
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
-    return 0

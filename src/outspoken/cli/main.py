@@ -18,54 +18,36 @@ from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError, did_you_mean
 from outspoken.terminal.outputs import use_utf8
 
-from .program import program
-
-#: The variable in which a shell asks for completions; the script of `outspoken completion` sets it.
-COMPLETE = "_OUTSPOKEN_COMPLETE"
+from .program import COMPLETE, program
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code. By default, the arguments are those of the process."""
     if arguments is None and COMPLETE in os.environ:
         return shell_complete(program, {}, "outspoken", COMPLETE, os.environ[COMPLETE])
-    _open_what_is_closed()
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the process was started without it (`>&-`)
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it is open until the process ends
     try:
         use_utf8()
-        code = _reported(list(sys.argv[1:] if arguments is None else arguments))
+        code = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
+        return code
     except BrokenPipeError:
         _drop_output()
         return 0
-    except OSError as error:
-        _drop_output()
-        place = f"`{error.filename}`: " if error.filename else "the output cannot be written: "
-        return _refuse(f"{place}{error.strerror or error}")
     except (KeyboardInterrupt, click.Abort):
         return 130
-    return code
-
-
-def _reported(arguments: list[str]) -> int:
-    """Run a command, and print its error as one sentence."""
-    try:
-        return _run(arguments)
     except click.ClickException as error:
         message = _sentence(error)
     except (UsageError, OutspokenError) as error:
         message = str(error)
-    return _refuse(message)
-
-
-def _refuse(message: str) -> int:
+    except OSError as error:
+        _drop_output()
+        place = f"`{error.filename}`: " if error.filename else "the output cannot be written: "
+        message = f"{place}{error.strerror or error}"
     print(f"outspoken: error: {visible(' '.join(message.split()))}", file=sys.stderr)
     return 2
-
-
-def _open_what_is_closed() -> None:
-    """Give the process an output and an error stream if it was started without them (`>&-`)."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it is open until the process ends
 
 
 def _drop_output() -> None:
@@ -97,7 +79,7 @@ def _sentence(error: click.ClickException) -> str:
         help = f"write it as `{_place(error.param)} {error.param.metavar}` ({help})"
     if "unexpected extra argument" in error.message:
         help = f"quote a value that has spaces ({help})"
-    return f"{error.format_message().rstrip('.')}; {help}"
+    return f"{error.format_message().strip().rstrip('.')}; {help}"
 
 
 def _place(param: click.Parameter) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -13,19 +15,61 @@ from cloup import argument, option_group
 
 from outspoken.results.edits import REPAIR_LIMITS, RepairLimit
 from outspoken.terminal.errors import UsageError
-from outspoken.terminal.inputs import check_file, read_chunks, read_text, read_tools
-
-from .types import File, Name, format_names, screen_size, unescaped
+from outspoken.terminal.inputs import check_file, read_chunks, read_text, read_tools, screen_size, unescaped
 
 if TYPE_CHECKING:
     from outspoken.notations.tools import Tools
     from outspoken.parsing.parser import Parser
     from outspoken.results.geometry import Screen
 
+    _Path = click.Path[str]
+else:
+    _Path = click.Path  # no generic class in older versions of click
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 #: What the help of a command says of FILE.
 FILES_HELP = "\n\nFILE is a response, and `-` standard input, which is read if no FILE is given."
+
+
+class File(_Path):
+    """A path, or `-` where a command reads standard input. The command says what is wrong with it."""
+
+    def convert(self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, or raise BadParameter for an empty one, such as that of a variable that is not set."""
+        return value or self.fail("the name of a file is empty", param, ctx)
+
+
+def size(value: str) -> Screen:
+    """The size of a screen. Raises BadParameter for other words."""
+    try:
+        return screen_size(value)
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def positive(value: str) -> float:
+    """A number of more than 0. Raises BadParameter for others."""
+    with suppress(ValueError):
+        if 0 < float(value) < float("inf"):
+            return float(value)
+    raise click.BadParameter(f"`{value}` is not a number of more than 0")
+
+
+def format_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """What shells complete for a format, which the command checks itself: names, aliases, and `auto`."""
+    from outspoken.grammar import registry  # imports pydantic, which a list of commands need not wait for
+
+    known = registry.names()
+    aliases = {alias for name in known for alias in registry.header(name).aliases} - {*known}
+    return [name for name in ("auto", *known, *sorted(aliases)) if name.startswith(incomplete)]
+
+
+def provider_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """What shells complete for a provider."""
+    from outspoken.providers.registry import PROVIDERS
+
+    return [name for name in sorted(PROVIDERS) if name.startswith(incomplete)]
 
 
 def option(spec: str, help: str, type: Any = None, shown: object = None, **settings: Any) -> Callable[[_F], _F]:
@@ -46,7 +90,12 @@ def option(spec: str, help: str, type: Any = None, shown: object = None, **setti
 
 def format_option(words: str = "a format's name or alias, or auto", **settings: Any) -> Callable[[_F], _F]:
     """`--format`: the format of the responses."""
-    return option("-f --format NAME", words, Name(format_names), **{"default": "auto", **settings})
+    return option("-f --format NAME", words, shell_complete=format_names, **{"default": "auto", **settings})
+
+
+def provider_option(words: str, **settings: Any) -> Callable[[_F], _F]:
+    """`--provider`: whose bodies or stream the responses are."""
+    return option("-P --provider NAME", words, shell_complete=provider_names, **settings)
 
 
 def json_option(words: str) -> Callable[[_F], _F]:
@@ -55,22 +104,25 @@ def json_option(words: str) -> Callable[[_F], _F]:
 
 
 files_argument = argument("files", nargs=-1, type=File(), metavar="[FILE]...")
-text_option = option("-t --text TEXT", "the response itself, in place of FILE")
-tools_option = option("-T --tools FILE", "a JSON list of the tools that the model was given", File())
-screen_option = option(
-    "-s --screen WxH", "the screen's size in pixels, such as 1280x720; points of actions are converted", screen_size
-)
-prefix_option = option("-p --prefix TEXT", r"the end of the prompt, if it opens a block: '<think>\n'", unescaped)
-finish_reason_option = option("--finish-reason WORD", "the provider's finish reason, such as stop or length")
-repair_option = option(
-    "-r --repair LEVEL", f"how far damage may be repaired: {', '.join(REPAIR_LIMITS)}", click.Choice(REPAIR_LIMITS),
-    shown="heuristic",
-)  # fmt: skip
-color_option = option(
-    "--color WHEN", "auto (on a terminal), always or never", click.Choice(("auto", "always", "never")), default="auto"
-)
 
-
+#: The options that several commands have, by their names.
+SHARED: dict[str, Callable[[Any], Any]] = {
+    "text": option("-t --text TEXT", "the response itself, in place of FILE"),
+    "tools": option("-T --tools FILE", "a JSON list of the tools that the model was given", File()),
+    "screen": option(
+        "-s --screen WxH", "the screen's size in pixels, such as 1280x720; points of actions are converted", size
+    ),
+    "prefix": option("-p --prefix TEXT", r"the end of the prompt, if it opens a block: '<think>\n'", unescaped),
+    "finish-reason": option("--finish-reason WORD", "the provider's finish reason, such as stop or length"),
+    "repair": option(
+        "-r --repair LEVEL", f"how far damage may be repaired: {', '.join(REPAIR_LIMITS)}",
+        click.Choice(REPAIR_LIMITS), shown="heuristic",
+    ),
+    "color": option(
+        "--color WHEN", "auto (on a terminal), always or never", click.Choice(("auto", "always", "never")),
+        default="auto",
+    ),
+}  # fmt: skip
 _auto = format_option()
 
 
@@ -78,18 +130,18 @@ def reading_options(
     *more: Callable[[Any], Any], format: Callable[[Any], Any] = _auto, finish_reason: bool = True
 ) -> Callable[[_F], _F]:
     """Declare the options of `Reading`, and `more`. A provider's stream has its own finish reason."""
-    ends = [finish_reason_option] if finish_reason else []
-    return option_group("Reading", *more, format, tools_option, screen_option, prefix_option, *ends, repair_option)
+    names = ["tools", "screen", "prefix", *(["finish-reason"] if finish_reason else []), "repair"]
+    return option_group("Reading", *more, format, *[SHARED[name] for name in names])
 
 
 def input_options(*more: Callable[[Any], Any], **settings: Any) -> Callable[[_F], _F]:
     """Declare FILE and `--text`, which `sources` takes, and `reading_options`."""
-    return lambda run: files_argument(reading_options(text_option, *more, **settings)(run))
+    return lambda run: files_argument(reading_options(SHARED["text"], *more, **settings)(run))
 
 
 def output_options(json: str, *more: Callable[[Any], Any]) -> Callable[[_F], _F]:
     """Declare `more`, `--json` and `--color`."""
-    return option_group("Output", *more, json_option(json), color_option)
+    return option_group("Output", *more, json_option(json), SHARED["color"])
 
 
 @dataclass(frozen=True)
@@ -128,15 +180,21 @@ class Reading:
 
 
 class Source(NamedTuple):
-    """Where a response comes from: a file, standard input (`-`), or the text itself."""
+    """Where a response comes from: a file, standard input (`-`), or the text itself. It may be one of `several`."""
 
     path: str
     text: str | None = None
+    several: bool = False
 
     @property
     def name(self) -> str:
         """The name for messages."""
         return "--text" if self.text is not None else "standard input" if self.path == "-" else self.path
+
+    @property
+    def title(self) -> str | None:
+        """The name, if it is one of several."""
+        return self.name if self.several else None
 
     def read(self) -> str:
         """The response. Raises UsageError if it cannot be read."""
@@ -145,17 +203,15 @@ class Source(NamedTuple):
     def chunks(self, size: int) -> Iterator[bytes]:
         """The response in chunks as it arrives. Raises UsageError if it cannot be read."""
         if self.text is None:
-            yield from read_chunks(self.path, size)
-            return
+            return read_chunks(self.path, size)
         data = self.text.encode("utf-8", "surrogateescape")
-        for at in range(0, len(data), size):
-            yield data[at : at + size]
+        return (data[at : at + size] for at in range(0, len(data), size))
 
 
 def sources(files: Sequence[str], text: str | None) -> list[Source]:
     """The responses; standard input if none is given. Raises UsageError for contradictions, and for a terminal."""
     if text is None:
-        return [Source(path) for path in given_files(files)]
+        return [Source(path, None, len(files) > 1) for path in given_files(files)]
     if files:
         raise UsageError(f"`--text` is a response already; leave out `{files[0]}`, or the option")
     return [Source("", text)]

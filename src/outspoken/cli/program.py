@@ -8,11 +8,13 @@ from __future__ import annotations
 from textwrap import fill
 
 import click
-import cloup
 
 from outspoken import __version__
 
-from .framework import Group, example_text, show_help_if_bare
+from .groups import Group, example_text, show_help_if_bare
+
+#: The variable in which a shell asks for completions; the script of `outspoken completion` sets it.
+COMPLETE = "_OUTSPOKEN_COMPLETE"
 
 #: The exit codes of all commands.
 EXIT_CODES = {
@@ -53,12 +55,12 @@ _EXAMPLES = example_text(
 )
 
 
-@cloup.group(
+@click.group(
     "outspoken",
     cls=Group,
     package="outspoken.cli.commands",
     listed={
-        title: [cloup.Command(name, short_help=words) for name, words in rows.items()]
+        title: [click.Command(name, short_help=words) for name, words in rows.items()]
         for title, rows in COMMANDS.items()
     },
     invoke_without_command=True,

@@ -14,10 +14,4 @@ if TYPE_CHECKING:
 
     from .deriving import Constraint as Constraint, constraint as constraint
 
-export_lazily(
-    __name__,
-    {
-        "deriving": "Constraint constraint",
-        "outspoken.results.errors": "ConstraintError",
-    },
-)
+export_lazily(__name__)

@@ -75,7 +75,7 @@ class ActionForms:
         name = usage.word or usage.type
         forms = self._values.forms(hole, schema, name)
         if is_point and self.point == "tuple" and not isinstance(forms, BareForms):
-            forms = SchemaForms(_TupleStyle(), self.grammar, schema, lambda message: self._values.warn(message))
+            forms = SchemaForms(_TupleStyle(), self.grammar, schema, self.grammar.warn)
         if isinstance(forms, BareForms) and schema == {"type": "string"}:
             schema = {"type": "string", "minLength": 1}  # white space may belong to the markers
         elif schema == {"type": "string"} and ends_actions_with_code(self._automaton):

@@ -11,16 +11,14 @@ from typing import NamedTuple
 
 from outspoken.grammar.automaton import Config
 from outspoken.grammar.header import Header
-from outspoken.rendering.render import Rendered, render_path
+from outspoken.rendering.render import Rendered
 from outspoken.rendering.writer import Item, Written, pieces_of
 from outspoken.results.actions.base import BaseAction
-from outspoken.results.errors import RenderError
 from outspoken.results.replies import Segment
-from outspoken.results.settings import DEFAULT
 
 from .action_schemas import kind_of
 from .action_words import Usage
-from .skeleton import REASONING, TEXT, TOKEN_ROLES, Hole, Role
+from .skeleton import REASONING, TEXT, TOKEN_ROLES, Hole, Role, written_path
 
 _FENCE = "```"
 
@@ -149,21 +147,14 @@ def ends_with_code(paths: Iterable[ActionPaths], format: str, header: Header) ->
         required = [group.field for group in groups if group.required]
         for name in [group.field for group in groups if not rule.is_path(group.field)]:
             action = one.usage.sample(header, [*required, name]) if kind_of(rule, name).reader == "text" else None
-            written = None if action is None else _written(action.model_copy(update={name: "a b"}), format)
+            written = None if action is None else written_path([action.model_copy(update={name: "a b"})], format)
             if action is None or written is None:
                 continue
-            if _FENCE not in written:
+            if _FENCE not in written.text:
                 return False
-            if _written(action.model_copy(update={name: f"a{_FENCE}b"}), format) is None:
+            if written_path([action.model_copy(update={name: f"a{_FENCE}b"})], format) is None:
                 return True
     return False
-
-
-def _written(action: BaseAction, format: str) -> str | None:
-    try:
-        return render_path([action], format, None, DEFAULT, "none").text
-    except RenderError:
-        return None
 
 
 def _with_fewest(usage: Usage, format: str, header: Header, fields: list[str]) -> Usage:
@@ -208,9 +199,8 @@ def _rendered(
         action = usage.sample(header, named, negative=negative)
         if action is None:
             return None
-        try:
-            rendered = render_path([*lead, action], format, None, DEFAULT, "none")
-        except RenderError:
+        rendered = written_path([*lead, action], format)
+        if rendered is None:
             continue
         number = len(rendered.items) - 1
         item = rendered.items[number]

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from outspoken.rendering.render import Rendered, render_path
-from outspoken.rendering.writer import Written, pieces_of
+from outspoken.rendering.render import Rendered
+from outspoken.rendering.writer import Written
 from outspoken.results.actions.base import BaseAction
-from outspoken.results.errors import RenderError
-from outspoken.results.settings import DEFAULT
 
 from .action_paths import ActionPaths
-from .skeleton import END, REASONING, TEXT, Hole, Skeleton, Step, a_call, hole_of, without_start
+from .skeleton import END, REASONING, TEXT, Hole, Skeleton, Step, a_call, hole_of, response_pieces, written_path
 
 #: Actions of so many kinds are rendered beside each other.
 _MOST_PAIRS = 5
@@ -30,9 +28,8 @@ def add_actions(skeleton: Skeleton, paths: Iterable[ActionPaths]) -> None:
         for (first, last), action in one.spans.items():
             kinds.setdefault(action_hole(first, last), action)
     for response in _responses(list(kinds.values()), has_calls=skeleton.has("name")):
-        try:
-            rendered = render_path(response, skeleton.format, None, DEFAULT, "none")
-        except RenderError:
+        rendered = written_path(response, skeleton.format)
+        if rendered is None:
             continue
         acted = frozenset([at for at, part in enumerate(reversed(response), 1) if isinstance(part, BaseAction)])
         count = len(rendered.items)
@@ -56,12 +53,10 @@ def _responses(actions: list[BaseAction], *, has_calls: bool) -> Iterator[list[A
 
 def _steps(skeleton: Skeleton, rendered: Rendered, acted: frozenset[int]) -> Iterator[Step]:
     """The holes of a path in which each action is one hole; at last the end."""
-    pieces = pieces_of(rendered.path)
-    removed = sum([len(text) for text, _ in pieces]) - len(rendered.text)
     literal = ""
     action: _Whole | None = None
     names: dict[int, int] = {}
-    for text, written in without_start(pieces, removed):
+    for text, written in response_pieces(rendered):
         item = written.progress.item
         if written.is_marker:
             literal += text

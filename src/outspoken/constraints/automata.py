@@ -324,12 +324,6 @@ def minimized(dfa: Dfa) -> Dfa:
     return _minimal(_Table(classes, _rows(dfa, len(classes), found), list(dfa.accepts)))
 
 
-def ending_in(dfa: Dfa, chars: CharSet) -> Dfa:
-    """The automaton of the texts that one accepts and that are empty or end in one of the characters."""
-    last = Dfa((((chars, 0), (negated(chars), 1)), ((chars, 0), (negated(chars), 1))), (True, False))
-    return intersection(dfa, last)
-
-
 def length_between(low: int, high: int | None) -> Dfa:
     """The automaton of the texts of so many characters."""
     rows: list[tuple[tuple[CharSet, int], ...]] = [((ANY_CHAR, at + 1),) for at in range(low if high is None else high)]

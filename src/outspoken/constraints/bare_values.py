@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
+from outspoken.notations.schema import referred
+
 from .automata import without
 from .forms import NOTHING, Form, FreeText, Grammar, Literal, Pattern, choice
 from .free_text import text_automaton
@@ -99,8 +101,6 @@ class BareForms:
 
 
 def _resolved(schema: dict[str, Any], root: Any) -> dict[str, Any]:
-    from outspoken.notations.schema import referred
-
     if isinstance(ref := schema.get("$ref"), str):
         target = referred(ref, root)
         others = {key: value for key, value in schema.items() if key != "$ref"}

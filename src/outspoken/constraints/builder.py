@@ -18,6 +18,7 @@ from .bare_values import EDGE
 from .call_forms import CallForms
 from .forms import EMPTY, Form, FreeText, Grammar, Literal, Repeat, Rule, TextLoop, choice, seq
 from .free_text import excluded_patterns, has_code
+from .heads import common_beginning
 from .plain_patterns import escape, plain_pattern
 from .skeleton import END, START, Hole, Skeleton
 from .styles import Style
@@ -301,7 +302,7 @@ class Builder:
         """The literal that ends a call, whatever follows: what all literals behind its last hole begin with."""
         if hole not in self._ends:
             literals = list(self._skeleton.outer[hole].values())
-            end = _common_beginning(literals)
+            end = common_beginning(literals)
             for literal in literals:
                 for special in self._special:
                     for found in re.finditer(re.escape(special), literal):
@@ -309,11 +310,6 @@ class Builder:
                             end = end[: found.start()]
             self._ends[hole] = end
         return self._ends[hole]
-
-
-def _common_beginning(texts: list[str]) -> str:
-    first, last = min(texts), max(texts)
-    return first[: next((i for i, char in enumerate(first) if char != last[i]), len(first))]
 
 
 _border_behind = lru_cache(maxsize=4096)(border_behind)

@@ -29,15 +29,6 @@ _ANYTHING: dict[str, Any] = {"type": "object"}
 #: A tool whose schema has only these keywords takes no arguments.
 _ABOUT_NOTHING = frozenset({"type", "description", "title", "$schema", "strict", "required"})
 _UNWRITABLE = "the format cannot write this name"
-#: The types of JSON by the kinds of values.
-_KINDS = {
-    "integer": "integer",
-    "number": "number",
-    "null": "null",
-    "object": "object",
-    "array": "array",
-    "string": "string",
-}
 
 
 class CallForms:
@@ -77,23 +68,18 @@ class CallForms:
             given = self._tools.schema(name) or _ANYTHING
             if given.keys() <= _ABOUT_NOTHING:
                 given = {**given, "additionalProperties": False}  # as the interfaces of providers define it
-            self._schemas[name] = checked(given, lambda message: self.warn(f"{name}: {message}"))
+            self._schemas[name] = checked(given, lambda message: self.grammar.warn(f"{name}: {message}"))
         return self._schemas[name]
 
     def warn_of_uncallable(self) -> None:
         """Warn of each tool of which no call can be written."""
         for name, forms in self._by_tool.items():
             if not self.grammar.has_texts(forms) and f"{name}: {_UNWRITABLE}" not in self.grammar.warnings:
-                self.warn(f"{name}: it cannot be called: there are no arguments that fit its schema")
+                self.grammar.warn(f"{name}: it cannot be called: there are no arguments that fit its schema")
 
     def terminal(self, hole: Hole) -> Terminal:
         """The terminal of a hole."""
         return self.skeleton.terminals[hole.terminal]
-
-    def warn(self, message: str) -> None:
-        """Add a warning, once."""
-        if message not in self.grammar.warnings:
-            self.grammar.warnings.append(message)
 
     def excluded(self, hole: Hole) -> tuple[str, ...]:
         """What free text in a hole may not hold."""
@@ -104,7 +90,7 @@ class CallForms:
         terminal = self.terminal(hole)
 
         def warn(message: str) -> None:
-            self.warn(f"{name}: {message}")
+            self.grammar.warn(f"{name}: {message}")
 
         short = terminal.short
         if short == "ARG_VALUE":
@@ -151,7 +137,7 @@ class _Call:
                 return Literal(to_json(self._name))
             if re.fullmatch(without_conditions(terminal.regex), self._name):
                 return Literal(self._name)
-            self._calls.warn(f"{self._name}: {_UNWRITABLE}")
+            self._calls.grammar.warn(f"{self._name}: {_UNWRITABLE}")
             return NOTHING
         if hole.role in ("id", "index"):
             if terminal.short == "JSON_STRING":
@@ -165,7 +151,7 @@ class _Call:
             if isinstance(forms, BareForms):
                 return NOTHING
             if isinstance(forms, SchemaForms) and other_properties(self._schema) is not False:
-                self._calls.warn(f"{self._name}: the arguments: that each has another name is not enforced")
+                self._calls.grammar.warn(f"{self._name}: the arguments: that each has another name is not enforced")
             form = forms.whole(self._schema) if isinstance(forms, SchemaForms) else forms.object(self._schema, "")
             schema = plain_schema(self._root) if terminal.short in JSON_FIRST else None
             if schema is None:
@@ -207,7 +193,7 @@ class _Call:
         for at in range(number, len(self._properties)):
             key, schema = self._properties[at]
             if name.fullmatch(key) is None:
-                self._calls.warn(f"{self._name}: {key}: {_UNWRITABLE}")
+                self._calls.grammar.warn(f"{self._name}: {key}: {_UNWRITABLE}")
                 if key in self._required:
                     break
                 continue
@@ -225,10 +211,8 @@ class _Call:
 
     def _value(self, hole: Hole, schema: Any, key: str) -> Form:
         kinds = self._calls.skeleton.kinds.get(hole, set())
-        types = {_KINDS[kind] for kind in kinds if kind in _KINDS}
-        types |= {"boolean"} if {"true", "false"} <= kinds else set()
-        forms = self._calls.forms(hole, self._root, self._name)
-        return forms.value(schema, key, frozenset(types) & TYPES)
+        types = TYPES & ({*kinds, "boolean"} if {"true", "false"} <= kinds else kinds)
+        return self._calls.forms(hole, self._root, self._name).value(schema, key, types)
 
 
 def _target(schema: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Whether a response may have reasoning, has none, or begins with it.
 ReasoningMode = Literal["free", "none", "required"]
+#: What a constraint can be written as without another package: by the names of `Constraint.to_…`.
+TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "vllm", "sglang", "llama_cpp")
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,11 @@ class Grammar:
         self.rules[free] = form
         return Rule(free)
 
+    def warn(self, message: str) -> None:
+        """Add a warning, once."""
+        if message not in self.warnings:
+            self.warnings.append(message)
+
     def has_texts(self, forms: Iterable[Form]) -> bool:
         """Is there a text that one of some forms matches?"""
         ending = self._ending()
@@ -165,6 +170,15 @@ def choice(options: Iterable[Form]) -> Form:
 def optional(form: Form) -> Form:
     """A form or nothing."""
     return Repeat(form, 0, 1)
+
+
+def inner_forms(form: Form) -> tuple[Form, ...]:
+    """The forms that a form is made of, but not those of rules."""
+    if isinstance(form, Seq):
+        return form.parts
+    if isinstance(form, Choice):
+        return form.options
+    return (form.part,) if isinstance(form, Repeat) else ()
 
 
 def _ends(form: Form, ending: set[str]) -> bool:

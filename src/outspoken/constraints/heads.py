@@ -6,7 +6,7 @@ import re
 from typing import TypeGuard
 
 from .automata import without
-from .forms import EMPTY, Choice, Form, FreeText, Grammar, Literal, Repeat, Rule, Seq, choice, seq
+from .forms import EMPTY, Choice, Form, FreeText, Grammar, Literal, Rule, Seq, choice, inner_forms, seq
 
 #: A rule whose beginning is deeper in other rules is not looked into.
 _DEEPEST = 12
@@ -92,10 +92,7 @@ def _has_code(form: Form) -> bool:
     """Is text with code in a form, but for its rules?"""
     if isinstance(form, FreeText):
         return form.with_code
-    if isinstance(form, Repeat):
-        return _has_code(form.part)
-    parts = form.parts if isinstance(form, Seq) else form.options if isinstance(form, Choice) else ()
-    return any(_has_code(part) for part in parts)
+    return any(map(_has_code, inner_forms(form)))
 
 
 def _joined(found: list[tuple[str, Form]], text: FreeText, special: re.Pattern[str] | None) -> list[tuple[str, Form]]:
@@ -105,7 +102,7 @@ def _joined(found: list[tuple[str, Form]], text: FreeText, special: re.Pattern[s
         groups.setdefault(literal[:1], []).append((literal, after))
     joined: list[tuple[str, Form]] = []
     for some in groups.values():
-        size = _common_size([literal for literal, _ in some])
+        size = len(common_beginning([literal for literal, _ in some]))
         if special is not None:
             divided = [one.start() for literal, _ in some for one in special.finditer(literal) if one.end() > size]
             size = min([size, *divided])
@@ -117,10 +114,10 @@ def _joined(found: list[tuple[str, Form]], text: FreeText, special: re.Pattern[s
     return joined
 
 
-def _common_size(texts: list[str]) -> int:
-    """How many characters all texts begin with."""
+def common_beginning(texts: list[str]) -> str:
+    """What all texts begin with."""
     first, last = min(texts), max(texts)
-    return next((at for at, char in enumerate(first) if char != last[at]), len(first))
+    return first[: next((at for at, char in enumerate(first) if char != last[at]), len(first))]
 
 
 def with_ends(form: Form, grammar: Grammar, special: re.Pattern[str] | None = None) -> Form:

@@ -7,11 +7,12 @@ from typing import Any, cast
 
 from outspoken.notations.schema import referred
 
-from .automata import intersection, matching
+from .automata import complement, intersection, matching
 from .dfa_patterns import dfa_pattern
 from .forms import EMPTY, NOTHING, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, choice, optional, seq
 from .free_text import text_automaton
 from .number_ranges import integer_pattern, number_pattern
+from .plain_patterns import escape
 from .schema_parts import (
     FORMATS,
     TYPES,
@@ -26,6 +27,8 @@ from .styles import INTEGER, NUMBER, Style
 
 #: Objects and lists without a schema of their own nest no deeper.
 _ANY_DEPTH = 4
+#: Keys that no schema names.
+_KEY = "[a-zA-Z_][a-zA-Z0-9_]{0,30}"
 _SCALARS: dict[str, dict[str, Any]] = {kind: {"type": kind} for kind in ("string", "number", "boolean", "null")}
 
 
@@ -175,9 +178,9 @@ class SchemaForms:
         more = other_properties(schema)
         if more is False:
             return NOTHING
-        known = "|".join([f"(?:{_as_pattern(key)})" for key in listed])
-        key = "[a-zA-Z_][a-zA-Z0-9_]{0,30}"
-        names = self._style.string_of(key if not known else _without(key, known))
+        known = "|".join([f"(?:{escape(key)})" for key in listed])
+        free = dfa_pattern(intersection(matching(_KEY), complement(matching(known)))) if known else _KEY
+        names = self._style.string_of(free)
         return seq(names, self._style.colon(), self.value(more, f"{path}.*"))
 
     def _entries(self, entries: list[tuple[Form, bool]], others: Form) -> Form:
@@ -256,7 +259,7 @@ class SchemaForms:
             entry = inner
         else:
             opened, closed = style.braces
-            entry = seq(style.string_of("[a-zA-Z_][a-zA-Z0-9_]{0,30}"), style.colon(), inner)
+            entry = seq(style.string_of(_KEY), style.colon(), inner)
         body = optional(seq(entry, Repeat(seq(style.separator(), entry))))
         return seq(
             Literal(opened),
@@ -296,16 +299,3 @@ def _implied(schema: dict[str, Any]) -> list[str]:
     if schema.keys() & {"pattern", "minLength", "maxLength", "format"}:
         return ["string"]
     return ["string", "number", "boolean", "null", "object", "array"]
-
-
-def _as_pattern(text: str) -> str:
-    from .plain_patterns import escape
-
-    return escape(text)
-
-
-def _without(pattern: str, excluded: str) -> str:
-    """A pattern for what one pattern matches and another does not."""
-    from .automata import complement
-
-    return dfa_pattern(intersection(matching(pattern), complement(matching(excluded))))

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from outspoken.grammar.automaton import Automaton, Config, Stack
 from outspoken.grammar.tables import Terminal
-from outspoken.rendering.render import render_path
+from outspoken.rendering.render import Rendered, render_path
 from outspoken.rendering.writer import Item, Written, pieces_of
 from outspoken.results.errors import RenderError
 from outspoken.results.replies import Reasoning, Text
@@ -167,18 +167,24 @@ def _calls_of(skeleton: Skeleton) -> list[dict[str, Any]]:
     return [*[a_call(kind) for kind in kinds], *[a_call(*pair) for pair in pairs], a_call(*kinds[:1] * 3)]
 
 
-def _learn(skeleton: Skeleton, response: list[Any]) -> None:
+def written_path(response: list[Any], format: str) -> Rendered | None:
+    """A response as a format writes it, with its path through the automaton; None if the format cannot write it."""
     try:
-        rendered = render_path(response, skeleton.format, None, DEFAULT, "none")
+        return render_path(response, format, None, DEFAULT, "none")
     except RenderError:
-        return
+        return None
+
+
+def _learn(skeleton: Skeleton, response: list[Any]) -> None:
+    rendered = written_path(response, skeleton.format)
+    if rendered is not None:
+        skeleton.add(_holes(skeleton, response_pieces(rendered), rendered.items))
+
+
+def response_pieces(rendered: Rendered) -> Iterator[tuple[str, Written]]:
+    """The pieces of what was rendered, without the first characters, which the prompt ends with."""
     pieces = pieces_of(rendered.path)
-    removed = sum([len(text) for text, _ in pieces]) - len(rendered.text)
-    skeleton.add(_holes(skeleton, without_start(pieces, removed), rendered.items))
-
-
-def without_start(pieces: list[tuple[str, Written]], chars: int) -> Iterator[tuple[str, Written]]:
-    """The pieces without the first so many characters, which the prompt ends with."""
+    chars = sum([len(text) for text, _ in pieces]) - len(rendered.text)
     for text, written in pieces:
         yield text[chars:], written
         chars = max(chars - len(text), 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from outspoken.notations.braced import write_braced
 from outspoken.notations.coerce import to_json
 from outspoken.patterns.near_miss import fragments
 
@@ -31,7 +32,8 @@ class Style:
         self._held = held
         self.excluded = (*self.excluded, *held)
 
-    #: the brackets round objects and lists
+    #: what stands round strings, and round objects and lists
+    mark = '"'
     braces, brackets = ("{", "}"), ("[", "]")
     null, true, false = "null", "true", "false"
 
@@ -64,18 +66,18 @@ class Style:
         return Literal(text) if without(self._held).reads(text) else NOTHING
 
     def _between(self, mark: str, regex: str) -> Form:
-        """What matches a pattern between quotes."""
+        """What matches a pattern between marks."""
         if self._held:
             return seq(Literal(mark), FreeText(self._held, patterns=(regex,)), Literal(mark))
         return Pattern(f"{mark}{regex}{mark}")
 
     def string(self, low: int, high: int | None) -> Form:
         """Any string of so many characters."""
-        return self._between('"', f"{JSON_CHAR}{_times(low, high)}")
+        return self._between(self.mark, f"{JSON_CHAR}{_times(low, high)}")
 
     def string_of(self, regex: str) -> Form:
         """A string that matches a pattern, which holds no quotes, escapes and control characters."""
-        return self._between('"', f"(?:{regex})") if self._held else seq(Literal('"'), Pattern(regex), Literal('"'))
+        return self._between(self.mark, f"(?:{regex})") if self._held else self._marked(Pattern(regex))
 
     #: patterns of what strings hold only as escapes, and whether strings of the known formats hold none of it
     excluded: tuple[str, ...] = (r'["\\\x00-\x1f\x7f]',)
@@ -83,13 +85,16 @@ class Style:
 
     def quoted(self, text: FreeText) -> Form:
         """A string without escapes."""
-        return seq(Literal('"'), text, Literal('"'))
+        return self._marked(text)
+
+    def _marked(self, inner: Form) -> Form:
+        return seq(Literal(self.mark), inner, Literal(self.mark))
 
 
 class PythonStyle(Style):
     """Python literals as `repr` writes them."""
 
-    null, true, false = "None", "True", "False"
+    mark, null, true, false = "'", "None", "True", "False"
     excluded = (r"['\\\x00-\x1f\x7f-\xa0]",)
 
     def gap(self) -> Form:
@@ -110,12 +115,6 @@ class PythonStyle(Style):
         double = rf"(?:[^\"\\\x00-\x1f\x7f]|{escape}){_times(low, high)}"
         return choice([self._between("'", single), self._between('"', double)])
 
-    def string_of(self, regex: str) -> Form:
-        return self._between("'", f"(?:{regex})") if self._held else seq(Literal("'"), Pattern(regex), Literal("'"))
-
-    def quoted(self, text: FreeText) -> Form:
-        return seq(Literal("'"), text, Literal("'"))
-
 
 class BracedStyle(Style):
     """Objects in braces with a mark round strings."""
@@ -124,7 +123,7 @@ class BracedStyle(Style):
 
     def __init__(self, mark: str) -> None:
         super().__init__()
-        self._mark = mark
+        self.mark = mark
         self.excluded = (*_not_in(mark), r"[\x00-\x1f\x7f]")
 
     def gap(self) -> Form:
@@ -137,25 +136,15 @@ class BracedStyle(Style):
         return Literal(":")
 
     def key(self, name: str) -> Form:
-        from outspoken.notations.braced import write_braced
-
-        written = write_braced({name: None}, self._mark)
-        return Literal(written[1:-6]) if written is not None else choice(())
+        written = write_braced({name: None}, self.mark)
+        return Literal(written[1:-6]) if written is not None else NOTHING
 
     def value(self, value: Any) -> Form:
-        from outspoken.notations.braced import write_braced
-
-        written = write_braced(value, self._mark)
-        return choice(()) if written is None else Literal(written)
+        written = write_braced(value, self.mark)
+        return NOTHING if written is None else Literal(written)
 
     def string(self, low: int, high: int | None) -> Form:
-        return seq(Literal(self._mark), FreeText(_not_in(self._mark), low=low, high=high), Literal(self._mark))
-
-    def string_of(self, regex: str) -> Form:
-        return seq(Literal(self._mark), Pattern(regex), Literal(self._mark))
-
-    def quoted(self, text: FreeText) -> Form:
-        return seq(Literal(self._mark), text, Literal(self._mark))
+        return self._marked(FreeText(_not_in(self.mark), low=low, high=high))
 
 
 def _not_in(mark: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ What may stand there is found by reading: a response is made for each character,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from outspoken.actions.encoding import effect_of
@@ -39,10 +40,7 @@ def border_behind(skeleton: Skeleton, text: Hole, target: Hole, literal: str, *,
     lead = lead.removesuffix(skeleton.samples[text])
     bare = literal.lstrip("\n") if trimmed else literal
     for tried in dict.fromkeys([bare, literal]):
-        found = [
-            (kind, all(_is_read(skeleton, lead, f"{_WORDS}{char}", tried + rest) for char in chars))
-            for kind, chars in [*_KINDS.items(), *[(in_class(char), char) for char in _SINGLE]]
-        ]
+        found = _tried(lambda char, tried=tried: _is_read(skeleton, lead, f"{_WORDS}{char}", tried + rest))
         if any(is_read for _, is_read in found):
             return Border(tried, _class(found), _is_read(skeleton, lead, "", tried + rest))
     return None
@@ -54,11 +52,14 @@ def border_before(skeleton: Skeleton, hole: Hole, text: Hole, literal: str) -> B
     if lead is None or rest is None:
         return Border(literal, "", True)
     rest = rest.removeprefix(skeleton.samples[text])
-    found = [
-        (kind, all(_is_read(skeleton, lead + literal, f"{char}{_WORDS}", rest) for char in chars))
-        for kind, chars in [*_KINDS.items(), *[(in_class(char), char) for char in _SINGLE]]
-    ]
+    found = _tried(lambda char: _is_read(skeleton, lead + literal, f"{char}{_WORDS}", rest))
     return Border(literal, _class(found), True)
+
+
+def _tried(is_read: Callable[[str], bool]) -> list[tuple[str, bool]]:
+    """Kinds of characters as parts of a class, and whether all that are tried of each count."""
+    kinds = [*_KINDS.items(), *[(in_class(char), char) for char in _SINGLE]]
+    return [(kind, all(map(is_read, chars))) for kind, chars in kinds]
 
 
 def _class(found: list[tuple[str, bool]]) -> str:

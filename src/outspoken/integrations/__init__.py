@@ -13,4 +13,4 @@ from outspoken.results.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from .framework import MissingPackageError as MissingPackageError
 
-export_lazily(__name__, {"framework": "MissingPackageError"})
+export_lazily(__name__)

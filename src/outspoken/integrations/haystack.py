@@ -44,16 +44,7 @@ from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
 from .framework import Framework
-from .messages import (
-    METADATA,
-    CallIds,
-    IdentifiedCall,
-    finish_reason,
-    has_failed_call,
-    identified_calls,
-    metadata,
-    retry_message,
-)
+from .messages import METADATA, CallIds, IdentifiedCall, finish_reason, identified_calls, noted
 from .streams import CallEnd, ReplyStream, StreamItem
 
 _HAYSTACK = Framework("haystack", "haystack-ai", "3.4")
@@ -244,9 +235,8 @@ class _Reading:
 
     def __init__(self, parser: Parser, prefix: str | None, ids: CallIds) -> None:
         self._parser, self._prefix, self._ids = parser, prefix, ids
-        self._stream: ReplyStream | None = None
+        self._stream = ReplyStream(parser, prefix, ids)
         self._last: Any = _messages.StreamingChunk("")
-        self._calls: dict[int, IdentifiedCall] = {}  # by their position
         self._block, self._kind = -1, ""  # the index of the last block, and what it is of
 
     def whole(self, replies: list[Any]) -> list[Any]:
@@ -255,8 +245,7 @@ class _Reading:
 
     def _read(self, message: Any) -> Any:
         prefix = "" if message.reasoning else self._prefix
-        text = "".join([text for text in message.texts if text])
-        reply = self._parser.parse(text, prefix=prefix, finish_reason=finish_reason(message.meta))
+        reply = self._parser.parse(_text(message), prefix=prefix, finish_reason=finish_reason(message.meta))
         return _message(message, reply, identified_calls(reply, self._ids))
 
     def feed(self, chunk: Any) -> list[Any]:
@@ -264,37 +253,28 @@ class _Reading:
         self._last = chunk
         if chunk.reasoning or chunk.tool_calls or chunk.tool_call_result:
             self._kind, self._block = "own", max(self._block, chunk.index)
-            if chunk.reasoning and self._stream is None:
-                self._prefix = ""  # the prompt's `<think>` is closed
+            if chunk.reasoning:
+                self._stream.add_own_reasoning()
             return [replace(chunk, finish_reason=None)]
-        made = self._text(chunk.content)
+        made = [one for item in self._stream.feed(chunk.content) for one in self._made(item)]
         if not chunk.content or chunk.meta.get("usage"):
             made.append(replace(chunk, content="", finish_reason=None, start=False))
         return made
 
     def close(self, replies: list[Any]) -> list[Any]:
         """End the response; return the rest, with the finish reason at the end."""
-        made = [] if self._stream or not replies else self._text("".join([text for text in replies[0].texts if text]))
-        stream = self._stream = self._stream or ReplyStream(self._parser, prefix=self._prefix, ids=self._ids)
+        items = [] if self._stream.has_begun or not replies else self._stream.feed(_text(replies[0]))
         reason = finish_reason(replies[0].meta) if replies else None
-        made += [one for item in stream.close(reason) for one in self._made(item)]
-        assert stream.reply is not None
-        reason = "tool_calls" if stream.reply.tool_calls and reason == "stop" else reason
+        rest, reply = self._stream.end(reason)
+        made = [one for item in (*items, *rest) for one in self._made(item)]
+        reason = "tool_calls" if reply.tool_calls and reason == "stop" else reason
         return [*made, replace(self._chunk(), content="", finish_reason=reason)]
 
     def streamed(self, replies: list[Any]) -> list[Any]:
         """The replies, of which the first one has arrived in chunks."""
-        assert self._stream is not None
         assert self._stream.reply is not None
-        calls = [call for _, call in sorted(self._calls.items())]
-        first = [_message(message, self._stream.reply, calls) for message in replies[:1]]
+        first = [_message(message, self._stream.reply, self._stream.calls) for message in replies[:1]]
         return first + self.whole(replies[1:])
-
-    def _text(self, text: str) -> list[Any]:
-        if not text:
-            return []
-        self._stream = self._stream or ReplyStream(self._parser, prefix=self._prefix, ids=self._ids)
-        return [one for item in self._stream.feed(text) for one in self._made(item)]
 
     def _made(self, item: StreamItem) -> list[Any]:
         """Chunks for an item of the stream. A call is sent when it is complete."""
@@ -305,7 +285,6 @@ class _Reading:
                 content = _messages.ReasoningContent(reasoning_text=item.text)
                 return [replace(self._chunk(*self._begun("reasoning")), reasoning=content)]
             case CallEnd(call=call):
-                self._calls[item.position] = call
                 self._begun("call")  # so that text behind it is another block
                 index = _FIRST_INDEX + item.position
                 made, text = _call(call), json.dumps(call.arguments if call.problem is None else {})
@@ -333,6 +312,10 @@ async def _send(callback: Any, chunks: list[Any]) -> None:
             await sent
 
 
+def _text(message: Any) -> str:
+    return "".join(filter(None, message.texts))
+
+
 def _message(message: Any, reply: Reply, calls: list[IdentifiedCall]) -> Any:
     """A message with what its text means."""
     own, thought = message.reasoning, reply.reasoning
@@ -342,7 +325,7 @@ def _message(message: Any, reply: Reply, calls: list[IdentifiedCall]) -> Any:
     kinds = (_messages.TextContent, _messages.ReasoningContent, _messages.ToolCall)
     others = [part for part in message._content if not isinstance(part, kinds)]
     content = [*reasoning, *others, *text, *message.tool_calls, *map(_call, calls)]
-    meta = {**message.meta, **_metadata(reply)}
+    meta = {**message.meta, **noted(reply)}
     if reply.tool_calls and meta.get("finish_reason") == "stop":
         meta["finish_reason"] = "tool_calls"  # the server did not see the calls
     return replace(message, _content=content, _meta=meta)
@@ -366,10 +349,3 @@ def _to_send(message: Any) -> Any:
 def _named(part: Any) -> Any:
     is_refused = isinstance(part, _messages.ToolCall) and METADATA in (part.extra or ())
     return replace(part, tool_name=part.extra[METADATA]["name"], extra=None) if is_refused else part
-
-
-def _metadata(reply: Reply) -> dict[str, Any]:
-    found = metadata(reply)
-    if has_failed_call(reply):
-        found["retry"] = retry_message(reply)
-    return {METADATA: found} if found else {}

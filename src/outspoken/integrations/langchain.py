@@ -32,7 +32,7 @@ from outspoken.results.replies import Reply
 
 from .framework import Framework
 from .messages import METADATA, CallIds, identified_calls, metadata
-from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem
+from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem, aread_chunks, read_chunks
 
 _LANGCHAIN = Framework("langchain", "langchain-core", "1.0")
 _chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")
@@ -78,18 +78,10 @@ class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessa
         return _read(message, self._parser(), self.prefix, CallIds())
 
     def _transform(self, input: Iterator[Any]) -> Iterator[Any]:
-        reading = _Reading(self._parser(), self.prefix, CallIds())
-        for chunk in input:
-            yield from reading.feed(chunk)
-        yield from reading.close()
+        return read_chunks(input, _Reading(self._parser(), self.prefix, CallIds()))
 
-    async def _atransform(self, input: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        reading = _Reading(self._parser(), self.prefix, CallIds())
-        async for chunk in input:
-            for made in reading.feed(chunk):
-                yield made
-        for made in reading.close():
-            yield made
+    def _atransform(self, input: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        return aread_chunks(input, _Reading(self._parser(), self.prefix, CallIds()))
 
     def _parser(self) -> Parser:
         return Parser(self.format, tools=_openai_tools(self.tools), **self.parser_options)
@@ -135,19 +127,17 @@ class ChatOutspoken(_chat_models.BaseChatModel):
 
     def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Iterator[Any]:
         (model, options), reading = self._model(stop, kwargs), self._reading(messages, kwargs)
-        for chunk in model.stream(messages, _config(run_manager, _managers.CallbackManager), **options):
-            yield from map(_generation, reading.feed(chunk))
-        yield from map(_generation, reading.close())
+        chunks = model.stream(messages, _config(run_manager, _managers.CallbackManager), **options)
+        for made in read_chunks(chunks, reading):
+            yield _outputs.ChatGenerationChunk(message=made)
 
     async def _astream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
         (model, options), reading = self._model(stop, kwargs), self._reading(messages, kwargs)
-        async for chunk in model.astream(messages, _config(run_manager, _managers.AsyncCallbackManager), **options):
-            for made in reading.feed(chunk):
-                yield _generation(made)
-        for made in reading.close():
-            yield _generation(made)
+        chunks = model.astream(messages, _config(run_manager, _managers.AsyncCallbackManager), **options)
+        async for made in aread_chunks(chunks, reading):
+            yield _outputs.ChatGenerationChunk(message=made)
 
     def _model(self, stop: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         """The model with its tools, and the other options of the request."""
@@ -210,11 +200,9 @@ class _Reading:
     """Reads one response that arrives in chunks, into chunks of a message. The last one has the metadata."""
 
     def __init__(self, parser: Parser, prefix: str | None, ids: CallIds) -> None:
-        self._parser, self._prefix, self._ids = parser, prefix, ids
-        self._stream: ReplyStream | None = None
+        self._stream = ReplyStream(parser, prefix, ids, joins_reasoning=True)
         self._reasons: dict[str, Any] = {}  # sent at the end, since LangChain joins the texts of two chunks
         self._sent: dict[int, str] = {}  # arguments by the position of their call
-        self._blocks, self._ended = 0, False  # of reasoning
 
     def feed(self, chunk: Any) -> list[Any]:
         """Read a text or a message."""
@@ -222,8 +210,8 @@ class _Reading:
             return self._text(chunk)
         known: dict[str, Any] = chunk.response_metadata
         self._reasons |= {key: value for key, value in known.items() if key in _REASONS and value}
-        if self._stream is None and chunk.additional_kwargs.get(_REASONING):
-            self._prefix, self._blocks, self._ended = "", 1, True
+        if chunk.additional_kwargs.get(_REASONING):
+            self._stream.add_own_reasoning()
         kept = {
             "content": _content(chunk, ""),
             "additional_kwargs": chunk.additional_kwargs,
@@ -237,21 +225,14 @@ class _Reading:
 
     def close(self) -> list[Any]:
         """End the response."""
-        stream = self._stream or ReplyStream(self._parser, prefix=self._prefix, ids=self._ids)
-        made = [self._chunk(item) for item in stream.close(_reason(self._reasons))]
-        assert stream.reply is not None
+        items, reply = self._stream.end(_reason(self._reasons))
         last = _messages.AIMessageChunk(
-            content="",
-            response_metadata={**self._reasons, **_metadata(self._reasons, stream.reply)},
-            chunk_position="last",
+            content="", response_metadata={**self._reasons, **_metadata(self._reasons, reply)}, chunk_position="last"
         )
-        return [*filter(None, made), last]
+        return [*filter(None, map(self._chunk, items)), last]
 
     def _text(self, text: str) -> list[Any]:
-        if not text:
-            return []
-        self._stream = self._stream or ReplyStream(self._parser, prefix=self._prefix, ids=self._ids)
-        return [*filter(None, [self._chunk(item) for item in self._stream.feed(text)])]
+        return [*filter(None, map(self._chunk, self._stream.feed(text)))]
 
     def _chunk(self, item: StreamItem) -> Any:
         """A chunk of a message for an item of a stream; None if there is nothing to say."""
@@ -259,10 +240,7 @@ class _Reading:
             case TextDelta():
                 return _messages.AIMessageChunk(content=item.text)
             case ReasoningDelta():
-                begins = self._ended or not self._blocks
-                text = f"\n\n{item.text}" if begins and self._blocks else item.text
-                self._blocks, self._ended = self._blocks + begins, False
-                return _messages.AIMessageChunk(content="", additional_kwargs={_REASONING: text})
+                return _messages.AIMessageChunk(content="", additional_kwargs={_REASONING: item.text})
             case CallStart():
                 return _call_chunk(item.position, item.name, "", item.id)
             case CallDelta():
@@ -272,10 +250,7 @@ class _Reading:
                 spoiled = _spoiler(self._sent.get(item.position, "")) + call.refusal
                 named = (None, None) if item.announced else (call.name, call.id)
                 return _call_chunk(item.position, named[0], spoiled, named[1])
-            case CallEnd():
-                return None
             case _:
-                self._ended = True
                 return None
 
 
@@ -348,7 +323,3 @@ def _config(run_manager: Any, manager: Any) -> dict[str, Any]:
         child.add_metadata(run_manager.inheritable_metadata)
         config["callbacks"] = child
     return config
-
-
-def _generation(chunk: Any) -> Any:
-    return _outputs.ChatGenerationChunk(message=chunk)

@@ -32,13 +32,13 @@ from typing import Any
 
 from outspoken.parsing.parser import Parser
 from outspoken.results.edits import RepairLimit
-from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta
+from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
 from .framework import Framework
-from .messages import METADATA, CallIds, has_failed_call, identified_calls, metadata, retry_message
-from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem
+from .messages import CallIds, identified_calls, noted
+from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem, aread_chunks, read_chunks
 
 _LITELLM = Framework("litellm", "litellm", "1.106")
 _litellm = _LITELLM.load("litellm")
@@ -108,19 +108,13 @@ class OutspokenLLM(_custom_llm.CustomLLM):
     def streaming(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Return the chunks of a response."""
         request = _request(kwargs)
-        reading = self._reader.reading(request)
-        for chunk in _litellm.completion(**request, stream=True):
-            yield from reading.feed(chunk)
-        yield from reading.close()
+        yield from read_chunks(_litellm.completion(**request, stream=True), self._reader.reading(request))
 
     async def astreaming(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Return the chunks of a response."""
         request = _request(kwargs)
-        reading = self._reader.reading(request)
-        async for chunk in await _litellm.acompletion(**request, stream=True):
-            for made in reading.feed(chunk):
-                yield made
-        for made in reading.close():
+        chunks = await _litellm.acompletion(**request, stream=True)
+        async for made in aread_chunks(chunks, self._reader.reading(request)):
             yield made
 
 
@@ -174,7 +168,7 @@ def _read(choice: Any, parser: Parser, prefix: str | None, ids: CallIds) -> None
         message.reasoning_content = reasoning
     if found:
         message.tool_calls = [*(message.tool_calls or ()), *found]
-    if extra := _metadata(reply):
+    if extra := noted(reply):
         message.provider_specific_fields = {**(getattr(message, "provider_specific_fields", None) or {}), **extra}
     choice.finish_reason = _finish_reason(choice.finish_reason, reply)
 
@@ -222,36 +216,27 @@ class _Choice:
     """Reads one choice of a response that arrives in chunks."""
 
     def __init__(self, parser: Parser, prefix: str | None, ids: CallIds, stream_arguments: bool) -> None:
-        self._parser, self._prefix, self._ids, self._stream_arguments = parser, prefix, ids, stream_arguments
-        self._stream: ReplyStream | None = None
+        self._stream, self._stream_arguments = ReplyStream(parser, prefix, ids, joins_reasoning=True), stream_arguments
         self._reason: str | None = None
         self._indexes: dict[tuple[str, int], int] = {}  # of native calls and of those from the text
-        self._blocks, self._ended = 0, False  # of reasoning
 
     def feed(self, choice: Any) -> list[dict[str, Any]]:
         """Read a choice of a chunk, and return deltas."""
         self._reason = choice.finish_reason or self._reason
         kept = {key: value for key, value in choice.delta.model_dump().items() if value and key != "content"}
-        if kept.get("reasoning_content") and self._stream is None:
-            self._prefix, self._blocks, self._ended = "", 1, True
+        if kept.get("reasoning_content"):
+            self._stream.add_own_reasoning()
         for call in kept.get("tool_calls", ()):
             call["index"] = self._index("native", call["index"])
-        text = choice.delta.content
-        made = [self._delta(item) for item in self._open().feed(text)] if text else []
+        made = map(self._delta, self._stream.feed(choice.delta.content))
         return [*([kept] if kept else []), *filter(None, made)]
 
     def close(self) -> list[Any]:
         """End the choice: return deltas, and behind them the finish reason."""
-        stream = self._open()
-        made = [self._delta(item) for item in stream.close(self._reason)]
-        assert stream.reply is not None
-        extra = _metadata(stream.reply)
+        items, reply = self._stream.end(self._reason)
+        extra = noted(reply)
         last = [{"provider_specific_fields": extra}] if extra else []
-        return [*filter(None, made), *last, _finish_reason(self._reason, stream.reply)]
-
-    def _open(self) -> ReplyStream:
-        self._stream = self._stream or ReplyStream(self._parser, prefix=self._prefix, ids=self._ids)
-        return self._stream
+        return [*filter(None, map(self._delta, items)), *last, _finish_reason(self._reason, reply)]
 
     def _index(self, kind: str, number: int) -> int:
         return self._indexes.setdefault((kind, number), len(self._indexes))
@@ -261,12 +246,7 @@ class _Choice:
             case TextDelta():
                 return {"content": item.text}
             case ReasoningDelta():
-                break_ = "\n\n" if self._blocks and self._ended else ""
-                self._blocks, self._ended = self._blocks or 1, False
-                return {"reasoning_content": break_ + item.text}
-            case ReasoningEnd():
-                self._ended = True
-                return None
+                return {"reasoning_content": item.text}
             case CallStart() if self._stream_arguments:
                 return self._call(item.position, _call(item.id, item.name, ""))
             case CallDelta() if self._stream_arguments:
@@ -303,10 +283,3 @@ def _finish_reason(reason: str | None, reply: Reply) -> str | None:
     if reply.unfinished_tool_calls:
         return "length"
     return "tool_calls" if reply.tool_calls and reason in ("stop", None) else reason
-
-
-def _metadata(reply: Reply) -> dict[str, Any]:
-    found = metadata(reply)
-    if has_failed_call(reply):
-        found["retry"] = retry_message(reply)
-    return {METADATA: found} if found else {}

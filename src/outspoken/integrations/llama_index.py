@@ -27,7 +27,7 @@ problems are in `message.additional_kwargs["outspoken"]`.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from outspoken.parsing.parser import Parser
@@ -36,18 +36,8 @@ from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.replies import Reply
 
 from .framework import Framework
-from .messages import (
-    METADATA,
-    CallIds,
-    IdentifiedCall,
-    finish_reason,
-    has_failed_call,
-    identified_calls,
-    metadata,
-    refused_name,
-    retry_message,
-)
-from .streams import CallEnd, ReplyStream, StreamItem
+from .messages import METADATA, CallIds, IdentifiedCall, finish_reason, identified_calls, noted, refused_name
+from .streams import ReplyStream, StreamItem, aread_chunks, read_chunks
 
 _LLAMA_INDEX = Framework("llama_index", "llama-index-core", "0.14")
 _calling = _LLAMA_INDEX.load("llama_index.core.llms.function_calling")
@@ -107,28 +97,13 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
     def stream_chat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
         """Ask the LLM, and give what its text means as it arrives. A call is given when it is complete."""
         reading = self._reading(messages, kwargs)
-        responses = self.llm.stream_chat(_to_send(messages), **kwargs)
-
-        def read() -> Iterator[Any]:
-            for response in responses:
-                yield from reading.feed(response)
-            yield reading.close()
-
-        return read()
+        return read_chunks(self.llm.stream_chat(_to_send(messages), **kwargs), reading)
 
     @_callbacks.llm_chat_callback()
     async def astream_chat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
         """Ask the LLM, and give what its text means as it arrives. A call is given when it is complete."""
         reading = self._reading(messages, kwargs)
-        responses = await self.llm.astream_chat(_to_send(messages), **kwargs)
-
-        async def read() -> AsyncIterator[Any]:
-            async for response in responses:
-                for made in reading.feed(response):
-                    yield made
-            yield reading.close()
-
-        return read()
+        return aread_chunks(await self.llm.astream_chat(_to_send(messages), **kwargs), reading)
 
     @_callbacks.llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
@@ -196,12 +171,11 @@ class _Reading:
 
     def __init__(self, parser: Parser, prefix: str | None, ids: CallIds, *, parallel: bool) -> None:
         self._parser, self._prefix, self._ids, self._parallel = parser, prefix, ids, parallel
-        self._stream: ReplyStream | None = None
+        self._stream = ReplyStream(parser, prefix, ids)
         self._last: Any = _types.ChatResponse(message=_types.ChatMessage(role="assistant"))
         self._reason: str | None = None
         self._text, self._thinking = "", ""
         self._seen = 0  # characters of the content
-        self._calls: dict[int, IdentifiedCall] = {}  # by their position
 
     def whole(self, response: Any) -> Any:
         """Read a whole response."""
@@ -209,8 +183,7 @@ class _Reading:
         prefix = "" if _has_thinking(response) else self._prefix
         reply = self._parser.parse(response.message.content or "", prefix=prefix, finish_reason=self._reason)
         self._text, self._thinking = reply.text, reply.reasoning or ""
-        self._calls = dict(enumerate(identified_calls(reply, self._ids)))
-        return self._response(reply, None, response.additional_kwargs)
+        return self._response(reply, None, response.additional_kwargs, identified_calls(reply, self._ids))
 
     def feed(self, response: Any) -> list[Any]:
         """Read what has arrived of a response."""
@@ -218,35 +191,35 @@ class _Reading:
         content: str = response.message.content or ""
         piece = content[self._seen :] if response.delta is None else response.delta
         self._seen = len(content)
-        if self._stream is None and (piece or _has_thinking(response)):
-            prefix = "" if _has_thinking(response) else self._prefix
-            self._stream = ReplyStream(self._parser, prefix=prefix, ids=self._ids)
-        delta, extra = self._add(self._stream.feed(piece) if self._stream and piece else [])
+        if _has_thinking(response):
+            self._stream.add_own_reasoning()
+        delta, extra = self._add(self._stream.feed(piece))
         given = {**response.additional_kwargs, **extra}
-        return [self._response(None, delta, given)] if delta or given or _has_thinking(response) else []
+        is_new = delta or given or _has_thinking(response)
+        return [self._response(None, delta, given, self._stream.calls)] if is_new else []
 
-    def close(self) -> Any:
+    def close(self) -> list[Any]:
         """End the response."""
-        stream = self._stream or ReplyStream(self._parser, prefix=self._prefix, ids=self._ids)
-        delta, extra = self._add(stream.close(self._reason))
-        assert stream.reply is not None
+        items, reply = self._stream.end(self._reason)
+        delta, extra = self._add(items)
         used = {key: value for key, value in self._last.additional_kwargs.items() if key != "thinking_delta"}
-        return self._response(stream.reply, delta, {**used, **extra})
+        return [self._response(reply, delta, {**used, **extra}, self._stream.calls)]
 
     def _add(self, items: list[StreamItem]) -> tuple[str, dict[str, Any]]:
         """Add what has become certain; return the new text, and the new reasoning as LlamaIndex names it."""
         text = "".join([item.text for item in items if isinstance(item, TextDelta)])
         thinking = "".join([item.text for item in items if isinstance(item, ReasoningDelta)])
         self._text, self._thinking = self._text + text, self._thinking + thinking
-        self._calls |= {item.position: item.call for item in items if isinstance(item, CallEnd)}
         return text, {"thinking_delta": thinking} if thinking else {}
 
-    def _response(self, reply: Reply | None, delta: str | None, extra: dict[str, Any]) -> Any:
+    def _response(
+        self, reply: Reply | None, delta: str | None, extra: dict[str, Any], ended: list[IdentifiedCall]
+    ) -> Any:
         """A response with all that is known; at its end, there is a reply."""
         given = self._last.message
         own = [block for block in given.blocks if block.block_type not in ("text", "tool_call")]
         calls = [block for block in given.blocks if block.block_type == "tool_call"] if reply else []
-        calls += [_block(call) for _, call in sorted(self._calls.items())]
+        calls += map(_block, ended)
         left_out = [] if self._parallel or not reply else calls[1:]
         calls = calls[: len(calls) - len(left_out)]
         thinking = [_types.ThinkingBlock(content=self._thinking)] if self._thinking else []
@@ -304,12 +277,8 @@ def _calls_of(blocks: list[Any]) -> dict[str, Any]:
 def _metadata(reply: Reply | None, left_out: list[Any]) -> dict[str, Any]:
     if reply is None:
         return {}
-    found = metadata(reply)
-    if has_failed_call(reply):
-        found["retry"] = retry_message(reply)
-    if left_out:
-        found["calls_left_out"] = [{"name": b.tool_name, "arguments": b.tool_kwargs} for b in left_out]
-    return {METADATA: found} if found else {}
+    calls = [{"name": block.tool_name, "arguments": block.tool_kwargs} for block in left_out]
+    return noted(reply, **({"calls_left_out": calls} if calls else {}))
 
 
 def _to_send(messages: Sequence[Any]) -> list[Any]:

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
+from outspoken.results import diagnostics
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.replies import Reply, Status, ToolCall
 
@@ -15,9 +16,6 @@ METADATA = "outspoken"
 
 #: What servers and frameworks call the finish reason.
 _REASONS = ("finish_reason", "stop_reason", "done_reason")
-
-#: The most problems in a retry message, and the most characters of each.
-_MAX_PROBLEMS, _MAX_LENGTH = 5, 200
 
 
 class CallIds:
@@ -137,7 +135,7 @@ def problem_of(call: ToolCall, reply: Reply) -> str | None:
     start, end = call.span
     found = [d for d in reply.diagnostics if start <= d.span[0] and d.span[1] <= end and d.severity != "note"]
     found.sort(key=lambda d: d.severity != "error")
-    reason = f": {_shortened(found[0].message)}" if found else ""
+    reason = f": {diagnostics.shortened(found[0].message)}" if found else ""
     return f"the call of `{call.name}` is {call.status} and was not run{reason}"
 
 
@@ -180,6 +178,13 @@ def metadata(reply: Reply) -> dict[str, Any]:
     return {**damage(reply), **{key: value for key, value in found.items() if value}}
 
 
+def noted(reply: Reply, **more: Any) -> dict[str, Any]:
+    """The `metadata` of a reply under its key, with a retry message if the model should be asked again, and `more`."""
+    retry = {"retry": retry_message(reply)} if has_failed_call(reply) else {}
+    found = {**metadata(reply), **retry, **more}
+    return {METADATA: found} if found else {}
+
+
 def has_failed_call(reply: Reply) -> bool:
     """True if the model should be asked again: a call is truncated or invalid, or its markup could not be read."""
     return bool(reply.unfinished_tool_calls) or reply.looks_like_failed_tool_call
@@ -187,15 +192,8 @@ def has_failed_call(reply: Reply) -> bool:
 
 def retry_message(reply: Reply) -> str:
     """A message for the model: what is wrong with its response, and a request to write the call again."""
-    found = [d for d in reply.diagnostics if d.severity != "note"]
-    found.sort(key=lambda d: d.severity != "error")
-    lines = [f"- line {d.line}, column {d.column}: {_shortened(d.message)}" for d in found[:_MAX_PROBLEMS]]
-    if len(found) > _MAX_PROBLEMS:
-        lines.append(f"- and {len(found) - _MAX_PROBLEMS} more")
-    advice = "Write the whole response again, without these mistakes."
-    if reply.status == "truncated":
-        advice += " It broke off before its end: make it shorter."
-    return "\n".join(["Your last response could not be used, and no tool was run:", *lines, advice])
+    opening = "Your last response could not be used, and no tool was run:"
+    return diagnostics.retry_message(opening, reply.diagnostics, is_truncated=reply.status == "truncated")
 
 
 def finish_reason(*places: Any) -> str | None:
@@ -211,8 +209,3 @@ def _value(place: Any, key: str) -> Any:
 
 def _problem(diagnostic: Diagnostic) -> dict[str, Any]:
     return diagnostic.model_dump(mode="json", include={"code", "message", "severity", "span", "line", "column"})
-
-
-def _shortened(message: str) -> str:
-    line = " ".join(message.split())
-    return line if len(line) <= _MAX_LENGTH else f"{line[: _MAX_LENGTH - 3]}..."

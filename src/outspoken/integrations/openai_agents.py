@@ -108,7 +108,9 @@ class OutspokenModel(_interface.Model):
                     yield _EVENTS.validate_python(part)
                 self._report(reading)
                 response = event.response.model_copy(update={"output": reading.items})
-                yield event.model_copy(update={"response": response, "sequence_number": reading.sequence_number})
+                yield event.model_copy(
+                    update={"response": response, "sequence_number": reading.exporter.sequence_number}
+                )
 
     def _reading(self, args: Any, kwargs: Any) -> _Reading:
         request = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
@@ -140,7 +142,7 @@ class _Reading:
 
     def __init__(self, source: ProviderStream, ids: CallIds, reason: str | None) -> None:
         self._source, self._reason = source, reason
-        self._exporter = _Exporter(ids)
+        self.exporter = _Exporter(ids)
         self._others: list[Any] = []
 
     @property
@@ -152,12 +154,7 @@ class _Reading:
     @property
     def items(self) -> list[Any]:
         """The items of the response, after its end."""
-        return [*map(_ITEM.validate_python, self._exporter.output), *self._others]
-
-    @property
-    def sequence_number(self) -> int:
-        """The number of the last event, after the end."""
-        return self._exporter.sequence_number
+        return [*map(_ITEM.validate_python, self.exporter.response()["output"]), *self._others]
 
     def feed(self, event: Any) -> list[dict[str, Any]]:
         """Read an event of the wrapped model, and return events."""
@@ -172,21 +169,16 @@ class _Reading:
         return self._export([*found, *self._source.close()])
 
     def _export(self, events: list[ProviderEvent]) -> list[dict[str, Any]]:
-        return [part for event in events for part in self._exporter.feed(event) if part["type"] not in _ENDS]
+        return [part for event in events for part in self.exporter.feed(event) if part["type"] not in _ENDS]
 
 
 class _Exporter(ResponsesExporter):
-    """Exports a call with a problem at the end, with a refusal in place of its arguments. `output` are the items."""
+    """Exports a call with a problem at the end, with a refusal in place of its arguments."""
 
     def __init__(self, ids: CallIds) -> None:
         super().__init__(id=f"resp_{secrets.token_hex(12)}")
         self._ids = ids
         self._refused: list[tuple[ToolCall, ExportedCall | None]] = []
-
-    @property
-    def output(self) -> list[dict[str, Any]]:
-        """The items, after the end."""
-        return self.response()["output"]
 
     @property
     def sequence_number(self) -> int:

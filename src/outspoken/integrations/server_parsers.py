@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
+from outspoken.constraints.heads import common_beginning
 from outspoken.grammar import registry
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.parsing.inspection import formats
@@ -106,8 +107,8 @@ def reasoning_tags(format: str) -> ReasoningTags | None:
     if not behind:
         return None
     opener = opener or header.opened
-    closer = _shared_beginning(behind[0], behind[-1])
-    closer = _shared_beginning(closer, _closer(format, opener + _REASONING, closer))
+    closer = common_beginning(behind)
+    closer = common_beginning([closer, _closer(format, opener + _REASONING, closer)])
     closer = closer[: max(closer.rfind(">"), closer.rfind("]")) + 1]
     is_marked = opener.strip()[:1] in ("<", "[") and closer[:1] in ("<", "[")
     return ReasoningTags(opener, closer) if is_marked else None
@@ -128,11 +129,6 @@ def needed_tags(format: str) -> ReasoningTags:
     if (tags := reasoning_tags(format)) is None:
         raise ValueError(f"`{format}` has no reasoning between tags; run the server without a parser for its reasoning")
     return tags
-
-
-def _shared_beginning(one: str, other: str) -> str:
-    length = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return one[:length]
 
 
 class Pieces(NamedTuple):

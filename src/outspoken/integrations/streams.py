@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from outspoken.parsing.options import FinishReason
 from outspoken.parsing.parser import Parser
+from outspoken.parsing.session import Session
 from outspoken.providers.export.replay import without
 from outspoken.results.events import (
     Done,
@@ -58,11 +60,18 @@ StreamItem: TypeAlias = "TextDelta | ReasoningDelta | ReasoningEnd | CallStart |
 
 
 class ReplyStream:
-    """Reads one response that arrives in chunks, with `feed` and `close`. Then `reply` is the complete result."""
+    """Reads one response that arrives in chunks, with `feed` and `close`. Then `reply` is the complete result.
 
-    def __init__(self, parser: Parser, *, prefix: str | None = None, ids: CallIds | None = None) -> None:
-        self._session = parser.session(prefix=prefix)
-        self._ids = ids or CallIds()
+    With `joins_reasoning`, a blank line stands before each block of reasoning but the first, as in `Reply.reasoning`.
+    """
+
+    def __init__(
+        self, parser: Parser, prefix: str | None = None, ids: CallIds | None = None, *, joins_reasoning: bool = False
+    ) -> None:
+        self._parser, self._prefix, self._ids = parser, prefix, ids or CallIds()
+        self._session: Session | None = None
+        self._needs_break, self._joins_reasoning = False, joins_reasoning
+        self._calls: dict[int, IdentifiedCall] = {}
         self._announced: dict[int, CallStart] = {}
         self._count = 0
         self._unfinished: dict[int, tuple[CallStart, ToolCall]] = {}
@@ -70,19 +79,55 @@ class ReplyStream:
     @property
     def reply(self) -> Reply | None:
         """The complete result; None before the end."""
-        return self._session.reply
+        return None if self._session is None else self._session.reply
 
-    def feed(self, chunk: str) -> list[StreamItem]:
+    @property
+    def calls(self) -> list[IdentifiedCall]:
+        """The calls that have ended, in the order of the response."""
+        return [call for _, call in sorted(self._calls.items())]
+
+    @property
+    def has_begun(self) -> bool:
+        """True if text has arrived."""
+        return self._session is not None
+
+    def add_own_reasoning(self) -> None:
+        """Note that the model itself has returned reasoning: before any text, it ends that which the prompt opens."""
+        if self._session is None:
+            self._prefix, self._needs_break = "", True
+
+    def feed(self, chunk: str | None) -> list[StreamItem]:
         """Read a chunk; return what has become certain. Raises LimitError, as `Session.feed` does."""
-        return [item for event in self._session.feed(chunk) for item in self._items(event)]
+        return [item for event in self._open().feed(chunk) for item in self._items(event)] if chunk else []
 
     def close(self, finish_reason: FinishReason = None) -> list[StreamItem]:
         """End the response; return the rest. Every call that was announced has ended then."""
-        return [item for event in self._session.close(finish_reason) for item in self._items(event)]
+        return [item for event in self._open().close(finish_reason) for item in self._items(event)]
+
+    def end(self, finish_reason: FinishReason = None) -> tuple[list[StreamItem], Reply]:
+        """End the response; return the rest and the complete result."""
+        items = self.close(finish_reason)
+        assert self.reply is not None
+        return items, self.reply
+
+    def _open(self) -> Session:
+        self._session = self._session or self._parser.session(prefix=self._prefix)
+        return self._session
 
     def _items(self, event: Event) -> list[StreamItem]:
+        items = self._items_of(event)
+        self._calls |= {item.position: item.call for item in items if isinstance(item, CallEnd)}
+        return items
+
+    def _items_of(self, event: Event) -> list[StreamItem]:
         match event:
-            case TextDelta() | ReasoningDelta() | ReasoningEnd():
+            case ReasoningDelta() if self._joins_reasoning and self._needs_break:
+                self._needs_break = False
+                return [ReasoningDelta(f"\n\n{event.text}")]
+            case ReasoningEnd():
+                self._needs_break = True
+                return [event]
+            case TextDelta() | ReasoningDelta():
                 return [event]
             case ToolCallStart():
                 return [self._announce(event.index, event.id, event.name)]
@@ -127,3 +172,31 @@ class ReplyStream:
             items.append(CallEnd(self._count, ended, announced=False))
             self._count += 1
         return items
+
+
+class Reading(Protocol):
+    """Reads the chunks of a framework, and makes those that its user gets."""
+
+    def feed(self, chunk: Any, /) -> list[Any]:
+        """Read a chunk."""
+        ...
+
+    def close(self) -> list[Any]:
+        """End the response."""
+        ...
+
+
+def read_chunks(chunks: Iterable[Any], reading: Reading) -> Iterator[Any]:
+    """What is made of the chunks of a response."""
+    for chunk in chunks:
+        yield from reading.feed(chunk)
+    yield from reading.close()
+
+
+async def aread_chunks(chunks: AsyncIterable[Any], reading: Reading) -> AsyncIterator[Any]:
+    """What is made of the chunks of a response."""
+    async for chunk in chunks:
+        for made in reading.feed(chunk):
+            yield made
+    for made in reading.close():
+        yield made

@@ -23,9 +23,4 @@ if TYPE_CHECKING:
         read_json as read_json,
     )
 
-export_lazily(
-    __name__,
-    {
-        "read": "JsonLimitError JsonReading SchemaLike read_json",
-    },
-)
+export_lazily(__name__)

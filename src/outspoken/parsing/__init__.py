@@ -19,14 +19,4 @@ if TYPE_CHECKING:
     from .options import ParserOptions as ParserOptions
     from .tree_parser import parse_tree as parse_tree
 
-export_lazily(
-    __name__,
-    {
-        "event_stream": "AsyncEventStream EventStream",
-        "inspection": "Candidate FormatInfo",
-        "options": "ParserOptions",
-        "outspoken.notations.tools": "ToolLike",
-        "outspoken.trees.transformer": "SegmentTransformer",
-        "tree_parser": "parse_tree",
-    },
-)
+export_lazily(__name__)

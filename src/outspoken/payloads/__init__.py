@@ -22,16 +22,4 @@ if TYPE_CHECKING:
     from .types import Page as Page, PayloadType as PayloadType
     from .validation import BrokenRulesError as BrokenRulesError
 
-export_lazily(
-    __name__,
-    {
-        "parser": "ContentLike PayloadParser",
-        "registry": "PayloadRegistry",
-        "replies": "PayloadReply TypedPayload",
-        "session": "PayloadSession",
-        "settings": "PayloadSettings",
-        "types": "Page PayloadType",
-        "validation": "BrokenRulesError",
-        "outspoken.results.events": "PayloadPreview",
-    },
-)
+export_lazily(__name__)

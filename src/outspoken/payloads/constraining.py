@@ -5,17 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from outspoken.constraints.deriving import Constraint
-from outspoken.constraints.forms import (
-    EMPTY,
-    NOTHING,
-    Form,
-    FreeText,
-    Grammar,
-    Literal,
-    choice,
-    optional,
-    seq,
-)
+from outspoken.constraints.forms import EMPTY, NOTHING, Form, FreeText, Grammar, Literal, choice, optional, seq
 from outspoken.constraints.plain_patterns import escape
 from outspoken.constraints.schema_forms import SchemaForms
 from outspoken.constraints.styles import Style
@@ -55,8 +45,7 @@ def _payload(type_: PayloadType, grammar: Grammar) -> Form:
     """The form of a payload behind its marker; NOTHING if the model has no JSON of its kind."""
 
     def warn(message: str) -> None:
-        if (line := f"{type_.name}: {message}") not in grammar.warnings:
-            grammar.warnings.append(line)
+        grammar.warn(f"{type_.name}: {message}")
 
     schema = type_.schema or _NOT_JSON[type_.kind]
     if type_.schema is None and type_.model is not None:

@@ -80,11 +80,7 @@ class PayloadParser:
         return reply
 
     def stream(
-        self,
-        chunks: Iterable[str | bytes | None],
-        *,
-        prefix: str | None = None,
-        finish_reason: FinishReason = None,
+        self, chunks: Iterable[str | bytes | None], *, prefix: str | None = None, finish_reason: FinishReason = None
     ) -> EventStream[Event, PayloadReply]:
         """Parse a response that arrives in chunks: an iterator of events, each as soon as it is certain.
 

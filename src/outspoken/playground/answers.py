@@ -5,79 +5,73 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, cast
+from typing import Any
 
 from outspoken import OutspokenError, RenderError, Reply, UnknownFormatError, detect, parse, render
 from outspoken.constraints import Constraint, ConstraintError, constraint
+from outspoken.constraints.deriving import TARGETS
 from outspoken.grammar import registry
 from outspoken.results.snippet import visible
 from outspoken.viewer.page import page, view_data
 from outspoken.viewer.segments import segment_title
 from outspoken.viewer.view import View, show
 
-from .given import Given, ProblemError, as_json, given_of
+from .given import Asked, Given, ProblemError, as_json
 from .grammars import use_format
 
-#: What a constraint can be written as: the names of `Constraint.to_…`.
-TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "vllm", "sglang", "llama_cpp")
 #: Detection reads a text in every format, so it is asked of the beginning only.
 _DETECTED = 6_000
 _MOST_CANDIDATES = 8
 #: Answers in a page of a file are cut here; a regular expression may have millions of characters.
 _MOST_IN_FILE = 150_000
 
-Asked = dict[str, Any]
 
-
-def read(given: Given, asked: Asked) -> Any:
+def read(asked: Asked) -> Any:
     """Read a response: what the view of a page draws."""
-    return view_data(_view(given))
+    return view_data(_view(asked.given))
 
 
-def candidates(given: Given, asked: Asked) -> Any:
+def candidates(asked: Asked) -> Any:
     """The formats that the beginning of a text may be in, the best first, and how many characters that is."""
+    given = asked.given
     found = detect(given.text[:_DETECTED], tools=given.read_tools())[:_MOST_CANDIDATES]
     rows = [{"format": c.format, "status": c.status, "covered": c.covered, "calls": list(c.calls)} for c in found]
     return {"candidates": rows, "read": min(len(given.text), _DETECTED)}
 
 
-def grammar(given: Given, asked: Asked) -> Any:
+def grammar(asked: Asked) -> Any:
     """The grammar of a format, as it is without edits."""
-    name = registry.resolve(given.format)
+    name = registry.resolve(asked.given.format)
     return {"format": name, "grammar": registry.grammar_text(name)[0]}
 
 
-def constrained(given: Given, asked: Asked) -> Any:
+def constrained(asked: Asked) -> Any:
     """The constraint of a format and the tools, for a target."""
-    target = asked.get("choice")
+    given, target = asked.given, asked.choice
     if target not in TARGETS:
         raise ProblemError("choice", f"there is no target `{target}`; choose one of {', '.join(TARGETS)}", status=400)
     name = use_format(given)
-    return _written(_constraint(given, (_reply(given).format or "") if name == "auto" else name), str(target))
+    return _written(_constraint(given, _format(_reply(given)) if name == "auto" else name), target)
 
 
-def rendered(given: Given, asked: Asked) -> Any:
+def rendered(asked: Asked) -> Any:
     """The reply, as a model of a format would write it."""
-    return _rendered(given, _reply(given), str(asked.get("choice") or given.format))
+    return _rendered(asked.given, _reply(asked.given), asked.choice or asked.given.format)
 
 
-def file(given: Given, asked: Asked) -> Any:
+def file(asked: Asked) -> Any:
     """A page of one response that works from a file, as HTML; `formats` are those in which the reply is rendered."""
-    view = _view(given)
+    given, view = asked.given, _view(asked.given)
     name, reply = use_format(given), view.reply
-    shown = (reply.format or "") if name == "auto" else name
-    formats = cast("list[str]", asked.get("formats") or [])
-    more: dict[str, Any] = {"given": given.model_dump(), "constraint": {}, "rendered": {}}
-    made = cache(partial(_constraint, given, shown))
-    for target in TARGETS if shown else ():
-        more["constraint"][target] = _said(lambda target: _written(made(), target), target)
-    for to in [name for name in dict.fromkeys([shown, *formats]) if name]:
-        more["rendered"][to] = _said(lambda to: _rendered(given, reply, to), to)
-    return {"html": page(view, **more)}
+    shown = _format(reply) if name == "auto" else name
+    made, to = cache(partial(_constraint, given, shown)), dict.fromkeys([shown, *asked.formats])
+    constraints = {target: _said(lambda target: _written(made(), target), target) for target in TARGETS if shown}
+    texts = {name: _said(lambda name: _rendered(given, reply, name), name) for name in to if name}
+    return {"html": page(view, given=given.model_dump(), constraint=constraints, rendered=texts)}
 
 
 #: What can be asked, by name.
-ANSWERS: dict[str, Callable[[Given, Asked], Any]] = {
+ANSWERS: dict[str, Callable[[Asked], Any]] = {
     "read": read,
     "candidates": candidates,
     "grammar": grammar,
@@ -87,10 +81,10 @@ ANSWERS: dict[str, Callable[[Given, Asked], Any]] = {
 }
 
 
-def answer(asked: Asked) -> tuple[int, bytes]:
-    """The HTTP status and the JSON of the answer to a request. Whatever is wrong with it is said in a sentence."""
+def answer(what: str, asked: Asked) -> tuple[int, bytes]:
+    """The HTTP status and the JSON of an answer. Whatever is wrong with the request is said in a sentence."""
     try:
-        return 200, as_json(ANSWERS[asked["do"]](given_of(asked["given"]), asked))
+        return 200, as_json(ANSWERS[what](asked))
     except ProblemError as error:
         problem = error
     except (OutspokenError, ValueError, TypeError) as error:
@@ -100,7 +94,7 @@ def answer(asked: Asked) -> tuple[int, bytes]:
     except Exception as error:
         words = f"this could not be shown ({type(error).__name__}: {error}); please report it with the response"
         problem = ProblemError("", _sentence(words), status=500)
-    return problem.status, as_json(problem.body)
+    return problem.status, problem.body
 
 
 def _sentence(error: object) -> str:
@@ -108,18 +102,15 @@ def _sentence(error: object) -> str:
 
 
 def _view(given: Given) -> View:
-    size, name = given.size, use_format(given)
-    return show(given.text, given.name, name, size=size, **_known(given), **given.options())
+    return show(given.text, given.name, use_format(given), size=given.size, **given.known, **given.options())
 
 
 def _reply(given: Given) -> Reply:
-    return parse(given.text, use_format(given), **_known(given), **given.options())
+    return parse(given.text, use_format(given), **given.known, **given.options())
 
 
-def _known(given: Given) -> dict[str, Any]:
-    """What is known of a response, whose length is checked."""
-    given.check_length()
-    return {"prefix": given.read_prefix(), "finish_reason": given.finish_reason or None}
+def _format(reply: Reply) -> str:
+    return reply.format or ""
 
 
 def _constraint(given: Given, name: str) -> Constraint:
@@ -127,7 +118,7 @@ def _constraint(given: Given, name: str) -> Constraint:
     if not name:
         raise ProblemError("choice", "no format was detected, so there is no constraint; choose a format")
     try:
-        return constraint(name, prefix=given.read_prefix() or None, **given.options())
+        return constraint(name, prefix=given.prompt_end or None, **given.options())
     except ConstraintError as error:
         raise ProblemError("choice", f"`{name}` has no such constraint: {'; '.join(error.problems)}") from None
 
@@ -144,7 +135,7 @@ def _written(made: Constraint, target: str) -> dict[str, Any]:
 
 def _rendered(given: Given, reply: Reply, to: str) -> dict[str, Any]:
     """The reply in a format, without what is truncated or invalid. Raises ProblemError if the format cannot say it."""
-    to = (reply.format or "") if to == "auto" else to
+    to = _format(reply) if to == "auto" else to
     if not to:
         raise ProblemError("choice", "no format was detected; choose one to write the reply in")
     whole = [segment for segment in reply.segments if getattr(segment, "status", "ok") in ("ok", "repaired")]

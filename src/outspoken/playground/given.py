@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple, cast
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from outspoken import Screen, ToolError
 from outspoken.notations.tools import Tools
+from outspoken.terminal.errors import UsageError
+from outspoken.terminal.inputs import screen_size, unescaped
+
+_T = TypeVar("_T")
 
 #: The longest response that is read, in characters.
 MOST_CHARS = 500_000
@@ -47,10 +51,10 @@ class ProblemError(Exception):
         self.field, self.message, self.places, self.status = field, message, tuple(places), status
 
     @property
-    def body(self) -> dict[str, Any]:
-        """The problem, as JSON can hold it."""
+    def body(self) -> bytes:
+        """The problem, as it is sent."""
         places = [place._asdict() for place in self.places]
-        return {"error": {"field": self.field, "message": self.message, "places": places}}
+        return as_json({"error": {"field": self.field, "message": self.message, "places": places}})
 
 
 class Given(BaseModel):
@@ -80,52 +84,58 @@ class Given(BaseModel):
 
     def read_tools(self) -> Tools | None:
         """The tools. Raises ProblemError with the place if they are not a JSON list of tools."""
-        if not self.tools.strip():
-            return None
         try:
-            found: Any = json.loads(self.tools)
+            found: Any = json.loads(self.tools) if self.tools.strip() else []
+            if not isinstance(found, list):
+                raise ProblemError("tools", "the tools are no list; write them as JSON: [{...}, ...]")
+            return Tools.of(found or None)  # pyright: ignore[reportUnknownArgumentType] it checks what it is given
         except json.JSONDecodeError as error:
             place = Place(error.lineno, error.colno, error.pos, error.pos + 1, error.msg)
             message = f"the tools are not JSON: line {error.lineno}, column {error.colno}: {error.msg}"
             raise ProblemError("tools", message, [place]) from None
         except RecursionError:
             raise ProblemError("tools", "the tools are not JSON: they nest too deeply") from None
-        if not isinstance(found, list):
-            raise ProblemError("tools", "the tools are no list; write them as JSON: [{...}, ...]")
-        try:
-            return Tools.of(found)  # pyright: ignore[reportUnknownArgumentType] it checks what it is given
         except (ToolError, TypeError) as error:
             raise ProblemError("tools", " ".join(str(error).split())) from None
 
-    def read_screen(self) -> Screen | None:
-        """The screen. Raises ProblemError if it is no size."""
-        if not self.screen.strip():
-            return None
-        width, _, height = self.screen.lower().replace("×", "x").partition("x")
-        try:
-            return Screen(int(width), int(height))
-        except ValueError:
-            raise ProblemError("screen", f"`{self.screen}` is no size; write it as 1280x720") from None
-
     def options(self) -> dict[str, Any]:
-        """The options of a parser. Raises ProblemError as `read_tools` and `read_screen` do."""
-        return {"tools": self.read_tools(), "screen": self.read_screen()}
+        """The options of a parser. Raises ProblemError if the tools or the screen are not valid."""
+        return {"tools": self.read_tools(), "screen": self._screen()}
 
-    def read_prefix(self) -> str | None:
+    def _screen(self) -> Screen | None:
+        try:
+            return screen_size(self.screen) if self.screen.strip() else None
+        except UsageError as error:
+            raise ProblemError("screen", str(error)) from None
+
+    @property
+    def prompt_end(self) -> str | None:
         r"""The end of the prompt, with line breaks for `\n`."""
-        return self.prefix and self.prefix.replace("\\n", "\n")
+        return self.prefix and unescaped(self.prefix)
 
-    def check_length(self) -> None:
-        """Raises ProblemError if the response is too long."""
+    @property
+    def known(self) -> dict[str, Any]:
+        """What is known of the response. Raises ProblemError if it is too long."""
         if len(self.text) > MOST_CHARS:
             message = f"the response has {len(self.text):,} characters; the playground reads at most {MOST_CHARS:,}"
             raise ProblemError("text", message, status=413)
+        return {"prefix": self.prompt_end, "finish_reason": self.finish_reason or None}
 
 
-def given_of(data: Any) -> Given:
-    """The checked fields of a page. Raises ProblemError for fields that are unknown or of another type."""
+class Asked(BaseModel):
+    """A request: what is given, what is chosen of the answers, and the formats that a page as a file shows."""
+
+    model_config = ConfigDict(strict=True)
+
+    given: Given
+    choice: str | None = None
+    formats: list[str] = []
+
+
+def checked(validate: Callable[[Any], _T], data: object) -> _T:
+    """What a model makes of data. Raises ProblemError for fields that are unknown or of another type."""
     try:
-        return Given.model_validate(data)
+        return validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the request"
@@ -153,22 +163,16 @@ def as_json(found: Any) -> bytes:
 
 def shared(text: str) -> Given | None:
     """What a page saved, as JSON or as a page; None for any other text. Raises ProblemError if it is damaged."""
-    start = text.lstrip("\ufeff \t\r\n")[:15].lower()
-    if start.startswith("{"):
-        held = _object(text)
-        return given_of(held.get("given")) if held.get("kind") == KIND else None
-    match = _DATA.search(text) if start == "<!doctype html>" else None
-    held = _object(match[1]) if match else {}
-    if "raw" not in held:
-        return None
-    format_ = held.get("format")
-    plain = {"name": held.get("source"), "text": held["raw"], "format": "auto" if format_ == "none" else format_}
-    return given_of(plain if held.get("given") is None else held["given"])
-
-
-def _object(text: str) -> dict[str, Any]:
+    match = _DATA.search(text) if text.lstrip("\ufeff \t\r\n")[:15].lower() == "<!doctype html>" else None
     try:
-        found: Any = json.loads(text.lstrip("\ufeff"))
+        found: Any = json.loads(match[1] if match else text.lstrip("\ufeff"))
     except (ValueError, RecursionError):
-        return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+        return None
+    held = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    if held.get("kind") != KIND and not (match and "raw" in held):
+        return None
+    given = held.get("given")
+    if match and given is None:
+        named = held.get("format")
+        given = {"name": held.get("source"), "text": held["raw"], "format": "auto" if named == "none" else named}
+    return checked(Given.model_validate, given)

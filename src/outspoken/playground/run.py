@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import socket
-import sys
 import threading
 import webbrowser
 from pathlib import Path
@@ -15,14 +12,13 @@ from outspoken.results.packages import install_command
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import read_text
+from outspoken.terminal.outputs import write_file
+from outspoken.terminal.ports import listen
 
-from .given import Given, ProblemError, shared
-from .worker import Worker, WorkerEndedError
+from .given import Asked, Given, ProblemError, checked, shared
 
 #: The only address that is served: this machine's own.
 HOST = "127.0.0.1"
-#: How long a page of a response may take to write, in seconds.
-_WRITE_LIMIT = 120.0
 
 
 def begin_with(
@@ -45,7 +41,7 @@ def begin_with(
         options["grammar"] = read_text(format)
     elif format != "auto":
         options["format"] = registry.resolve(format)
-    made = Given.model_validate({"name": name, "text": text or "", **options})
+    made = checked(Given.model_validate, {"name": name, "text": text or "", **options})
     return None if made == Given() else made
 
 
@@ -62,7 +58,7 @@ def serve(first: Given | None = None, *, port: int = 0, open_browser: bool = Tru
         from .app import Playground
     except ImportError as error:
         raise UsageError(f"the playground needs {error.name}: {install_command('ui')}") from None
-    listening = _listen(port)
+    listening = listen(HOST, port)
     url = f"http://{HOST}:{listening.getsockname()[1]}/"
     print(f"The playground is at {url} (Ctrl-C stops it)", flush=True)
     config = uvicorn.Config(
@@ -85,33 +81,10 @@ def write(path: str | Path, first: Given | None, *, formats: list[str] | None = 
     It holds the constraint for every target, and the reply as the format writes it and as each of `formats` does.
     Raises UsageError if the response cannot be read as asked for, or the page cannot be written.
     """
-    worker = Worker()
-    try:
-        asked = {"do": "file", "given": (first or Given()).model_dump(), "formats": formats or []}
-        status, data = worker.ask(asked, _WRITE_LIMIT)
-    except WorkerEndedError as error:
-        raise UsageError(error.said(_WRITE_LIMIT)) from None
-    finally:
-        worker.close()
-    found: Any = json.loads(data)
-    if status != 200:
-        raise UsageError(found["error"]["message"])
-    try:
-        Path(path).write_text(found["html"], "utf-8", newline="\n")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from None
+    from .answers import file  # imports what reads grammars
 
-
-def _listen(port: int) -> socket.socket:
-    if not 0 <= port <= 65_535:
-        raise UsageError(f"there is no port {port}; choose one from 1 to 65535, or 0 for a free one")
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if sys.platform != "win32":
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((HOST, port))
-        listening.listen(64)
-    except OSError as error:
-        listening.close()
-        raise UsageError(f"cannot use port {port}: {error.strerror}; `--port 0` takes a free one") from None
-    return listening
+        found = file(Asked(given=first or Given(), formats=formats or []))
+    except ProblemError as error:
+        raise UsageError(error.message) from None
+    write_file(path, found["html"])

@@ -18,15 +18,4 @@ if TYPE_CHECKING:
     from .settings import ProcessorSettings as ProcessorSettings
     from .stats import ParseStats as ParseStats
 
-export_lazily(
-    __name__,
-    {
-        "cache": "CacheInfo ResponseCache",
-        "categories": "ErrorCategory",
-        "settings": "ProcessorSettings",
-        "page_actions": "ActionsLike parse_action parse_actions",
-        "processor": "ResponseProcessor",
-        "results": "Processed RetryRequest",
-        "stats": "ParseStats",
-    },
-)
+export_lazily(__name__)

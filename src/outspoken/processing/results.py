@@ -10,7 +10,7 @@ from pydantic import Field
 from outspoken.results.actions.base import BaseAction
 from outspoken.results.actions.union import Action, NoOp
 from outspoken.results.construct import FrozenModel
-from outspoken.results.diagnostics import Diagnostic
+from outspoken.results.diagnostics import Diagnostic, retry_message
 from outspoken.results.replies import Reply, Status, ToolCall
 
 from .categories import ErrorCategory
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 Strategy = Literal["primary", "recovery", "fallback"]
 #: A caller's check of a reply and its context; returns errors and warnings.
 Check = Callable[[Reply, Any], Iterable[Diagnostic]]
-
-#: The most problems in a retry message, and the most characters of each.
-_MAX_PROBLEMS, _MAX_LENGTH = 5, 200
 
 
 class Processed(FrozenModel):
@@ -73,14 +70,8 @@ class Processed(FrozenModel):
 
     def retry_message(self) -> str:
         """A message for the model: what is wrong with its response, and a request to answer again."""
-        problems = sorted(self.problems, key=lambda d: d.severity != "error")
-        lines = [f"- line {d.line}, column {d.column}: {_shortened(d.message)}" for d in problems[:_MAX_PROBLEMS]]
-        if len(problems) > _MAX_PROBLEMS:
-            lines.append(f"- and {len(problems) - _MAX_PROBLEMS} more")
-        advice = "Write the whole response again, without these mistakes."
-        if ErrorCategory.TRUNCATED in self.categories:
-            advice += " It broke off before its end: make it shorter."
-        return "\n".join(["Your last response could not be used:", *lines, advice])
+        is_truncated = ErrorCategory.TRUNCATED in self.categories
+        return retry_message("Your last response could not be used:", self.problems, is_truncated=is_truncated)
 
 
 class RetryRequest(NamedTuple):
@@ -100,8 +91,3 @@ def null_action(reason: str, instead_of: BaseAction | None = None) -> NoOp:
     shared = BaseAction.model_fields.keys() - {"kind", "status", "repairs", "extra"}
     own = {field: getattr(instead_of, field) for field in shared} if instead_of is not None else {}
     return NoOp(reason=reason, **own)
-
-
-def _shortened(message: str) -> str:
-    line = " ".join(message.split())
-    return line if len(line) <= _MAX_LENGTH else f"{line[: _MAX_LENGTH - 3]}..."

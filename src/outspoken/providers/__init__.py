@@ -2,7 +2,7 @@
 
 A response flows through the rooms in this order; each imports only from those before it:
 
-- `errors`, `replies`, `events`: what callers receive and catch
+- `errors`, `replies`, `events`: what callers receive and catch; `usage`: the names of token counts
 - `decode`: bytes, text and SDK objects to JSON objects
 - `assembly`: text, reasoning and calls to one stream of events and one reply
 - `readers`: the wire format of one API each; they feed the assembly
@@ -67,19 +67,4 @@ if TYPE_CHECKING:
         stream_response as stream_response,
     )
 
-export_lazily(
-    __name__,
-    {
-        "chunk_parser": "LLMResponseParser ParsedDelta",
-        "decode.sdk_objects": "ChunkLike",
-        "errors": "ProviderFormatError UnknownProviderError",
-        "events": "Failed Finished ProviderEvent ReasoningSigned RefusalDelta Started UsageReported",
-        "export.anthropic": "ato_anthropic_events to_anthropic to_anthropic_events",
-        "export.chat_completions": "ato_openai_chunks to_openai to_openai_chunks",
-        "export.responses": "ato_openai_responses to_openai_response to_openai_responses",
-        "export.sse": "asse sse",
-        "export.vercel": "ato_vercel_parts to_vercel to_vercel_parts",
-        "replies": "FinishReason ProviderError ProviderReply Signature Usage",
-        "stream": "ProviderStream astream_response parse_response stream_response",
-    },
-)
+export_lazily(__name__)

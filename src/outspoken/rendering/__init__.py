@@ -15,11 +15,4 @@ if TYPE_CHECKING:
     from .messages import parse_message as parse_message
     from .render import render as render
 
-export_lazily(
-    __name__,
-    {
-        "messages": "parse_message",
-        "render": "render",
-        "outspoken.results.errors": "MessageError",
-    },
-)
+export_lazily(__name__)

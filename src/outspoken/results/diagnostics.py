@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from pydantic import Field
@@ -9,6 +10,9 @@ from pydantic import Field
 from .construct import FrozenModel
 
 Severity = Literal["error", "warning", "note"]
+
+#: The most problems in a retry message, and the most characters of each.
+_MAX_PROBLEMS, _MAX_LENGTH = 5, 200
 
 
 class Repair(FrozenModel):
@@ -72,3 +76,21 @@ class Diagnostic(FrozenModel):
         start, end = self.span
         if start > end:
             raise ValueError(f"span {self.span} ends before it starts")
+
+
+def retry_message(opening: str, diagnostics: Iterable[Diagnostic], *, is_truncated: bool) -> str:
+    """A message for the model: what is wrong with its response, and a request to write it again."""
+    found = sorted([d for d in diagnostics if d.severity != "note"], key=lambda d: d.severity != "error")
+    lines = [f"- line {d.line}, column {d.column}: {shortened(d.message)}" for d in found[:_MAX_PROBLEMS]]
+    if len(found) > _MAX_PROBLEMS:
+        lines.append(f"- and {len(found) - _MAX_PROBLEMS} more")
+    advice = "Write the whole response again, without these mistakes."
+    if is_truncated:
+        advice += " It broke off before its end: make it shorter."
+    return "\n".join([opening, *lines, advice])
+
+
+def shortened(message: str) -> str:
+    """A message on one line, for a model."""
+    line = " ".join(message.split())
+    return line if len(line) <= _MAX_LENGTH else f"{line[: _MAX_LENGTH - 3]}..."

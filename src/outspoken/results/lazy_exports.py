@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import dis
 import sys
 from importlib import import_module
+from types import CodeType
 from typing import Any
 
 
-def export_lazily(package: str, homes: dict[str, str]) -> None:
-    """Give a package the public names of its modules, without importing the modules yet.
+def export_lazily(package: str) -> None:
+    """Give a package the names that it imports under `TYPE_CHECKING`, without importing their modules yet.
 
-    `homes` maps a module, relative to the package or by its full name, to its public names, separated by blanks. Sets
-    `__all__`, `__getattr__` and `__dir__` of the package. Type checkers need the same imports under `TYPE_CHECKING`.
+    Call it below these imports. Sets `__all__`, `__getattr__` and `__dir__` of the package.
     """
     module = sys.modules[package]
-    root = package.partition(".")[0]
-    home = {name: path for path, names in homes.items() for name in names.split()}
+    loader: Any = module.__loader__
+    home = {name: path for name, path in _imports(loader.get_code(package)) if name not in vars(module)}
 
     def get(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        path = home[name]
-        found = getattr(import_module(path if path.startswith(f"{root}.") else f"{package}.{path}"), name)
+        found = getattr(import_module(home[name], package), name)
         setattr(module, name, found)
         return found
 
@@ -29,3 +29,19 @@ def export_lazily(package: str, homes: dict[str, str]) -> None:
         return sorted({*vars(module), *home})
 
     vars(module).update(__all__=sorted(home), __getattr__=get, __dir__=names)
+
+
+def _imports(code: CodeType) -> list[tuple[str, str]]:
+    """The names that a module imports, also where it does not run, and the path of the module of each.
+
+    They are read from the bytecode, which is there without the source, too.
+    """
+    found: list[tuple[str, str]] = []
+    path, level, names = "", 0, 0
+    for step in dis.get_instructions(code):
+        if step.opname == "IMPORT_NAME":
+            path = "." * level + step.argval
+        elif step.opname == "IMPORT_FROM":
+            found.append((step.argval, path))
+        level, names = names, step.argval if isinstance(step.argval, int) else 0  # the two before `IMPORT_NAME`
+    return found

@@ -13,4 +13,4 @@ if TYPE_CHECKING:
     from .app import Proxy as Proxy
     from .settings import ServerSettings as ServerSettings, ServerStartError as ServerStartError
 
-export_lazily(__name__, {"app": "Proxy", "settings": "ServerSettings ServerStartError"})
+export_lazily(__name__)

@@ -18,12 +18,13 @@ from starlette.types import Receive, Scope, Send
 from outspoken.providers.export.sse import sse_end, sse_event
 from outspoken.providers.replies import ProviderReply
 
-from .apis.base import Api, ApiRequest, RewriterLike
+from .apis.base import Api, ApiRequest
 from .constrain import constrain_request
 from .http_errors import HttpError, bad_upstream_response
 from .json_bodies import write_object
 from .metrics import Metrics
 from .request_ids import find_request_id, make_request_id, with_request_id
+from .rewriter import Rewriter
 from .settings import ServerSettings
 from .upstream import Deadline, Headers, Upstream, to_client, to_upstream
 
@@ -105,7 +106,7 @@ class Exchange:
                 raise HttpError(413, f"the request is over {limit:,} bytes", "request_too_large")
         return bytes(found)
 
-    async def _whole(self, rewriter: RewriterLike, body: bytes) -> Response:
+    async def _whole(self, rewriter: Rewriter, body: bytes) -> Response:
         async with self.ask(body) as response:
             content = await self.upstream.body(response, self.deadline)
         if not response.is_success:

@@ -1,5 +1,7 @@
 """Rewrites the chat completions of an upstream: calls and reasoning in their text get fields of their own.
 
+`Rewriter` and `StreamRewriter` are what all APIs share; `CompletionRewriter` writes chat completions again.
+
 It uses no network: bytes or objects in, objects out.
 """
 
@@ -7,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.notations.tools import Tools
@@ -36,7 +39,102 @@ _CHUNK_FIELDS = frozenset({"id", "object", "created", "model", "choices"})
 #: The fields in which upstreams send reasoning.
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 #: How many bytes of the end of a stream are kept to find `[DONE]`.
-TAIL_LENGTH = 32
+_TAIL_LENGTH = 32
+
+#: Takes what was read of a response, for the metrics.
+OnReply = Callable[[ProviderReply], None]
+
+
+class Rewriter(ABC):
+    """Rewrites the response to one request, whole or as a stream. `request` is the one that the upstream gets.
+
+    `on_reply` takes what was read of the response, or of each of its choices.
+    """
+
+    def __init__(self, settings: ServerSettings, request: dict[str, Any], on_reply: OnReply) -> None:
+        self.settings, self.on_reply, self._tools = settings, on_reply, read_tools(request)
+        self._parser_settings = Settings(max_chars=settings.max_chars)
+
+    def read(self, body: dict[str, Any]) -> ProviderReply:
+        """Read a completion."""
+        return parse_response(body, "openai", self.settings.format, tools=self._tools, settings=self._parser_settings)
+
+    def provider_stream(self) -> ProviderStream:
+        """Return a reader of the upstream's stream."""
+        return ProviderStream("openai", self.settings.format, tools=self._tools, settings=self._parser_settings)
+
+    @abstractmethod
+    def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Rewrite a completion. Raises HttpError if it is malformed."""
+
+    @abstractmethod
+    def stream(self) -> StreamRewriter:
+        """Begin a stream."""
+
+
+class StreamRewriter(ABC):
+    """Rewrites a streamed completion: the upstream's bytes in, the parts of an API out."""
+
+    def __init__(self, max_chars: int) -> None:
+        self._framer = Framer(max_chars)
+        self._tail = b""
+        #: an error was sent, which ends the stream
+        self.failed = False
+
+    def feed(self, piece: bytes) -> list[Part]:
+        """Return the parts that a piece of the body completes. Raises HttpError if it is no stream of completions."""
+        self._tail = (self._tail + piece)[-_TAIL_LENGTH:]
+        try:
+            return self._read(self._framer.feed(piece))
+        except OutspokenError as error:
+            raise bad_upstream_response(f"stream cannot be read: {error}") from error
+
+    def close(self) -> list[Part]:
+        """Return the last parts. Raises HttpError if the upstream broke off."""
+        try:
+            values, rest = self._framer.close()
+            parts = self._read(values)
+        except OutspokenError as error:
+            raise bad_upstream_response(f"stream cannot be read: {error}") from error
+        if self.failed:
+            return parts
+        if b"[DONE]" not in self._tail and not self._has_finished():
+            where = f" inside {rest[:40]!r}" if rest else ""
+            raise HttpError(502, f"the upstream broke off{where}", "upstream_cut_off")
+        return parts + self._end()
+
+    def abort(self, error: HttpError) -> list[Part]:
+        """Return the last parts of a stream that breaks off: incomplete calls, and the error."""
+        if self.failed:
+            return []
+        self.failed = True
+        return self._abort(error)
+
+    def _read(self, values: Iterable[tuple[str, Any]]) -> list[Part]:
+        parts: list[Part] = []
+        for _, value in values:
+            if self.failed:
+                break
+            if not isinstance(value, dict):
+                raise bad_upstream_response("stream has an event that is not an object")
+            parts += self._rewrite(cast("dict[str, Any]", value))
+        return parts
+
+    @abstractmethod
+    def _rewrite(self, chunk: dict[str, Any]) -> Iterable[Part]:
+        """Return the parts for a chunk, or for an error."""
+
+    @abstractmethod
+    def _has_finished(self) -> bool:
+        """Has the upstream said why the response ends?"""
+
+    @abstractmethod
+    def _end(self) -> list[Part]:
+        """Return the last parts of a stream that ends as it should."""
+
+    @abstractmethod
+    def _abort(self, error: HttpError) -> list[Part]:
+        """Return the last parts of a stream that breaks off."""
 
 
 def read_tools(request: dict[str, Any]) -> Tools | None:
@@ -86,22 +184,14 @@ class _ServedExporter(ChatCompletionsExporter):
         return f"{self._seed}:{self._index}" if self._index else self._seed
 
 
-class CompletionRewriter:
-    """Rewrites completions, with the settings of the proxy and the tools of a request.
-
-    `on_reply` takes what was read of each choice.
-    """
+class CompletionRewriter(Rewriter):
+    """Rewrites completions, with the settings of the proxy and the tools of a request."""
 
     def __init__(
-        self,
-        settings: ServerSettings,
-        request: dict[str, Any],
-        on_reply: Callable[[ProviderReply], None] = lambda reply: None,
+        self, settings: ServerSettings, request: dict[str, Any], on_reply: OnReply = lambda reply: None
     ) -> None:
-        self.settings, self.on_reply = settings, on_reply
+        super().__init__(settings, request, on_reply)
         self.call_seed = _seed_of(request)
-        self.tools = read_tools(request)
-        self.parser_settings = Settings(max_chars=settings.max_chars)
 
     def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
         """Rewrite a completion. Raises HttpError if it is malformed."""
@@ -119,15 +209,13 @@ class CompletionRewriter:
             raise bad_upstream_response("answer has a choice without `message`")
         message = cast("dict[str, Any]", message)
         read = {key: value for key, value in message.items() if key != EXTENSION}  # passes through
-        single = body | {"choices": [{**choice, "index": 0, "message": read}]}
-        settings = self.settings
-        reply = parse_response(single, "openai", settings.format, tools=self.tools, settings=self.parser_settings)
+        reply = self.read(body | {"choices": [{**choice, "index": 0, "message": read}]})
         completion = to_openai(
             reply,
             id=f"{body.get('id')}:{self.call_seed}",  # only the ids of calls come from it
             index=index,
             reasoning_field=self.reasoning_field(message),
-            action_tool=settings.action_tool,
+            action_tool=self.settings.action_tool,
         )
         if "error" in completion:
             return choice
@@ -136,9 +224,9 @@ class CompletionRewriter:
         kept = {key: value for key, value in message.items() if key not in _MESSAGE_FIELDS}
         return choice | {"message": kept | new["message"], "finish_reason": new["finish_reason"]}
 
-    def stream(self) -> StreamRewriter:
+    def stream(self) -> CompletionStream:
         """Begin a stream."""
-        return StreamRewriter(self)
+        return CompletionStream(self)
 
     def reasoning_field(self, message: dict[str, Any]) -> str:
         """Return the field for reasoning: the upstream's own, or that of the settings."""
@@ -151,9 +239,7 @@ class _ChoiceRewriter:
     def __init__(self, rewriter: CompletionRewriter, index: int, chunk: dict[str, Any]) -> None:
         settings = rewriter.settings
         self._rewriter, self._reported = rewriter, False
-        self._stream = ProviderStream(
-            "openai", settings.format, tools=rewriter.tools, settings=rewriter.parser_settings
-        )
+        self._stream = rewriter.provider_stream()
         created = chunk.get("created")
         self._exporter = _ServedExporter(
             rewriter.call_seed,
@@ -203,62 +289,31 @@ class _ChoiceRewriter:
         return [part for part in self.close() if "error" not in part and not part["choices"][0]["finish_reason"]]
 
 
-class StreamRewriter:
-    """Rewrites a streamed completion: the upstream's bytes in, chunks out."""
+class CompletionStream(StreamRewriter):
+    """Rewrites a streamed completion as one: the upstream's bytes in, chunks out."""
 
     def __init__(self, rewriter: CompletionRewriter) -> None:
+        super().__init__(rewriter.settings.max_chars)
         self._rewriter = rewriter
-        self._framer = Framer(rewriter.settings.max_chars)
         self._choices: dict[int, _ChoiceRewriter] = {}
-        self._tail = b""
-        #: an error was sent, which ends the stream
-        self.failed = False
 
-    def feed(self, piece: bytes) -> list[Part]:
-        """Return the chunks that a piece of the body completes. Raises HttpError if it is no stream of completions."""
-        self._tail = (self._tail + piece)[-TAIL_LENGTH:]
-        try:
-            return [part for _, value in self._framer.feed(piece) for part in self._rewrite(value)]
-        except OutspokenError as error:
-            raise bad_upstream_response(f"stream cannot be read: {error}") from error
-
-    def close(self) -> list[Part]:
-        """Return the last chunks. Raises HttpError if the upstream broke off."""
-        values, rest = self._framer.close()
-        parts = [part for _, value in values for part in self._rewrite(value)]
-        if self.failed:
-            return parts
-        if b"[DONE]" not in self._tail and not self._all_finished():
-            raise HttpError(
-                502, f"the upstream broke off{f' inside {rest[:40]!r}' if rest else ''}", "upstream_cut_off"
-            )
-        return parts + list(self._close_choices())
-
-    def abort(self, error: HttpError) -> list[Part]:
-        """Return the last chunks of a stream that breaks off: incomplete calls, and the error."""
-        if self.failed:
-            return []
-        self.failed = True
+    def _abort(self, error: HttpError) -> list[Part]:
         return [part for choice in self._choices.values() for part in choice.abort()] + [error.body]
 
-    def _all_finished(self) -> bool:
+    def _has_finished(self) -> bool:
         return bool(self._choices) and all(choice.finished for choice in self._choices.values())
 
-    def _close_choices(self) -> Iterator[Part]:
+    def _end(self) -> list[Part]:
+        parts: list[Part] = []
         for choice in self._choices.values():
-            for part in choice.close():
-                yield part
-                self.failed = self.failed or "error" in part
+            parts += choice.close()
+            self.failed = any("error" in part for part in parts)
             if self.failed:
-                return
+                break
+        return parts
 
-    def _rewrite(self, value: Any) -> Iterator[Part]:
+    def _rewrite(self, chunk: dict[str, Any]) -> Iterator[Part]:
         """Rewrite a chunk, or an error. A chunk without choices, such as the usage, follows their end."""
-        if self.failed:
-            return
-        if not isinstance(value, dict):
-            raise bad_upstream_response("stream has an event that is not an object")
-        chunk = cast("dict[str, Any]", value)
         if chunk.get("error"):
             for choice in self._choices.values():
                 yield from choice.abort()
@@ -271,6 +326,6 @@ class StreamRewriter:
                     self._choices[index] = _ChoiceRewriter(self._rewriter, index, chunk)
                 yield from [part | kept for part in self._choices[index].feed(chunk, choice)]
         else:
-            if self._all_finished():
-                yield from self._close_choices()
+            if self._has_finished():
+                yield from self._end()
             yield chunk

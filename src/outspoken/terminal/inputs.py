@@ -6,11 +6,13 @@ import codecs
 import errno
 import json
 import os
+import stat
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import ToolError, nearest
@@ -18,12 +20,31 @@ from outspoken.results.snippet import visible
 
 from .errors import UsageError
 
+if TYPE_CHECKING:
+    from outspoken.results.geometry import Screen
+
 #: How many bytes are read at once.
 CHUNK_SIZE = 65_536
 #: So many characters of a path are shown in a message.
 _LONGEST = 200
 #: The encodings that byte order marks stand for. Editors and shells of Windows write them.
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+def screen_size(value: str) -> Screen:
+    """The size of a screen, as `1280x720`. Raises UsageError for other words."""
+    from outspoken.results.geometry import Screen  # not every command needs it
+
+    width, _, height = value.lower().replace("×", "x").partition("x")
+    try:
+        return Screen(int(width), int(height))
+    except ValueError:
+        raise UsageError(f"`{value}` is no size; write it as 1280x720") from None
+
+
+def unescaped(prefix: str) -> str:
+    r"""A prefix with line breaks where it has `\n`, which is what can be typed in a shell."""
+    return prefix.replace("\\n", "\n")
 
 
 def read_tools(path: str) -> Tools | None:
@@ -36,7 +57,7 @@ def read_tools(path: str) -> Tools | None:
 
 def read_json(path: str) -> Any:
     """Read a file of JSON. Raises UsageError if it cannot be read."""
-    data = _read_bytes(path)
+    data = b"".join(read_chunks(path))
     try:
         return json.loads(data)
     except RecursionError as error:
@@ -53,7 +74,7 @@ def read_text(path: str) -> str:
 
     Bytes that are no text become U+FFFD, and a warning says so. Raises UsageError if the file cannot be read.
     """
-    data = sys.stdin.buffer.read() if path == "-" else _read_bytes(path)
+    data = b"".join(read_chunks(path))
     encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), "utf-8")
     try:
         return data.decode(encoding)
@@ -67,49 +88,33 @@ def read_text(path: str) -> str:
 def check_file(path: str) -> None:
     """Raise UsageError if there is no file of this name, before others are read."""
     try:
-        if Path(path).is_dir():
+        if stat.S_ISDIR(Path(path).stat().st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        Path(path).stat()
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
-
-
-def _read_bytes(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
 
 
 def read_chunks(path: str, size: int = CHUNK_SIZE) -> Iterator[bytes]:
     """Read a file, or standard input for `-`, in chunks of at most `size` bytes as they arrive."""
-    if path == "-":
-        yield from _chunks(cast("BufferedReader", sys.stdin.buffer), size)
-        return
     try:
-        file = open(path, "rb")  # noqa: SIM115
+        file = sys.stdin.buffer if path == "-" else open(path, "rb")  # noqa: SIM115
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
-    with file:
-        yield from _chunks(file, size)
-
-
-def _chunks(file: BufferedReader, size: int) -> Iterator[bytes]:
-    while chunk := file.read1(size):
-        yield chunk
+    with nullcontext() if path == "-" else file:
+        while chunk := cast("BufferedReader", file).read1(size):
+            yield chunk
 
 
 def _unreadable(path: str, error: Exception) -> UsageError:
-    reason = "no file can have this name"  # what Python says of a ValueError depends on its version
-    if isinstance(error, OSError):
-        reason = error.strerror or str(error)
-    hint = ""
+    # what Python says of a ValueError depends on its version
+    reason = error.strerror or str(error) if isinstance(error, OSError) else "no file can have this name"
     if isinstance(error, IsADirectoryError):
         hint = "; `outspoken batch` reads folders"
     elif len(path.split()) > 2 or any(mark in path for mark in "<{\n"):
         hint = "; pass a response itself as `--text`"
-    elif (near := _nearest(path)) is not None:
-        hint = f"; did you mean `{near}`?"
+    else:
+        near = _nearest(path)
+        hint = f"; did you mean `{near}`?" if near else ""
     shown = path if len(path) <= _LONGEST else f"{path[:_LONGEST]}…"
     return UsageError(f"cannot read `{shown}`: {reason}{hint}")
 

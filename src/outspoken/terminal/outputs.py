@@ -1,35 +1,44 @@
-"""Output of the commands: styled text on a terminal, plain text elsewhere."""
+"""Output of the commands: styled text on a terminal, plain text elsewhere, JSON, and files."""
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import TextIO
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from outspoken.results.snippet import visible
+
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from outspoken.results.replies import Reply
 
 #: A style and a text; the styles are the names in `COLORS`, or empty.
 Line = tuple[str, str]
 #: Writes a text in a style, without a line break.
 Writer = Callable[[str, str], None]
 
-#: The colours and attributes of each style, in the words of rich.
+#: The codes of each style, as terminals take them (ECMA-48, SGR).
 COLORS = {
-    "head": "bold",
-    "text": "default",
-    "reasoning": "italic magenta",
-    "tool_call": "green",
-    "action": "cyan",
-    "payload": "blue",
-    "json": "yellow",
-    "markup": "dim",
-    "error": "red",
-    "warning": "yellow",
-    "note": "default",
+    "head": "1",
+    "text": "",
+    "reasoning": "3;35",
+    "tool_call": "32",
+    "action": "36",
+    "payload": "34",
+    "json": "33",
+    "markup": "2",
+    "error": "31",
+    "warning": "33",
+    "note": "",
 }
-
-#: The codes of terminals (ECMA-48, SGR) for those words.
-_CODES = {"bold": 1, "dim": 2, "italic": 3, "red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
 
 
 def use_utf8() -> None:
@@ -62,7 +71,7 @@ def make_writer(color: str) -> Writer:
         os.system("")  # a call of any command makes the console read escape sequences
 
     def write(style: str, text: str) -> None:
-        codes = _codes(style) if colored else ""
+        codes = COLORS.get(style) if colored else ""
         if codes:
             body = text.rstrip("\n")
             text = f"\x1b[{codes}m{body}\x1b[0m{text[len(body) :]}" if body else text
@@ -71,14 +80,63 @@ def make_writer(color: str) -> Writer:
     return write
 
 
-def _codes(style: str) -> str:
-    """The codes of a style; empty if it has none."""
-    words = COLORS.get(style, "").split()
-    return ";".join([str(_CODES[word]) for word in words if word in _CODES])
-
-
 def print_lines(lines: Iterable[Line], color: str) -> None:
     """Print styled lines; see `wants_color` for `color`."""
     write = make_writer(color)
     for style, line in lines:
         write(style, line + "\n")
+
+
+def print_title(file: str | None) -> None:
+    """Print the name of one of several files above what is in it."""
+    if file is not None:
+        print(f"==> {visible(file)} <==")
+
+
+def print_json(value: Any, indent: int | None = 2) -> None:
+    """Print a value as JSON: indented, or as a line if `indent` is None."""
+    print(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def print_reply(reply: Reply, file: str | None = None) -> None:
+    """Print a reply as JSON; of several files, as a line `{"file": …, "reply": …}`."""
+    if file is None:
+        print(reply.model_dump_json(indent=2))
+    else:
+        print(f'{{"file":{json.dumps(file, ensure_ascii=False)},"reply":{reply.model_dump_json()}}}', flush=True)
+
+
+def print_event(event: object, file: str | None = None) -> None:
+    """Print an event as a line of JSON; of several files, with `file` as its first field."""
+    line = _adapter(type(event)).dump_json(event).decode()
+    print(line if file is None else f'{{"file":{json.dumps(file, ensure_ascii=False)},{line[1:]}', flush=True)
+
+
+@cache
+def _adapter(kind: type[object]) -> TypeAdapter[object]:
+    """What serialises the events of a class."""
+    from pydantic import TypeAdapter  # only events need it
+
+    return TypeAdapter(kind)
+
+
+def exit_code(reply: Reply) -> int:
+    """Return 1 if a reply has errors, otherwise 0."""
+    return int(any(diagnostic.severity == "error" for diagnostic in reply.diagnostics))
+
+
+def print_written(path: str, *, as_json: bool = False) -> int:
+    """Print the path of a file that was written. Returns 0, the exit code."""
+    if as_json:
+        print_json({"written": path})
+    else:
+        print(f"written: {visible(path)}")
+    return 0
+
+
+def write_file(path: str | Path, text: str) -> None:
+    """Write a file. Raises UsageError if it cannot be written."""
+    try:
+        Path(path).write_text(text, "utf-8", newline="\n")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from error

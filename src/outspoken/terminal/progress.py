@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
 
 #: The line is written at most this often, in seconds, and not before the work took as long.
 _PAUSE = 0.2
@@ -23,9 +22,7 @@ class ProgressLine:
     def __enter__(self) -> ProgressLine:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.clear()
 
     def step(self, count: int = 1) -> None:

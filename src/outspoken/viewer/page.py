@@ -11,6 +11,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from outspoken.results.diagnostics import Repair
 from outspoken.results.events import Event
 from outspoken.results.printing import one_line, several_lines
 
-from .configurations import ConfigView
 from .segments import segment_title, segment_value
 from .steps import Step
 from .tree import Node
@@ -124,7 +124,7 @@ def view_data(view: View) -> dict[str, Any]:
         "tree": _tree(view.tree),
         "segments": [dict(zip(("kind", "title", "value", "start", "end"), s, strict=True)) for s in segments],
         "moments": [_moment(moment, view) for moment in view.moments],
-        "configs": [_config(config) for config in view.configs.views],
+        "configs": [asdict(config) for config in view.configs.views],
         "events": [one_line(event) for event in view.events],
         "deltas": [delta(event) for event in view.events],
         "edits": [[*repair.span, repair.after, repair.code] for repair in drawn_repairs(view)],
@@ -155,16 +155,6 @@ def _token(token: Step, number: int, view: View) -> dict[str, Any]:
     if token.mark == "missing" and terminal:
         found["missing"] = terminal.canonical
     return found
-
-
-def _config(config: ConfigView) -> dict[str, Any]:
-    return {
-        "name": config.name,
-        "inside": config.inside,
-        "free": config.free,
-        "expected": config.expected,
-        "mayEnd": config.may_end,
-    }
 
 
 def _moment(moment: Moment, view: View) -> list[Any]:

@@ -55,7 +55,7 @@ function drawConfigs(places, ended) {
     const list = make("ul");
     if (config.free) list.append(make("li", "mono", `${config.free} up to`));
     for (const expected of config.expected) list.append(make("li", "mono", expected));
-    if (ended) title.append(make("span", "quiet", config.mayEnd ? " — it may end here" : " — it may not end here"));
+    if (ended) title.append(make("span", "quiet", config.may_end ? " — it may end here" : " — it may not end here"));
     $("config").append(title, list);
   }
 }

@@ -7,17 +7,7 @@ import hashlib
 from pathlib import Path
 
 from .markup import Html, element
-from .sections import (
-    by_format,
-    calls,
-    kinds_of_damage,
-    legend,
-    over_buckets,
-    quarantine,
-    repairs,
-    tiles,
-    worst,
-)
+from .sections import by_format, calls, kinds_of_damage, legend, over_buckets, quarantine, repairs, tiles, worst
 from .source import Source
 from .tally import WORST, Tally
 

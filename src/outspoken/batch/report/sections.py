@@ -33,6 +33,15 @@ def _number(count: int, what: str) -> str:
     return f"{count:,} {what if count == 1 else f'{what}s'}"
 
 
+def _facts(name: Child, count: int, what: str, whole: int) -> list[Html]:
+    """What a summary begins with: a name, how many things there are, and their share."""
+    return [
+        element("span", name, class_="name"),
+        element("span", _number(count, what), class_="count"),
+        element("span", percent(count, whole), class_="share"),
+    ]
+
+
 def section(id: str, title: str, *children: Child) -> Html:
     """A section with its heading."""
     return element("section", element("h2", title, id=id), *children, aria_labelledby=id)
@@ -174,9 +183,7 @@ def kinds_of_damage(tally: Tally) -> Html:
         words = [f"{label}: {share:.2%}" for label, share in zip(labels.values(), shares, strict=True)]
         severity = max(("error", "warning", "note"), key=lambda one, kind=kind: tally.severities[kind, one])
         facts = [
-            element("span", code(kind), " ", element("span", severity, class_=f"tag {severity}"), class_="name"),
-            element("span", _number(count, "row"), class_="count"),
-            element("span", percent(count, tally.rows), class_="share"),
+            *_facts([code(kind), " ", _tag(severity)], count, "row", tally.rows),
             columns(shares, words, f"`{kind}` {tally.buckets.title}: at most {max(shares, default=0):.2%} of the rows"),
         ]
         examples = [_example(one) for one in tally.examples.of(kind)]
@@ -225,9 +232,7 @@ def calls(source: Source, tally: Tally) -> Html | None:
         examples = tally.bad_arguments.of(key)
         detail = next((one.detail for one in examples if one.detail), "")
         facts = [
-            element("span", _tool(name), [" · ", code(argument)] if argument else None, class_="name"),
-            element("span", _number(count, "call"), class_="count"),
-            element("span", percent(count, tally.calls[name]), class_="share"),
+            *_facts([_tool(name), [" · ", code(argument)] if argument else None], count, "call", tally.calls[name]),
             element("span", kind, f": {detail}" if detail else "", class_="what"),
         ]
         made.append(_details(facts, [_call(one) for one in examples]))
@@ -267,11 +272,7 @@ def quarantine(source: Source, tally: Tally) -> Html | None:
         return None
     made: list[Html] = []
     for kind, count in _ordered(tally.quarantine)[:_KINDS]:
-        facts = [
-            element("span", code(kind), class_="name"),
-            element("span", _number(count, "row"), class_="count"),
-            element("span", percent(count, tally.rows + sum(tally.quarantine.values())), class_="share"),
-        ]
+        facts = _facts(code(kind), count, "row", tally.rows + sum(tally.quarantine.values()))
         made.append(_details(facts, [_bad_row(one) for one in tally.quarantined.of(kind)]))
     note = quiet("Rows that could not be read, with what they are, in ", code(f"{source.folder}/quarantine"), ".")
     return section("quarantine", "Quarantine", note, made)
@@ -296,13 +297,14 @@ def worst(tally: Tally, count: int) -> Html | None:
 def _summary(example: Example) -> list[Html]:
     codes = dict.fromkeys([frame.code for frame in example.frames])
     return [
-        element("span", code(example.place), " ", _status(example.status), class_="name"),
+        element("span", code(example.place), " ", _tag(example.status), class_="name"),
         element("span", ", ".join(codes), class_="what"),
     ]
 
 
-def _status(status: str) -> Html:
-    return element("span", status, class_=f"tag {status}")
+def _tag(word: str) -> Html:
+    """A status or a severity."""
+    return element("span", word, class_=f"tag {word}")
 
 
 def _example(example: Example, *, whole: bool = False) -> Html:
@@ -310,7 +312,7 @@ def _example(example: Example, *, whole: bool = False) -> Html:
     frames = example.frames if whole else example.frames[:1]
     facts: list[Child] = [_place(example.place, example.id)] if not whole or example.id else []
     if not whole:
-        facts.append(_status(example.status))
+        facts.append(_tag(example.status))
     facts += [
         code(example.format) if example.format else element("small", _PLAIN),
         element("small", _number(example.chars, "character")),
@@ -331,7 +333,7 @@ def _whole(example: Example) -> list[Child]:
     edits = [element("li", code(one.code), f" ({one.level}) ", _edit(one)) for one in example.edits]
     more = f"{example.more_edits:,} more" if example.more_edits else None
     found = [
-        element("li", kind, [" ", code(name)] if name else None, " ", _status(s)) for kind, name, s in example.segments
+        element("li", kind, [" ", code(name)] if name else None, " ", _tag(s)) for kind, name, s in example.segments
     ]
     rest = f"{example.more_segments:,} more" if example.more_segments else None
     return [

@@ -222,11 +222,7 @@ class Tally:
             code,
             tie(file or 0, row["line"]),
             lambda: QuarantineExample(
-                f"{name}:{row['line']}",
-                row["id"],
-                cut(row["message"], 300),
-                cut(raw, 400),
-                "raw_base64" in row,
+                f"{name}:{row['line']}", row["id"], cut(row["message"], 300), cut(raw, 400), "raw_base64" in row
             ),
         )
 

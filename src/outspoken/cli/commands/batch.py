@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,8 +15,16 @@ import click
 from cloup import argument, option_group
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import Reading, format_option, json_option, option, reading_options
-from outspoken.cli.types import File, Name, positive, provider_names
+from outspoken.cli.options import (
+    File,
+    Reading,
+    format_option,
+    json_option,
+    option,
+    positive,
+    provider_option,
+    reading_options,
+)
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import read_json
@@ -28,7 +34,6 @@ if TYPE_CHECKING:
     from outspoken.batch import BatchOptions, Summary
 
 _COLUMNS = {
-    "text-column": "the column of responses or a provider's bodies; `a.b` leads into objects, `.` is the line",
     "format-column": "a column with the format of each row",
     "id-column": "a column that is kept as `id`",
     "tools-column": "a column with the tools of each row: a list, or JSON text",
@@ -38,16 +43,8 @@ _COLUMNS = {
 }
 
 
-class _TerminatedError(BaseException):
-    """The process was asked to end."""
-
-
+_TEXT = "the column of responses or a provider's bodies; `a.b` leads into objects, `.` is the line"
 _KEEP = "a column to keep, with or without a type: NAME, NAME:json, :string, :int64, :float64, :bool; may be repeated"
-
-
-def _column(name: str, words: str) -> Callable[[Any], Any]:
-    """Declare the option of a column."""
-    return option(f"--{name} C", words, **({"default": "text"} if name == "text-column" else {}))
 
 
 @command(
@@ -60,12 +57,13 @@ def _column(name: str, words: str) -> Callable[[Any], Any]:
 )
 @argument("inputs", nargs=-1, required=True, metavar="IN...", type=File())
 @reading_options(
-    option("-P --provider NAME", "the rows are bodies of this provider's responses", Name(provider_names)),
+    provider_option("the rows are bodies of this provider's responses"),
     format=format_option(default=None, shown="auto"),
 )
 @option_group(
     "Columns",
-    *[_column(name, words) for name, words in _COLUMNS.items()],
+    option("--text-column C", _TEXT, default="text"),
+    *[option(f"--{name} C", words) for name, words in _COLUMNS.items()],
     option("--keep C", _KEEP, multiple=True),
 )
 @option_group(
@@ -87,35 +85,34 @@ def run(
     as_json: bool, **given: Any,
 ) -> int:  # fmt: skip
     """Run the batch, and print the summary."""
-    from outspoken.batch import StoppedError  # needs no pyarrow, but the other commands need not wait for it
-
-    try:
-        with _ended_by_signals():
-            options = _options(Reading.of(given), given)
-            running = {"workers": workers, "unit_bytes": unit_bytes, "output": output, "restart": restart}
-            summary = _run(inputs, out, options, running)
-    except StoppedError as error:
-        return _stopped(out, 3, str(error))
-    except KeyboardInterrupt:
-        return _stopped(out, 130, "interrupted")
-    except _TerminatedError:
-        return _stopped(out, 143, "terminated")
-    print(summary.to_json() if as_json else _table(summary))
-    if summary.total.quarantined:
-        folder = Path(out) / "quarantine"
-        print(
-            f"outspoken: {summary.total.quarantined:,} rows could not be read; they are in `{folder}`", file=sys.stderr
-        )
-    return int(summary.total.quarantined > 0)
-
-
-def _run(inputs: Sequence[str], out: str, options: BatchOptions, running: dict[str, Any]) -> Summary:
+    from outspoken.batch import StoppedError  # the list of commands need not wait for it
     from outspoken.batch import run as run_batch
     from outspoken.batch.progress import progress_text
 
     text = progress_text()
-    with ProgressLine() as line:
-        return run_batch(inputs, out, options, progress=lambda now: line.show(text(now)), **running)
+    running: dict[str, Any] = {"workers": workers, "unit_bytes": unit_bytes, "output": output, "restart": restart}
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        options = _options(Reading.of(given), given)
+        with ProgressLine() as line:
+            summary = run_batch(inputs, out, options, progress=lambda now: line.show(text(now)), **running)
+    except StoppedError as error:
+        code, reason = 3, str(error)
+    except KeyboardInterrupt:
+        code, reason = 130, "interrupted"
+    except SystemExit:
+        code, reason = 143, "terminated"
+    else:
+        return _show(summary, as_json, Path(out) / "quarantine")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    print(f"outspoken: {visible(reason)}", file=sys.stderr)
+    print(f"outspoken: what is done stays in `{out}`; run the same command again to go on", file=sys.stderr)
+    return code
+
+
+def _end(number: int, frame: object) -> NoReturn:
+    sys.exit(143)
 
 
 def _options(reading: Reading, given: dict[str, Any]) -> BatchOptions:
@@ -132,35 +129,17 @@ def _options(reading: Reading, given: dict[str, Any]) -> BatchOptions:
         raise UsageError(str(error)) from error
 
 
-def _stopped(out: str, code: int, reason: str) -> int:
-    print(f"outspoken: {visible(reason)}", file=sys.stderr)
-    print(f"outspoken: what is done stays in `{out}`; run the same command again to go on", file=sys.stderr)
-    return code
-
-
-@contextmanager
-def _ended_by_signals() -> Generator[None]:
-    """Let SIGTERM end a batch as Ctrl-C does."""
-
-    def end(number: int, frame: object) -> NoReturn:
-        raise _TerminatedError
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def show_summary(folder: str, *, as_json: bool) -> int:
     """Print the summary of a folder of results (`outspoken stats DIR`). Returns 1 if rows are in quarantine."""
     from outspoken.batch import read_summary
 
-    summary = read_summary(Path(folder))
-    print(summary.to_json() if as_json else _table(summary))
-    return int(summary.total.quarantined > 0)
+    return _show(read_summary(Path(folder)), as_json)
 
 
-def _table(summary: Summary) -> str:
-    """The table of a summary; the names of formats that were given are shown without control characters."""
-    return "\n".join([visible(line) for line in summary.to_table().splitlines()])
+def _show(summary: Summary, as_json: bool, quarantine: Path | None = None) -> int:
+    """Print a summary; the names of formats that were given are shown without control characters."""
+    print(summary.to_json() if as_json else "\n".join([visible(line) for line in summary.to_table().splitlines()]))
+    count = summary.total.quarantined
+    if count and quarantine:
+        print(f"outspoken: {count:,} rows could not be read; they are in `{quarantine}`", file=sys.stderr)
+    return int(count > 0)

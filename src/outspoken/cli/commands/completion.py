@@ -13,8 +13,6 @@ from outspoken.cli.framework import command
 from outspoken.terminal.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")
-#: The variable in which the script asks for completions.
-VARIABLE = "_OUTSPOKEN_COMPLETE"
 
 
 @command(
@@ -30,6 +28,5 @@ def run(shell: str | None) -> int:
     kind = get_completion_class(shell or PurePath(os.environ.get("SHELL", "")).name)
     if kind is None:
         raise UsageError(f"which shell? Name it: `outspoken completion {'|'.join(SHELLS)}`")
-    made = kind(click.get_current_context().find_root().command, {}, "outspoken", VARIABLE)
-    click.echo(made.source_template % made.source_vars())
+    click.echo(kind(click.get_current_context().find_root().command, {}, "outspoken", "_OUTSPOKEN_COMPLETE").source())
     return 0

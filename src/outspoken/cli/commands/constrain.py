@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import cloup
 from cloup import argument, option_group
+from cloup.constraints import RequireExactly
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import format_option, json_option, option, prefix_option
-from outspoken.cli.results import print_json
-from outspoken.cli.types import File, Name, format_names, screen_size
+from outspoken.cli.options import SHARED, File, format_names, format_option, json_option, option, size
+from outspoken.constraints.deriving import TARGETS, constraint
 from outspoken.results.errors import ConstraintError, OutspokenError
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import read_json, read_tools
-
-if TYPE_CHECKING:
-    from outspoken.constraints import Constraint
-
-#: What a constraint can be written as: by the names of `Constraint.to_…`.
-TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "vllm", "sglang", "llama_cpp")
+from outspoken.terminal.outputs import print_json
 
 
 @command(
@@ -30,15 +26,15 @@ TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "vllm", "sglang", "llama_cp
     ("outspoken constrain hermes -T tools.json --target gbnf", "a grammar for llama.cpp"),
     ("outspoken constrain ui_tars --action all --target vllm", "the fields of a request to vLLM"),
 )
-@argument("name", metavar="[FORMAT]", required=False, type=Name(format_names))
-@option_group("Reading", format_option("the format, in place of FORMAT", default=None), prefix_option)
+@argument("name", metavar="[FORMAT]", required=False, shell_complete=format_names)
+@option_group("Reading", format_option("the format, in place of FORMAT", default=None), SHARED["prefix"])
 @option_group(
     "Allowed",
     option("-T --tools FILE", "a JSON list of the tools that the model is given", File()),
     option(
         "--action NAME", "an action: a type (`click`), a word of the format, or all; may be repeated", multiple=True
     ),
-    option("-s --screen WxH", "the screen's size in pixels, on which points lie, such as 1280x720", screen_size),
+    option("-s --screen WxH", "the screen's size in pixels, on which points lie, such as 1280x720", size),
     option("--tool-choice CHOICE", "auto, none, required or the name of a tool", default="auto"),
     option("--parallel/--no-parallel", "allow several calls", default=True),
     option("--reasoning KIND", "free, none or required", click.Choice(("free", "none", "required")), default="free"),
@@ -55,19 +51,24 @@ TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "vllm", "sglang", "llama_cp
     option("--strict", "fail if something of the tools' schemas is not enforced"),
     json_option("write format, target, constraint and warnings as JSON"),
 )
+@cloup.constraint(RequireExactly(1), ["name", "format"])
 def run(
     name: str | None, format: str | None, target: str, tools: str | None, action: tuple[str, ...],
     special_token: tuple[str, ...], tokenizer: str | None, as_json: bool, **wanted: Any,
 ) -> int:  # fmt: skip
     """Print the constraint; what it does not enforce goes to standard error."""
-    made = _constraint(
-        _the_one(name, format),
-        tokenizer,
-        tools=read_tools(tools) if tools else None,
-        actions=True if action == ("all",) else list(action) or None,
-        special_tokens=list(special_token),
-        **wanted,
-    )
+    wanted |= {"tools": read_tools(tools) if tools else None, "tokenizer": read_json(tokenizer) if tokenizer else None}
+    if not isinstance(wanted["tokenizer"], dict | None):
+        raise UsageError(f"{tokenizer}: this is not a tokenizer.json")
+    wanted |= {"actions": True if action == ("all",) else list(action) or None, "special_tokens": list(special_token)}
+    try:
+        made = constraint(name or format or "", **wanted)
+    except ConstraintError as error:
+        raise UsageError(f"`{error.format}` has no such constraint: {'; '.join(error.problems)}") from error
+    except OutspokenError:
+        raise
+    except (ValueError, TypeError, KeyError) as error:
+        raise UsageError(str(error)) from error
     try:
         written: Any = getattr(made, f"to_{target}")()
     except ValueError as error:
@@ -77,34 +78,5 @@ def run(
         return 0
     for warning in made.warnings:
         print(f"outspoken: warning: {visible(warning)}", file=sys.stderr)
-    if isinstance(written, str):
-        print(written.rstrip("\n"))
-    else:
-        print_json(written)
+    print_json(written) if not isinstance(written, str) else print(written.rstrip("\n"))
     return 0
-
-
-def _the_one(name: str | None, option: str | None) -> str:
-    """The format, which is an argument or an option. Raises UsageError if it is neither or both."""
-    if name is None and option is None:
-        raise UsageError("`outspoken constrain` needs FORMAT; see `outspoken constrain --help`")
-    if name is not None and option is not None:
-        raise UsageError(f"the format is `{name}` or `{option}`; name one")
-    return name or option or ""
-
-
-def _constraint(format: str, tokenizer_file: str | None, **options: Any) -> Constraint:
-    """Make the constraint. Raises UsageError for options that are not valid."""
-    from outspoken.constraints import constraint  # the other commands need not wait for it
-
-    tokenizer = read_json(tokenizer_file) if tokenizer_file else None
-    if tokenizer is not None and not isinstance(tokenizer, dict):
-        raise UsageError(f"{tokenizer_file}: this is not a tokenizer.json")
-    try:
-        return constraint(format, tokenizer=tokenizer, **options)
-    except ConstraintError as error:
-        raise UsageError(f"`{error.format}` has no such constraint: {'; '.join(error.problems)}") from error
-    except OutspokenError:
-        raise
-    except (ValueError, TypeError, KeyError) as error:
-        raise UsageError(str(error)) from error

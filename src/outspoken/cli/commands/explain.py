@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import FILES_HELP, Reading, Source, input_options, option, output_options, sources
-from outspoken.cli.results import exit_code, print_json, print_title
-from outspoken.cli.types import Name
+from outspoken.cli.options import (
+    FILES_HELP,
+    Reading,
+    Source,
+    format_names,
+    input_options,
+    option,
+    output_options,
+    sources,
+)
 from outspoken.grammar import registry
 from outspoken.parsing.inspection import detect
 from outspoken.parsing.parser import Parser
 from outspoken.terminal.explain import explanation, tree_view
-from outspoken.terminal.outputs import print_lines
+from outspoken.terminal.outputs import exit_code, print_json, print_lines, print_title
 
 if TYPE_CHECKING:
     from outspoken.viewer.tree import Node
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
     option(
         "--tolerant-grammar FORMAT",
         "show the grammar that damaged responses of a format are read with, and no response",
-        Name(registry.names),
+        shell_complete=format_names,
     ),
 )
 def run(
@@ -43,9 +50,8 @@ def run(
     if tolerant_grammar:
         return _show_grammar(tolerant_grammar, as_json)
     reading = Reading.of(given)
-    parser, responses = reading.parser(), sources(files, text)
-    several = len(responses) > 1
-    return max([0, *[_explain(source, parser, reading, tree, as_json, color, several) for source in responses]])
+    parser = reading.parser()
+    return max([_explain(source, parser, reading, tree, as_json, color) for source in sources(files, text)])
 
 
 def _show_grammar(name: str, as_json: bool) -> int:
@@ -59,41 +65,26 @@ def _show_grammar(name: str, as_json: bool) -> int:
     return 0
 
 
-def _explain(
-    source: Source, parser: Parser, reading: Reading, with_tree: bool, as_json: bool, color: str, is_one_of_many: bool
-) -> int:
-    text = source.read()
+def _explain(source: Source, parser: Parser, reading: Reading, with_tree: bool, as_json: bool, color: str) -> int:
+    from outspoken.viewer.view import show  # without a tree, nobody need wait for it
+
+    text, named = source.read(), reading.format or "auto"
     reply = parser.parse(text, **reading.known)
-    view = _view(text, reading, parser) if with_tree else None
-    candidates = [] if with_tree else detect(text, tools=parser.tools)
+    known: dict[str, Any] = {**reading.known, "tools": parser.tools, "repair": reading.repair, "screen": reading.screen}
+    view = show(text, "", named, **known) if with_tree else None
+    candidates = [] if view else detect(text, tools=parser.tools)
     if as_json:
-        found: dict[str, Any] = {"file": source.name} if is_one_of_many else {}
+        found: dict[str, Any] = {"file": source.name} if source.several else {}
         found["reply"] = reply.model_dump(mode="json")
         if view is not None:
             found["tree"] = {"rule": "start", "span": [0, len(view.raw)], "children": tree_as_json(view, view.tree)}
         else:
             found["candidates"] = [one.model_dump(mode="json") for one in candidates]
-        print_json(found, indent=None if is_one_of_many else 2)
-        return exit_code(reply)
-    print_title(source.name if is_one_of_many else None)
-    shown = explanation(reply, candidates, named=reading.format != "auto") if view is None else tree_view(view)
-    print_lines(shown, color)
+        print_json(found, indent=None if source.several else 2)
+    else:
+        print_title(source.title)
+        print_lines(tree_view(view) if view else explanation(reply, candidates, named=named != "auto"), color)
     return exit_code(reply)
-
-
-def _view(text: str, reading: Reading, parser: Parser) -> View:
-    from outspoken.viewer.view import show  # the other commands need not wait for it
-
-    return show(
-        text,
-        "",
-        reading.format or "auto",
-        prefix=reading.prefix,
-        finish_reason=reading.finish_reason,
-        tools=parser.tools,
-        repair=reading.repair,
-        screen=reading.screen,
-    )
 
 
 def tree_as_json(view: View, nodes: list[Node | int]) -> list[dict[str, Any]]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from cloup import argument
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import json_option
-from outspoken.cli.results import print_json
-from outspoken.cli.types import Name, format_names
+from outspoken.cli.options import format_names, json_option
 from outspoken.grammar.registry import resolve
 from outspoken.parsing.inspection import FormatInfo, formats
 from outspoken.results.snippet import visible
+from outspoken.terminal.outputs import print_json
 
 
 @command(
@@ -20,7 +19,7 @@ from outspoken.results.snippet import visible
     ("outspoken formats", "all formats"),
     ("outspoken formats hermes --json", "one of them, as JSON"),
 )
-@argument("names", metavar="[NAME]...", nargs=-1, type=Name(format_names))
+@argument("names", metavar="[NAME]...", nargs=-1, shell_complete=format_names)
 @json_option("write the list as JSON")
 def run(names: tuple[str, ...], as_json: bool) -> int:
     """Print the list."""

@@ -10,11 +10,12 @@ from typing import Any
 import click
 import cloup
 from cloup import argument
+from cloup.constraints import mutually_exclusive
 
 from outspoken.authoring.commands import run as run_tool
-from outspoken.cli.framework import Group, command, example_text, show_help_if_bare
-from outspoken.cli.options import color_option, json_option, option, prefix_option, tools_option
-from outspoken.cli.types import File, Name, format_names, positive
+from outspoken.cli.framework import command
+from outspoken.cli.groups import Group, example_text, show_help_if_bare
+from outspoken.cli.options import SHARED, File, format_names, json_option, option, positive
 from outspoken.terminal.errors import UsageError
 
 #: So many responses are made if neither a number nor a time is given.
@@ -39,7 +40,7 @@ def _words(as_json: bool = False, **given: Any) -> list[str]:
 @argument("files", metavar="FILE", nargs=-1, required=True, type=File())
 @option("--from RESPONSE...", "files with raw responses", File(), into="responses", multiple=True)
 @option("--template FILE", "a chat template, or a tokenizer_config.json", File())
-@option("--like FORMAT", "copy the grammar of this format", Name(format_names))
+@option("--like FORMAT", "copy the grammar of this format", shell_complete=format_names)
 @option("--force", "write it even if a format reads all of it already")
 @json_option("write the paths and the remarks as JSON")
 def new(files: tuple[str, ...], responses: tuple[str, ...], **given: Any) -> int:
@@ -77,10 +78,10 @@ def check(files: tuple[str, ...], **given: Any) -> int:
 @option("--stream N", "read N characters at a time, and show each piece", click.IntRange(1))
 @option("--trace", "show each step, and what was acceptable there")
 @option("--html OUT", "write a page that shows all of it, and nothing else", File())
-@tools_option
-@prefix_option
+@SHARED["tools"]
+@SHARED["prefix"]
 @json_option("write tokens, tree and reply as a line of JSON")
-@color_option
+@SHARED["color"]
 def show(file: str, response: str, **given: Any) -> int:
     """Show the response."""
     return run_tool("show", file, [response, *_words(**given)])
@@ -98,10 +99,9 @@ def show(file: str, response: str, **given: Any) -> int:
 @option("--seed N", "the first seed; default: 0", int)
 @option("--replay FINDINGS", "check the findings that --json has written, and no others", File())
 @json_option("write findings and summaries as JSON lines")
+@cloup.constraint(mutually_exclusive, ["runs", "minutes", "replay"])
 def fuzz(files: tuple[str, ...], runs: int | None, minutes: float | None, replay: str | None, **given: Any) -> int:
     """Fuzz the grammars, and return the highest exit code."""
-    if sum(bool(one) for one in (runs, minutes, replay)) > 1:
-        raise UsageError("give one of `--runs`, `--minutes` and `--replay`")
     words = _words(runs=None if minutes or replay else runs or _RUNS, minutes=minutes, replay=replay, **given)
     return max([run_tool("fuzz", file, words) for file in files])
 
@@ -118,7 +118,7 @@ def diagram(file: str, **given: Any) -> int:
     return run_tool("diagram", file, _words(**given))
 
 
-@cloup.group(
+@click.group(
     "grammar",
     cls=Group,
     listed={"Commands": (new, check, show, fuzz, diagram)},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,13 +10,12 @@ from click.shell_completion import CompletionItem
 
 from outspoken.cli.framework import Command, command
 from outspoken.cli.options import FILES_HELP, Reading, input_options, option, output_options, sources
-from outspoken.cli.results import exit_code, print_event, print_reply, print_title
-from outspoken.results.events import Done, Event
+from outspoken.results.events import Done
 from outspoken.results.printing import one_line
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.explain import summary
 from outspoken.terminal.inputs import CHUNK_SIZE
-from outspoken.terminal.outputs import print_lines
+from outspoken.terminal.outputs import exit_code, print_event, print_lines, print_reply, print_title
 
 if TYPE_CHECKING:
     from outspoken.payloads import PayloadParser, PayloadRegistry
@@ -66,19 +64,17 @@ def run(
     """Parse each source, and return the highest exit code."""
     reading = Reading.of(given)
     parser = _payload_parser(reading, payloads, page) if payloads or page else reading.parser()
-    responses, codes = sources(files, text), [0]
-    for source in responses:
-        name = source.name if len(responses) > 1 else None
+    codes = [0]
+    for source in sources(files, text):
+        name = source.title
+        print_title(None if as_json else name)
         if stream:
-            print_title(name, as_json=as_json)
-            codes.append(_print_events(parser.stream(source.chunks(stream), **reading.known), as_json, name))
+            for event in parser.stream(source.chunks(stream), **reading.known):
+                print_event(event, name) if as_json else print(one_line(event), flush=True)
+                codes += [exit_code(event.reply)] if isinstance(event, Done) else []
             continue
         reply = parser.parse(source.read(), **reading.known)
-        if as_json:
-            print_reply(reply, name)
-        else:
-            print_title(name)
-            print_lines(summary(reply), color)
+        print_reply(reply, name) if as_json else print_lines(summary(reply), color)
         codes.append(exit_code(reply))
     return max(codes)
 
@@ -114,15 +110,3 @@ def _load_registry(named: str) -> PayloadRegistry:
     if not isinstance(registry, PayloadRegistry):
         raise UsageError(f"`{named}` is of type {type(registry).__name__}; expected a PayloadRegistry")
     return registry
-
-
-def _print_events(events: Iterable[Event], as_json: bool, name: str | None) -> int:
-    code = 0
-    for event in events:
-        if as_json:
-            print_event(event, name)
-        else:
-            print(one_line(event), flush=True)
-        if isinstance(event, Done):
-            code = exit_code(event.reply)
-    return code

@@ -5,10 +5,8 @@ from __future__ import annotations
 from cloup import argument
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import json_option, option
-from outspoken.cli.results import print_json
-from outspoken.cli.types import File
-from outspoken.results.snippet import visible
+from outspoken.cli.options import File, json_option, option
+from outspoken.terminal.outputs import print_written
 
 
 @command(
@@ -27,8 +25,4 @@ def run(folder: str, out: str | None, time_column: str | None, partial: bool, as
     from outspoken.batch import write_report  # imports pyarrow, which the other commands need not wait for
 
     path = write_report(folder, out, time_column=time_column, partial=partial)
-    if as_json:
-        print_json({"written": str(path)})
-    else:
-        print(f"written: {visible(str(path))}")
-    return 0
+    return print_written(str(path), as_json=as_json)

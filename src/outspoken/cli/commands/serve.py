@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import socket
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -14,7 +11,7 @@ from cloup import option_group
 from outspoken.cli.framework import command
 from outspoken.cli.options import format_option, option
 from outspoken.serving.settings import UPSTREAMS, ServerSettings
-from outspoken.terminal.errors import UsageError
+from outspoken.terminal.ports import listen
 
 #: The limits of the proxy, by the names of its settings.
 _LIMITS = {
@@ -64,23 +61,6 @@ def run(host: str, port: int, **settings: Any) -> int:
     from outspoken.serving.run import run as serve
 
     checked = ServerSettings(**settings)
-    _check_port(host, port)
+    listen(host, port).close()
     serve(checked, host, port)
     return 0
-
-
-def _check_port(host: str, port: int) -> None:
-    """Raise UsageError if nothing can listen there; the server would only log it."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as probe:
-            if os.name == "posix":
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
-    except (OSError, OverflowError) as error:
-        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-            raise UsageError(f"port {port} of {host} is in use; choose another with `--port`") from error
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise UsageError(
-            f"cannot listen on {host}, port {port}: {reason}; choose others with `--host` and `--port`"
-        ) from error

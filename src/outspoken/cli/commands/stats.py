@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import chain
 from typing import Any, get_args
 
 import click
@@ -89,15 +90,14 @@ def run(files: tuple[str, ...], expect: Expect, strict: bool, no_recovery: bool,
 
     problems = 0
     with ProgressLine("responses") as progress:
-        for path in given_files(files):
-            for place, found in _responses(path):
-                problem = found if isinstance(found, str) else _process(processor, found, reading)
-                if problem:
-                    problems += 1
-                    progress.clear()
-                    print(f"outspoken: {visible(' '.join(f'{place}: {problem}'.split()))}", file=sys.stderr)
-                else:
-                    progress.step()
+        for place, found in chain.from_iterable(map(_responses, given_files(files))):
+            problem = found if isinstance(found, str) else _process(processor, found, reading)
+            if not problem:
+                progress.step()
+                continue
+            problems += 1
+            progress.clear()
+            print(f"outspoken: {visible(' '.join(f'{place}: {problem}'.split()))}", file=sys.stderr)
     print(stats.to_json() if as_json else stats.to_table())
     return int(problems > 0)
 
@@ -105,10 +105,10 @@ def run(files: tuple[str, ...], expect: Expect, strict: bool, no_recovery: bool,
 def _process(processor: Callable[[str], ResponseProcessor], found: Response, reading: Reading) -> str | None:
     """Process a response. Returns the problem, if there is one."""
     prefix = reading.prefix if found.prefix is None else found.prefix
-    finish_reason = found.finish_reason or reading.finish_reason
+    end = found.finish_reason or reading.finish_reason
     try:
         one = processor(found.format or reading.format or "auto")
-        one.process(found.text or "", prefix=prefix, finish_reason=finish_reason)
+        one.process(found.text or "", prefix=prefix, finish_reason=end)
     except OutspokenError as error:
         return str(error)
     return None

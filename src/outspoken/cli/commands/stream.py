@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import FILES_HELP, Reading, format_option, input_options, option, output_options, sources
-from outspoken.cli.results import exit_code, print_event, print_title
-from outspoken.cli.types import Name, provider_names
+from outspoken.cli.options import (
+    FILES_HELP,
+    Reading,
+    format_option,
+    input_options,
+    output_options,
+    provider_option,
+    sources,
+)
 from outspoken.providers.errors import ProviderFormatError
 from outspoken.providers.events import Failed, Finished, ProviderEvent, RefusalDelta, UsageReported
 from outspoken.providers.stream import PROVIDER_FORMAT, ProviderOptions, stream_response
@@ -18,11 +24,7 @@ from outspoken.results.printing import one_line
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import CHUNK_SIZE
-from outspoken.terminal.outputs import Writer, make_writer
-
-if TYPE_CHECKING:
-    from outspoken.providers.replies import Usage
-    from outspoken.results.replies import Reply
+from outspoken.terminal.outputs import Writer, exit_code, make_writer, print_event, print_title
 
 
 @command(
@@ -32,26 +34,24 @@ if TYPE_CHECKING:
     ("outspoken stream --provider anthropic recorded.txt", "a recorded stream"),
 )
 @input_options(
-    option("-P --provider NAME", "the provider of the stream", Name(provider_names), default="openai"),
+    provider_option("the provider of the stream", default="openai"),
     format=format_option("the format of the content: a name or alias, or auto", default=None, shown="the provider's"),
     finish_reason=False,
 )
 @output_options("write events as JSON lines")
 def run(files: tuple[str, ...], text: str | None, provider: str, as_json: bool, color: str, **given: Any) -> int:
     """Show the streams. Returns 1 if one has errors."""
-    reading, responses, codes = Reading.of(given), sources(files, text), [0]
+    reading, codes = Reading.of(given), [0]
     options: ProviderOptions = {
         "tools": reading.tools,
         "prefix": reading.prefix,
         "repair": reading.repair,
         "screen": reading.screen,
     }
-    for source in responses:
-        name = source.name if len(responses) > 1 else None
-        print_title(name, as_json=as_json)
-        chunks = source.chunks(CHUNK_SIZE)
-        stream = stream_response(chunks, provider, reading.format or PROVIDER_FORMAT, **options)
-        show = partial(print_event, file=name) if as_json else LiveView(make_writer(color)).show
+    for source in sources(files, text):
+        print_title(None if as_json else source.title)
+        stream = stream_response(source.chunks(CHUNK_SIZE), provider, reading.format or PROVIDER_FORMAT, **options)
+        show = partial(print_event, file=source.title) if as_json else LiveView(make_writer(color)).show
         try:
             for event in stream:
                 show(event)
@@ -72,7 +72,7 @@ class LiveView:
         self._heading = ""
         self._in_line = False
         self._names: dict[int, str] = {}
-        self._usage: Usage | None = None
+        self._usage = ""
 
     def show(self, event: ProviderEvent) -> None:
         """Show one event."""
@@ -93,26 +93,30 @@ class LiveView:
                 self._write_piece("tool_call", self._names[index], arguments)
             case results.ActionText(index, text):
                 self._write_piece("action", f"action {index}: types", text)
-            case UsageReported(usage):
-                self._usage = usage
-            case results.Done(reply):
-                self._show_end(reply)
             case _:
                 self._show_line(event)
 
     def _show_line(self, event: ProviderEvent) -> None:
-        """Show an event that takes one line."""
+        """Show an event that takes one line, or the end."""
         match event:
             case results.ToolCallUnfinished(index, call):
                 self._write_line("error", f"call {index}: {call.name} is {call.status}; do not run it")
-            case Failed(error):
-                self._write_line("error", f"error: {error.message}")
-            case Finished(reason, raw):
-                self._write_line("head", f"finished: {reason}" + ("" if raw == reason else f" ({raw})"))
             case results.ActionParsed(action) | results.ActionUnfinished(action):
                 self._write_line("action", one_line(action))
             case results.PayloadParsed(payload) | results.PayloadUnfinished(payload):
                 self._write_line("payload", one_line(payload))
+            case Failed(error):
+                self._write_line("error", f"error: {error.message}")
+            case Finished(reason, raw):
+                self._write_line("head", f"finished: {reason}" + ("" if raw == reason else f" ({raw})"))
+            case UsageReported(usage):
+                counts = ["?" if one is None else f"{one:,}" for one in (usage.input_tokens, usage.output_tokens)]
+                self._usage = f"tokens: {counts[0]} in, {counts[1]} out"
+            case results.Done(reply):
+                self._end_line()
+                lines = [(diagnostic.severity, str(diagnostic)) for diagnostic in reply.diagnostics]
+                for style, line in [*lines, *([("head", self._usage)] if self._usage else [])]:
+                    self._write_line(style, line)
             case _:
                 pass
 
@@ -134,15 +138,3 @@ class LiveView:
         if self._in_line:
             self._write("", "\n")
         self._in_line = False
-
-    def _show_end(self, reply: Reply) -> None:
-        self._end_line()
-        for diagnostic in reply.diagnostics:
-            self._write_line(diagnostic.severity, str(diagnostic))
-        if self._usage is not None:
-            usage = self._usage
-            self._write_line("head", f"tokens: {_count(usage.input_tokens)} in, {_count(usage.output_tokens)} out")
-
-
-def _count(tokens: int | None) -> str:
-    return "?" if tokens is None else f"{tokens:,}"

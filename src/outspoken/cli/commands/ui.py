@@ -8,21 +8,9 @@ import click
 from cloup import argument, option_group
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import (
-    finish_reason_option,
-    format_option,
-    json_option,
-    option,
-    prefix_option,
-    screen_option,
-    sources,
-    text_option,
-    tools_option,
-)
-from outspoken.cli.results import print_json
-from outspoken.cli.types import File, Name, format_names
-from outspoken.results.snippet import visible
+from outspoken.cli.options import SHARED, File, format_names, format_option, json_option, option, sources
 from outspoken.terminal.inputs import read_text
+from outspoken.terminal.outputs import print_written
 
 if TYPE_CHECKING:
     from outspoken.results.geometry import Screen
@@ -38,12 +26,12 @@ if TYPE_CHECKING:
 @argument("file", required=False, metavar="[FILE]", type=File())
 @option_group(
     "Reading",
-    text_option,
+    SHARED["text"],
     format_option("a format's name or alias, auto, or a grammar file (NAME.lark)"),
-    tools_option,
-    screen_option,
-    prefix_option,
-    finish_reason_option,
+    SHARED["tools"],
+    SHARED["screen"],
+    SHARED["prefix"],
+    SHARED["finish-reason"],
     option(
         "--chunk N", "characters that arrive at once", click.IntRange(0), default=0,
         shown="as few as the slider has room for",
@@ -51,7 +39,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @option_group(
     "Server",
-    option("--port N", "the port to listen on", click.IntRange(0), default=0, shown="a free one"),
+    option("--port N", "the port to listen on", click.IntRange(0, 65535), default=0, shown="a free one"),
     option("--open/--no-open", "open the browser", into="open_browser", default=True),
 )
 @option_group(
@@ -59,7 +47,7 @@ if TYPE_CHECKING:
     option("-w --write PAGE", "write a page of HTML that works from a file, and serve nothing", File()),
     option(
         "--to NAME", "with `--write`: also show the reply as this format writes it; may be repeated",
-        Name(format_names), multiple=True,
+        shell_complete=format_names, multiple=True,
     ),
     json_option("with `--write`: write the path of the page as JSON"),
 )  # fmt: skip
@@ -87,8 +75,4 @@ def run(
         serve(first, port=port, open_browser=open_browser)
         return 0
     write_page(write, first, formats=list(to))
-    if as_json:
-        print_json({"written": write})
-    else:
-        print(f"written: {visible(write)}")
-    return 0
+    return print_written(write, as_json=as_json)

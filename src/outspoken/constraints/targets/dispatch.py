@@ -22,6 +22,7 @@ from outspoken.constraints.forms import (
     Rule,
     Seq,
     TextLoop,
+    inner_forms,
     seq,
 )
 from outspoken.patterns import syntax
@@ -89,9 +90,9 @@ def _leaf(form: Form, grammar: Grammar) -> dict[str, Any]:
         return {"type": "json_schema", "json_schema": json.loads(grammar.schemas[form.name])}
     if isinstance(form, Rule) and _holds_schema(grammar.rules[form.name], grammar):
         return _leaf(grammar.rules[form.name], grammar)
-    if isinstance(form, Seq) and any(_holds_schema(part, grammar) for part in form.parts):
+    if isinstance(form, Seq) and _holds_schema(form, grammar):
         return {"type": "sequence", "elements": [_leaf(part, grammar) for part in form.parts]}
-    if isinstance(form, Choice) and any(_holds_schema(option, grammar) for option in form.options):
+    if isinstance(form, Choice) and _holds_schema(form, grammar):
         return {"type": "or", "elements": [_leaf(option, grammar) for option in form.options]}
     if isinstance(form, Repeat) and _holds_schema(form.part, grammar) and (form.low, form.high) == (0, None):
         return {"type": "star", "content": _leaf(form.part, grammar)}
@@ -102,10 +103,7 @@ def _holds_schema(form: Form, grammar: Grammar) -> bool:
     if isinstance(form, Rule):
         is_call = form.name.startswith("call")
         return form.name in grammar.schemas or (is_call and _holds_schema(grammar.rules[form.name], grammar))
-    if isinstance(form, Repeat):
-        return _holds_schema(form.part, grammar)
-    parts = form.parts if isinstance(form, Seq) else form.options if isinstance(form, Choice) else ()
-    return any(_holds_schema(part, grammar) for part in parts)
+    return any(_holds_schema(part, grammar) for part in inner_forms(form))
 
 
 def _trigger(literal: str, texts: list[str]) -> str | None:

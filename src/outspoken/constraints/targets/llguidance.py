@@ -13,18 +13,7 @@ from functools import lru_cache, partial
 from outspoken.constraints.automata import matching
 from outspoken.constraints.char_sets import CharSet, both, char_set
 from outspoken.constraints.dfa_patterns import dfa_pattern, set_pattern
-from outspoken.constraints.forms import (
-    EMPTY,
-    Choice,
-    Form,
-    FreeText,
-    Grammar,
-    Literal,
-    Pattern,
-    Repeat,
-    Rule,
-    Seq,
-)
+from outspoken.constraints.forms import EMPTY, Choice, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, Seq
 from outspoken.constraints.forms import seq as in_sequence
 from outspoken.constraints.free_text import FENCE, SPAN, text_automaton
 from outspoken.constraints.heads import ends_of, size_of_end, with_ends

@@ -15,14 +15,12 @@ from outspoken.constraints.forms import (
     NOTHING,
     Choice,
     Form,
-    FreeText,
     Grammar,
-    Literal,
-    Pattern,
     Repeat,
     Rule,
     Seq,
     choice,
+    inner_forms,
     optional,
     seq,
 )
@@ -115,16 +113,8 @@ class _Unroller:
     def _refers(self, form: Form) -> bool:
         """Does a form refer to rules?"""
         if form not in self._has_rule:
-            self._has_rule[form] = isinstance(form, Rule) or any(self._refers(part) for part in _parts(form))
+            self._has_rule[form] = isinstance(form, Rule) or any(map(self._refers, inner_forms(form)))
         return self._has_rule[form]
-
-
-def _parts(form: Form) -> tuple[Form, ...]:
-    if isinstance(form, Seq):
-        return form.parts
-    if isinstance(form, Choice):
-        return form.options
-    return (form.part,) if isinstance(form, Repeat) else ()
 
 
 def _join(edges: _Edges, target: Form | None, form: Form) -> None:
@@ -203,6 +193,4 @@ def _grouped(options: list[Form], *, at_end: bool) -> list[Form]:
 
 def _size(form: Form) -> int:
     """How many parts a form has."""
-    if isinstance(form, (Literal, Pattern, FreeText, Rule)):
-        return 1
-    return 1 + sum([_size(part) for part in _parts(form)])
+    return 1 + sum(map(_size, inner_forms(form)))

@@ -86,30 +86,4 @@ if TYPE_CHECKING:
         TaskLike as TaskLike,
     )
 
-export_lazily(
-    __name__,
-    {
-        "action_models": (
-            "Action CheckboxAction ClickAction ClickContext ClosePageAction CompleteAction DecisiveAction "
-            "DownloadFileAction DragAction ExecuteJsAction ExtractAction GoBackAction GoForwardAction GotoUrlAction "
-            "HoverAction InputOrSelectContext InputTextAction KeypressAction LeftMouseAction MoveAction NewTabAction "
-            "NullAction PasteTextAction ReloadPageAction ScrollAction SelectOption SelectOptionAction "
-            "SolveCaptchaAction SwitchTabAction TerminateAction UploadFileAction UserDefinedError "
-            "VerificationCodeAction WaitAction WebAction"
-        ),
-        "action_types": "ActionStatus ActionType CaptchaType",
-        "api_response": (
-            "ApiResponse ApiResponseLike is_content_filtered_response is_truncated_response loads_with_repair "
-            "parse_api_response read_api_response require_actions"
-        ),
-        "computer_use": "Fallback parse_anthropic_actions parse_cua_actions parse_ui_tars_actions",
-        "errors": (
-            "ApiResponseError EmptyLLMResponseError InvalidActionError InvalidLLMResponseFormat "
-            "InvalidLLMResponseFormatError InvalidLLMResponseType InvalidLLMResponseTypeError LLMContentFilteredError "
-            "LLMOutputTruncatedError LLMResponseMissingActionsError UnsupportedActionError "
-            "UnsupportedActionType"
-        ),
-        "json_actions": "parse_action parse_actions",
-        "tasks": "Resolution ScrapedPageLike StepLike TaskLike",
-    },
-)
+export_lazily(__name__)

@@ -60,11 +60,7 @@ def parse_actions(
     for order, entry in enumerate(json_response):
         try:
             action = parse_action(
-                entry,
-                scraped_page,
-                task.data_extraction_goal,
-                task.extracted_information_schema,
-                totp_code_required,
+                entry, scraped_page, task.data_extraction_goal, task.extracted_information_schema, totp_code_required
             )
         except (TypeError, ValueError) as error:
             _log.warning("action %d of task %s was left out: %s", order, task.task_id, _first_line(error))
@@ -177,10 +173,7 @@ def _details(kind: str, written: Mapping[str, Any], goal: str | None, schema: An
     more = {}
     if kind in ("INPUT_TEXT", "SELECT_OPTION") and written.get("context"):
         check_type(written["context"], Mapping, "context")
-        more["input_or_select_context"] = {
-            **written["context"],
-            "intention": written.get("user_detail_query"),
-        }
+        more["input_or_select_context"] = {**written["context"], "intention": written.get("user_detail_query")}
     if kind == "INPUT_TEXT":
         more["totp_code_required"] = totp
     if kind == "SELECT_OPTION":

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from outspoken.json.scanner import JsonScanner
 from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import EXTENSION, FinishReason, Usage
+from outspoken.providers.usage import ANTHROPIC
 from outspoken.results.replies import Reply
 
 from .exporter import Exporter
@@ -64,7 +65,7 @@ class AnthropicExporter(Exporter):
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": usage_object(self.usage) | {"output_tokens": 0},
+            "usage": self._usage() | {"output_tokens": 0},
         }
         self._add_part("message_start", message=begun)
 
@@ -130,8 +131,11 @@ class AnthropicExporter(Exporter):
         delta: Part = {"stop_reason": self._stop_reason(), "stop_sequence": None}
         if self.refusal:
             delta["stop_details"] = {"type": "refusal", "category": None, "explanation": self.refusal}
-        self._add_part("message_delta", delta=delta, usage=usage_object(self.usage), **extension)
+        self._add_part("message_delta", delta=delta, usage=self._usage(), **extension)
         self._add_part("message_stop")
+
+    def _usage(self) -> Part:
+        return ANTHROPIC.write(self.usage or Usage(), "input_tokens", "output_tokens")
 
     def _stop_reason(self) -> str:
         if self.refusal and self.reason == "stop":
@@ -197,15 +201,3 @@ def _add_delta(block: Part, delta: Part) -> None:
             block["signature"] = delta["signature"]
         case _:
             block["input"] = json.loads(delta["partial_json"])
-
-
-def usage_object(usage: Usage | None) -> Part:
-    """Return token counts under Anthropic's names. Unknown required counts are 0."""
-    if usage is None:
-        return {"input_tokens": 0, "output_tokens": 0}
-    found: Part = {"input_tokens": usage.input_tokens or 0, "output_tokens": usage.output_tokens or 0}
-    if usage.cached_tokens is not None:
-        found["cache_read_input_tokens"] = usage.cached_tokens
-    if usage.reasoning_tokens is not None:
-        found["output_tokens_details"] = {"thinking_tokens": usage.reasoning_tokens}
-    return found

@@ -12,17 +12,21 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers.events import ProviderEvent
-from outspoken.providers.replies import EXTENSION, REASONING_BREAKS, FinishReason, ProviderError, Usage
+from outspoken.providers.replies import EXTENSION, REASONING_BREAKS, FinishReason, ProviderError
+from outspoken.providers.usage import CHAT_COMPLETIONS
 from outspoken.results.replies import Reply
 
 from .exporter import Exporter
-from .parts import BlockKind, ExportedCall, ExportOptions, Part, total_tokens
+from .parts import BlockKind, ExportedCall, ExportOptions, Part
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 #: The reasons that chat completions do not have. With "length", too, the client may continue.
 _OTHER_REASONS: dict[FinishReason, str] = {"refusal": "content_filter", "pause": "length", "other": "stop"}
+
+#: The token counts that are always there.
+_COUNTS = ("input_tokens", "output_tokens", "total_tokens")
 
 
 class ChatCompletionsOptions(ExportOptions, total=False):
@@ -144,7 +148,7 @@ class ChatCompletionsExporter(Exporter):
             return
         self._add_chunk({}, self.finish_reason)
         if self.usage is not None and self._include_usage:
-            self._parts.append({**self.envelope([]), "usage": usage_object(self.usage)})
+            self._parts.append({**self.envelope([]), "usage": CHAT_COMPLETIONS.write(self.usage, *_COUNTS)})
 
 
 def to_openai_chunks(events: Iterable[ProviderEvent], **options: Unpack[ChatCompletionsOptions]) -> Iterator[Part]:
@@ -179,7 +183,7 @@ def to_openai(reply: Reply, **options: Unpack[ChatCompletionsOptions]) -> Part:
         return {"error": error_object(exporter.error)}
     choice = exporter.choice("message", _message(exporter, reply), exporter.finish_reason)
     completion = exporter.envelope([choice], "chat.completion")
-    return completion | ({"usage": usage_object(exporter.usage)} if exporter.usage else {})
+    return completion | ({"usage": CHAT_COMPLETIONS.write(exporter.usage, *_COUNTS)} if exporter.usage else {})
 
 
 def _message(exporter: ChatCompletionsExporter, reply: Reply) -> Part:
@@ -199,17 +203,3 @@ def _message(exporter: ChatCompletionsExporter, reply: Reply) -> Part:
 def error_object(error: ProviderError) -> Part:
     """Return an error as OpenAI's APIs send it."""
     return {"message": error.message, "type": error.type or "server_error", "param": None, "code": error.code}
-
-
-def usage_object(usage: Usage) -> Part:
-    """Return token counts under the names of chat completions. Unknown required counts are 0."""
-    found: Part = {
-        "prompt_tokens": usage.input_tokens or 0,
-        "completion_tokens": usage.output_tokens or 0,
-        "total_tokens": total_tokens(usage),
-    }
-    if usage.cached_tokens is not None:
-        found["prompt_tokens_details"] = {"cached_tokens": usage.cached_tokens}
-    if usage.reasoning_tokens is not None:
-        found["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
-    return found

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
-from outspoken.providers.replies import Usage
-
 #: A chunk, event or part of a protocol, as it is serialised to JSON.
 Part = dict[str, Any]
 
@@ -40,9 +38,3 @@ class ExportedCall:
     def arguments(self) -> str:
         """The arguments that were sent."""
         return "".join(self.pieces)
-
-
-def total_tokens(usage: Usage) -> int:
-    """Return the total of a usage; if the provider does not count it, the sum of input and output."""
-    counted = (usage.input_tokens or 0) + (usage.output_tokens or 0)
-    return counted if usage.total_tokens is None else usage.total_tokens

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import EXTENSION, ProviderError, Usage
+from outspoken.providers.usage import RESPONSES
 from outspoken.results.replies import Reply
 
 from .exporter import Exporter
-from .parts import BlockKind, ExportedCall, ExportOptions, Part, total_tokens
+from .parts import BlockKind, ExportedCall, ExportOptions, Part
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -205,7 +206,9 @@ class ResponsesExporter(Exporter):
         reason = self.reason
         response = self._new_response("completed")
         response["output"] = [_copy(item) for item in self._output]
-        response["usage"] = usage_object(self.usage) if self.usage else None
+        if self.usage is not None:
+            response["usage"] = RESPONSES.write(self.usage, *Usage.model_fields)
+            response["usage"]["input_tokens_details"]["cache_write_tokens"] = 0
         if self.error is not None:
             response |= {"status": "failed", "error": error_object(self.error)}
         elif reason in _INCOMPLETE_REASONS or (reason == "refusal" and (self.has_unfinished or not self.refusal)):
@@ -246,17 +249,6 @@ def to_openai_response(reply: Reply, **options: Unpack[ExportOptions]) -> Part:
 def error_object(error: ProviderError) -> Part:
     """Return an error as Responses have it; codes that they do not know become `server_error`."""
     return {"code": error.code if error.code in _ERROR_CODES else "server_error", "message": error.message}
-
-
-def usage_object(usage: Usage) -> Part:
-    """Return token counts under the names of Responses. Unknown required counts are 0."""
-    return {
-        "input_tokens": usage.input_tokens or 0,
-        "input_tokens_details": {"cached_tokens": usage.cached_tokens or 0, "cache_write_tokens": 0},
-        "output_tokens": usage.output_tokens or 0,
-        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens or 0},
-        "total_tokens": total_tokens(usage),
-    }
 
 
 def _copy(item: Part) -> Part:

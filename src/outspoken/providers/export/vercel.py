@@ -11,7 +11,8 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers.events import ProviderEvent
-from outspoken.providers.replies import EXTENSION, FinishReason, Usage
+from outspoken.providers.replies import EXTENSION, FinishReason
+from outspoken.providers.usage import UsageKeys
 from outspoken.results.replies import Reply
 
 from .exporter import Exporter
@@ -33,6 +34,8 @@ _DATA_PARTS = {
     "unfinished_tool_calls": "data-unfinished-call",
     "unfinished_actions": "data-unfinished-action",
 }
+
+_USAGE = UsageKeys(("inputTokens",), ("outputTokens",), ("totalTokens",), ("reasoningTokens",), ("cachedInputTokens",))
 
 
 class VercelOptions(ExportOptions, total=False):
@@ -114,7 +117,7 @@ class VercelExporter(Exporter):
         if self.error is not None:
             self._add_part("error", errorText=self.error.message)
         self._add_part("finish-step")
-        usage = {"messageMetadata": {"usage": usage_object(self.usage)}} if self.usage else {}
+        usage = {"messageMetadata": {"usage": _USAGE.write(self.usage)}} if self.usage else {}
         reason = _OTHER_REASONS.get(self.reason, self.reason).replace("_", "-")
         self._add_part("finish", finishReason=reason, **usage)
 
@@ -166,15 +169,3 @@ def _add_to_message(parts: list[Part], part: Part) -> None:
         parts.append({**head, "toolCallId": part["toolCallId"], "state": "input-available", "input": part["input"]})
     elif kind.startswith("data-") and not part.get("transient"):
         parts.append(part)
-
-
-def usage_object(usage: Usage) -> Part:
-    """Return token counts under the names of the AI SDK. Unknown counts are left out."""
-    counts = {
-        "inputTokens": usage.input_tokens,
-        "outputTokens": usage.output_tokens,
-        "totalTokens": usage.total_tokens,
-        "reasoningTokens": usage.reasoning_tokens,
-        "cachedInputTokens": usage.cached_tokens,
-    }
-    return {key: count for key, count in counts.items() if count is not None}

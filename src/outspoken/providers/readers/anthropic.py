@@ -10,15 +10,13 @@ from typing import Any
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
+from outspoken.providers.usage import ANTHROPIC
 from outspoken.results.replies import Status
 
-from .base import Reader, UsageKeys, arguments_text, json_or_text, list_of
+from .base import Reader, arguments_text, json_or_text, list_of
 
 #: the blocks that are no payloads
 _TEXT_BLOCKS = ("text", "thinking", "redacted_thinking")
-_USAGE = UsageKeys(
-    ("input_tokens",), ("output_tokens",), (), ("output_tokens_details.thinking_tokens",), ("cache_read_input_tokens",)
-)
 
 
 class _ContentBlock:
@@ -95,7 +93,7 @@ class AnthropicReader(Reader):
         usage = body.object("usage")
         if usage is not None:
             self._usage.update({key: value for key, value in usage.value.items() if value is not None})
-            self._report_usage(JsonObject(dict(self._usage), usage.path), _USAGE)
+            self._report_usage(JsonObject(dict(self._usage), usage.path), ANTHROPIC)
 
     def _read_end(self, body: JsonObject) -> None:
         details = body.object("stop_details")

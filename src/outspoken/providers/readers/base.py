@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from outspoken.notations.coerce import to_json
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.block_sequence import Key
 from outspoken.providers.decode.json_object import JsonObject, describe_value
 from outspoken.providers.replies import EXTENSION, ProviderError, Usage
+from outspoken.providers.usage import UsageKeys
 from outspoken.results.replies import STATUSES, Status
-
-
-class UsageKeys(NamedTuple):
-    """The keys of a usage object. Several keys are alternatives; a dot leads into an object."""
-
-    input_tokens: tuple[str, ...]
-    output_tokens: tuple[str, ...]
-    total_tokens: tuple[str, ...] = ()
-    reasoning_tokens: tuple[str, ...] = ()
-    cached_tokens: tuple[str, ...] = ()
 
 
 class Reader:

@@ -9,9 +9,10 @@ from typing import Any, cast
 
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
+from outspoken.providers.usage import UsageKeys
 from outspoken.results.replies import Status
 
-from .base import Reader, UsageKeys, arguments_text, json_or_text, parse_error
+from .base import Reader, arguments_text, json_or_text, parse_error
 
 #: the type of the tools that the provider runs
 _SERVER_TOOL = "server_tool_use"

@@ -11,8 +11,9 @@ from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.replies import EXTENSION, REASONING_BREAKS
+from outspoken.providers.usage import CHAT_COMPLETIONS
 
-from .base import Reader, UsageKeys, arguments_text, find_error, list_of, parse_error
+from .base import Reader, arguments_text, find_error, list_of, parse_error
 from .repeated_message import Received
 
 #: fields that hold reasoning as text; a server that sends several sends the same in all
@@ -30,13 +31,6 @@ _PAYLOADS = {
 _REASONING_KEYS, _PAYLOAD_KEYS = frozenset([*_REASONING, *_REASONING_LISTS]), frozenset(_PAYLOADS)
 #: what a response or a chunk has, one of them at least
 _RESPONSE_KEYS = ("choices", "id", "object", "model", "usage", "created", "x_groq", "prompt_filter_results")
-_USAGE = UsageKeys(
-    ("prompt_tokens",),
-    ("completion_tokens",),
-    ("total_tokens",),
-    ("completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
-    ("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens"),
-)
 
 
 class ChatCompletionsReader(Reader):
@@ -80,7 +74,7 @@ class ChatCompletionsReader(Reader):
 
     def _read_usage(self, body: JsonObject) -> None:
         groq = body.object("x_groq")
-        self._report_usage(body.object("usage") or (groq and groq.object("usage")), _USAGE)
+        self._report_usage(body.object("usage") or (groq and groq.object("usage")), CHAT_COMPLETIONS)
         if groq is not None and (error := groq.get("error")):
             self._assembler.failed(parse_error(error))
 

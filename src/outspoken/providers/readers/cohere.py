@@ -6,8 +6,9 @@ Source: https://docs.cohere.com/reference/chat and https://docs.cohere.com/v2/do
 from __future__ import annotations
 
 from outspoken.providers.decode.json_object import JsonObject
+from outspoken.providers.usage import UsageKeys
 
-from .base import Reader, UsageKeys, parse_error
+from .base import Reader, parse_error
 
 #: the key of the tool plan, which is reasoning
 _PLAN = ("plan",)

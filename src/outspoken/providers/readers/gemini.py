@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from outspoken.notations.coerce import to_json
 from outspoken.providers.decode.json_object import JsonObject
+from outspoken.providers.usage import UsageKeys
 
-from .base import Reader, UsageKeys
+from .base import Reader
 
 #: what a part may have beside its content
 _PART_EXTRAS = frozenset({"thought", "thoughtSignature", "thought_signature", "videoMetadata", "video_metadata"})

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
+from outspoken.providers.usage import UsageKeys
 
-from .base import Reader, UsageKeys, list_of
+from .base import Reader, list_of
 
 _USAGE = UsageKeys(("prompt_eval_count",), ("eval_count",))
 

@@ -12,8 +12,9 @@ from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.block_sequence import Key
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
+from outspoken.providers.usage import RESPONSES
 
-from .base import Reader, UsageKeys, arguments_text, parse_error
+from .base import Reader, arguments_text, parse_error
 
 _TextKind = Literal["text", "reasoning"]
 
@@ -28,13 +29,6 @@ _CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 _INPUT_EVENTS = ("response.function_call_arguments.", "response.custom_tool_call_input.")
 _STATE_EVENTS = ("response.created", "response.in_progress", "response.queued")
 _END_EVENTS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done")
-_USAGE = UsageKeys(
-    ("input_tokens",),
-    ("output_tokens",),
-    ("total_tokens",),
-    ("output_tokens_details.reasoning_tokens",),
-    ("input_tokens_details.cached_tokens",),
-)
 
 
 class ResponsesReader(Reader):
@@ -65,7 +59,7 @@ class ResponsesReader(Reader):
             self._read_item(index, item, done=ended)
         if ended:
             self.read_extension(response)
-        self._report_usage(response.object("usage"), _USAGE)
+        self._report_usage(response.object("usage"), RESPONSES)
         if error := response.get("error"):
             to.failed(parse_error(error))
         status = response.string("status") or "completed"

@@ -1,4 +1,4 @@
-"""The base model of GUI actions, and references to elements."""
+"""The base model of GUI actions, references to elements, and actions that cannot be read."""
 
 from __future__ import annotations
 
@@ -79,6 +79,16 @@ class BaseAction(FrozenModel):
         shared, hidden = BaseAction.model_fields, self.secrets()
         for name, value in sorted(super().__repr_args__(), key=lambda arg: arg[0] in shared):
             yield name, REDACTED if name in hidden and value else value
+
+
+class UnknownAction(BaseAction):
+    """An action that is not in the format's vocabulary or has invalid arguments, which are in `extra`."""
+
+    type: Literal["unknown"] = "unknown"
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        yield None, self.name
+        yield from super().__repr_args__()
 
 
 #: The fields of `BaseAction` that describe where an action comes from, not what it does.

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 #: The models that each module has, separated by blanks.
 MODULES = {
-    "pointer": "Click LongPress Move",
-    "mouse": "MouseDown MouseUp",
-    "dragging": "Drag Scroll Swipe",
+    "pointer": "Click LongPress Move MouseDown MouseUp Drag Scroll Swipe",
     "keyboard": "TypeText PressKeys KeyDown KeyUp",
-    "forms": "SelectOption SetChecked SetValue ListOptions UploadFile DownloadFile",
-    "browser": "Navigate GoBack GoForward Reload WebSearch NewTab SwitchTab CloseTab Restart",
-    "device": "DeviceButton OpenApp OpenDevice Screenshot CursorPosition",
-    "data": "Extract Find Memorize Quote RunCode CallLlm SetCells FileOp",
-    "task": "Complete Answer Fail AskUser NoOp Wait SolveCaptcha VerificationCode",
-    "unknown": "UnknownAction",
+    "page": (
+        "SelectOption SetChecked SetValue ListOptions UploadFile DownloadFile "
+        "Navigate GoBack GoForward Reload WebSearch NewTab SwitchTab CloseTab Restart "
+        "DeviceButton OpenApp OpenDevice Screenshot CursorPosition "
+        "Extract Find Memorize Quote RunCode CallLlm SetCells FileOp "
+        "Complete Answer Fail AskUser NoOp Wait SolveCaptcha VerificationCode"
+    ),
+    "base": "UnknownAction",
     "union": "Batch",
 }
 

@@ -12,17 +12,17 @@ from pydantic import Field
 
 from outspoken.results.geometry import Point
 
-from .base import PROVENANCE, BaseAction, ElementRef
-from .browser import CloseTab, GoBack, GoForward, Navigate, NewTab, Reload, Restart, SwitchTab, WebSearch
-from .data import CallLlm, Extract, FileOp, Find, Memorize, Quote, RunCode, SetCells
-from .device import CursorPosition, DeviceButton, OpenApp, OpenDevice, Screenshot
-from .dragging import Drag, Scroll, Swipe
-from .forms import DownloadFile, ListOptions, SelectOption, SetChecked, SetValue, UploadFile
+# isort: off
+from .base import PROVENANCE, BaseAction, ElementRef, UnknownAction
 from .keyboard import KeyDown, KeyUp, PressKeys, TypeText
-from .mouse import MouseDown, MouseUp
-from .pointer import Click, LongPress, Move
-from .task import Answer, AskUser, Complete, Fail, NoOp, SolveCaptcha, VerificationCode, Wait
-from .unknown import UnknownAction
+from .pointer import Click, Drag, LongPress, MouseDown, MouseUp, Move, Scroll, Swipe
+from .page import (
+    Answer, AskUser, CallLlm, CloseTab, Complete, CursorPosition, DeviceButton, DownloadFile, Extract, Fail, FileOp,
+    Find, GoBack, GoForward, ListOptions, Memorize, Navigate, NewTab, NoOp, OpenApp, OpenDevice, Quote, Reload,
+    Restart, RunCode, Screenshot, SelectOption, SetCells, SetChecked, SetValue, SolveCaptcha, SwitchTab, UploadFile,
+    VerificationCode, Wait, WebSearch,
+)  # fmt: skip
+# isort: on
 
 
 class Batch(BaseAction):

@@ -8,15 +8,15 @@ from typing import Any, cast
 from outspoken.providers.export.anthropic import AnthropicExporter, to_anthropic
 from outspoken.providers.export.parts import Part
 from outspoken.providers.export.sse import Protocol as EventProtocol
-from outspoken.providers.replies import ProviderReply
 from outspoken.serving.http_errors import HttpError
 from outspoken.serving.json_bodies import parse_object, write_object
+from outspoken.serving.rewriter import OnReply
 from outspoken.serving.settings import ServerSettings
 from outspoken.serving.upstream import Headers
 
 from .anthropic_request import THREADS, to_chat
-from .base import ApiRequest, OnReply, read_upstream_error
-from .export_rewriter import ExportRewriter
+from .base import Api, ApiRequest, read_upstream_error
+from .export_rewriter import ExportRewriter, Target
 
 #: Anthropic's word for an HTTP status; others are `invalid_request_error` below 500, else `api_error`.
 _ERROR_TYPES = {
@@ -33,21 +33,12 @@ _ERROR_TYPES = {
 _API_KEY, _AUTHORIZATION = b"x-api-key", b"authorization"
 
 
-class _AnthropicTarget:
+class _AnthropicTarget(Target):
     """Writes the response to one request."""
 
     def __init__(self, settings: ServerSettings, chat: dict[str, Any]) -> None:
-        self._action_tool = settings.action_tool
-        self._id = f"msg_{secrets.token_hex(12)}"
+        super().__init__(settings, f"msg_{secrets.token_hex(12)}", AnthropicExporter, to_anthropic)
         self._stops = cast("list[Any]", chat.get("stop") or [])
-
-    def exporter(self) -> AnthropicExporter:
-        """Return an exporter for one response."""
-        return AnthropicExporter(id=self._id, action_tool=self._action_tool)
-
-    def whole(self, reply: ProviderReply) -> Part:
-        """Export a whole reply."""
-        return to_anthropic(reply, id=self._id, action_tool=self._action_tool)
 
     def complete(self, part: Part, stop: str | None) -> Part:
         """Name the stop sequence that ended the message, if it is one of the request."""
@@ -57,7 +48,7 @@ class _AnthropicTarget:
         return part
 
 
-class AnthropicApi:
+class AnthropicApi(Api):
     """Anthropic's Messages."""
 
     name = "messages"

@@ -23,19 +23,9 @@ _REFUSED = {
 }
 #: Fields that change the prompt's cost or the way of thinking, but not what a client relies on.
 _IGNORED = (
-    "billing_policy",
-    "cache_control",
-    "compaction",
-    "context_management",
-    "diagnostics",
-    "fallback_credit_token",
-    "inference_geo",
-    "service_tier",
-    "speed",
-    "thinking",
-    "user_profile_id",
-    "workspace_id",
-)
+    "billing_policy", "cache_control", "compaction", "context_management", "diagnostics", "fallback_credit_token",
+    "inference_geo", "service_tier", "speed", "thinking", "user_profile_id", "workspace_id",
+)  # fmt: skip
 _CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 #: The error code by which Anthropic's client sees that it has to send the whole conversation.
 THREADS = "thread_unsupported_request"

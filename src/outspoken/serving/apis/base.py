@@ -3,55 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.export.parts import Part
 from outspoken.providers.export.sse import Protocol as EventProtocol
 from outspoken.providers.readers.base import find_error
-from outspoken.providers.replies import ProviderError, ProviderReply
+from outspoken.providers.replies import ProviderError
 from outspoken.serving.http_errors import HttpError
+from outspoken.serving.rewriter import OnReply, Rewriter
 from outspoken.serving.settings import ServerSettings
 from outspoken.serving.upstream import Headers
 
-#: Takes what was read of a response, for the metrics.
-OnReply = Callable[[ProviderReply], None]
-
 #: How many characters of an upstream's error are shown if it is no JSON, and how many a header may have.
 _MAX_ERROR, _MAX_HEADER = 500, 1000
-
-
-class StreamRewriterLike(Protocol):
-    """Rewrites one stream: the upstream's bytes in, the parts of the API out."""
-
-    #: an error was sent, which ends the stream
-    failed: bool
-
-    def feed(self, piece: bytes) -> list[Part]:
-        """Return the parts that a piece of the body completes. Raises HttpError if it is no stream of completions."""
-        ...
-
-    def close(self) -> list[Part]:
-        """Return the last parts. Raises HttpError if the upstream broke off."""
-        ...
-
-    def abort(self, error: HttpError) -> list[Part]:
-        """Return the last parts of a stream that breaks off: incomplete calls, and the error."""
-        ...
-
-
-class RewriterLike(Protocol):
-    """Rewrites the response to one request, whole or as a stream."""
-
-    def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Rewrite a completion. Raises HttpError if it is malformed."""
-        ...
-
-    def stream(self) -> StreamRewriterLike:
-        """Begin a stream."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -64,7 +29,7 @@ class ApiRequest:
 
     body: bytes
     options: dict[str, Any]
-    rewriter: RewriterLike
+    rewriter: Rewriter
     ignored: list[str] = field(default_factory=list[str])
     forwarded: list[str] = field(default_factory=list[str])
 
@@ -85,8 +50,8 @@ def _header(names: list[str]) -> bytes:
     return "".join([char if " " <= char <= "~" else "?" for char in shown]).encode()
 
 
-class Api(Protocol):
-    """An API that the proxy speaks."""
+class Api:
+    """An API that the proxy speaks; by default, one whose requests and errors are those of chat completions."""
 
     #: its name in metrics and logs
     name: str
@@ -94,23 +59,23 @@ class Api(Protocol):
     #: how its events are written
     protocol: EventProtocol
     #: the headers beside `x-request-id` in which its clients look for the id of a request
-    id_headers: tuple[bytes, ...]
+    id_headers: tuple[bytes, ...] = ()
 
     def headers(self, headers: Headers) -> Headers:
         """Return the headers of a request as an upstream of chat completions takes them."""
-        ...
+        return headers
 
     def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
         """Read a request. Raises HttpError, with the field that cannot be translated."""
-        ...
+        raise NotImplementedError
 
     def error(self, error: HttpError, request_id: str) -> dict[str, Any]:
         """Return the body of an error response."""
-        ...
+        return error.body
 
     def upstream_error(self, status: int, content: bytes, request_id: str) -> bytes | None:
         """Return the body of an upstream's error in the shape of the API; None if it stays as it is."""
-        ...
+        return None
 
 
 def read_upstream_error(status: int, content: bytes) -> ProviderError:

@@ -8,14 +8,12 @@ from typing import Any, cast
 from outspoken.providers.export.parts import Part
 from outspoken.providers.export.responses import ResponsesExporter, to_openai_response
 from outspoken.providers.export.sse import Protocol as EventProtocol
-from outspoken.providers.replies import ProviderReply
-from outspoken.serving.http_errors import HttpError
 from outspoken.serving.json_bodies import parse_object, without_halves, write_object
+from outspoken.serving.rewriter import OnReply
 from outspoken.serving.settings import ServerSettings
-from outspoken.serving.upstream import Headers
 
-from .base import ApiRequest, OnReply, read_upstream_error
-from .export_rewriter import ExportRewriter
+from .base import Api, ApiRequest, read_upstream_error
+from .export_rewriter import ExportRewriter, Target
 from .responses_request import to_chat
 
 #: What a response repeats of its request, and the values where the request says nothing.
@@ -36,22 +34,13 @@ _REPEATED: dict[str, Any] = {
 _FIXED: dict[str, Any] = {"background": False, "previous_response_id": None, "store": False, "truncation": "disabled"}
 
 
-class _ResponsesTarget:
+class _ResponsesTarget(Target):
     """Writes the response to one request."""
 
     def __init__(self, settings: ServerSettings, request: dict[str, Any]) -> None:
-        self._action_tool = settings.action_tool
-        self._id = f"resp_{secrets.token_hex(24)}"
+        super().__init__(settings, f"resp_{secrets.token_hex(24)}", ResponsesExporter, to_openai_response)
         given = {key: request[key] for key in _REPEATED if request.get(key) is not None}
         self._repeated = _REPEATED | _FIXED | without_halves(given)
-
-    def exporter(self) -> ResponsesExporter:
-        """Return an exporter for one response."""
-        return ResponsesExporter(id=self._id, action_tool=self._action_tool)
-
-    def whole(self, reply: ProviderReply) -> Part:
-        """Export a whole reply."""
-        return to_openai_response(reply, id=self._id, action_tool=self._action_tool)
 
     def complete(self, part: Part, stop: str | None) -> Part:
         """Add the fields of the request to a response, or to an event that has one."""
@@ -61,17 +50,12 @@ class _ResponsesTarget:
         return part
 
 
-class ResponsesApi:
+class ResponsesApi(Api):
     """OpenAI's Responses."""
 
     name = "responses"
     path = "/v1/responses"
-    id_headers: tuple[bytes, ...] = ()
     protocol: EventProtocol = "openai_responses"
-
-    def headers(self, headers: Headers) -> Headers:
-        """Return the headers as they are."""
-        return headers
 
     def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
         """Translate a request. Raises HttpError, with the field that cannot be translated."""
@@ -79,10 +63,6 @@ class ResponsesApi:
         chat, ignored, forwarded = to_chat(request, settings.reasoning_field)
         rewriter = ExportRewriter(settings, chat, _ResponsesTarget(settings, request), on_reply)
         return ApiRequest(write_object(chat), chat, rewriter, ignored, forwarded)
-
-    def error(self, error: HttpError, request_id: str) -> dict[str, Any]:
-        """Return the body of an error response."""
-        return error.body
 
     def upstream_error(self, status: int, content: bytes, request_id: str) -> bytes | None:
         """Return the upstream's error in OpenAI's shape, with all that it says."""

@@ -14,16 +14,9 @@ from .fields import Fields, Ignored, Translated, refused
 
 #: Fields that chat completions have under the same name.
 _SAME = (
-    "model",
-    "temperature",
-    "top_p",
-    "parallel_tool_calls",
-    "user",
-    "safety_identifier",
-    "prompt_cache_key",
-    "prompt_cache_retention",
-    "service_tier",
-)
+    "model", "temperature", "top_p", "parallel_tool_calls", "user", "safety_identifier", "prompt_cache_key",
+    "prompt_cache_retention", "service_tier",
+)  # fmt: skip
 #: Fields that need what the proxy does not have: stored responses, tools of the server, other choices.
 _REFUSED = {
     "previous_response_id": "is not supported: the proxy stores no responses; send the whole conversation as `input`",
