@@ -14,9 +14,8 @@ import pytest
 import outspoken.authoring.fuzz
 import outspoken.authoring.fuzz.checks
 from outspoken import Reply, Text, parse
-from outspoken.authoring.fuzz import Example, Fuzz, main
+from outspoken.authoring.fuzz import Example, Fuzz, main, minimise
 from outspoken.authoring.fuzz.checks import ParseArguments, ViolationError
-from outspoken.authoring.fuzz.minimise import minimise
 from outspoken.authoring.fuzz.texts import damaged, sound_responses
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.results.edits import REPAIR_LIMITS

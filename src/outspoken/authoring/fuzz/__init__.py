@@ -31,7 +31,6 @@ from outspoken.results.errors import OutspokenError
 from outspoken.terminal.progress import ProgressLine
 
 from .checks import ParseArguments, ViolationError, check_text, check_tree, violation_of
-from .minimise import minimise
 from .texts import SETTINGS, Example, examples
 
 #: So many texts are made with one seed.
@@ -106,8 +105,12 @@ class Fuzz:
         try:
             read()
         except ViolationError:
-            example, violation = worst[0]
-            return self._finding(seed, number, example, violation)
+            example = self._shortest(*worst[0])
+            command = f"{self.command} --seed {seed} --runs {number}" if self.command else ""
+            finding = Finding(self.name, seed, example, self._violation(example) or worst[0][1], command)
+            if all(example != other.example for other in self.findings):
+                self.findings.append(finding)
+            return finding
         return None
 
     def _violation(self, example: Example) -> ViolationError | None:
@@ -122,18 +125,17 @@ class Fuzz:
             self.terminals |= terminals
             self.sound += bool(terminals)
 
-    def _finding(self, seed: int, number: int, example: Example, violation: ViolationError) -> Finding:
-        def shows(text: str) -> bool:
-            found = self._violation(_cut(example, text))
-            return found is not None and _kind(found) == _kind(violation)
+    def _shortest(self, example: Example, violation: ViolationError) -> Example:
+        """A violation with a shorter text: Hypothesis takes no letter out of a text that it draws as a whole."""
 
-        example = _cut(example, minimise(example.text, shows, 400))
-        found = self._violation(example) or violation
-        command = f"{self.command} --seed {seed} --runs {number}" if self.command else ""
-        finding = Finding(self.name, seed, example, found, command)
-        if all(finding.example != other.example for other in self.findings):
-            self.findings.append(finding)
-        return finding
+        def cut(text: str) -> Example:
+            return example._replace(text=text, cuts=tuple([min(place, len(text)) for place in example.cuts]))
+
+        def shows(text: str) -> bool:
+            found = self._violation(cut(text))
+            return found is not None and (found.kind, found.exception) == (violation.kind, violation.exception)
+
+        return cut(minimise(example.text, shows))
 
     @property
     def never(self) -> list[str]:
@@ -147,14 +149,19 @@ def _is_told(terminal: Terminal) -> bool:
     return not terminal.short.startswith("__")
 
 
-def _kind(violation: ViolationError) -> tuple[str, str]:
-    """What is violated; of an exception, which one."""
-    return violation.kind, violation.message.partition(":")[0] if violation.kind == "raises" else ""
+def minimise(text: str, shows: Callable[[str], bool], tries: int = 400) -> str:
+    """Delta debugging: the text without all that can be left out, a piece at a time, so that `shows` still holds.
 
-
-def _cut(example: Example, text: str) -> Example:
-    """Another text, read as that of an example, and cut at the same places as far as it has them."""
-    return example._replace(text=text, cuts=tuple([min(cut, len(text)) for cut in example.cuts]))
+    `shows` holds for the text itself. Where `tries` are spent, what is left by then is returned.
+    """
+    size = max(len(text) // 2, 1)
+    while size and tries > 0:
+        at, before = 0, text
+        while at < len(text) and tries > 0:
+            shorter, tries = text[:at] + text[at + size :], tries - 1
+            text, at = (shorter, at) if shows(shorter) else (text, at + size)
+        size = size // 2 if text == before else min(size, max(len(text) // 2, 1))
+    return text
 
 
 def replay(file: Path) -> Iterator[Finding]:

@@ -26,6 +26,11 @@ class ViolationError(AssertionError):
         super().__init__(f"{kind}: {message}")
         self.message = message
 
+    @property
+    def exception(self) -> str:
+        """The name of the exception that reading has raised; "" for another kind."""
+        return self.message.partition(":")[0] if self.kind == "raises" else ""
+
 
 def require(holds: object, kind: str, message: object = "") -> None:
     """Raise ViolationError unless something holds."""

@@ -168,11 +168,6 @@ class Source:
         """The terminals that may stand between all others."""
         return _IGNORE.findall(self.bare)
 
-    @cached_property
-    def used(self) -> set[str]:
-        """The names that definitions speak of, or that are ignored."""
-        return set(self.ignored).union(*[definition.uses for definition in self.definitions])
-
     def find(self, text: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
         """The span of a word or a quoted string in the file, from a place on; None if it is not there."""
         pattern = rf"(?<!\w){re.escape(text)}(?!\w)" if re.fullmatch(r"\w+", text) else re.escape(text)
