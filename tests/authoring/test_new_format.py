@@ -131,7 +131,6 @@ SHAPES = {
     "keys_in_tags": Markup("\n<my:use>\n<tool=NAME>\nPAIRS</tool>\n</my:use>", "<arg=KEY>VALUE</arg>\n"),
     "attributes": Markup('\n<do name="NAME">\nPAIRS</do>', '<with key="KEY">VALUE</with>\n'),
     "values_on_lines": Markup("\n<use>\n<tool:NAME>\nPAIRS</tool>\n</use>", "<arg:KEY>\nVALUE\n</arg>\n"),
-    "lines": Markup("\n<<NAMEPAIRS\n>>", "\nKEY: VALUE"),
     "python": Markup("NAME(PAIRS)", "KEY=PYTHON, ", open="<|py|>[", between=", ", close="]<|/py|>"),
 }
 RESPONSES = {
@@ -143,7 +142,6 @@ RESPONSES = {
     ),
     "a_name_behind_a_word": Markup("<|one|>tools.NAME<|with|>ARGUMENTS<|/one|>"),
     "signs": Markup('\n@@do {"op": "NAME", "with": ARGUMENTS} @@'),
-    "words": Markup("\n=== DO NAMEPAIRS\n=== END", "\nKEY = VALUE"),
     "a_fence": Markup("<|one|>function<|two|>NAME\n```json\nARGUMENTS\n```<|/one|>"),
 }
 ONE, TWO = ("get_weather", {"city": "Paris"}), ("find_hotels", {"area": "Montmartre", "stars": 3})
@@ -364,7 +362,7 @@ UNREAD: dict[str, tuple[list[str], str]] = {
         ['get_weather: {"city": "Paris"}', 'Hi.\nget_weather: {"city": "Paris"}\nother: {"a": 1}'],
         "nothing marks where a call begins: a name, then a JSON object",
     ),
-    "lines_without_an_end": (["<<f\na: 1\nb: 2"], "nothing marks where a call ends: a line with a name, then lines "),
+    "lines": (["<<f\na: 1\nb: 2\n>>"], NO_CALL),
 }
 
 
