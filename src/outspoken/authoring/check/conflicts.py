@@ -326,24 +326,15 @@ def _owner(rule: Any) -> str:
 def _spans(source: Source, body: Span, rule: Any) -> dict[int, Span]:
     """The spans of the symbols of a rule on the right side of its definition, by their number.
 
-    Lark does not record them. Of all places where the names follow each other, in one alternative if there is any, this
-    takes the one that leaves out the fewest names of the alternative, and of these the shortest.
+    Lark does not record them. Of all places where the names follow each other, this takes the shortest; of equals the
+    first, but of a repetition the last, since it often ends an alternative.
     """
     wanted = {i: short(_name(s)) for i, s in enumerate(rule.expansion) if not _name(s).startswith("__")}
-    plain = QUOTED.sub(lambda match: " " * len(match[0]), source.bare[slice(*body)])
-    plain = re.sub(r"->\s*\w+", lambda match: " " * len(match[0]), plain)
-    names = [rf"(?<!\w)({re.escape(name)})(?!\w)" for name in wanted.values()]
-    within, across = [re.compile(rf"(?={between.join(names)})", re.DOTALL) for between in ("[^|]*?", ".*?")]
-
-    def price(match: re.Match[str]) -> tuple[int, int, int]:
-        start, end = match.start(1), match.end(len(names))
-        stop = plain.find("|", end)
-        alternative = plain[plain.rfind("|", 0, start) + 1 : stop if stop >= 0 else None]
-        if _is_repetition(rule):  # it is a part of an alternative, often the last one
-            return 0, end - start, -start
-        return len(re.findall(r"\w+", alternative)), end - start, start
-
-    found = [*within.finditer(plain)] or [*across.finditer(plain)] if names else []
-    best = min(found, key=price, default=None)
-    spans = [best.span(number) for number in range(1, len(names) + 1)] if best else []
-    return {i: (body[0] + start, body[0] + end) for i, (start, end) in zip(wanted, spans, strict=bool(best))}
+    if not wanted:
+        return {}
+    plain = re.sub(rf"{QUOTED.pattern}|->\s*\w+", lambda match: " " * len(match[0]), source.bare[slice(*body)])
+    names = re.compile("(?=" + ".*?".join([rf"\b({re.escape(name)})\b" for name in wanted.values()]) + ")", re.DOTALL)
+    places = list(names.finditer(plain))[:: -1 if _is_repetition(rule) else 1]
+    found = sorted(places, key=lambda match: match.end(len(wanted)) - match.start(1))
+    spans = [found[0].span(number) for number in range(1, len(wanted) + 1)] if found else []
+    return {i: (body[0] + start, body[0] + end) for i, (start, end) in zip(wanted, spans, strict=bool(found))}
