@@ -61,10 +61,10 @@ def draw(name: str, title: str, syntax: Syntax) -> str:
         parts.append(f'<g transform="translate(0 {y + _HEAD - 10:g})">{_svg(track.children)}</g>\n')
         y += _HEAD + float(track.attrs["height"]) + _GAP
         width = max(width, float(track.attrs["width"]))
-    legend = railroad.Sequence(*[_Box(text, kind) for kind, text in _LEGEND])
+    legend = railroad.Sequence(*[_box(text, kind) for kind, text in _LEGEND])
     width = max(width, legend.width + 2 * _MARGIN)
     legend.format(_MARGIN, y + 12, legend.width)
-    drawn = "".join(_svg([box]) for box in legend.children if isinstance(box, _Box))
+    drawn = _svg([box for box in legend.children if not isinstance(box, railroad.Path)])
     parts.append(f'<g class="legend">{drawn}</g>\n')
     said = "\n".join(f"{syntax.labels[rule]} = {notation(e, syntax)}" for rule, e in syntax.rules.items())
     return (
@@ -139,17 +139,17 @@ def _lines(items: list[Any]) -> Any:
     return railroad.Skip() if not sequences else sequences[0] if len(sequences) == 1 else railroad.Stack(*sequences)
 
 
-def _use(name: str, syntax: Syntax) -> _Box:
+def _use(name: str, syntax: Syntax) -> Any:
     if name in syntax.labels:
         label = syntax.labels[name]
-        return _Box(label, f"rule {_ABOUT.get(short(name), '')}", href=f"#{_place(label)}")
+        return _box(label, f"rule {_ABOUT.get(short(name), '')}", href=f"#{_place(label)}")
     marker = syntax.terminals[name]
     title = "\n".join([marker.name, *[f"reads {read}" for read in marker.read]])
     if marker.name in FREE_TEXT | EMBEDDED_VALUES | TOKENS:
-        return _Box(marker.name, f"free {_ABOUT[marker.name]}", title)
+        return _box(marker.name, f"free {_ABOUT[marker.name]}", title)
     if marker.written:
-        return _Box(_visible(marker.written), "marker", title)
-    return _Box(" | ".join(marker.read), "pattern", title)
+        return _box(_visible(marker.written), "marker", title)
+    return _box(" | ".join(marker.read), "pattern", title)
 
 
 def _visible(text: str) -> str:
@@ -159,37 +159,23 @@ def _visible(text: str) -> str:
     return visible(("␣" * before + inner + "␣" * after if inner else "␣" * len(text)).replace("\n", "⏎"))
 
 
-class _Box(railroad.DiagramItem):
-    """A text in a box with a fixed width, whatever the font is. The boxes of rules have square corners."""
+class _Link(railroad.NonTerminal):
+    """The box of a rule; its text leads there. The library would write the text twice."""
 
-    def __init__(self, text: str, kind: str, title: str = "", href: str = "") -> None:
-        railroad.DiagramItem.__init__(self, "g", {"class": f"box {kind}".strip()})
-        self.text = text if cell_len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-        self.title, self.href = title, href
-        self.length = cell_len(self.text) * _COLUMN
-        self.width = self.length + 20
-        self.up = self.down = 13
-        self.needsSpace = True
-
-    def format(self, x: float, y: float, width: float) -> _Box:
-        """Draw the box in the middle of so much width, with lines up to it on both sides."""
-        gap = (width - self.width) / 2
-        railroad.Path(x, y).h(gap).addTo(self)
-        railroad.Path(x + gap + self.width, y).h(gap).addTo(self)
-        if self.title:
-            railroad.DiagramItem("title", {}, self.title).addTo(self)
-        radius = 0 if "rule" in self.attrs["class"] else 11
-        box = {"x": x + gap, "y": y - 13, "width": self.width, "height": 26, "rx": radius}
-        railroad.DiagramItem("rect", box).addTo(self)
-        place = {
-            "x": x + gap + self.width / 2,
-            "y": y + 5,
-            "textLength": self.length,
-            "lengthAdjust": "spacingAndGlyphs",
-        }
-        text = railroad.DiagramItem("text", place, self.text)
-        (railroad.DiagramItem("a", {"href": self.href}, text) if self.href else text).addTo(self)
+    def format(self, x: float, y: float, width: float) -> _Link:
+        """Draw the box with lines up to it on both sides."""
+        link, self.href = self.href, None
+        railroad.NonTerminal.format(self, x, y, width)
+        self.children[-1:] = [railroad.DiagramItem("a", {"href": link}, self.children[-1])]
         return self
+
+
+def _box(text: str, kind: str, title: str | None = None, href: str | None = None) -> Any:
+    """A text in a box that is as wide as its characters. The boxes of rules have square corners."""
+    shown = text if cell_len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    box = (_Link if href else railroad.Terminal)(shown, href, title, f"box {kind}".strip())
+    box.width = cell_len(shown) * _COLUMN + 20
+    return box
 
 
 def _svg(items: list[Any]) -> str:

@@ -29,6 +29,8 @@ _FIRST, _LAST, _TOKEN = (
 _SAMPLE = re.compile(r"^[ ]{0,3}(`{3,})[^\n]*\n.*?(?:^[ ]{0,3}\1|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
+#: The grammar of a call that is made up; `NAME` stands for that of the format.
+_SKELETON = Path(__file__).with_name("skeleton.lark")
 _NO_CALL = (
     "no call was found: no JSON object with a name and arguments, and no name before an object or before keys with "
     "values; without `--from`, a skeleton is written to fill in"
@@ -297,39 +299,10 @@ def by_copy(checkout: Checkout, name: str, like: str, examples: dict[str, Exampl
     return draft
 
 
-_BLANK = """\
-// format:  {name}
-// title:
-// models:
-// source:
-// trim:    text, reasoning
-// example:
-//   Let me look that up.
-//   <{name}>
-//   {{"name": "get_weather", "arguments": {{"city": "Paris"}}}}
-//   </{name}>
-
-// A response: text, code samples, reasoning and calls. Describe a call here; see grammars/README.md.
-start: (TEXT | code | think | tool_call)*
-tool_call: _CALL_OPEN _json_call _CALL_CLOSE
-
-// A marker: the written form, then other forms that are read.
-_CALL_OPEN: "\\n<{name}>\\n" | "<{name}>"
-_CALL_CLOSE: "\\n</{name}>" | "</{name}>"
-
-%import .shared.json_call._json_call
-%import .shared.text.TEXT
-%import .shared.code.code
-%import .shared.think.think
-%import common.WS
-%ignore WS
-"""
-
-
 def blank(checkout: Checkout, name: str) -> Draft:
     """A usable grammar with placeholder markup, and a case for the author to replace."""
     remark = "the markup is made up: replace it by what the model writes"
-    draft = Draft(name, _BLANK.format(name=name), remarks=[remark])
+    draft = Draft(name, _SKELETON.read_text("utf-8").replace("NAME", name), remarks=[remark])
     text = f'Let me look that up.\n<{name}>\n{{"name": "get_weather", "arguments": {{"city": "Paris"}}}}\n</{name}>'
     add_cases(draft, checkout, {"one_call": Example(text, "made up: replace it by what the model wrote")})
     return draft
