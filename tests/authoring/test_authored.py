@@ -52,8 +52,8 @@ def test_what_all_formats_are_asked_holds_of_a_new_one(file: Path) -> None:
     """The fuzz finds nothing, and its example is written as it is."""
     name = load_format(file)
     fuzz = Fuzz(name, ["Well."])
-    assert str(fuzz.run(0)) == "None"
-    assert fuzz.sound >= 10
+    assert [str(fuzz.run(seed)) for seed in range(3)] == ["None"] * 3
+    assert fuzz.sound >= 30
     example = registry.header(name).example
     assert render(parse(example, name), name) == example
 
