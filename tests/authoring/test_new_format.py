@@ -16,7 +16,7 @@ from outspoken.authoring.new_format.chat_template import TOKENS, ChatTemplate, T
 from outspoken.authoring.new_format.drafting import Example, by_examples, streamed
 from outspoken.authoring.new_format.messages import MESSAGES, Message, Tool
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.corpus import Case, cases, sources
+from outspoken.authoring.shared.corpus import Case, cases, toml
 from outspoken.grammar import registry
 from outspoken.grammar.registry import compiled_path
 
@@ -69,8 +69,9 @@ def sound(checkout: Checkout, name: str) -> dict[str, Case]:
         for case in written.values():
             assert bool(case.parse().diagnostics) == (case.kind == "err"), case
             assert streamed(case) == case.parse(), case
-    assert sorted(sources(checkout, name)) == sorted(written)
-    assert all(entry["origin"] for entry in sources(checkout, name).values())
+    origins = toml.loads((checkout.corpus / name / "sources.toml").read_text("utf-8"))
+    assert sorted(origins) == sorted(written)
+    assert all(entry["origin"] for entry in origins.values())
     assert {diagnostic.code for diagnostic in check(checkout, name)} <= LEFT
     return written
 
@@ -210,7 +211,7 @@ def test_from_the_responses_of_a_format(format_: str) -> None:
 @pytest.mark.parametrize("like", ["harmony", "json", "kimi_k2", "ui_tars"])
 def test_a_copy(like: str, checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     ran = run(checkout, capsys, "copied", "--like", like)
-    assert ran.out.startswith(f"the grammar of `{like}` under another name\n1 of 1 response read back; ")
+    assert ran.out.startswith(f"the grammar of `{like}` under another name\n1 of 1 response read back\n")
     with checkout.in_use():
         header, first = registry.header("copied"), registry.header(like)
         assert (header.example, header.trim, header.actions) == (first.example, first.trim, first.actions)
@@ -231,7 +232,7 @@ def test_a_copy_with_responses(checkout: Checkout, capsys: pytest.CaptureFixture
 def test_blank(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(checkout, capsys, "unknown_one").out == (
         "the markup is made up: replace it by what the model writes\n"
-        "1 of 1 response read back; 1 written again to the byte\n\n"
+        "1 of 1 response read back\n\n"
         "written: 4 files\n"
         "  grammars/unknown_one.lark\n"
         "  tests/corpus/unknown_one/ok/one_call.txt\n"
@@ -301,7 +302,7 @@ def test_a_damaged_response_lies_in_err(checkout: Checkout, capsys: pytest.Captu
         "  behind a call: '<|end|>'\n"
         "`bad` is not read back, and lies in `err`:\n"
         "  mixed:1:25 trailing-comma: a comma with nothing after it was dropped\n"
-        "2 of 3 responses read back; 2 written again to the byte\n"
+        "2 of 3 responses read back\n"
         "no response has two calls in a row: what stands between them is not known\n"
     )
     assert sound(checkout, "mixed")["bad"].kind == "err"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations, count, product
 from typing import Any, NamedTuple
 
@@ -70,17 +70,6 @@ class _Visit(NamedTuple):
         """All steps of the search, from its beginning."""
         return [*self.before.trail(), self.steps] if self.before is not None else []
 
-    def first(self) -> _Visit:
-        """Where the search began."""
-        return self.before.first() if self.before is not None else self
-
-
-class _Example(NamedTuple):
-    """The steps of two readings of a text: complete ones if `is_whole`, otherwise up to the conflict."""
-
-    readings: tuple[list[_Step], ...]
-    is_whole: bool
-
 
 def conflict_findings(grammar: CheckedGrammar, loaded: Loaded) -> list[Diagnostic]:
     """The conflicts of a grammar, from each of its start rules: one for each place in the files of their rules."""
@@ -91,7 +80,7 @@ def conflict_findings(grammar: CheckedGrammar, loaded: Loaded) -> list[Diagnosti
         details = [f"from `{start}`"] if start == BROKEN else []
         details += [f"{len(conflicts)} conflicts in all"] if len(conflicts) > MOST else []
         for conflict in conflicts[:MOST]:
-            finding = _Report(grammar, loaded).finding(conflict, parser.example(conflict), details)
+            finding = _Report(grammar, loaded).finding(conflict, *parser.example(conflict), details)
             found.setdefault((finding.format, finding.span), finding)
     return list(found.values())
 
@@ -126,7 +115,7 @@ class _Parser:
                 for pair in combinations(actions, 2):
                     known.setdefault((state, *pair), _Conflict(state, pair, terminal))
         met: dict[tuple[Any, ...], _Conflict] = {}
-        for visit in self._walk([(self._start,)]) if known else ():
+        for visit in self._walk((self._start,)) if known else ():
             (stack,) = visit.stacks
             before = [steps[0] for steps in visit.trail()]
             for terminal in self._expected(stack):
@@ -147,26 +136,23 @@ class _Parser:
         at = next((n for n, (a, b) in pairs if a is not b), min(len(one.ended), len(two.ended)))
         for rule in one.ended[:at]:
             stack = self._reduced(stack, rule) or ()
-        parted = sorted([(s.ended[at] if at < len(s.ended) else None, s) for s in (one, two)], key=_order)
-        (first, one), (second, two) = parted
+        parted = [(s.ended[at] if at < len(s.ended) else None, s) for s in (one, two)]  # an end before what goes on
+        (first, one), (second, two) = sorted(parted, key=lambda way: (way[0] is None, str(way[0])))
         return _Conflict(stack[-1], (first, second), one.terminal, (([*before, one], [*before, two]),))
 
-    def example(self, conflict: _Conflict) -> _Example:
-        """Two readings of one text, if one is found that both read to its end, else of what leads to the conflict."""
-        starts: dict[tuple[_Stack, ...], tuple[list[_Step], list[_Step]]] = {}
-        for one, two in conflict.ways:
-            starts.setdefault((one[-1].stack, two[-1].stack), (one, two))
-        for visit in self._walk(list(starts)):
-            if visit.stacks == ((), ()):
-                rest = visit.trail()
-                readings = starts[visit.first().stacks]
-                return _Example(tuple([[*part, *[row[i] for row in rest]] for i, part in enumerate(readings)]), True)
-        return _Example(conflict.ways[0] if conflict.ways else (), False)
+    def example(self, conflict: _Conflict) -> tuple[Sequence[list[_Step]], bool]:
+        """Two readings of a text, and whether both read it to its end, else up to what leads to the conflict."""
+        for ways in conflict.ways:
+            for visit in self._walk(tuple([way[-1].stack for way in ways])):
+                if visit.stacks == ((), ()):
+                    rest = visit.trail()
+                    return [[*way, *[steps[i] for steps in rest]] for i, way in enumerate(ways)], True
+        return conflict.ways[0] if conflict.ways else (), False
 
-    def _walk(self, starts: list[tuple[_Stack, ...]]) -> Iterator[_Visit]:
+    def _walk(self, start: tuple[_Stack, ...]) -> Iterator[_Visit]:
         """Dijkstra's algorithm: stacks that read one text, in the order of its length."""
-        tie, seen = count(), set[tuple[_Stack, ...]]()
-        queue = [(0, next(tie), _Visit(stacks)) for stacks in starts]
+        tie, seen = count(1), set[tuple[_Stack, ...]]()
+        queue = [(0, 0, _Visit(start))]
         while queue and len(seen) < _MOST_PLACES:
             cost, _, visit = heapq.heappop(queue)
             if visit.stacks in seen:
@@ -215,11 +201,6 @@ def _name(symbol: Any) -> str:
     return str(symbol.name)
 
 
-def _order(way: tuple[Any, _Step]) -> tuple[bool, str]:
-    """An end comes before what goes on."""
-    return way[0] is None, str(way[0])
-
-
 def _first(rules: set[Any]) -> list[Any]:
     """The rules of the highest priority, in an order that is always the same."""
     best = max([rule.options.priority or 0 for rule in rules])
@@ -232,7 +213,9 @@ class _Report:
     def __init__(self, grammar: CheckedGrammar, loaded: Loaded) -> None:
         self._grammar, self._loaded = grammar, loaded
 
-    def finding(self, conflict: _Conflict, example: _Example, details: list[str]) -> Diagnostic:
+    def finding(
+        self, conflict: _Conflict, readings: Sequence[list[_Step]], is_whole: bool, details: list[str]
+    ) -> Diagnostic:
         """The conflict as a finding; `details` say from where it is, and how many others there are."""
         items = [self._item(conflict, action) for action in conflict.actions]
         texts = [self._rule(*item) for item in items]
@@ -240,11 +223,11 @@ class _Report:
         shown = items[conflict.actions[1] is None :]  # what goes on, else what ends
         source, span = next(filter(None, [self._place(*item) for item in shown]), (self._grammar.source, (0, 0)))
         note, helps = "no text shows it: different texts lead to one state", _MERGED
-        if example.readings:
-            text = "".join([self._loaded.texts.get(step.terminal, "") for step in example.readings[0]])
+        if readings:
+            text = "".join([self._loaded.texts.get(step.terminal, "") for step in readings[0]])
             note, helps = f"the shortest text that shows it is `{text}`" if text else "the empty text shows it", _LATER
-            if example.is_whole:
-                trees = [self._tree(steps) for steps in example.readings]
+            if is_whole:
+                trees = [self._tree(steps) for steps in readings]
                 note, helps = f"{note}, read as `{trees[0]}` or as `{trees[1]}`", _SAME_TEXT
         return self._grammar.file_of(source).finding(
             "grammar-conflict",

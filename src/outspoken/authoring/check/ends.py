@@ -10,43 +10,33 @@ from outspoken.authoring.shared.grammar_source import Source
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.tables import START
 from outspoken.grammar.vocabulary import CALLS, NODES
-from outspoken.results.diagnostics import Severity
 
 from .findings import CheckedGrammar, Span, body_span
 
-#: The severity, the message, a note and what to do.
-_MESSAGES: dict[str, tuple[Severity, str, str, str]] = {
-    "no-owner": (
-        "error",
-        "`{name}` can be read where no call, action or payload is open",
-        "behind `{terminal}`, there is nothing that it belongs to",
-        "use it inside of a rule such as `tool_call`, or give it a name that begins with `_`",
-    ),
-    "ends-late": (
-        "warning",
-        "`{name}` may end only with the text behind it",
-        "another part of it may follow where it could end, so only `{terminal}` shows that it ended",
-        "end each alternative of it with a marker, or write one rule for each of its forms",
-    ),
-}
-
 
 class _Problem(NamedTuple):
-    """A step that does what it should not: the code of the finding, and the name of a rule or terminal."""
+    """A step that does what it should not: the name of a rule that ends late, or of a value without an owner."""
 
-    code: str
     name: str
     terminal: str
+    is_late: bool
 
 
 def check_ends(grammar: CheckedGrammar, automaton: Automaton) -> Iterator[Diagnostic]:
     """Findings on values without a call, and on calls that only the text behind them ends."""
     for problem in _problems(automaton):
         source, span = _place(grammar.source, problem)
-        severity, *texts = _MESSAGES[problem.code]
-        message, note, helps = [text.format(name=problem.name, terminal=problem.terminal) for text in texts]
-        file = grammar.file_of(source)
-        yield file.finding(problem.code, span, message, helps, severity=severity, notes=[note])
+        name, terminal, file = problem.name, problem.terminal, grammar.file_of(source)
+        if problem.is_late:
+            message = f"`{name}` may end only with the text behind it"
+            note = f"another part of it may follow where it could end, so only `{terminal}` shows that it ended"
+            helps = "end each alternative of it with a marker, or write one rule for each of its forms"
+            yield file.finding("ends-late", span, message, helps, severity="warning", notes=[note])
+        else:
+            message = f"`{name}` can be read where no call, action or payload is open"
+            note = f"behind `{terminal}`, there is nothing that it belongs to"
+            helps = "use it inside of a rule such as `tool_call`, or give it a name that begins with `_`"
+            yield file.finding("no-owner", span, message, helps, notes=[note])
 
 
 def _place(source: Source, problem: _Problem) -> tuple[Source, Span]:
@@ -55,7 +45,7 @@ def _place(source: Source, problem: _Problem) -> tuple[Source, Span]:
     home, _ = source.resolve(problem.name) or (source, None)
     rules = [(file, d) for file in dict.fromkeys((source, home)) for d in file.written if not d.is_terminal]
     found = [(file, d, d.span[0]) for file, d in rules if name in (d.name, *d.aliases)]
-    if problem.code == "no-owner":  # inside of a call, it has an owner
+    if not problem.is_late:  # inside of a call, it has an owner
         using = [(file, d, body_span(d)[0]) for file, d in rules if name in d.uses]
         found = sorted(using, key=lambda entry: entry[1].name in NODES)
     for file, definition, start in found:
@@ -71,11 +61,11 @@ def _problems(automaton: Automaton) -> list[_Problem]:
     for config, depth in waiting:
         free, embedded, markers = config.strict_transitions()
         if free is not None and (late := next((k for name, k in free.before if name == "end" and k in CALLS), "")):
-            found[_Problem("ends-late", late, free.terminal.short)] = None
+            found[_Problem(late, free.terminal.short, is_late=True)] = None
         for step in (*([free] if free else []), *embedded, *markers):
             after, stray = _depth_behind(step, depth)
             if stray:
-                found[_Problem("no-owner", stray, step.terminal.short)] = None
+                found[_Problem(stray, step.terminal.short, is_late=False)] = None
             elif after >= 0 and (step.target, after) not in seen:
                 seen.add((step.target, after))
                 waiting.append((step.target, after))

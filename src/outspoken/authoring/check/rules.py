@@ -12,7 +12,7 @@ from outspoken.authoring.shared.text import listed
 from outspoken.grammar.tables import BROKEN, START
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS, is_meaningful, short
 
-from .findings import CheckedGrammar, body_span
+from .findings import CheckedGrammar, body_span, name_span
 
 STARTS = frozenset({START, BROKEN})
 
@@ -83,7 +83,7 @@ def _undefined(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
         if override.name not in known | reported:
             helps = f"import it together with the rules that use it: `(tool_call, {override.name})`"
             message = f"`{override.name}` is overridden, but not imported"
-            yield file.finding("undefined", grammar.name_span(override), message, helps)
+            yield file.finding("undefined", name_span(grammar.source, override), message, helps)
     for name in source.ignored:
         if name not in known | reported:
             span = source.find(name, source.text.index("%ignore")) or file.top
@@ -120,7 +120,7 @@ def unused(grammar: CheckedGrammar, wanted: frozenset[str] = STARTS) -> list[Dia
         if definition.name not in reached:
             message = f"nothing uses the {'terminal' if definition.is_terminal else 'rule'} `{definition.name}`"
             helps = f"use it in a rule that `{START}` leads to, or take it out"
-            found.append(file.finding("unused", grammar.name_span(definition), message, helps))
+            found.append(file.finding("unused", name_span(grammar.source, definition), message, helps))
     for imported in source.imports:
         if imported.known_as not in reached:
             message = f"`{imported.known_as}` is imported and not used"
@@ -145,7 +145,7 @@ def _reached(source: Source, wanted: frozenset[str]) -> set[str]:
 def _names(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
     file = grammar.file
     for definition in grammar.source.definitions:
-        name, span = definition.name, grammar.name_span(definition)
+        name, span = definition.name, name_span(grammar.source, definition)
         if definition.is_terminal:
             if not name.startswith("_") and not is_meaningful(short(name)):
                 message = f"`{name}` is a marker, and its name does not begin with `_`"

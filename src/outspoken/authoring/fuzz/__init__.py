@@ -26,7 +26,6 @@ from outspoken.authoring.shared.arguments import refuse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import cases
 from outspoken.grammar import registry
-from outspoken.grammar.tables import Terminal
 from outspoken.results.errors import OutspokenError
 from outspoken.terminal.progress import ProgressLine
 
@@ -142,11 +141,9 @@ class Fuzz:
         """The terminals of the strict grammar that no sound text had."""
         tables = registry.automaton(self.name).tables
         used = {name for state in tables.states for name in state}
-        return sorted({t.short for t in tables.terminals.values() if t.name in used and _is_told(t)} - self.terminals)
-
-
-def _is_told(terminal: Terminal) -> bool:
-    return not terminal.short.startswith("__")
+        return sorted(
+            {t.short for t in tables.terminals.values() if t.name in used and t.short[:2] != "__"} - self.terminals
+        )
 
 
 def minimise(text: str, shows: Callable[[str], bool], tries: int = 400) -> str:
@@ -227,22 +224,15 @@ def _summary(fuzzes: list[Fuzz], found: int, seconds: float, *, as_json: bool) -
     """How many texts were read of each format, what they had, and how many findings there are."""
     texts = sum([fuzz.texts for fuzz in fuzzes])
     if as_json:
-        formats = {
-            fuzz.name: {
-                "texts": fuzz.texts,
-                "sound": fuzz.sound,
-                "never": fuzz.never,
-                "findings": dict(Counter([finding.violation.kind for finding in fuzz.findings])),
-            }
-            for fuzz in fuzzes
-        }
+        keys = ("texts", "sound", "never")
+        formats = {fuzz.name: {key: getattr(fuzz, key) for key in keys} for fuzz in fuzzes}
+        for fuzz in fuzzes:
+            formats[fuzz.name]["findings"] = dict(Counter([finding.violation.kind for finding in fuzz.findings]))
         return json.dumps({"type": "summary", "formats": formats, "texts": texts, "seconds": round(seconds, 3)})
-    lines = [
-        f"{fuzz.name}: {fuzz.texts} texts, {fuzz.sound} sound"
-        + (f"; without {', '.join(fuzz.never)}" if fuzz.never else "")
-        for fuzz in fuzzes
-        if fuzz.texts
-    ]
+    lines: list[str] = []
+    for fuzz in [fuzz for fuzz in fuzzes if fuzz.texts]:
+        never = f"; without {', '.join(fuzz.never)}" if fuzz.never else ""
+        lines.append(f"{fuzz.name}: {fuzz.texts} texts, {fuzz.sound} sound{never}")
     outcome = f"{found} texts are read wrongly" if found else "nothing was found"
     return "\n".join([*lines, f"{texts} texts in {seconds:.0f} s: {outcome}"])
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from outspoken import Reasoning, RenderError, Reply, Text, parse, render
+from outspoken import Reply, parse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import Case
 from outspoken.authoring.shared.text import counted
@@ -83,19 +83,6 @@ class Example(NamedTuple):
         read = [(call.name, *call.arguments) for call in self.read(format).tool_calls]
         found = [(call.name, *call.keys) for call in calls]
         return [f"`{call[0]}({', '.join(call[1:])})` is not read as a call" for call in found if call not in read]
-
-    def again(self, format: str) -> str | None:
-        """It as the format's renderer writes it; None if it cannot."""
-        try:
-            if self.message is None:
-                return render(parse(self.text, format), format)
-            said: list[Any] = [Reasoning(text=self.message.reasoning, span=(0, 0))] if self.message.reasoning else []
-            said += [Text(text=self.message.text, span=(0, 0))] if self.message.text else []
-            ids = any(call.id in self.text for call in self.message.calls)
-            said += [{**call._asdict(), "id": call.id if ids else None} for call in self.message.calls]
-            return render(said, format, tools=schemas(self.message) or None)
-        except RenderError:
-            return None
 
 
 @dataclass
@@ -216,12 +203,11 @@ def add_cases(
     draft: Draft, checkout: Checkout, examples: dict[str, Example], calls: Sequence[Sequence[Call]] = ()
 ) -> None:
     """Add the examples that are read back as cases of `ok`, damaged ones as cases of `err`, and one that breaks off."""
-    well = exact = 0
+    well = 0
     with draft_in_use(checkout, draft.name, draft.grammar):
         for (name, example), found in zip(examples.items(), calls or [()] * len(examples), strict=True):
             wrong = example.lost(draft.name, found)
             well += not wrong
-            exact += not wrong and example.again(draft.name) == END_OF_TURN.sub("", example.text).lstrip("\n")
             options: dict[str, Any] = {"prefix": example.prefix} if example.prefix else {}
             plain = parse(example.text, draft.name, prefix=example.prefix)
             if example.message and [c.arguments for c in plain.tool_calls] != [c[1] for c in example.message.calls]:
@@ -231,8 +217,7 @@ def add_cases(
             draft.remarks += [f"`{name}` is not read back, {where}:", *[f"  {w}" for w in wrong]] if wrong else []
             if not wrong or kind == "err":
                 draft.add(kind, name, example.text, example.origin, **options)
-        many = counted(len(examples), "response")
-        draft.remarks.append(f"{well} of {many} read back; {exact} written again to the byte")
+        draft.remarks.append(f"{well} of {counted(len(examples), 'response')} read back")
         if differing := [case.name for case in draft.cases if case.parse() != streamed(case)]:
             draft.remarks.append(f"read differently in a stream: {', '.join(differing)}")
         cut = next(_truncated(draft.cases), None)
