@@ -155,10 +155,9 @@ def test_formats_with_the_same_calls_need_no_distinction(checkout: Checkout) -> 
     assert check(checkout, "arrows") == []
 
 
-def test_text_detected_as_another_format(checkout: Checkout) -> None:
+def test_a_text_of_another_format_is_no_mistake(checkout: Checkout) -> None:
     write(checkout, OK, '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>')
-    message = 'read-by-others: `format="auto"` reads this text as `hermes`, where `arrows` reads only text'
-    assert found(checkout) == [f"note {OK}:1:1 {message}"]
+    assert found(checkout) == []
 
 
 def test_another_format_that_cannot_be_read(checkout: Checkout) -> None:
@@ -282,16 +281,17 @@ def test_the_command_prints_frames_and_a_summary(command: Callable[..., Ran], ch
 
 
 def test_notes_are_no_failure_and_shown_only_for_named_formats(command: Callable[..., Ran], checkout: Checkout) -> None:
-    write(checkout, OK, '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>')
+    other_format(checkout)
+    change(checkout, "grammars/angles.lark", "start: (", "start: ")
     ran = command("arrows")
-    message = 'note[read-by-others]: `format="auto"` reads this text as `hermes`, where `arrows` reads only text'
+    message = "note[no-detection]: detection is not checked, since another format cannot be read"
     assert (ran.code, ran.out.splitlines()[0], ran.out.splitlines()[-1]) == (0, message, "arrows: sound, 1 note")
     everything = command()
     assert everything.code == 1
-    assert "read-by-others" not in everything.out
+    assert "no-detection" not in everything.out
     unused = len(shared_findings(checkout))  # by the grammars of this checkout
     summaries = [line for line in everything.out.splitlines() if line.startswith(("arrows:", "text:", "shared:"))]
-    assert summaries == ["arrows: sound, 1 note", "text: 2 errors", f"shared: {unused} errors"]
+    assert summaries == ["arrows: sound, 1 note", "text: 2 errors, 1 note", f"shared: {unused} errors"]
     assert unused > 1
 
 

@@ -141,7 +141,6 @@ RESPONSES = {
     "a_section_of_tags": Markup(
         '<job name="NAME">\nPAIRS</job>\n', '<with name="KEY">VALUE</with>\n', "\n<jobs>\n", "", "</jobs>"
     ),
-    "a_name_behind_a_word": Markup("<|one|>tools.NAME<|with|>ARGUMENTS<|/one|>"),
     "signs": Markup('\n@@do {"op": "NAME", "with": ARGUMENTS} @@'),
     "a_fence": Markup("<|one|>function<|two|>NAME\n```json\nARGUMENTS\n```<|/one|>"),
 }

@@ -18,11 +18,11 @@ from lark.common import ParserConf
 from lark.parsers.lalr_analysis import LALR_Analyzer
 
 from outspoken import Diagnostic
-from outspoken.authoring.shared.grammar_source import QUOTED, Source
+from outspoken.authoring.shared.grammar_source import Source
 from outspoken.grammar.tables import BROKEN, END
 from outspoken.grammar.vocabulary import short
 
-from .findings import CheckedGrammar, Span, body_span, name_span
+from .findings import CheckedGrammar, Span, body_span
 from .lark_errors import Loaded, starts_of
 
 #: At most this many conflicts are reported; the others mostly go with them.
@@ -72,7 +72,7 @@ class _Visit(NamedTuple):
 
 
 def conflict_findings(grammar: CheckedGrammar, loaded: Loaded) -> list[Diagnostic]:
-    """The conflicts of a grammar, from each of its start rules: one for each place in the files of their rules."""
+    """The conflicts of a grammar, from each of its start rules: each once."""
     found: dict[object, Diagnostic] = {}
     for start in starts_of(grammar.source):
         parser = _Parser(loaded, start)
@@ -81,7 +81,7 @@ def conflict_findings(grammar: CheckedGrammar, loaded: Loaded) -> list[Diagnosti
         details += [f"{len(conflicts)} conflicts in all"] if len(conflicts) > MOST else []
         for conflict in conflicts[:MOST]:
             finding = _Report(grammar, loaded).finding(conflict, *parser.example(conflict), details)
-            found.setdefault((finding.format, finding.span), finding)
+            found.setdefault((finding.format, finding.message), finding)
     return list(found.values())
 
 
@@ -220,8 +220,9 @@ class _Report:
         items = [self._item(conflict, action) for action in conflict.actions]
         texts = [self._rule(*item) for item in items]
         where = "the text ends" if conflict.terminal == END else f"`{short(conflict.terminal)}` comes next"
-        shown = items[conflict.actions[1] is None :]  # what goes on, else what ends
-        source, span = next(filter(None, [self._place(*item) for item in shown]), (self._grammar.source, (0, 0)))
+        goes_on = conflict.actions[1] is None  # else both end
+        shown = [self._place(rule) for rule, _ in items[goes_on:]]
+        source, span = next(filter(None, shown), (self._grammar.source, (0, 0)))
         note, helps = "no text shows it: different texts lead to one state", _MERGED
         if readings:
             text = "".join([self._loaded.texts.get(step.terminal, "") for step in readings[0]])
@@ -251,7 +252,7 @@ class _Report:
         """A rule with a dot where it is read up to, and its line."""
         symbols = [self._symbol(_name(symbol)) for symbol in rule.expansion]
         text = f"`{short(_owner(rule))}: {' '.join([*symbols[:index], '.', *symbols[index:]])}`"
-        place = self._place(rule, index)
+        place = self._place(rule)
         if place is None:
             return text
         source, (start, _) = place
@@ -282,17 +283,10 @@ class _Report:
             made += [self._loaded.texts.get(step.terminal, "")] if step.terminal != END else []
         return " ".join(made)
 
-    def _place(self, rule: Any, index: int) -> tuple[Source, Span] | None:
-        """Where a rule is written: its next symbol, or all of the alternative if it is complete."""
+    def _place(self, rule: Any) -> tuple[Source, Span] | None:
+        """The right side of the rule that the author wrote."""
         home = self._grammar.source.resolve(_owner(rule))
-        if home is None:
-            return None
-        source, definition = home
-        spans = _spans(source, body_span(definition), rule)
-        if index in spans:
-            return source, spans[index]
-        whole = (min(spans.values())[0], max(spans.values())[1]) if spans else name_span(source, definition)
-        return source, whole
+        return None if home is None else (home[0], body_span(home[1]))
 
 
 def _is_repetition(rule: Any) -> bool:
@@ -304,20 +298,3 @@ def _owner(rule: Any) -> str:
     """The name of the rule that the author wrote a rule in."""
     match = _REPETITION.fullmatch(_name(rule.origin))
     return match[1] if match else _name(rule.origin)
-
-
-def _spans(source: Source, body: Span, rule: Any) -> dict[int, Span]:
-    """The spans of the symbols of a rule on the right side of its definition, by their number.
-
-    Lark does not record them. Of all places where the names follow each other, this takes the shortest; of equals the
-    first, but of a repetition the last, since it often ends an alternative.
-    """
-    wanted = {i: short(_name(s)) for i, s in enumerate(rule.expansion) if not _name(s).startswith("__")}
-    if not wanted:
-        return {}
-    plain = re.sub(rf"{QUOTED.pattern}|->\s*\w+", lambda match: " " * len(match[0]), source.bare[slice(*body)])
-    names = re.compile("(?=" + ".*?".join([rf"\b({re.escape(name)})\b" for name in wanted.values()]) + ")", re.DOTALL)
-    places = list(names.finditer(plain))[:: -1 if _is_repetition(rule) else 1]
-    found = sorted(places, key=lambda match: match.end(len(wanted)) - match.start(1))
-    spans = [found[0].span(number) for number in range(1, len(wanted) + 1)] if found else []
-    return {i: (body[0] + start, body[0] + end) for i, (start, end) in zip(wanted, spans, strict=bool(found))}

@@ -40,9 +40,9 @@ def _compared(
 ) -> Iterator[Diagnostic]:
     """Does detection find all that the format itself finds in a text, and no further calls?
 
-    A text in which the format itself does nothing may be another format's: then that is only worth a note. Of formats
-    that write calls alike and mean other things by them, the header says which is named. Points may be in another space
-    if detection converts none and says so. `file` is that of the text, None for the example of the header.
+    A text in which the format itself does nothing may be another format's. Of formats that write calls alike and mean
+    other things by them, the header says which is named. Points may be in another space if detection converts none and
+    says so. `file` is that of the text, None for the example of the header.
     """
     name = grammar.name
     is_like = detected.format != name and detected.format in likeness_chain(name)
@@ -54,26 +54,21 @@ def _compared(
     surplus = [s for s in detected.segments if s.kind in _EFFECTS and _essence(s, left_out) not in own]
     rest = iter(other)
     missing = next((s for s in evident if not any(_essence(s, left_out) == one for one in rest)), None)
-    if not surplus and missing is None:
+    if (not surplus and missing is None) or not any(segment.kind in _EFFECTS for segment in named.segments):
         return
     first: Any = missing or surplus[0]
     span: Span = first.span if file else grammar.example_span(named.raw, *first.span)
     label = f"`{getattr(first, 'name', None) or first.kind}` {'read as something else' if missing else 'found'}"
     read_as = f"as `{detected.format}`" if detected.format else "as text"
-    if any(segment.kind in _EFFECTS for segment in named.segments):
-        diagnostic = [f"there it has a diagnostic: {one.message}" for one in detected.diagnostics[:1]]
-        yield (file or grammar.file).finding(
-            "not-told-apart",
-            span,
-            f"without its name, this text is not read as `{name}`",
-            "let an opening marker show more of what follows: `(?=...)` with what no other format has there",
-            label=label,
-            notes=[f'`format="auto"` reads it {read_as}', *diagnostic],
-        )
-    else:
-        message = f'`format="auto"` reads this text {read_as}, where `{name}` reads only text'
-        helps = "nothing has to be done if the text is really another format's"
-        yield (file or grammar.file).finding("read-by-others", span, message, helps, severity="note", label=label)
+    diagnostic = [f"there it has a diagnostic: {one.message}" for one in detected.diagnostics[:1]]
+    yield (file or grammar.file).finding(
+        "not-told-apart",
+        span,
+        f"without its name, this text is not read as `{name}`",
+        "let an opening marker show more of what follows: `(?=...)` with what no other format has there",
+        label=label,
+        notes=[f'`format="auto"` reads it {read_as}', *diagnostic],
+    )
 
 
 def _evident(name: str, header: Header, reply: Reply) -> list[Any]:

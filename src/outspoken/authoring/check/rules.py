@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from outspoken import Diagnostic
-from outspoken.authoring.shared.grammar_source import QUOTED, Definition, Source
+from outspoken.authoring.shared.grammar_source import QUOTED, Source
 from outspoken.authoring.shared.text import listed
 from outspoken.grammar.tables import BROKEN, START
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS, is_meaningful, short
@@ -55,7 +55,8 @@ def _imports(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
             if other in known or shared.resolve(other) is not None:
                 continue
             message, otherwise = f"`{shown}` defines no `{other}`", f"it defines {listed(known)}"
-        yield grammar.file.finding("missing-import", imported.span, message, _did_you_mean(other, known) or otherwise)
+        helps = f"did you mean `{near}`?" if (near := _near(other, known)) else otherwise
+        yield grammar.file.finding("missing-import", imported.span, message, helps)
 
 
 def _near(name: str, known: Iterable[str]) -> str:
@@ -64,18 +65,13 @@ def _near(name: str, known: Iterable[str]) -> str:
     return next((folded[near] for near in get_close_matches(name.lower(), folded, 1)), "")
 
 
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    near = _near(name, known)
-    return f"did you mean `{near}`?" if near else ""
-
-
 def _undefined(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
     source, file = grammar.source, grammar.file
     known = {d.name for d in source.definitions} | {i.known_as for i in source.imports}
     reported: set[str] = set()
     for definition in source.written:
         for name, span in source.words(definition):
-            if name not in known | reported and not _is_parameter(name, definition, source):
+            if name not in known | reported:
                 reported.add(name)
                 helps = _where_from(grammar, name, sorted(known))
                 yield file.finding("undefined", span, f"`{name}` is not defined", helps)
@@ -89,12 +85,6 @@ def _undefined(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
             span = source.find(name, source.text.index("%ignore")) or file.top
             helps = f"`%import common.{name}`" if name in _LARKS_OWN else f"define `{name}`"
             yield file.finding("undefined", span, f"`{name}` is ignored, but not defined", helps)
-
-
-def _is_parameter(name: str, definition: Definition, source: Source) -> bool:
-    """Whether a name is the parameter of a template."""
-    head = source.text[definition.span[0] : body_span(definition)[0]]
-    return name in re.findall(r"\w+", head.partition("{")[2])
 
 
 def _where_from(grammar: CheckedGrammar, name: str, known: list[str]) -> str:

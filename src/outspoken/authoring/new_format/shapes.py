@@ -306,7 +306,6 @@ def _shape(title: str, texts: Sequence[str], thoughts: Sequence[Thought], found:
     calls = [(text, call) for text, own in zip(texts, found, strict=True) for call in own]
     kinds = _most(tuple(slot.kind for slot in call.slots) for _, call in calls)
     same = [(text, call) for text, call in calls if tuple(slot.kind for slot in call.slots) == kinds]
-    same = _without_prefix(same)
     gaps = [
         _agreed(text[call.slots[i].end : call.slots[i + 1].start] for text, call in same) for i in range(len(kinds) - 1)
     ]
@@ -327,20 +326,6 @@ def _shape(title: str, texts: Sequence[str], thoughts: Sequence[Thought], found:
         shape.think = _agreed(tags[0] for tags in opened), _agreed(tags[1] for tags in opened)
     _edges(shape, texts, [thought.over for thought in thoughts])
     return shape
-
-
-def _without_prefix(calls: list[tuple[str, Call]]) -> list[tuple[str, Call]]:
-    """Calls whose names begin with the same word and a full stop, such as `functions.`, which is markup then."""
-    words = Counter(
-        call.name.partition(".")[0] for _, call in calls if "." in call.name and call.slots[0].kind == "name"
-    )
-    for word, number in words.most_common(1):
-        if number * 2 > len(calls) and len({call.name for _, call in calls}) > 1:
-            for _, call in calls:
-                if call.name.startswith(f"{word}."):
-                    call.slots = (call.slots[0]._replace(start=call.start + len(word) + 1), *call.slots[1:])
-                    call.name = call.name[len(word) + 1 :]
-    return calls
 
 
 def _edges(shape: Shape, texts: Sequence[str], starts: Sequence[int], *, by_line: bool = False) -> None:
