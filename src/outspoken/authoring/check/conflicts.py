@@ -72,7 +72,7 @@ class _Visit(NamedTuple):
 
 
 def conflict_findings(grammar: CheckedGrammar, loaded: Loaded) -> list[Diagnostic]:
-    """The conflicts of a grammar, from each of its start rules: each once."""
+    """The conflicts of a grammar, from each of its start rules: one for each rule, since the others mostly go with it."""
     found: dict[object, Diagnostic] = {}
     for start in starts_of(grammar.source):
         parser = _Parser(loaded, start)
@@ -81,7 +81,7 @@ def conflict_findings(grammar: CheckedGrammar, loaded: Loaded) -> list[Diagnosti
         details += [f"{len(conflicts)} conflicts in all"] if len(conflicts) > MOST else []
         for conflict in conflicts[:MOST]:
             finding = _Report(grammar, loaded).finding(conflict, *parser.example(conflict), details)
-            found.setdefault((finding.format, finding.message), finding)
+            found.setdefault((finding.format, finding.span), finding)
     return list(found.values())
 
 
