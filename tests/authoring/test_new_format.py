@@ -238,12 +238,9 @@ def test_blank(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
         "  tests/corpus/unknown_one/err/cut_inside_arguments.txt\n"
         "  tests/corpus/unknown_one/sources.toml\n"
         "\nnext:\n"
-        "  edit grammars/unknown_one.lark\n      fill in what the header leaves open\n"
-        "  python -m tools.check unknown_one\n      what is wrong or missing\n"
-        "  python -m tools.show unknown_one tests/corpus/unknown_one/ok/one_call.txt\n      how a response is read\n"
-        "  ./tools/test tests/test_formats.py -k unknown_one --snapshot-update\n      then read the snapshot\n"
-        "  python -m tools.compile\n      so that users need no Lark\n"
-        "  python -m tools.docs\n      the table of formats, and the pages\n"
+        "  python -m tools.check unknown_one\n"
+        "  python -m tools.show unknown_one ok/one_call\n"
+        "  grammars/README.md, `Accept the results`\n"
     )
     assert set(sound(checkout, "unknown_one")) == {"one_call", "cut_inside_arguments"}
 

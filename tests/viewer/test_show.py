@@ -377,7 +377,7 @@ WRONG = {
         ["auto", "ok/one_call"],
         "`ok/one_call` is a case of which format? Write `<format>-ok-one_call`",
     ),
-    "no number": (["squares", "-", "--stream", "0"], "argument --stream: `0` is not a number of characters"),
+    "no number": (["squares", "-", "--stream", "0"], "argument --stream: 0 is not more than 0"),
     "no file": (["squares"], "the following arguments are required: FILE"),
     "no tools": (["squares", "-", "--tools", "/no"], "cannot read `/no`: No such file or directory"),
     "a page nowhere": (["squares", "-", "--html", "/no/x"], "cannot write `/no/x`: No such file or directory"),

@@ -11,9 +11,6 @@ from outspoken.terminal.errors import UsageError
 
 from .shared.checkout import Checkout
 
-#: The module of each tool, by its name on the command line.
-TOOLS = {"new": "new_format", "check": "check", "show": "show", "fuzz": "fuzz", "diagram": "diagram"}
-
 
 def run(tool: str, file: str, words: Sequence[str] = ()) -> int:
     """Run a tool on a grammar file, with `words` as its other arguments. Returns its exit code.
@@ -27,7 +24,9 @@ def run(tool: str, file: str, words: Sequence[str] = ()) -> int:
         if path.exists():
             raise UsageError(f"`{path}` is there already, and nothing is overwritten")
     try:
-        main: Callable[[list[str], Checkout], int] = import_module(f"outspoken.authoring.{TOOLS[tool]}").main
+        main: Callable[[list[str], Checkout], int] = import_module(
+            f".{tool}" if tool != "new" else ".new_format", __package__
+        ).main
         return main([grammar.stem, *words], made)
     except ModuleNotFoundError as error:
         raise missing_package(error, "grammar", f"`outspoken grammar {tool}`") from error

@@ -72,7 +72,7 @@ class _Visit(NamedTuple):
 
 
 def conflict_findings(grammar: CheckedGrammar, loaded: Loaded) -> list[Diagnostic]:
-    """The conflicts of a grammar, from each of its start rules: one for each rule, since the others mostly go with it."""
+    """The conflicts of a grammar from each of its start rules, one for each rule: the others mostly go with it."""
     found: dict[object, Diagnostic] = {}
     for start in starts_of(grammar.source):
         parser = _Parser(loaded, start)

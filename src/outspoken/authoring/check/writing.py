@@ -52,8 +52,11 @@ def check_writing(grammar: CheckedGrammar, header: Header) -> Iterator[Diagnosti
             label="this is only read" if own else "",
             notes=[error, *([f"never written: {listed(mute)}"] if mute else [])],
         )
-        return
-    yield from _example(grammar, header)
+    elif not (reply := parse(header.example, name)).diagnostics and (error := _render_error(reply, name)):
+        span = grammar.example_span(header.example, 0, len(header.example))
+        message = "the example can be read, but not written"
+        helps = "give the markers a spelling, or show what the format can write"
+        yield grammar.file.finding("unwritten-example", span, message, helps, severity="warning", notes=[error])
 
 
 def _render_error(said: object, name: str) -> str:
@@ -63,13 +66,3 @@ def _render_error(said: object, name: str) -> str:
     except RenderError as error:
         return str(error)
     return ""
-
-
-def _example(grammar: CheckedGrammar, header: Header) -> Iterator[Diagnostic]:
-    example, reply = header.example, parse(header.example, grammar.name)
-    error = "" if reply.diagnostics or not reply.segments else _render_error(reply, grammar.name)
-    if error:
-        span = grammar.example_span(example, 0, len(example))
-        message = "the example can be read, but not written"
-        helps = "give the markers a spelling, or show what the format can write"
-        yield grammar.file.finding("unwritten-example", span, message, helps, severity="warning", notes=[error])

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import hypothesis
 from hypothesis import given, settings
 
-from outspoken.authoring.shared.arguments import refuse
+from outspoken.authoring.shared.arguments import positive, refuse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import cases
 from outspoken.grammar import registry
@@ -245,20 +245,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("names", metavar="NAME", nargs="*", help="formats; default: all")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first seed; default: 0")
     limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--runs", type=_positive(int), metavar="N", help="the number of texts per format")
-    limit.add_argument("--minutes", type=_positive(float), metavar="M", help="the duration")
+    limit.add_argument("--runs", type=positive(int), metavar="N", help="the number of texts per format")
+    limit.add_argument("--minutes", type=positive(float), metavar="M", help="the duration")
     limit.add_argument("--replay", type=Path, metavar="FILE", help="check the findings that --json has written")
     parser.add_argument("--json", action="store_true", help="write findings and the summary as JSON lines")
     return parser.parse_args(arguments)
-
-
-def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
-    """Reads a number of this kind that is more than 0."""
-
-    def number(text: str) -> float:
-        value = kind(text)
-        if not value > 0:
-            raise argparse.ArgumentTypeError(f"{text} is not more than 0")
-        return value
-
-    return number
