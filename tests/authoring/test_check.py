@@ -67,7 +67,11 @@ def test_a_format_without_a_corpus(checkout: Checkout) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
-        (ERR, b"Look.\xff", f"error {ERR}:1:6 bad-case: this case is no text"),
+        (
+            ERR,
+            b"Look.\xff",
+            f"error {ERR}:1:1 bad-case: this case is no text: 'utf-8' codec can't decode byte 0xff in position 5: invalid start byte",
+        ),
         (ERR, b"\nprefix = x\n", "error {}:2:1 bad-case: the options of this case cannot be read"),
         (ERR, b"tools = 5\n", "error {}:1:1 bad-case: the options of this case cannot be read"),
         (ERR, b"format_ = 'x'\n", "error {}:1:1 bad-case: the options of this case cannot be read"),

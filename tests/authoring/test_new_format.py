@@ -141,7 +141,6 @@ RESPONSES = {
     "a_section_of_tags": Markup(
         '<job name="NAME">\nPAIRS</job>\n', '<with name="KEY">VALUE</with>\n', "\n<jobs>\n", "", "</jobs>"
     ),
-    "signs": Markup('\n@@do {"op": "NAME", "with": ARGUMENTS} @@'),
     "a_fence": Markup("<|one|>function<|two|>NAME\n```json\nARGUMENTS\n```<|/one|>"),
 }
 ONE, TWO = ("get_weather", {"city": "Paris"}), ("find_hotels", {"area": "Montmartre", "stars": 3})
@@ -351,6 +350,7 @@ UNREAD: dict[str, tuple[list[str], str]] = {
         ['<run>{"name": "f", "arguments": {"a": 1}}</run>', 'Now <exec>f {"a": 1}</exec>'],
         'a call is a JSON object, but `1` is not read back: an object is read as text: {"a": 1}',
     ),
+    "signs": (['@@do {"name": "f", "arguments": {}} @@'], "nothing marks where a call begins: a call is a JSON object"),
     "another_object": (
         ['<run>{"name": "f", "arguments": {"a": 1}} {"by": "me"}</run>'],
         "a call is a JSON object, but `0` is not read back: ",

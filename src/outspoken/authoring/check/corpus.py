@@ -47,12 +47,10 @@ def check_corpus(grammar: CheckedGrammar) -> tuple[list[Read], list[Diagnostic]]
 def _unreadable(grammar: CheckedGrammar, path: Path, file: CheckedFile, error: Exception) -> Diagnostic:
     """A case whose text or options are not what they should be."""
     if isinstance(error, UnicodeDecodeError):
-        start = len(path.read_bytes()[: error.start].decode("utf-8", "backslashreplace"))
-        return file.finding("bad-case", (start, start + 4), "this case is no text", "write it as UTF-8")
-    options = path.with_suffix(".toml")
+        return file.finding("bad-case", file.top, f"this case is no text: {error}", "write it as UTF-8")
+    options, line = path.with_suffix(".toml"), re.search(r"at line (\d+)", str(error))
     beside = CheckedFile.of(grammar.checkout, options) if options.is_file() else file
-    message, line = "the options of this case cannot be read", re.search(r"at line (\d+)", str(error))
-    span = beside.line(int(line[1])) if line else beside.top
+    span, message = beside.line(int(line[1]) if line else 1), "the options of this case cannot be read"
     return beside.finding("bad-case", span, message, _OPTIONS, notes=[str(error)])
 
 

@@ -31,16 +31,6 @@ _ABOUT = {
     **dict.fromkeys((*EMBEDDED_VALUES, "json", "envelope"), "json"),
 }
 
-_LEGEND = (
-    ("marker", "written"),
-    ("pattern", "/only read/"),
-    ("rule", "rule"),
-    ("free text", "TEXT"),
-    ("free reasoning", "REASONING"),
-    ("free call", "NAME OR VALUE OF A CALL"),
-    ("free json", "JSON OR PYTHON VALUE"),
-)
-
 _STYLE = Path(__file__).with_name("diagram.css").read_text("utf-8") + "".join(
     f".{about} rect {{ stroke: var(--{about}); }}\n.{about} text, .head.{about} {{ fill: var(--{about}); }}\n"
     for about in ("reasoning", "call", "action", "payload", "json")
@@ -61,15 +51,10 @@ def draw(name: str, title: str, syntax: Syntax) -> str:
         parts.append(f'<g transform="translate(0 {y + _HEAD - 10:g})">{_svg(track.children)}</g>\n')
         y += _HEAD + float(track.attrs["height"]) + _GAP
         width = max(width, float(track.attrs["width"]))
-    legend = railroad.Sequence(*[_box(text, kind) for kind, text in _LEGEND])
-    width = max(width, legend.width + 2 * _MARGIN)
-    legend.format(_MARGIN, y + 12, legend.width)
-    drawn = _svg([box for box in legend.children if not isinstance(box, railroad.Path)])
-    parts.append(f'<g class="legend">{drawn}</g>\n')
     said = "\n".join(f"{syntax.labels[rule]} = {notation(e, syntax)}" for rule, e in syntax.rules.items())
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title said"'
-        f' width="{width:g}" height="{y + 40:g}" viewBox="0 0 {width:g} {y + 40:g}">\n'
+        f' width="{width:g}" height="{y:g}" viewBox="0 0 {width:g} {y:g}">\n'
         f'<title id="title">{escape(f"{title}: the syntax of {name}")}</title>\n<desc id="said">{escape(said)}</desc>\n'
         f'<style>\n{_STYLE}</style>\n<rect class="paper" width="100%" height="100%" />\n{"".join(parts)}</svg>\n'
     )

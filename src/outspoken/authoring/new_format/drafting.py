@@ -41,11 +41,9 @@ class AlreadyReadError(Exception):
     """A format reads all of it already. `lines` are the message."""
 
     def __init__(self, formats: Sequence[str], what: str) -> None:
-        first, *others = formats
-        self.lines = [f"`{first}` reads {what} already: add the model to its header"]
-        self.lines += [f"so do {', '.join(f'`{name}`' for name in others)}"] if others else []
+        self.lines = [f"`{formats[0]}` reads {what} already: add the model to its header"]
+        self.lines += [f"so do {', '.join([f'`{name}`' for name in formats[1:]])}"] if formats[1:] else []
         self.lines.append("nothing was written; `--force` writes a format of its own all the same")
-        super().__init__(self.lines[0])
 
 
 class Example(NamedTuple):

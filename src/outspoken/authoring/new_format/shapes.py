@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -64,7 +64,6 @@ _PAIRS = [
     r"(?P<close>[\"']\s*/?>)",
     rf"(?<=\w)(?P<open>{_TOKENS})(?P<key>{_KEY})(?P<mid>{_TOKENS})(?P<value>.*?)(?P<close>{_TOKENS})",
 ]
-_REST = re.compile(r"[^\n]*")
 _PYTHON = re.compile(r"(?<![\w.])([A-Za-z_][\w.\-]{0,99})\(")
 _PYTHON_KEY = re.compile(r"\s*,?\s*([A-Za-z_]\w*)\s*=\s*")
 
@@ -328,11 +327,8 @@ def _shape(title: str, texts: Sequence[str], thoughts: Sequence[Thought], found:
     return shape
 
 
-def _edges(shape: Shape, texts: Sequence[str], starts: Sequence[int], *, by_line: bool = False) -> None:
-    """Set the markup around calls, from what stands before, between and behind them.
-
-    `by_line` takes what the lines of all calls begin and end with, for markup that is made of words or signs.
-    """
+def _edges(shape: Shape, texts: Sequence[str], starts: Sequence[int]) -> None:
+    """Set the markup around calls, from what stands before, between and behind them."""
     before: list[str] = []
     behind_text: list[str] = []
     between: list[str] = []
@@ -341,46 +337,37 @@ def _edges(shape: Shape, texts: Sequence[str], starts: Sequence[int], *, by_line
         last = -1
         for number, call in enumerate(calls):
             floor = calls[number - 1].end if number else start
-            opened = _run_before(text, floor, call.start, by_line)
+            opened = _run_before(text, floor, call.start)
             if last >= 0 and not text[last:opened].strip():
                 between.append(text[calls[number - 1].end : call.start])
                 behind.pop()
             else:
                 (behind_text if text[floor:opened].strip() else before).append(text[opened : call.start])
-            run = (_REST if by_line else _BEHIND).match(text, call.end)
+            run = _BEHIND.match(text, call.end)
             last = run.end() if run else call.end
             behind.append(text[call.end : last])
     opening, closing, inner = _agreed([*before, *behind_text]), _agreed(behind), _agreed(between)
     if _bare(_agreed(behind_text)) == _bare(opening):
         opening = _agreed(behind_text)
-    if by_line:
-        opening = "".join(reduce(_common, [tokens(text)[::-1] for text in (behind_text or before)])[::-1])
-        closing = "".join(reduce(_common, [tokens(text) for text in behind]))
-        opening = opening if re.search(r"[^\w\s]{2}", opening) else ""  # what words alone open is text
-    elif not opening.strip():
-        return _edges(shape, texts, starts, by_line=True)
     shape.open, shape.close = opening, closing
     if not between:
         shape.unseen.append("no response has two calls in a row: what stands between them is not known")
         if opening.rstrip().endswith("[") and closing.lstrip().startswith("]"):
             shape.open, shape.close, shape.section, shape.separator = "", "", (opening, closing), ", "
-        return None
+        return
     if _bare(inner) == _bare(closing) + _bare(opening):
-        return None
+        return
     shape.open = "".join(_common(tokens(opening)[::-1], tokens(inner)[::-1])[::-1])
     rest = inner[: len(inner) - len(shape.open)] if shape.open else inner
     shape.close = "".join(_common(tokens(closing), tokens(rest)))
     shape.separator = rest[len(rest) - len(rest.lstrip()) if not shape.close else len(shape.close) :]
     shape.section = (opening[: len(opening) - len(shape.open)], closing[len(shape.close) :])
-    return None
 
 
-def _run_before(text: str, start: int, end: int, by_line: bool) -> int:
+def _run_before(text: str, start: int, end: int) -> int:
     """The start of the markup that ends at `end`, at least `start`, with the white space before it."""
     at = end
-    if by_line:
-        at = max(text.rfind("\n", start, end), start)
-    while at > start and not by_line and (match := _BEFORE.search(text[start:at])):
+    while at > start and (match := _BEFORE.search(text[start:at])):
         at = start + match.start()
     while start < at < end and text[at - 1].isspace():
         at -= 1
