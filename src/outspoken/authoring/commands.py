@@ -24,9 +24,8 @@ def run(tool: str, file: str, words: Sequence[str] = ()) -> int:
         if path.exists():
             raise UsageError(f"`{path}` is there already, and nothing is overwritten")
     try:
-        main: Callable[[list[str], Checkout], int] = import_module(
-            f".{tool}" if tool != "new" else ".new_format", __package__
-        ).main
+        module = import_module(".new_format" if tool == "new" else f".{tool}", __package__)
+        main: Callable[[list[str], Checkout], int] = module.main
         return main([grammar.stem, *words], made)
     except ModuleNotFoundError as error:
         raise missing_package(error, "grammar", f"`outspoken grammar {tool}`") from error

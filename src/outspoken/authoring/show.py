@@ -53,9 +53,7 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog="python -m tools.show", description="Show how a response is read.")
     parser.add_argument("name", metavar="NAME", help="a format's name or alias, or `auto`")
     parser.add_argument("file", metavar="FILE", help="a file, `-`, or a case of the corpus: `ok/one_call`")
-    parser.add_argument(
-        "--stream", type=positive(int), metavar="N", help="read N characters at a time, and show each piece"
-    )
+    parser.add_argument("--stream", type=positive(int), metavar="N", help="read and show N characters at a time")
     parser.add_argument("--trace", action="store_true", help="show each step, and what was acceptable there")
     parser.add_argument("--json", action="store_true", help="write all of it as a line of JSON")
     parser.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="default: on a terminal")

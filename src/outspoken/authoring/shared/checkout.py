@@ -49,7 +49,7 @@ class Checkout:
 
     @property
     def is_project(self) -> bool:
-        """Whether the formats are part of a project that keeps their origins, compiled forms and snapshots."""
+        """Whether the formats are part of a project that keeps their origins and compiled forms."""
         return self.file is None
 
     @property
@@ -61,11 +61,6 @@ class Checkout:
     def corpus(self) -> Path:
         """The folder with a folder of responses for each format."""
         return self.root / "tests" / "corpus" if self.file is None else self.root
-
-    @property
-    def snapshots(self) -> Path:
-        """The folder with what each response of the corpus is read as, one file for each format."""
-        return self.root / "snapshots" / "test_formats"
 
     @property
     def files(self) -> dict[str, Path]:
