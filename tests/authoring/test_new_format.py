@@ -350,7 +350,7 @@ UNREAD: dict[str, tuple[list[str], str]] = {
         ['<run>{"name": "f", "arguments": {"a": 1}}</run>', 'Now <exec>f {"a": 1}</exec>'],
         'a call is a JSON object, but `1` is not read back: an object is read as text: {"a": 1}',
     ),
-    "signs": (['@@do {"name": "f", "arguments": {}} @@'], "nothing marks where a call begins: a call is a JSON object"),
+    "signs": (['@@do {"op": "f", "with": {}} @@'], "nothing marks where a call begins: a call is a JSON object"),
     "another_object": (
         ['<run>{"name": "f", "arguments": {"a": 1}} {"by": "me"}</run>'],
         "a call is a JSON object, but `0` is not read back: ",
