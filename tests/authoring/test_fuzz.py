@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import Phase, given, seed, settings
 
 import outspoken.authoring.fuzz
 import outspoken.authoring.fuzz.checks
 from outspoken import Reply, Text, parse
-from outspoken.authoring.fuzz import Example, Fuzz, main
+from outspoken.authoring.fuzz import Example, Fuzz, main, minimise
 from outspoken.authoring.fuzz.checks import ParseArguments, ViolationError
-from outspoken.authoring.fuzz.minimise import minimise
-from outspoken.authoring.fuzz.texts import damaged, sound_responses
+from outspoken.authoring.fuzz.texts import SETTINGS, damaged, responses
 from outspoken.authoring.shared.checkout import Checkout
+from outspoken.parsing.tree_parser import parse_tree
 from outspoken.results.edits import REPAIR_LIMITS
+from outspoken.results.errors import ResponseError
 from tests.cases import CASES, FORMATS
 from tests.invariants.replies import check, check_reply, check_sound, pieces
 from tests.loops import in_one_item
@@ -66,6 +69,21 @@ def test_changed_cases_of_the_corpus(seed: int) -> None:
             reply = args.parse(text)
             check_reply(reply)
             assert args.stream(pieces(text, size))[1] == reply, (format_, text)
+
+
+def sound_responses(name: str, number: int, count: int) -> list[str]:
+    """The responses that the grammar of a format accepts, among the first `count` that are made with a seed."""
+    found: dict[str, bool] = {}
+
+    @seed(number)
+    @settings(SETTINGS, max_examples=count, phases=[Phase.generate])
+    @given(responses(name))
+    def keep(text: str) -> None:
+        with suppress(ResponseError):
+            found[text] = bool(parse_tree(text, name, prefix=""))
+
+    keep()
+    return [text for text, is_sound in found.items() if is_sound]
 
 
 @in_one_item("format_", FORMATS)
