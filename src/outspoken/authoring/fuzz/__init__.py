@@ -218,7 +218,7 @@ def _summary(fuzzes: list[Fuzz], found: int, seconds: float, *, as_json: bool) -
         return json.dumps({"type": "summary", "formats": formats, "texts": texts, "seconds": round(seconds, 3)})
     lines = [f"{fuzz.name}: {fuzz.texts} texts, {fuzz.sound} sound" for fuzz in fuzzes if fuzz.texts]
     outcome = f"{found} texts are read wrongly" if found else "nothing was found"
-    return "\n".join([*lines, f"{texts} texts in {seconds:.0f} s: {outcome}"])
+    return "\n".join([*lines, f"{texts} texts: {outcome}"])
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
