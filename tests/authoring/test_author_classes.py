@@ -17,8 +17,8 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import cases
 from outspoken.authoring.show import main as show
 from outspoken.grammar.registry import compiled_path
-from tests.authoring.grammar_mistakes import GRAMMAR, LARK, OK, SOURCES
-from tests.batch.arrows import arrows_in, change, compile_arrows, write
+from tests.authoring.grammar_mistakes import GRAMMAR, LARK
+from tests.batch.arrows import arrows_in, compile_arrows, write
 from tools import docs
 
 RULE = "tool_call: _CALL_OPEN TOOL_NAME argument* _CALL_CLOSE"
@@ -74,21 +74,6 @@ def test_calls_that_only_text_ends_are_reported(checkout: Checkout) -> None:
         text = GRAMMAR.replace(RULE, rule)
         found = with_grammar(checkout, text)
         assert ("ends-late" in found) == (end != " _CALL_CLOSE"), (rule, found)
-
-
-def test_openers_that_open_nothing_in_sound_cases_are_reported(checkout: Checkout) -> None:
-    """Whatever behind an opener is not as its pattern asks; not in code, nor where the case is said to be prose."""
-    sound = (checkout.root / OK).read_text("utf-8")
-    for behind in ("", "get weather", "get_weather:", "\nget_weather"):
-        broken = f"{sound}\n=>{behind}"
-        write(checkout, OK, broken)
-        assert codes(checkout) == ["read-as-text"], broken
-        write(checkout, OK, f"{sound}\n```\n=>{behind}\n```\n")
-        assert codes(checkout) == [], broken
-        write(checkout, OK, broken)
-        change(checkout, SOURCES, '[one_call]\norigin = "made up"\n', '[one_call]\norigin = "made up"\nprose = true\n')
-        assert codes(checkout) == [], broken
-        change(checkout, SOURCES, "prose = true\n", "")
 
 
 def test_what_check_advises_for_a_name_removes_the_finding(checkout: Checkout) -> None:

@@ -11,7 +11,7 @@ import pytest
 from outspoken import load_format, parse, render
 from outspoken.authoring.check import findings
 from outspoken.authoring.fuzz import Fuzz
-from outspoken.authoring.shared.checkout import Workspace
+from outspoken.authoring.shared.checkout import Checkout
 from outspoken.grammar import registry
 from tools.damage import markup
 from tools.damage.responses import SEED, bases
@@ -29,7 +29,7 @@ def test_the_grammars_are_short() -> None:
 
 @every_file
 def test_a_new_format_is_sound(file: Path) -> None:
-    made = Workspace.of(file)
+    made = Checkout.of(file)
     with made.in_use():
         found = findings(made, file.stem)
     assert [diagnostic.frame() for diagnostic in found if diagnostic.severity != "note"] == []
@@ -52,8 +52,8 @@ def test_what_all_formats_are_asked_holds_of_a_new_one(file: Path) -> None:
     """The fuzz finds nothing, and its example is written as it is."""
     name = load_format(file)
     fuzz = Fuzz(name, ["Well."])
-    assert str(fuzz.run(0)) == "None"
-    assert fuzz.sound >= 10
+    assert [str(fuzz.run(seed)) for seed in range(3)] == ["None"] * 3
+    assert fuzz.sound >= 30
     example = registry.header(name).example
     assert render(parse(example, name), name) == example
 
@@ -102,7 +102,7 @@ def test_keys_that_another_marker_reads_first_are_reported(tmp_path: Path) -> No
     for text, codes in ((OTHER_KEYS, []), (OTHER_KEYS.replace("_ARGUMENTS_KEY.1", "_ARGUMENTS_KEY"), ["same-text"])):
         file = tmp_path / "other_keys.lark"
         file.write_text(text, "utf-8")
-        made = Workspace.of(file)
+        made = Checkout.of(file)
         with made.in_use():
             found = [finding.code for finding in findings(made, file.stem)]
         assert [code for code in found if code == "same-text"] == codes

@@ -133,11 +133,10 @@ def drawn(checkout: Checkout, rules: str) -> ElementTree.Element:
 
 
 def texts(svg: ElementTree.Element, kind: str) -> list[str]:
-    """The texts of the boxes of a kind, without the legend's."""
+    """The texts of the boxes of a kind."""
     return [
         "".join(text.itertext())
         for group in svg.findall(f"{SVG}g")
-        if group.get("class") != "legend"
         for box in group.iter(f"{SVG}g")
         if kind in (box.get("class") or "").split()
         for text in box.iter(f"{SVG}text")

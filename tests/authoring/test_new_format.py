@@ -16,7 +16,7 @@ from outspoken.authoring.new_format.chat_template import TOKENS, ChatTemplate, T
 from outspoken.authoring.new_format.drafting import Example, by_examples, streamed
 from outspoken.authoring.new_format.messages import MESSAGES, Message, Tool
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.corpus import Case, cases, sources
+from outspoken.authoring.shared.corpus import Case, cases, toml
 from outspoken.grammar import registry
 from outspoken.grammar.registry import compiled_path
 
@@ -24,7 +24,7 @@ OWN = Checkout()
 #: The formats that are there already.
 HERE = ("harmony", "hermes", "json", "kimi_k2", "qwen3_coder", "text", "ui_tars")
 #: What `check` says of a format that was just written: what its author fills in, and what other tools write.
-LEFT = {"missing-field", "stale-compiled", "stale-snapshot", "shared-opener", "no-cases", "other-spelling"}
+LEFT = {"missing-field", "no-cases"}
 
 
 @pytest.fixture
@@ -69,8 +69,9 @@ def sound(checkout: Checkout, name: str) -> dict[str, Case]:
         for case in written.values():
             assert bool(case.parse().diagnostics) == (case.kind == "err"), case
             assert streamed(case) == case.parse(), case
-    assert sorted(sources(checkout, name)) == sorted(written)
-    assert all(entry["origin"] for entry in sources(checkout, name).values())
+    origins = toml.loads((checkout.corpus / name / "sources.toml").read_text("utf-8"))
+    assert sorted(origins) == sorted(written)
+    assert all(entry["origin"] for entry in origins.values())
     assert {diagnostic.code for diagnostic in check(checkout, name)} <= LEFT
     return written
 
@@ -131,7 +132,6 @@ SHAPES = {
     "keys_in_tags": Markup("\n<my:use>\n<tool=NAME>\nPAIRS</tool>\n</my:use>", "<arg=KEY>VALUE</arg>\n"),
     "attributes": Markup('\n<do name="NAME">\nPAIRS</do>', '<with key="KEY">VALUE</with>\n'),
     "values_on_lines": Markup("\n<use>\n<tool:NAME>\nPAIRS</tool>\n</use>", "<arg:KEY>\nVALUE\n</arg>\n"),
-    "lines": Markup("\n<<NAMEPAIRS\n>>", "\nKEY: VALUE"),
     "python": Markup("NAME(PAIRS)", "KEY=PYTHON, ", open="<|py|>[", between=", ", close="]<|/py|>"),
 }
 RESPONSES = {
@@ -141,9 +141,6 @@ RESPONSES = {
     "a_section_of_tags": Markup(
         '<job name="NAME">\nPAIRS</job>\n', '<with name="KEY">VALUE</with>\n', "\n<jobs>\n", "", "</jobs>"
     ),
-    "a_name_behind_a_word": Markup("<|one|>tools.NAME<|with|>ARGUMENTS<|/one|>"),
-    "signs": Markup('\n@@do {"op": "NAME", "with": ARGUMENTS} @@'),
-    "words": Markup("\n=== DO NAMEPAIRS\n=== END", "\nKEY = VALUE"),
     "a_fence": Markup("<|one|>function<|two|>NAME\n```json\nARGUMENTS\n```<|/one|>"),
 }
 ONE, TWO = ("get_weather", {"city": "Paris"}), ("find_hotels", {"area": "Montmartre", "stars": 3})
@@ -212,7 +209,7 @@ def test_from_the_responses_of_a_format(format_: str) -> None:
 @pytest.mark.parametrize("like", ["harmony", "json", "kimi_k2", "ui_tars"])
 def test_a_copy(like: str, checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     ran = run(checkout, capsys, "copied", "--like", like)
-    assert ran.out.startswith(f"the grammar of `{like}` under another name\n1 of 1 response read back; ")
+    assert ran.out.startswith(f"the grammar of `{like}` under another name\n1 of 1 response read back\n")
     with checkout.in_use():
         header, first = registry.header("copied"), registry.header(like)
         assert (header.example, header.trim, header.actions) == (first.example, first.trim, first.actions)
@@ -233,19 +230,16 @@ def test_a_copy_with_responses(checkout: Checkout, capsys: pytest.CaptureFixture
 def test_blank(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(checkout, capsys, "unknown_one").out == (
         "the markup is made up: replace it by what the model writes\n"
-        "1 of 1 response read back; 1 written again to the byte\n\n"
+        "1 of 1 response read back\n\n"
         "written: 4 files\n"
         "  grammars/unknown_one.lark\n"
         "  tests/corpus/unknown_one/ok/one_call.txt\n"
         "  tests/corpus/unknown_one/err/cut_inside_arguments.txt\n"
         "  tests/corpus/unknown_one/sources.toml\n"
         "\nnext:\n"
-        "  edit grammars/unknown_one.lark\n      fill in what the header leaves open\n"
-        "  python -m tools.check unknown_one\n      what is wrong or missing\n"
-        "  python -m tools.show unknown_one tests/corpus/unknown_one/ok/one_call.txt\n      how a response is read\n"
-        "  ./tools/test tests/test_formats.py -k unknown_one --snapshot-update\n      then read the snapshot\n"
-        "  python -m tools.compile\n      so that users need no Lark\n"
-        "  python -m tools.docs\n      the table of formats, and the pages\n"
+        "  python -m tools.check unknown_one\n"
+        "  python -m tools.show unknown_one ok/one_call\n"
+        "  grammars/README.md, `Accept the results`\n"
     )
     assert set(sound(checkout, "unknown_one")) == {"one_call", "cut_inside_arguments"}
 
@@ -303,7 +297,7 @@ def test_a_damaged_response_lies_in_err(checkout: Checkout, capsys: pytest.Captu
         "  behind a call: '<|end|>'\n"
         "`bad` is not read back, and lies in `err`:\n"
         "  mixed:1:25 trailing-comma: a comma with nothing after it was dropped\n"
-        "2 of 3 responses read back; 2 written again to the byte\n"
+        "2 of 3 responses read back\n"
         "no response has two calls in a row: what stands between them is not known\n"
     )
     assert sound(checkout, "mixed")["bad"].kind == "err"
@@ -356,6 +350,7 @@ UNREAD: dict[str, tuple[list[str], str]] = {
         ['<run>{"name": "f", "arguments": {"a": 1}}</run>', 'Now <exec>f {"a": 1}</exec>'],
         'a call is a JSON object, but `1` is not read back: an object is read as text: {"a": 1}',
     ),
+    "signs": (['@@do {"op": "f", "with": {}} @@'], "nothing marks where a call begins: a call is a JSON object"),
     "another_object": (
         ['<run>{"name": "f", "arguments": {"a": 1}} {"by": "me"}</run>'],
         "a call is a JSON object, but `0` is not read back: ",
@@ -364,7 +359,7 @@ UNREAD: dict[str, tuple[list[str], str]] = {
         ['get_weather: {"city": "Paris"}', 'Hi.\nget_weather: {"city": "Paris"}\nother: {"a": 1}'],
         "nothing marks where a call begins: a name, then a JSON object",
     ),
-    "lines_without_an_end": (["<<f\na: 1\nb: 2"], "nothing marks where a call ends: a line with a name, then lines "),
+    "lines": (["<<f\na: 1\nb: 2\n>>"], NO_CALL),
 }
 
 

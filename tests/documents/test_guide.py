@@ -95,7 +95,7 @@ def copy_project(folder: Path) -> None:
         copied.grammar(name).unlink()
         for path in (copied.grammars / "compiled").glob(f"{name}.*"):
             path.unlink()
-        (copied.snapshots / f"{name}.ambr").unlink()
+        (folder / "snapshots" / "test_formats" / f"{name}.ambr").unlink()
         rmtree(copied.corpus / name)
 
 

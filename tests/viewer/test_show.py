@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from outspoken import Reply, parse
-from outspoken.authoring.shared.checkout import Checkout, Workspace
+from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.show import main
 from outspoken.viewer import view as view_module
 from outspoken.viewer.tree import Node
@@ -310,7 +310,7 @@ def test_a_file_anywhere_takes_the_place_of_a_format(tmp_path: Path, capsys: pyt
     path.write_text(GRAMMAR.replace("double_square", "hermes"), "utf-8")
     (tmp_path / "call.txt").write_text(CALL, "utf-8")
     for name, says in (("hermes", "tool_call 4-25"), ("auto", "hermes (detected)"), ("mistral", "TEXT 0-31")):
-        made = Workspace.of(path)
+        made = Checkout.of(path)
         assert main([name, str(tmp_path / "call.txt")], made) == 0
         assert says in capsys.readouterr().out
     assert parse(CALL, "hermes").tool_calls == []
@@ -377,7 +377,7 @@ WRONG = {
         ["auto", "ok/one_call"],
         "`ok/one_call` is a case of which format? Write `<format>-ok-one_call`",
     ),
-    "no number": (["squares", "-", "--stream", "0"], "argument --stream: `0` is not a number of characters"),
+    "no number": (["squares", "-", "--stream", "0"], "argument --stream: 0 is not more than 0"),
     "no file": (["squares"], "the following arguments are required: FILE"),
     "no tools": (["squares", "-", "--tools", "/no"], "cannot read `/no`: No such file or directory"),
     "a page nowhere": (["squares", "-", "--html", "/no/x"], "cannot write `/no/x`: No such file or directory"),

@@ -9,10 +9,7 @@ from pathlib import Path
 from outspoken.results.packages import missing_package
 from outspoken.terminal.errors import UsageError
 
-from .shared.checkout import Workspace
-
-#: The module of each tool, by its name on the command line.
-TOOLS = {"new": "new_format", "check": "check", "show": "show", "fuzz": "fuzz", "diagram": "diagram"}
+from .shared.checkout import Checkout
 
 
 def run(tool: str, file: str, words: Sequence[str] = ()) -> int:
@@ -21,13 +18,15 @@ def run(tool: str, file: str, words: Sequence[str] = ()) -> int:
     Raises UsageError if the tool cannot run, MissingPackageError if it needs the extra `grammar`, and GrammarError for
     other files.
     """
-    made = Workspace.of(Path(file), is_new=tool == "new")
-    for path in (made.file, made.file.with_suffix("")) if tool == "new" else ():
+    grammar = Path(file)
+    made = Checkout.of(grammar, is_new=tool == "new")
+    for path in (grammar, grammar.with_suffix("")) if tool == "new" else ():
         if path.exists():
             raise UsageError(f"`{path}` is there already, and nothing is overwritten")
     try:
-        main: Callable[[list[str], Workspace], int] = import_module(f"outspoken.authoring.{TOOLS[tool]}").main
-        return main([made.name, *words], made)
+        module = import_module(".new_format" if tool == "new" else f".{tool}", __package__)
+        main: Callable[[list[str], Checkout], int] = module.main
+        return main([grammar.stem, *words], made)
     except ModuleNotFoundError as error:
         raise missing_package(error, "grammar", f"`outspoken grammar {tool}`") from error
     except BrokenPipeError:

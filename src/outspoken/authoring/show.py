@@ -12,7 +12,7 @@ import argparse
 import json
 from pathlib import Path
 
-from outspoken.authoring.shared.arguments import ArgumentParser, refuse
+from outspoken.authoring.shared.arguments import ArgumentParser, positive, refuse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import KINDS, Case, load
 from outspoken.grammar import registry
@@ -53,7 +53,7 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog="python -m tools.show", description="Show how a response is read.")
     parser.add_argument("name", metavar="NAME", help="a format's name or alias, or `auto`")
     parser.add_argument("file", metavar="FILE", help="a file, `-`, or a case of the corpus: `ok/one_call`")
-    parser.add_argument("--stream", type=_size, metavar="N", help="read N characters at a time, and show each piece")
+    parser.add_argument("--stream", type=positive(int), metavar="N", help="read and show N characters at a time")
     parser.add_argument("--trace", action="store_true", help="show each step, and what was acceptable there")
     parser.add_argument("--json", action="store_true", help="write all of it as a line of JSON")
     parser.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="default: on a terminal")
@@ -61,12 +61,6 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--tools", metavar="FILE", help="a JSON list of the tools that the model was given")
     parser.add_argument("--prefix", help=r"what the prompt had opened already (`<think>\n`)")
     return parser
-
-
-def _size(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"`{text}` is not a number of characters")
-    return int(text)
 
 
 def _view(given: argparse.Namespace, checkout: Checkout) -> View:

@@ -88,7 +88,7 @@ def _in_use(grammar: CheckedGrammar, header: Header, tables: Tables) -> list[Dia
         return found  # a text that leads there cannot be read
     found += check_example(grammar, header)
     cases, wrong = check_corpus(grammar)
-    return [*found, *wrong, *check_detection(grammar, header, cases), *check_writing(grammar, header, cases)]
+    return [*found, *wrong, *check_detection(grammar, header, cases), *check_writing(grammar, header)]
 
 
 def _nests(automaton: Automaton) -> bool:

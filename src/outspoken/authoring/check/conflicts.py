@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations, count, product
 from typing import Any, NamedTuple
 
@@ -18,11 +18,11 @@ from lark.common import ParserConf
 from lark.parsers.lalr_analysis import LALR_Analyzer
 
 from outspoken import Diagnostic
-from outspoken.authoring.shared.grammar_source import QUOTED, Source
+from outspoken.authoring.shared.grammar_source import Source
 from outspoken.grammar.tables import BROKEN, END
 from outspoken.grammar.vocabulary import short
 
-from .findings import CheckedGrammar, Span, body_span, name_span
+from .findings import CheckedGrammar, Span, body_span
 from .lark_errors import Loaded, starts_of
 
 #: At most this many conflicts are reported; the others mostly go with them.
@@ -70,20 +70,9 @@ class _Visit(NamedTuple):
         """All steps of the search, from its beginning."""
         return [*self.before.trail(), self.steps] if self.before is not None else []
 
-    def first(self) -> _Visit:
-        """Where the search began."""
-        return self.before.first() if self.before is not None else self
-
-
-class _Example(NamedTuple):
-    """The steps of two readings of a text: complete ones if `is_whole`, otherwise up to the conflict."""
-
-    readings: tuple[list[_Step], ...]
-    is_whole: bool
-
 
 def conflict_findings(grammar: CheckedGrammar, loaded: Loaded) -> list[Diagnostic]:
-    """The conflicts of a grammar, from each of its start rules: one for each place in the files of their rules."""
+    """The conflicts of a grammar from each of its start rules, one for each rule: the others mostly go with it."""
     found: dict[object, Diagnostic] = {}
     for start in starts_of(grammar.source):
         parser = _Parser(loaded, start)
@@ -91,7 +80,7 @@ def conflict_findings(grammar: CheckedGrammar, loaded: Loaded) -> list[Diagnosti
         details = [f"from `{start}`"] if start == BROKEN else []
         details += [f"{len(conflicts)} conflicts in all"] if len(conflicts) > MOST else []
         for conflict in conflicts[:MOST]:
-            finding = _Report(grammar, loaded).finding(conflict, parser.example(conflict), details)
+            finding = _Report(grammar, loaded).finding(conflict, *parser.example(conflict), details)
             found.setdefault((finding.format, finding.span), finding)
     return list(found.values())
 
@@ -126,7 +115,7 @@ class _Parser:
                 for pair in combinations(actions, 2):
                     known.setdefault((state, *pair), _Conflict(state, pair, terminal))
         met: dict[tuple[Any, ...], _Conflict] = {}
-        for visit in self._walk([(self._start,)]) if known else ():
+        for visit in self._walk((self._start,)) if known else ():
             (stack,) = visit.stacks
             before = [steps[0] for steps in visit.trail()]
             for terminal in self._expected(stack):
@@ -147,26 +136,23 @@ class _Parser:
         at = next((n for n, (a, b) in pairs if a is not b), min(len(one.ended), len(two.ended)))
         for rule in one.ended[:at]:
             stack = self._reduced(stack, rule) or ()
-        parted = sorted([(s.ended[at] if at < len(s.ended) else None, s) for s in (one, two)], key=_order)
-        (first, one), (second, two) = parted
+        parted = [(s.ended[at] if at < len(s.ended) else None, s) for s in (one, two)]  # an end before what goes on
+        (first, one), (second, two) = sorted(parted, key=lambda way: (way[0] is None, str(way[0])))
         return _Conflict(stack[-1], (first, second), one.terminal, (([*before, one], [*before, two]),))
 
-    def example(self, conflict: _Conflict) -> _Example:
-        """Two readings of one text, if one is found that both read to its end, else of what leads to the conflict."""
-        starts: dict[tuple[_Stack, ...], tuple[list[_Step], list[_Step]]] = {}
-        for one, two in conflict.ways:
-            starts.setdefault((one[-1].stack, two[-1].stack), (one, two))
-        for visit in self._walk(list(starts)):
-            if visit.stacks == ((), ()):
-                rest = visit.trail()
-                readings = starts[visit.first().stacks]
-                return _Example(tuple([[*part, *[row[i] for row in rest]] for i, part in enumerate(readings)]), True)
-        return _Example(conflict.ways[0] if conflict.ways else (), False)
+    def example(self, conflict: _Conflict) -> tuple[Sequence[list[_Step]], bool]:
+        """Two readings of a text, and whether both read it to its end, else up to what leads to the conflict."""
+        for ways in conflict.ways:
+            for visit in self._walk(tuple([way[-1].stack for way in ways])):
+                if visit.stacks == ((), ()):
+                    rest = visit.trail()
+                    return [[*way, *[steps[i] for steps in rest]] for i, way in enumerate(ways)], True
+        return conflict.ways[0] if conflict.ways else (), False
 
-    def _walk(self, starts: list[tuple[_Stack, ...]]) -> Iterator[_Visit]:
+    def _walk(self, start: tuple[_Stack, ...]) -> Iterator[_Visit]:
         """Dijkstra's algorithm: stacks that read one text, in the order of its length."""
-        tie, seen = count(), set[tuple[_Stack, ...]]()
-        queue = [(0, next(tie), _Visit(stacks)) for stacks in starts]
+        tie, seen = count(1), set[tuple[_Stack, ...]]()
+        queue = [(0, 0, _Visit(start))]
         while queue and len(seen) < _MOST_PLACES:
             cost, _, visit = heapq.heappop(queue)
             if visit.stacks in seen:
@@ -215,11 +201,6 @@ def _name(symbol: Any) -> str:
     return str(symbol.name)
 
 
-def _order(way: tuple[Any, _Step]) -> tuple[bool, str]:
-    """An end comes before what goes on."""
-    return way[0] is None, str(way[0])
-
-
 def _first(rules: set[Any]) -> list[Any]:
     """The rules of the highest priority, in an order that is always the same."""
     best = max([rule.options.priority or 0 for rule in rules])
@@ -232,19 +213,22 @@ class _Report:
     def __init__(self, grammar: CheckedGrammar, loaded: Loaded) -> None:
         self._grammar, self._loaded = grammar, loaded
 
-    def finding(self, conflict: _Conflict, example: _Example, details: list[str]) -> Diagnostic:
+    def finding(
+        self, conflict: _Conflict, readings: Sequence[list[_Step]], is_whole: bool, details: list[str]
+    ) -> Diagnostic:
         """The conflict as a finding; `details` say from where it is, and how many others there are."""
         items = [self._item(conflict, action) for action in conflict.actions]
         texts = [self._rule(*item) for item in items]
         where = "the text ends" if conflict.terminal == END else f"`{short(conflict.terminal)}` comes next"
-        shown = items[conflict.actions[1] is None :]  # what goes on, else what ends
-        source, span = next(filter(None, [self._place(*item) for item in shown]), (self._grammar.source, (0, 0)))
+        goes_on = conflict.actions[1] is None  # else both end
+        shown = [self._place(rule) for rule, _ in items[goes_on:]]
+        source, span = next(filter(None, shown), (self._grammar.source, (0, 0)))
         note, helps = "no text shows it: different texts lead to one state", _MERGED
-        if example.readings:
-            text = "".join([self._loaded.texts.get(step.terminal, "") for step in example.readings[0]])
+        if readings:
+            text = "".join([self._loaded.texts.get(step.terminal, "") for step in readings[0]])
             note, helps = f"the shortest text that shows it is `{text}`" if text else "the empty text shows it", _LATER
-            if example.is_whole:
-                trees = [self._tree(steps) for steps in example.readings]
+            if is_whole:
+                trees = [self._tree(steps) for steps in readings]
                 note, helps = f"{note}, read as `{trees[0]}` or as `{trees[1]}`", _SAME_TEXT
         return self._grammar.file_of(source).finding(
             "grammar-conflict",
@@ -268,7 +252,7 @@ class _Report:
         """A rule with a dot where it is read up to, and its line."""
         symbols = [self._symbol(_name(symbol)) for symbol in rule.expansion]
         text = f"`{short(_owner(rule))}: {' '.join([*symbols[:index], '.', *symbols[index:]])}`"
-        place = self._place(rule, index)
+        place = self._place(rule)
         if place is None:
             return text
         source, (start, _) = place
@@ -299,17 +283,10 @@ class _Report:
             made += [self._loaded.texts.get(step.terminal, "")] if step.terminal != END else []
         return " ".join(made)
 
-    def _place(self, rule: Any, index: int) -> tuple[Source, Span] | None:
-        """Where a rule is written: its next symbol, or all of the alternative if it is complete."""
+    def _place(self, rule: Any) -> tuple[Source, Span] | None:
+        """The right side of the rule that the author wrote."""
         home = self._grammar.source.resolve(_owner(rule))
-        if home is None:
-            return None
-        source, definition = home
-        spans = _spans(source, body_span(definition), rule)
-        if index in spans:
-            return source, spans[index]
-        whole = (min(spans.values())[0], max(spans.values())[1]) if spans else name_span(source, definition)
-        return source, whole
+        return None if home is None else (home[0], body_span(home[1]))
 
 
 def _is_repetition(rule: Any) -> bool:
@@ -321,29 +298,3 @@ def _owner(rule: Any) -> str:
     """The name of the rule that the author wrote a rule in."""
     match = _REPETITION.fullmatch(_name(rule.origin))
     return match[1] if match else _name(rule.origin)
-
-
-def _spans(source: Source, body: Span, rule: Any) -> dict[int, Span]:
-    """The spans of the symbols of a rule on the right side of its definition, by their number.
-
-    Lark does not record them. Of all places where the names follow each other, in one alternative if there is any, this
-    takes the one that leaves out the fewest names of the alternative, and of these the shortest.
-    """
-    wanted = {i: short(_name(s)) for i, s in enumerate(rule.expansion) if not _name(s).startswith("__")}
-    plain = QUOTED.sub(lambda match: " " * len(match[0]), source.bare[slice(*body)])
-    plain = re.sub(r"->\s*\w+", lambda match: " " * len(match[0]), plain)
-    names = [rf"(?<!\w)({re.escape(name)})(?!\w)" for name in wanted.values()]
-    within, across = [re.compile(rf"(?={between.join(names)})", re.DOTALL) for between in ("[^|]*?", ".*?")]
-
-    def price(match: re.Match[str]) -> tuple[int, int, int]:
-        start, end = match.start(1), match.end(len(names))
-        stop = plain.find("|", end)
-        alternative = plain[plain.rfind("|", 0, start) + 1 : stop if stop >= 0 else None]
-        if _is_repetition(rule):  # it is a part of an alternative, often the last one
-            return 0, end - start, -start
-        return len(re.findall(r"\w+", alternative)), end - start, start
-
-    found = [*within.finditer(plain)] or [*across.finditer(plain)] if names else []
-    best = min(found, key=price, default=None)
-    spans = [best.span(number) for number in range(1, len(names) + 1)] if best else []
-    return {i: (body[0] + start, body[0] + end) for i, (start, end) in zip(wanted, spans, strict=bool(best))}

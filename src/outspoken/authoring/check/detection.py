@@ -1,4 +1,4 @@
-"""Checks of detection: texts that `format="auto"` reads as another format, and opening markers that formats share."""
+"""Checks of detection: texts that `format="auto"` reads as another format."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from itertools import groupby
 from typing import Any, cast
 
 from outspoken import Diagnostic, Reply, parse
-from outspoken.authoring.shared.text import listed
 from outspoken.detection.evidence import AT_END, AT_START, BEHIND, begins_line
-from outspoken.detection.opener_index import likeness_chain, openers_of
+from outspoken.detection.opener_index import likeness_chain
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.results.errors import GrammarError
 
-from .corpus import Read, openers
+from .corpus import Read
 from .findings import CheckedFile, CheckedGrammar, Span
 
 #: The segments that a caller acts on.
@@ -23,10 +22,9 @@ _EFFECTS = frozenset({"tool_call", "action", "payload"})
 
 
 def check_detection(grammar: CheckedGrammar, header: Header, cases: list[Read]) -> list[Diagnostic]:
-    """Which opening markers a format shares, and the texts in which detection reads something else."""
+    """The texts of a format in which detection reads something else."""
     file, found = grammar.file, list[Diagnostic]()
     try:
-        shared = _shared_openers(grammar.name)
         found += _compared(grammar, header, parse(header.example, grammar.name), parse(header.example), None)
         for one in [one for one in cases if one.case.kind == "ok"]:
             found += _compared(grammar, header, one.reply, one.case.parse(format="auto"), one.file)
@@ -34,14 +32,6 @@ def check_detection(grammar: CheckedGrammar, header: Header, cases: list[Read]) 
         message = "detection is not checked, since another format cannot be read"
         helps, notes = "run `python -m tools.check` without a name", [str(error).splitlines()[0]]
         return [file.finding("no-detection", file.top, message, helps, severity="note", notes=notes)]
-    if shared:
-        home = grammar.source.definition(next(iter(shared)))
-        others = listed(dict.fromkeys([name for names in shared.values() for name in names]))
-        message = f"{listed(shared)} {'opens' if len(shared) == 1 else 'open'} calls of {others}, too"
-        misread = len([one for one in found if one.code == "not-told-apart"])
-        note = f"they are not told apart in {misread} texts" if misread else "they are told apart in all `ok` cases"
-        span = grammar.name_span(home) if home is not None else file.top
-        found.append(file.finding("shared-opener", span, message, severity="note", notes=[note]))
     return found
 
 
@@ -50,9 +40,9 @@ def _compared(
 ) -> Iterator[Diagnostic]:
     """Does detection find all that the format itself finds in a text, and no further calls?
 
-    A text in which the format itself does nothing may be another format's: then that is only worth a note. Of formats
-    that write calls alike and mean other things by them, the header says which is named. Points may be in another space
-    if detection converts none and says so. `file` is that of the text, None for the example of the header.
+    A text in which the format itself does nothing may be another format's. Of formats that write calls alike and mean
+    other things by them, the header says which is named. Points may be in another space if detection converts none and
+    says so. `file` is that of the text, None for the example of the header.
     """
     name = grammar.name
     is_like = detected.format != name and detected.format in likeness_chain(name)
@@ -64,26 +54,21 @@ def _compared(
     surplus = [s for s in detected.segments if s.kind in _EFFECTS and _essence(s, left_out) not in own]
     rest = iter(other)
     missing = next((s for s in evident if not any(_essence(s, left_out) == one for one in rest)), None)
-    if not surplus and missing is None:
+    if (not surplus and missing is None) or not any(segment.kind in _EFFECTS for segment in named.segments):
         return
     first: Any = missing or surplus[0]
     span: Span = first.span if file else grammar.example_span(named.raw, *first.span)
     label = f"`{getattr(first, 'name', None) or first.kind}` {'read as something else' if missing else 'found'}"
     read_as = f"as `{detected.format}`" if detected.format else "as text"
-    if any(segment.kind in _EFFECTS for segment in named.segments):
-        diagnostic = [f"there it has a diagnostic: {one.message}" for one in detected.diagnostics[:1]]
-        yield (file or grammar.file).finding(
-            "not-told-apart",
-            span,
-            f"without its name, this text is not read as `{name}`",
-            "let an opening marker show more of what follows: `(?=...)` with what no other format has there",
-            label=label,
-            notes=[f'`format="auto"` reads it {read_as}', *diagnostic],
-        )
-    else:
-        message = f'`format="auto"` reads this text {read_as}, where `{name}` reads only text'
-        helps = "nothing has to be done if the text is really another format's"
-        yield (file or grammar.file).finding("read-by-others", span, message, helps, severity="note", label=label)
+    diagnostic = [f"there it has a diagnostic: {one.message}" for one in detected.diagnostics[:1]]
+    yield (file or grammar.file).finding(
+        "not-told-apart",
+        span,
+        f"without its name, this text is not read as `{name}`",
+        "let an opening marker show more of what follows: `(?=...)` with what no other format has there",
+        label=label,
+        notes=[f'`format="auto"` reads it {read_as}', *diagnostic],
+    )
 
 
 def _evident(name: str, header: Header, reply: Reply) -> list[Any]:
@@ -131,20 +116,3 @@ def _leaves_spaces_open(reply: Reply) -> bool:
     reported = [found.span for found in reply.diagnostics if found.code == "ambiguous-space"]
     pointing = [s.span for s in reply.segments if s.kind == "action" and "'space': " in repr(s.model_dump())]
     return bool(reported) and all(span in reported for span in pointing)
-
-
-# opening markers
-
-
-def _shared_openers(name: str) -> dict[str, list[str]]:
-    """The opening markers of a format that other formats have, too: each as it is written, with these formats."""
-    known = openers_of(registry.edition())
-    strict = [opener for opener in known.openers if not opener.inserted]
-    written = {marker.regex: marker.canonical.strip() for marker in known.markers}
-    found: dict[str, list[str]] = {}
-    for step in openers(registry.automaton(name)):
-        own = step.terminal.regex, step.terminal.canonical.strip()
-        alike = {o.format for o in strict if own[0] == o.regex or (own[1] and own[1] == written.get(o.regex))}
-        if alike - {name}:
-            found.setdefault(step.terminal.short, []).extend(sorted(alike - {name}))
-    return found

@@ -89,10 +89,6 @@ class CheckedGrammar:
         first, last = [field.lines[min(n, len(field.lines) - 1)][0] + c for n, c in zip(lines, columns, strict=True)]
         return first, max(first, last)
 
-    def name_span(self, definition: Definition) -> Span:
-        """Where a definition of the grammar says its name."""
-        return name_span(self.source, definition)
-
 
 def name_span(source: Source, definition: Definition) -> Span:
     """Where a definition says its name."""

@@ -13,7 +13,7 @@ from outspoken.patterns.analysis import UnsafePatternError
 from outspoken.results.errors import GrammarError
 
 from .conflicts import conflict_findings
-from .findings import CheckedGrammar, body_span
+from .findings import CheckedGrammar, body_span, name_span
 from .lark_errors import Loaded, load, refusal, syntax
 from .rules import check_file, unused
 
@@ -84,5 +84,5 @@ def _endless(grammar: CheckedGrammar, loaded: Loaded) -> Iterator[Diagnostic]:
         if (home := grammar.source.definition(name)) is not None:
             message = f"`{name}` has no end: it always needs itself again"
             yield grammar.file.finding(
-                "endless-rule", grammar.name_span(home), message, "give it an alternative that ends"
+                "endless-rule", name_span(grammar.source, home), message, "give it an alternative that ends"
             )

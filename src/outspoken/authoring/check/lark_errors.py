@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from lark import load_grammar
 from lark.exceptions import LarkError, UnexpectedInput, VisitError
 
 from outspoken import Diagnostic
+from outspoken.authoring.shared.corpus import toml
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.authoring.shared.regex_samples import example
 from outspoken.grammar.compiler import lark_of, spellings, without_collisions
@@ -19,6 +21,8 @@ from outspoken.grammar.vocabulary import SPELLED_VALUES, short
 from .findings import CheckedFile, Span, body_span
 
 _LOADING: Any = load_grammar
+#: What Lark says of each mistake behind the notation, and what the author is told of it.
+_REFUSALS = Path(__file__).with_name("refusals.toml")
 _HELP = "`grammars/notation` says which part of Lark's notation is used here"
 
 #: A short text for each terminal of the vocabulary.
@@ -122,89 +126,22 @@ def _misplaced(kind: str, written: str, expected: set[str]) -> tuple[str, str]:
 # what is refused behind the notation
 
 
-class _Refusal(NamedTuple):
-    """What Lark says, as a pattern; our code, message and help, with the groups of the pattern.
-
-    If the pattern has no group `name`, `trace` is a pattern of what a mistake of this kind looks like in the file.
-    """
-
-    pattern: str
-    code: str
-    message: str
-    help: str
-    trace: str = ""
-
-
-_UNDERSCORE = "one underscore says that a name is only structure, or a marker"
-_NOT_EMPTY = "a terminal reads one character at least; what may be missing is `NAME?` in a rule"
-_TWICE = "take one of them out; `X?` and `X*` are also nothing at all"
-_RULE = "make `{name}` a rule, in small letters, or `{inner}` a terminal"
-# fmt: off
-_REFUSALS = (
-    _Refusal(r"Bad Range for \S+ \((?P<low>\d+)\.\.(?P<high>\d+)", "bad-range",
-             "something is repeated from {low} to {high} times", "the first number of a range is the smaller one",
-             r"~[ ]*\d+[ ]*\.\.[ ]*\d+"),
-    _Refusal("Conflicting flags for the same terminal", "mixed-flags", "the parts of a terminal have different flags",
-             "give all parts the same flags, or make them terminals of their own",
-             r"(?m:^_?[A-Z_0-9]+(?:\.\d+)?:[^\n]*/[imslux]+[^\n]*)"),
-    _Refusal("Literal ended unexpectedly|unicode error|You cannot put newlines|You can only use newlines",
-             "bad-literal", "a string or a regular expression cannot be read",
-             "write a line break as `\\n` and a backslash as `\\\\`", r'"(?:[^"\\\n]|\\.)*\\"\s*$|"[^"\n]*\n'),
-    _Refusal(r"Empty terminals are not allowed|Terminals cannot be empty \((?P<name>\S+)\)", "empty-terminal",
-             "a terminal is empty", _NOT_EMPTY, r'""|//|(?m:^[A-Z_]+:[ ]*$)'),
-    _Refusal(r"Lexer does not allow zero-width terminals\. \((?P<name>\w+):", "empty-terminal",
-             "`{name}` can match nothing at all", _NOT_EMPTY),
-    _Refusal(r"Cannot compile token (?P<name>\w+):[\s\S]*because of (?P<why>.+)", "bad-pattern",
-             "`{name}` is no regular expression: {why}", "Python's `re` has to understand the pattern"),
-    _Refusal(r"(?:Rule|Terminal) '(?P<name>\w+)' defined more than once", "defined-twice",
-             "`{name}` is defined twice, or defined and imported",
-             "take one of them out, or import it by another name; alternatives of one rule are separated by `|`"),
-    _Refusal("Aliasing not allowed in terminals", "alias-in-terminal",
-             "a terminal gives a name to an alternative with `->`", "only the alternatives of rules have names",
-             r"(?m:^_?[A-Z][A-Z_0-9]*[^\n]*->[ ]*\w+)"),
-    _Refusal(r"Rule (?P<name>\w+) is marked for expansion .*\(alias=(\w+)\)", "alias-of-structure",
-             "`{name}` is only structure, so that its alternatives have no names",
-             "take the `_` from the beginning of its name, or the `->` from its alternative"),
-    _Refusal(r"Rules defined twice:[\s*<]*(?P<name>\w+)", "same-alternative",
-             "`{name}` has the same alternative twice", _TWICE),
-    _Refusal(r"Rules aren't allowed inside terminals \((?:NonTerminal\(')?(?P<inner>\w+)(?:'\))? in (?P<name>\w+)\)",
-             "rule-in-terminal", "the terminal `{name}` is made of the rule `{inner}`", _RULE),
-    _Refusal(r"Recursion in terminal '(?P<name>\w+)'", "endless-terminal", "the terminal `{name}` is made of itself",
-             "nesting needs a rule, or an embedded value"),
-    _Refusal(r"Inlined rules \(_rule\) cannot use the \?rule modifier", "mark-of-structure",
-             "a rule that is only structure is marked with `?`",
-             "take the `?` out: a rule whose name begins with `_` is always left out", r"(?m:^\?_\w+)"),
-    _Refusal(r"Names starting with double-underscore are reserved \(Error at (?P<name>\w+)\)", "bad-name",
-             "`{name}` begins with two underscores", _UNDERSCORE),
-    _Refusal(r"Nothing was imported from grammar `(?P<file>\w+)`", "bad-import",
-             "an import does not say what it imports from `{file}`",
-             "name the rule or terminal, too: `%import .shared.text.TEXT`", r"(?m:^%import[^\n]*)"),
-    _Refusal(r"[Nn]o such file[^:]*: '(?P<file>[^']+)'", "missing-import", "there is no file `{file}` to import from",
-             "a path begins with `.`, but for Lark's own `common`", r"(?m:^%import[ \t]+(?!\.|common\b)[^\n]*)"),
-    _Refusal("[Tt]emplate", "bad-template", "a template is not used as it is defined",
-             "write the rule out; the grammars here use no templates", r"\b\w+\{[^}\n]*\}"),
-    _Refusal("maximum recursion depth", "endless-import", "the imports of this grammar have no end",
-             "two files import each other; move what both need to a third one"),
-)
-# fmt: on
-
-
 def refusal(message: str, source: Source, file: CheckedFile) -> Diagnostic:
     """The finding for a grammar that Lark refuses, with what Lark says, although its notation is sound."""
-    for known in _REFUSALS:
-        if (match := re.search(known.pattern, message)) is not None:
+    for known in toml.loads(_REFUSALS.read_text("utf-8"))["refusal"]:
+        if (match := re.search(known["pattern"], message)) is not None:
             words = {"inner": "", "name": ""} | {k: short(v) for k, v in match.groupdict().items() if v}
-            span = _span(known, words["name"], source) or file.top
-            return file.finding(known.code, span, known.message.format(**words), known.help.format(**words))
+            span = _span(known.get("trace", ""), words["name"], source) or file.top
+            return file.finding(known["code"], span, known["message"].format(**words), known["help"].format(**words))
     plain = re.sub(r"__ANON_\d+|\$\w+|(?:NonTerminal|Terminal|Token)\((?:'\w+', )?'(\w+)'\)", r"\1", message).strip()
     notes = [f"the loader says: {plain.splitlines()[0]}"] if plain else []
     return file.finding("grammar-refused", file.top, "this grammar cannot be loaded", _HELP, notes=notes)
 
 
-def _span(known: _Refusal, name: str, source: Source) -> Span | None:
+def _span(trace: str, name: str, source: Source) -> Span | None:
     """The definition of the name that Lark speaks of, or where a mistake of this kind can be seen."""
     definition = next((one for one in reversed(source.definitions) if one.name == name), None)
     if definition is not None:
         return body_span(definition) if definition.is_terminal and definition.body else definition.span
-    trace = re.search(known.trace, source.bare) if known.trace else None
-    return trace.span() if trace else None
+    found = re.search(trace, source.bare) if trace else None
+    return found.span() if found else None

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from outspoken import Diagnostic
-from outspoken.authoring.shared.grammar_source import QUOTED, Definition, Source
+from outspoken.authoring.shared.grammar_source import QUOTED, Source
 from outspoken.authoring.shared.text import listed
 from outspoken.grammar.tables import BROKEN, START
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS, is_meaningful, short
 
-from .findings import CheckedGrammar, body_span
+from .findings import CheckedGrammar, body_span, name_span
 
 STARTS = frozenset({START, BROKEN})
 
@@ -55,7 +55,8 @@ def _imports(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
             if other in known or shared.resolve(other) is not None:
                 continue
             message, otherwise = f"`{shown}` defines no `{other}`", f"it defines {listed(known)}"
-        yield grammar.file.finding("missing-import", imported.span, message, _did_you_mean(other, known) or otherwise)
+        helps = f"did you mean `{near}`?" if (near := _near(other, known)) else otherwise
+        yield grammar.file.finding("missing-import", imported.span, message, helps)
 
 
 def _near(name: str, known: Iterable[str]) -> str:
@@ -64,18 +65,13 @@ def _near(name: str, known: Iterable[str]) -> str:
     return next((folded[near] for near in get_close_matches(name.lower(), folded, 1)), "")
 
 
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    near = _near(name, known)
-    return f"did you mean `{near}`?" if near else ""
-
-
 def _undefined(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
     source, file = grammar.source, grammar.file
     known = {d.name for d in source.definitions} | {i.known_as for i in source.imports}
     reported: set[str] = set()
     for definition in source.written:
         for name, span in source.words(definition):
-            if name not in known | reported and not _is_parameter(name, definition, source):
+            if name not in known | reported:
                 reported.add(name)
                 helps = _where_from(grammar, name, sorted(known))
                 yield file.finding("undefined", span, f"`{name}` is not defined", helps)
@@ -83,18 +79,12 @@ def _undefined(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
         if override.name not in known | reported:
             helps = f"import it together with the rules that use it: `(tool_call, {override.name})`"
             message = f"`{override.name}` is overridden, but not imported"
-            yield file.finding("undefined", grammar.name_span(override), message, helps)
+            yield file.finding("undefined", name_span(grammar.source, override), message, helps)
     for name in source.ignored:
         if name not in known | reported:
             span = source.find(name, source.text.index("%ignore")) or file.top
             helps = f"`%import common.{name}`" if name in _LARKS_OWN else f"define `{name}`"
             yield file.finding("undefined", span, f"`{name}` is ignored, but not defined", helps)
-
-
-def _is_parameter(name: str, definition: Definition, source: Source) -> bool:
-    """Whether a name is the parameter of a template."""
-    head = source.text[definition.span[0] : body_span(definition)[0]]
-    return name in re.findall(r"\w+", head.partition("{")[2])
 
 
 def _where_from(grammar: CheckedGrammar, name: str, known: list[str]) -> str:
@@ -120,7 +110,7 @@ def unused(grammar: CheckedGrammar, wanted: frozenset[str] = STARTS) -> list[Dia
         if definition.name not in reached:
             message = f"nothing uses the {'terminal' if definition.is_terminal else 'rule'} `{definition.name}`"
             helps = f"use it in a rule that `{START}` leads to, or take it out"
-            found.append(file.finding("unused", grammar.name_span(definition), message, helps))
+            found.append(file.finding("unused", name_span(grammar.source, definition), message, helps))
     for imported in source.imports:
         if imported.known_as not in reached:
             message = f"`{imported.known_as}` is imported and not used"
@@ -145,7 +135,7 @@ def _reached(source: Source, wanted: frozenset[str]) -> set[str]:
 def _names(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
     file = grammar.file
     for definition in grammar.source.definitions:
-        name, span = definition.name, grammar.name_span(definition)
+        name, span = definition.name, name_span(grammar.source, definition)
         if definition.is_terminal:
             if not name.startswith("_") and not is_meaningful(short(name)):
                 message = f"`{name}` is a marker, and its name does not begin with `_`"

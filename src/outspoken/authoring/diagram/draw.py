@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from rich.cells import cell_len
@@ -11,7 +12,7 @@ from rich.cells import cell_len
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS, short
 from outspoken.results.snippet import visible
 
-from .syntax import NOTHING, Choice, Expression, Marker, Meant, Repeat, Sequence, Syntax, Use
+from .syntax import NOTHING, Expression, Marker, Syntax
 
 railroad: Any = import_module("railroad")
 
@@ -30,37 +31,7 @@ _ABOUT = {
     **dict.fromkeys((*EMBEDDED_VALUES, "json", "envelope"), "json"),
 }
 
-_LEGEND = (
-    ("marker", "written"),
-    ("pattern", "/only read/"),
-    ("rule", "rule"),
-    ("free text", "TEXT"),
-    ("free reasoning", "REASONING"),
-    ("free call", "NAME OR VALUE OF A CALL"),
-    ("free json", "JSON OR PYTHON VALUE"),
-)
-
-_COLORS = """\
-svg { --paper: #ffffff; --ink: #1f2328; --line: #8c959f; --soft: #f6f8fa; --faint: #59636e;
-  --reasoning: #8250df; --call: #1a7f37; --action: #0969da; --payload: #bc4c00; --json: #9a6700; }
-@media (prefers-color-scheme: dark) { svg { --paper: #0d1117; --ink: #e6edf3; --line: #6e7681; --soft: #161b22;
-  --faint: #9198a1; --reasoning: #c297ff; --call: #56d364; --action: #79c0ff; --payload: #ffa657; --json: #e3b341; } }
-.paper { fill: var(--paper); }
-path { fill: none; stroke: var(--line); stroke-width: 1.5; }
-text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: var(--ink); }
-.box rect { fill: var(--soft); stroke: var(--line); stroke-width: 1.5; }
-.box text { text-anchor: middle; }
-.pattern rect { stroke-dasharray: 4 3; }
-.pattern text { font-style: italic; fill: var(--faint); }
-.rule rect { fill: var(--paper); }
-.free rect { fill: var(--paper); stroke-width: 2.5; }
-.free text { font-weight: bold; }
-.head { font-size: 16px; font-weight: bold; }
-.part { font: italic 15px system-ui, sans-serif; fill: var(--faint); }
-.meaning, .comment { font-size: 13px; font-style: italic; fill: var(--faint); }
-.group-box { fill: none; stroke: var(--line); stroke-dasharray: 2 4; }
-"""
-_STYLE = _COLORS + "".join(
+_STYLE = Path(__file__).with_name("diagram.css").read_text("utf-8") + "".join(
     f".{about} rect {{ stroke: var(--{about}); }}\n.{about} text, .head.{about} {{ fill: var(--{about}); }}\n"
     for about in ("reasoning", "call", "action", "payload", "json")
 )
@@ -75,20 +46,15 @@ def draw(name: str, title: str, syntax: Syntax) -> str:
             parts.append(f'<text class="part" x="{_MARGIN}" y="{y + 16:g}">Only where a response is damaged</text>\n')
             y += _HEAD
         parts.append(_heading(rule, expression, syntax, y))
-        inside = expression.item if isinstance(expression, Meant) else expression
+        inside = expression.parts[0] if expression.kind == "meant" else expression
         track = railroad.Diagram(_item(inside, syntax)).format(8, _MARGIN, 0, _MARGIN)
         parts.append(f'<g transform="translate(0 {y + _HEAD - 10:g})">{_svg(track.children)}</g>\n')
         y += _HEAD + float(track.attrs["height"]) + _GAP
         width = max(width, float(track.attrs["width"]))
-    legend = railroad.Sequence(*[_Box(text, kind) for kind, text in _LEGEND])
-    width = max(width, legend.width + 2 * _MARGIN)
-    legend.format(_MARGIN, y + 12, legend.width)
-    drawn = "".join(_svg([box]) for box in legend.children if isinstance(box, _Box))
-    parts.append(f'<g class="legend">{drawn}</g>\n')
     said = "\n".join(f"{syntax.labels[rule]} = {notation(e, syntax)}" for rule, e in syntax.rules.items())
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title said"'
-        f' width="{width:g}" height="{y + 40:g}" viewBox="0 0 {width:g} {y + 40:g}">\n'
+        f' width="{width:g}" height="{y:g}" viewBox="0 0 {width:g} {y:g}">\n'
         f'<title id="title">{escape(f"{title}: the syntax of {name}")}</title>\n<desc id="said">{escape(said)}</desc>\n'
         f'<style>\n{_STYLE}</style>\n<rect class="paper" width="100%" height="100%" />\n{"".join(parts)}</svg>\n'
     )
@@ -96,22 +62,17 @@ def draw(name: str, title: str, syntax: Syntax) -> str:
 
 def notation(expression: Expression, syntax: Syntax) -> str:
     """An expression on one line: `[a]` may be left out, of `{a}` are none or more, of `{a / ","}+` one or more."""
-    if isinstance(expression, Use):
+    if expression.kind == "use":
         return syntax.labels.get(expression.name) or _shown(syntax.terminals[expression.name])
-    if isinstance(expression, Sequence):
-        return " ".join([_grouped(item, syntax) for item in expression.items])
-    if isinstance(expression, Choice):
-        options = [notation(option, syntax) for option in expression.options if option != NOTHING]
-        return f"[{' | '.join(options)}]" if NOTHING in expression.options else " | ".join(options)
-    if isinstance(expression, Meant):
-        return f"{notation(expression.item, syntax)} -> {expression.meaning}"
-    between = "" if expression.between == NOTHING else f" / {notation(expression.between, syntax)}"
-    return f"{{{notation(expression.item, syntax)}{between}}}{'+' * expression.at_least}"
-
-
-def _grouped(item: Expression, syntax: Syntax) -> str:
-    said = notation(item, syntax)
-    return f"({said})" if isinstance(item, Choice) and NOTHING not in item.options else said
+    parts = [notation(part, syntax) for part in expression.parts if part != NOTHING]
+    if expression.kind == "sequence":
+        loose = [part.kind == "choice" and NOTHING not in part.parts for part in expression.parts]
+        return " ".join([f"({said})" if is_loose else said for said, is_loose in zip(parts, loose, strict=True)])
+    if expression.kind == "choice":
+        return f"[{' | '.join(parts)}]" if NOTHING in expression.parts else " | ".join(parts)
+    if expression.kind == "meant":
+        return f"{parts[0]} -> {expression.name}"
+    return f"{{{' / '.join(parts)}}}{expression.name}"
 
 
 def _shown(marker: Marker) -> str:
@@ -122,7 +83,7 @@ def _shown(marker: Marker) -> str:
 
 
 def _heading(rule: str, expression: Expression, syntax: Syntax, y: float) -> str:
-    meaning = expression.meaning if isinstance(expression, Meant) else ""
+    meaning = expression.name if expression.kind == "meant" else ""
     label = escape(syntax.labels[rule])
     about = _ABOUT.get(meaning or short(rule), "")
     becomes = f'<tspan class="meaning" dx="8">→ {escape(meaning)}</tspan>' if meaning else ""
@@ -138,19 +99,18 @@ def _place(label: str) -> str:
 
 
 def _item(expression: Expression, syntax: Syntax) -> Any:
-    if isinstance(expression, Use):
+    if expression.kind == "use":
         return _use(expression.name, syntax)
-    if isinstance(expression, Sequence):
-        return _lines([_item(item, syntax) for item in expression.items])
-    if isinstance(expression, Repeat):
-        between = None if expression.between == NOTHING else _item(expression.between, syntax)
-        loop = railroad.OneOrMore(_item(expression.item, syntax), between)
-        return loop if expression.at_least else railroad.Optional(loop)
-    if isinstance(expression, Meant):
-        return railroad.Group(_item(expression.item, syntax), f"→ {expression.meaning}")
-    options = [_item(option, syntax) for option in expression.options if option != NOTHING]
-    chosen = options[0] if len(options) == 1 else railroad.Choice(0, *options)
-    return railroad.Optional(chosen) if NOTHING in expression.options else chosen
+    parts = [_item(part, syntax) for part in expression.parts if part != NOTHING]
+    if expression.kind == "sequence":
+        return _lines(parts)
+    if expression.kind == "repeat":
+        loop = railroad.OneOrMore(*parts)
+        return loop if expression.name else railroad.Optional(loop)
+    if expression.kind == "meant":
+        return railroad.Group(parts[0], f"→ {expression.name}")
+    chosen = parts[0] if len(parts) == 1 else railroad.Choice(0, *parts)
+    return railroad.Optional(chosen) if NOTHING in expression.parts else chosen
 
 
 def _lines(items: list[Any]) -> Any:
@@ -164,17 +124,17 @@ def _lines(items: list[Any]) -> Any:
     return railroad.Skip() if not sequences else sequences[0] if len(sequences) == 1 else railroad.Stack(*sequences)
 
 
-def _use(name: str, syntax: Syntax) -> _Box:
+def _use(name: str, syntax: Syntax) -> Any:
     if name in syntax.labels:
         label = syntax.labels[name]
-        return _Box(label, f"rule {_ABOUT.get(short(name), '')}", href=f"#{_place(label)}")
+        return _box(label, f"rule {_ABOUT.get(short(name), '')}", href=f"#{_place(label)}")
     marker = syntax.terminals[name]
     title = "\n".join([marker.name, *[f"reads {read}" for read in marker.read]])
     if marker.name in FREE_TEXT | EMBEDDED_VALUES | TOKENS:
-        return _Box(marker.name, f"free {_ABOUT[marker.name]}", title)
+        return _box(marker.name, f"free {_ABOUT[marker.name]}", title)
     if marker.written:
-        return _Box(_visible(marker.written), "marker", title)
-    return _Box(" | ".join(marker.read), "pattern", title)
+        return _box(_visible(marker.written), "marker", title)
+    return _box(" | ".join(marker.read), "pattern", title)
 
 
 def _visible(text: str) -> str:
@@ -184,37 +144,23 @@ def _visible(text: str) -> str:
     return visible(("␣" * before + inner + "␣" * after if inner else "␣" * len(text)).replace("\n", "⏎"))
 
 
-class _Box(railroad.DiagramItem):
-    """A text in a box with a fixed width, whatever the font is. The boxes of rules have square corners."""
+class _Link(railroad.NonTerminal):
+    """The box of a rule; its text leads there. The library would write the text twice."""
 
-    def __init__(self, text: str, kind: str, title: str = "", href: str = "") -> None:
-        railroad.DiagramItem.__init__(self, "g", {"class": f"box {kind}".strip()})
-        self.text = text if cell_len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-        self.title, self.href = title, href
-        self.length = cell_len(self.text) * _COLUMN
-        self.width = self.length + 20
-        self.up = self.down = 13
-        self.needsSpace = True
-
-    def format(self, x: float, y: float, width: float) -> _Box:
-        """Draw the box in the middle of so much width, with lines up to it on both sides."""
-        gap = (width - self.width) / 2
-        railroad.Path(x, y).h(gap).addTo(self)
-        railroad.Path(x + gap + self.width, y).h(gap).addTo(self)
-        if self.title:
-            railroad.DiagramItem("title", {}, self.title).addTo(self)
-        radius = 0 if "rule" in self.attrs["class"] else 11
-        box = {"x": x + gap, "y": y - 13, "width": self.width, "height": 26, "rx": radius}
-        railroad.DiagramItem("rect", box).addTo(self)
-        place = {
-            "x": x + gap + self.width / 2,
-            "y": y + 5,
-            "textLength": self.length,
-            "lengthAdjust": "spacingAndGlyphs",
-        }
-        text = railroad.DiagramItem("text", place, self.text)
-        (railroad.DiagramItem("a", {"href": self.href}, text) if self.href else text).addTo(self)
+    def format(self, x: float, y: float, width: float) -> _Link:
+        """Draw the box with lines up to it on both sides."""
+        link, self.href = self.href, None
+        railroad.NonTerminal.format(self, x, y, width)
+        self.children[-1:] = [railroad.DiagramItem("a", {"href": link}, self.children[-1])]
         return self
+
+
+def _box(text: str, kind: str, title: str | None = None, href: str | None = None) -> Any:
+    """A text in a box that is as wide as its characters. The boxes of rules have square corners."""
+    shown = text if cell_len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    box = (_Link if href else railroad.Terminal)(shown, href, title, f"box {kind}".strip())
+    box.width = cell_len(shown) * _COLUMN + 20
+    return box
 
 
 def _svg(items: list[Any]) -> str:

@@ -6,10 +6,10 @@ They are read from the tree that Lark's own loader makes of a grammar file and o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from lark import Tree, load_grammar
 
@@ -24,46 +24,34 @@ _LOADING: Any = load_grammar
 _LITERALS: Any = _LOADING.PrepareLiterals() * _LOADING.TerminalTreeToPattern()
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A rule or a terminal, by its full name."""
+class Expression(NamedTuple):
+    """What stands on the right side of a rule.
 
-    name: str
+    - `use`: the rule or terminal of a full `name`
+    - `sequence`: its parts, one after the other; where there are none, nothing
+    - `choice`: one of its parts; `NOTHING` among them says that all may be left out
+    - `repeat`: its first part, any number of times, but once at least if its name is `+`; the second one stands between
+    - `meant`: its part, an alternative that means its `name` rather than what its rule is called
+    """
 
+    kind: str
+    parts: tuple[Expression, ...] = ()
+    name: str = ""
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """One after the other; where there are no items, nothing."""
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """It with other names for what it uses."""
+        name = names.get(self.name, self.name) if self.kind == "use" else self.name
+        return Expression(self.kind, tuple([part.renamed(names) for part in self.parts]), name)
 
-    items: tuple[Expression, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One of several; an empty sequence among them says that all may be left out."""
-
-    options: tuple[Expression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """An item, `at_least` times (0 or 1), with `between` between every two."""
-
-    item: Expression
-    between: Expression
-    at_least: int
+    def uses(self) -> Iterator[str]:
+        """The rules and terminals that it uses, in order, as often as they are used."""
+        if self.kind == "use":
+            yield self.name
+        for part in self.parts:
+            yield from part.uses()
 
 
-@dataclass(frozen=True, slots=True)
-class Meant:
-    """An alternative that means something else than its rule is called."""
-
-    item: Expression
-    meaning: str
-
-
-Expression: TypeAlias = "Use | Sequence | Choice | Repeat | Meant"
-NOTHING = Sequence()
+NOTHING = Expression("sequence")
 STARTS = (START, BROKEN)
 
 
@@ -111,21 +99,8 @@ def read_syntax(path: Path) -> Syntax:
     reached = {start: sorted(_reached(start, found), key=lambda name: own.get(name, len(own))) for start in STARTS}
     damaged = [name for name in reached[BROKEN] if name not in reached[START]]
     rules = {name: found[name] for name in [*reached[START], *damaged]}
-    used = dict.fromkeys(name for rule in rules.values() for name in uses(rule) if name in terminals)
+    used = dict.fromkeys(name for rule in rules.values() for name in rule.uses() if name in terminals)
     return Syntax(rules, frozenset(damaged), _labels(list(rules)), {name: terminals[name] for name in used})
-
-
-def uses(expression: Expression) -> Iterator[str]:
-    """The rules and terminals of an expression, in order, as often as they are used."""
-    if isinstance(expression, Use):
-        yield expression.name
-    elif isinstance(expression, (Sequence, Choice)):
-        for part in expression.items if isinstance(expression, Sequence) else expression.options:
-            yield from uses(part)
-    else:
-        yield from uses(expression.item)
-        if isinstance(expression, Repeat):
-            yield from uses(expression.between)
 
 
 def _merged(
@@ -135,35 +110,19 @@ def _merged(
 
     All of one name are taken for the same, until what they lead to shows that they are not.
     """
-    groups: dict[str, Any] = {**{name: short(name) for name in rules}, **terminals}
-    while True:
-        said = {name: (groups[name], _renamed(rule, groups)) for name, rule in rules.items()}
-        numbers = {content: f"{number}" for number, content in enumerate(dict.fromkeys(said.values()))}
-        finer = {**{name: numbers[content] for name, content in said.items()}, **terminals}
-        if len(set(finer.values())) == len(set(groups.values())):
+    names = [*rules, *terminals]
+    #: of each name, that of the first which says the same, as far as is known
+    first: dict[object, str] = {}
+    same = {name: first.setdefault(terminals.get(name, short(name)), name) for name in names}
+    for _ in names:
+        first = {}
+        said = {n: (same[n], rules[n].renamed(same)) if n in rules else terminals[n] for n in names}
+        finer = {name: first.setdefault(said[name], name) for name in names}
+        if finer == same:
             break
-        groups = finer
-    first: dict[Any, str] = {}
-    for name in [*rules, *terminals]:
-        first.setdefault(groups[name], name)
-    kept = {name: first[group] for name, group in groups.items()}
-    return (
-        {name: _renamed(rule, kept) for name, rule in rules.items() if kept[name] == name},
-        {name: marker for name, marker in terminals.items() if kept[name] == name},
-    )
-
-
-def _renamed(expression: Expression, names: dict[str, Any]) -> Expression:
-    """The expression with other names for what it uses."""
-    if isinstance(expression, Use):
-        return Use(names.get(expression.name, expression.name))
-    if isinstance(expression, Sequence):
-        return Sequence(tuple([_renamed(item, names) for item in expression.items]))
-    if isinstance(expression, Choice):
-        return Choice(tuple([_renamed(option, names) for option in expression.options]))
-    if isinstance(expression, Meant):
-        return Meant(_renamed(expression.item, names), expression.meaning)
-    return Repeat(_renamed(expression.item, names), _renamed(expression.between, names), expression.at_least)
+        same = finer
+    kept = {name: rule.renamed(same) for name, rule in rules.items() if same[name] == name}
+    return kept, {name: marker for name, marker in terminals.items() if same[name] == name}
 
 
 def _reached(start: str, rules: dict[str, Expression]) -> dict[str, None]:
@@ -174,7 +133,7 @@ def _reached(start: str, rules: dict[str, Expression]) -> dict[str, None]:
         name = queue.pop(0)
         if name not in order:
             order[name] = None
-            queue += [used for used in uses(rules[name]) if used in rules]
+            queue += [used for used in rules[name].uses() if used in rules]
     return order
 
 
@@ -219,70 +178,56 @@ def _expression(node: Any, path: Path) -> Expression:
     """What a node of Lark's tree says. Raises GrammarError for what formats do not use."""
     children: list[Any] = node.children
     if node.data == "value" and not isinstance(children[0], Tree):
-        return Use(str(children[0].name))
+        return Expression("use", name=str(children[0].name))
     if node.data in ("value", "expansions"):
         return choice([_expression(child, path) for child in children])
     if node.data == "expansion":
         return sequence([_expression(child, path) for child in children])
     if node.data == "alias":
-        return Meant(_expression(children[0], path), short(str(children[1].name)))
-    if node.data == "maybe":
+        return Expression("meant", (_expression(children[0], path),), short(str(children[1].name)))
+    mark = "?" if node.data == "maybe" else str(children[1]) if node.data == "expr" else ""
+    if mark == "?":
         return choice([_expression(children[0], path), NOTHING])
-    if node.data == "expr" and str(children[1]) in ("?", "*", "+"):
-        item = _expression(children[0], path)
-        return choice([item, NOTHING]) if children[1] == "?" else Repeat(item, NOTHING, int(children[1] == "+"))
+    if mark in ("*", "+"):
+        return Expression("repeat", (_expression(children[0], path), NOTHING), mark.strip("*"))
     raise GrammarError(str(path), f"a diagram cannot show `{node.data}`, which no format needs")
 
 
 def choice(options: list[Expression]) -> Expression:
     """One of several expressions; choices among them become part of it."""
-    flat: list[Expression] = []
-    for option in options:
-        flat += option.options if isinstance(option, Choice) else [option]
-    flat = list(dict.fromkeys(flat))
-    return flat[0] if len(flat) == 1 else Choice(tuple(flat))
+    flat = dict.fromkeys([part for one in options for part in (one.parts if one.kind == "choice" else (one,))])
+    return next(iter(flat)) if len(flat) == 1 else Expression("choice", tuple(flat))
 
 
 def sequence(items: list[Expression]) -> Expression:
     """One expression after the other; `a (b a)*` is a list with something between its items."""
-    flat: list[Expression] = []
-    for item in items:
-        flat += item.items if isinstance(item, Sequence) else [item]
     made: list[Expression] = []
-    for item in flat:
+    for item in [part for one in items for part in (one.parts if one.kind == "sequence" else (one,))]:
         made.append(item)
-        _join(made)
-    return made[0] if len(made) == 1 else Sequence(tuple(made))
+        inner = _items(item.parts[0]) if item.kind == "repeat" and (item.parts[1], item.name) == (NOTHING, "") else ()
+        for size in range(min(len(inner), len(made) - 1), 0, -1):
+            before = made[-1 - size : -1]
+            if tuple(before) == inner[-size:]:
+                made[-1 - size :] = [Expression("repeat", (sequence(before), sequence([*inner[:-size]])), "+")]
+                break
+    return made[0] if len(made) == 1 else Expression("sequence", tuple(made))
 
 
-def _join(items: list[Expression]) -> None:
-    """Make one of the last items where they are `a (b a)*`: an item, and more of it with something between."""
-    last = items[-1]
-    if not isinstance(last, Repeat) or last.at_least or last.between != NOTHING:
-        return
-    inner = last.item.items if isinstance(last.item, Sequence) else (last.item,)
-    for size in range(len(inner), 0, -1):
-        before = items[-1 - size : -1]
-        if len(before) == size and tuple(before) == inner[-size:]:
-            items[-1 - size :] = [Repeat(sequence(before), sequence(list(inner[:-size])), 1)]
-            return
+def _items(expression: Expression) -> tuple[Expression, ...]:
+    return expression.parts if expression.kind == "sequence" else (expression,)
 
 
 def _unrolled(name: str, options: list[Expression]) -> Expression:
     """A rule that begins some of its alternatives with itself, `r: a | r b`, as the same language: `a b*`."""
+    itself = Expression("use", name=name)
     tails: list[Expression] = []
     bases: list[Expression] = []
     for option in options:
-        first, rest = (
-            (option.items[0], option.items[1:]) if isinstance(option, Sequence) and option.items else (None, ())
-        )
-        heads = list(first.options) if isinstance(first, Choice) else [first]
-        if Use(name) not in heads:
-            bases.append(option)
-            continue
-        tails.append(sequence(list(rest)))
-        others = [head for head in heads if head is not None and head != Use(name)]
-        bases += [sequence([choice(others), *rest])] if others else []
+        first, *rest = _items(option) or (NOTHING,)
+        heads = first.parts if first.kind == "choice" else (first,)
+        others = [head for head in heads if head != itself]
+        tails += [sequence(rest)] if itself in heads else []
+        bases += [option] if itself not in heads else [sequence([choice(others), *rest])] if others else []
     if not tails or not bases:
         return choice(options)
-    return sequence([choice(bases), Repeat(choice(tails), NOTHING, 0)])
+    return sequence([choice(bases), Expression("repeat", (choice(tails), NOTHING))])

@@ -26,6 +26,11 @@ class ViolationError(AssertionError):
         super().__init__(f"{kind}: {message}")
         self.message = message
 
+    @property
+    def exception(self) -> str:
+        """The name of the exception that reading has raised; "" for another kind."""
+        return self.message.partition(":")[0] if self.kind == "raises" else ""
+
 
 def require(holds: object, kind: str, message: object = "") -> None:
     """Raise ViolationError unless something holds."""
@@ -90,7 +95,7 @@ def _compared(segments: Iterable[Segment], text: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for segment in segments:
         start, end = segment.span
-        told = {**segment.model_dump(), "span": (start, len(text[:end].rstrip()))}
+        told: dict[str, Any] = {**segment.model_dump(), "span": (start, len(text[:end].rstrip()))}
         ends = ("raw", "text") if isinstance(segment, Text) else ("raw",)
         found.append({**told, **{key: told[key].rstrip() for key in ends if key in told}})
     return found

@@ -14,7 +14,7 @@ from functools import cache
 from random import Random
 from typing import Any, NamedTuple
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.extra.lark import from_lark
 
@@ -175,25 +175,3 @@ def _part(text: str, random: Random) -> tuple[int, int]:
         return random.choice(spans)
     start = random.randint(0, len(text))
     return start, min(len(text), start + random.randint(1, 16))
-
-
-def sound_responses(name: str, number: int, count: int) -> list[str]:
-    """Sound responses of a format among the first `count` that are made with a number as seed."""
-    found: list[str] = []
-
-    @seed(number)
-    @settings(SETTINGS, max_examples=count, phases=[Phase.generate])
-    @given(responses(name))
-    def keep(text: str) -> None:
-        found.append(text)
-
-    keep()
-    return [text for text in dict.fromkeys(found) if is_sound(text, name)]
-
-
-def is_sound(text: str, name: str) -> bool:
-    """Does the grammar accept a text as it is?"""
-    try:
-        return bool(parse_tree(text, name, prefix=""))
-    except ResponseError:
-        return False

@@ -21,16 +21,7 @@ from outspoken.results.errors import GrammarError, OutspokenError
 from outspoken.terminal.errors import UsageError
 
 from .chat_template import examples_of
-from .drafting import (
-    AlreadyReadError,
-    Draft,
-    Example,
-    blank,
-    by_copy,
-    by_examples,
-    reading,
-    write,
-)
+from .drafting import AlreadyReadError, Draft, Example, blank, by_copy, by_examples, reading, write
 from .shapes import UnclearError
 
 
@@ -129,21 +120,9 @@ def _responses(paths: list[Path], when: str) -> dict[str, Example]:
 
 def _report(draft: Draft, written: list[Path], checkout: Checkout) -> None:
     """Print what was written, the open questions, and the next steps."""
-    name = draft.name
     print("\n".join([*draft.remarks, "", f"written: {counted(len(written), 'file')}"]))
-    print("\n".join(f"  {checkout.shown(path)}" for path in written))
-    if not checkout.is_project:
-        shown = checkout.command("show", name)
-        print(f"\nnext:\n  {checkout.command('check', name)}\n  {shown} ok/{draft.cases[0].name}")
-        return
-    first = next(path for path in written if path.suffix == ".txt")
-    print("\nnext:")
-    for command, why in (
-        (f"edit {checkout.shown(checkout.grammar(name))}", "fill in what the header leaves open"),
-        (f"python -m tools.check {name}", "what is wrong or missing"),
-        (f"python -m tools.show {name} {checkout.shown(first)}", "how a response is read"),
-        (f"./tools/test tests/test_formats.py -k {name} --snapshot-update", "then read the snapshot"),
-        ("python -m tools.compile", "so that users need no Lark"),
-        ("python -m tools.docs", "the table of formats, and the pages"),
-    ):
-        print(f"  {command}\n      {why}")
+    print("\n".join([f"  {checkout.shown(path)}" for path in written]))
+    print(f"\nnext:\n  {checkout.command('check', draft.name)}")
+    print(f"  {checkout.command('show', draft.name)} ok/{draft.cases[0].name}")
+    if checkout.is_project:
+        print("  grammars/README.md, `Accept the results`")

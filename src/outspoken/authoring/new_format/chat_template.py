@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,6 @@ from jinja2 import nodes
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from pydantic import BaseModel, ValidationError
 
 from outspoken.terminal.errors import UsageError
 
@@ -45,23 +46,12 @@ class _Generation(Extension):
         return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
 
-def _to_json(
-    value: Any,
-    ensure_ascii: bool = False,
-    indent: int | None = None,
-    separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
-) -> str:
-    """JSON with the characters and the order that a value has; Jinja's own filter would escape and sort."""
-    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+#: JSON with the characters and the order that a value has; Jinja's own filter would escape and sort.
+_to_json = partial(json.dumps, ensure_ascii=False)
 
 
 def _refuse(message: str) -> None:
     raise jinja2.TemplateError(message)
-
-
-def _now(pattern: str) -> str:
-    return datetime.now().strftime(pattern)
 
 
 class ChatTemplate:
@@ -73,7 +63,7 @@ class ChatTemplate:
         )
         environment.filters["tojson"] = _to_json
         known: dict[str, Any] = environment.globals
-        known |= {"raise_exception": _refuse, "strftime_now": _now}
+        known |= {"raise_exception": _refuse, "strftime_now": datetime.now().strftime}
         self._tokens = {**TOKENS, **(tokens or {})}
         try:
             self._template = environment.from_string(source)
@@ -97,42 +87,17 @@ class ChatTemplate:
             raise TemplateError(str(error) or type(error).__name__) from error
 
 
-class _Named(BaseModel):
-    """One of several templates of a model."""
-
-    name: str
-    template: str
-
-
-class _Token(BaseModel):
-    """A special token that is described at length."""
-
-    content: str
-
-
-class _Configuration(BaseModel):
-    """The fields that are read from a tokenizer's configuration."""
-
-    chat_template: str | list[_Named]
-    bos_token: str | _Token | None = None
-    eos_token: str | _Token | None = None
-    unk_token: str | _Token | None = None
-    pad_token: str | _Token | None = None
-
-
 def _configured(text: str) -> tuple[str, dict[str, str]]:
     """The template and the tokens of a tokenizer's configuration."""
-    try:
-        found = _Configuration.model_validate_json(text)
-    except ValidationError as error:
-        raise TemplateError("this is no configuration of a tokenizer that holds a `chat_template`") from error
-    template = found.chat_template
-    if not isinstance(template, str):
-        by_name = {entry.name: entry.template for entry in template}
-        template = by_name.get("tool_use", by_name.get("default", ""))
-    given = {"bos_token": found.bos_token, "eos_token": found.eos_token}
-    given |= {"unk_token": found.unk_token, "pad_token": found.pad_token}
-    return template, {name: t.content if isinstance(t, _Token) else t for name, t in given.items() if t}
+    with suppress(ValueError, AttributeError, KeyError, TypeError):
+        found: Any = json.loads(text)
+        template = found["chat_template"]
+        if not isinstance(template, str):
+            by_name = {entry["name"]: entry["template"] for entry in template}
+            template = by_name.get("tool_use", by_name.get("default", ""))
+        given = {name: found.get(name) for name in TOKENS}
+        return template, {name: t if isinstance(t, str) else t["content"] for name, t in given.items() if t}
+    raise TemplateError("this is no configuration of a tokenizer that holds a `chat_template`")
 
 
 def examples_of(path: Path) -> tuple[dict[str, Example], list[str]]:
@@ -147,8 +112,10 @@ def examples_of(path: Path) -> tuple[dict[str, Example], list[str]]:
     except OSError as error:
         raise UsageError(f"cannot read `{path}`: {error.strerror or error}") from error
     origin = f"chat template {path.name}, read on {date.today().isoformat()}"
-    tries = [_turns(template, as_text=False), _turns(template, as_text=True)]
-    turns, refused = tries[not _holds_arguments(tries[0][0])]
+    turns, refused = _turns(template, as_text=False)
+    call = turns.get("one_call", ("", ""))[0]
+    if "Paris" not in call or "{'" in call:  # no arguments are written, or as Python writes a dict
+        turns, refused = _turns(template, as_text=True)
     if not turns:
         raise UnclearError(next(iter(refused.values())))
     remarks = [f"the template refuses `{name}`: {why}" for name, why in refused.items()]
@@ -167,12 +134,9 @@ def examples_of(path: Path) -> tuple[dict[str, Example], list[str]]:
     return examples, list(dict.fromkeys(remarks))
 
 
-_Turns = dict[str, tuple[str, str]]
-
-
-def _turns(template: ChatTemplate, *, as_text: bool) -> tuple[_Turns, dict[str, str]]:
+def _turns(template: ChatTemplate, *, as_text: bool) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
     """The messages as the template renders them, and why it refuses others. Some want arguments as the text of JSON."""
-    turns: _Turns = {}
+    turns: dict[str, tuple[str, str]] = {}
     refused: dict[str, str] = {}
     for name, message in MESSAGES.items():
         try:
@@ -180,11 +144,6 @@ def _turns(template: ChatTemplate, *, as_text: bool) -> tuple[_Turns, dict[str, 
         except TemplateError as error:
             refused[name] = str(error)
     return turns, refused
-
-
-def _holds_arguments(turns: _Turns) -> bool:
-    """Whether a call is written, and not as Python writes a dict."""
-    return "one_call" in turns and "Paris" in turns["one_call"][0] and "{'" not in turns["one_call"][0]
 
 
 def turn(template: ChatTemplate, message: Message, *, as_text: bool = False) -> tuple[str, str]:
@@ -220,13 +179,10 @@ def _message(message: Message, *, as_text: bool) -> dict[str, Any]:
     made: dict[str, Any] = {"role": "assistant", "content": message.text}
     if message.reasoning:
         made |= dict.fromkeys(("reasoning_content", "reasoning", "thinking"), message.reasoning)
-    calls = [
-        {"name": call.name, "arguments": _to_json(call.arguments) if as_text else call.arguments}
-        for call in message.calls
-    ]
-    ids = [call.id for call in message.calls]
-    if calls:
+    if message.calls:
+        given = [(call, _to_json(call.arguments) if as_text else call.arguments) for call in message.calls]
         made["tool_calls"] = [
-            {"id": id_, "type": "function", "function": call} for id_, call in zip(ids, calls, strict=True)
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+            for call, arguments in given
         ]
     return made

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from outspoken import Reasoning, RenderError, Reply, Text, parse, render
+from outspoken import Reply, parse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import Case
 from outspoken.authoring.shared.text import counted
@@ -29,6 +29,8 @@ _FIRST, _LAST, _TOKEN = (
 _SAMPLE = re.compile(r"^[ ]{0,3}(`{3,})[^\n]*\n.*?(?:^[ ]{0,3}\1|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
+#: The grammar of a call that is made up; `NAME` stands for that of the format.
+_SKELETON = Path(__file__).with_name("skeleton.lark")
 _NO_CALL = (
     "no call was found: no JSON object with a name and arguments, and no name before an object or before keys with "
     "values; without `--from`, a skeleton is written to fill in"
@@ -39,11 +41,9 @@ class AlreadyReadError(Exception):
     """A format reads all of it already. `lines` are the message."""
 
     def __init__(self, formats: Sequence[str], what: str) -> None:
-        first, *others = formats
-        self.lines = [f"`{first}` reads {what} already: add the model to its header"]
-        self.lines += [f"so do {', '.join(f'`{name}`' for name in others)}"] if others else []
+        self.lines = [f"`{formats[0]}` reads {what} already: add the model to its header"]
+        self.lines += [f"so do {', '.join([f'`{name}`' for name in formats[1:]])}"] if formats[1:] else []
         self.lines.append("nothing was written; `--force` writes a format of its own all the same")
-        super().__init__(self.lines[0])
 
 
 class Example(NamedTuple):
@@ -81,19 +81,6 @@ class Example(NamedTuple):
         read = [(call.name, *call.arguments) for call in self.read(format).tool_calls]
         found = [(call.name, *call.keys) for call in calls]
         return [f"`{call[0]}({', '.join(call[1:])})` is not read as a call" for call in found if call not in read]
-
-    def again(self, format: str) -> str | None:
-        """It as the format's renderer writes it; None if it cannot."""
-        try:
-            if self.message is None:
-                return render(parse(self.text, format), format)
-            said: list[Any] = [Reasoning(text=self.message.reasoning, span=(0, 0))] if self.message.reasoning else []
-            said += [Text(text=self.message.text, span=(0, 0))] if self.message.text else []
-            ids = any(call.id in self.text for call in self.message.calls)
-            said += [{**call._asdict(), "id": call.id if ids else None} for call in self.message.calls]
-            return render(said, format, tools=schemas(self.message) or None)
-        except RenderError:
-            return None
 
 
 @dataclass
@@ -214,12 +201,11 @@ def add_cases(
     draft: Draft, checkout: Checkout, examples: dict[str, Example], calls: Sequence[Sequence[Call]] = ()
 ) -> None:
     """Add the examples that are read back as cases of `ok`, damaged ones as cases of `err`, and one that breaks off."""
-    well = exact = 0
+    well = 0
     with draft_in_use(checkout, draft.name, draft.grammar):
         for (name, example), found in zip(examples.items(), calls or [()] * len(examples), strict=True):
             wrong = example.lost(draft.name, found)
             well += not wrong
-            exact += not wrong and example.again(draft.name) == END_OF_TURN.sub("", example.text).lstrip("\n")
             options: dict[str, Any] = {"prefix": example.prefix} if example.prefix else {}
             plain = parse(example.text, draft.name, prefix=example.prefix)
             if example.message and [c.arguments for c in plain.tool_calls] != [c[1] for c in example.message.calls]:
@@ -229,8 +215,7 @@ def add_cases(
             draft.remarks += [f"`{name}` is not read back, {where}:", *[f"  {w}" for w in wrong]] if wrong else []
             if not wrong or kind == "err":
                 draft.add(kind, name, example.text, example.origin, **options)
-        many = counted(len(examples), "response")
-        draft.remarks.append(f"{well} of {many} read back; {exact} written again to the byte")
+        draft.remarks.append(f"{well} of {counted(len(examples), 'response')} read back")
         if differing := [case.name for case in draft.cases if case.parse() != streamed(case)]:
             draft.remarks.append(f"read differently in a stream: {', '.join(differing)}")
         cut = next(_truncated(draft.cases), None)
@@ -297,39 +282,10 @@ def by_copy(checkout: Checkout, name: str, like: str, examples: dict[str, Exampl
     return draft
 
 
-_BLANK = """\
-// format:  {name}
-// title:
-// models:
-// source:
-// trim:    text, reasoning
-// example:
-//   Let me look that up.
-//   <{name}>
-//   {{"name": "get_weather", "arguments": {{"city": "Paris"}}}}
-//   </{name}>
-
-// A response: text, code samples, reasoning and calls. Describe a call here; see grammars/README.md.
-start: (TEXT | code | think | tool_call)*
-tool_call: _CALL_OPEN _json_call _CALL_CLOSE
-
-// A marker: the written form, then other forms that are read.
-_CALL_OPEN: "\\n<{name}>\\n" | "<{name}>"
-_CALL_CLOSE: "\\n</{name}>" | "</{name}>"
-
-%import .shared.json_call._json_call
-%import .shared.text.TEXT
-%import .shared.code.code
-%import .shared.think.think
-%import common.WS
-%ignore WS
-"""
-
-
 def blank(checkout: Checkout, name: str) -> Draft:
     """A usable grammar with placeholder markup, and a case for the author to replace."""
     remark = "the markup is made up: replace it by what the model writes"
-    draft = Draft(name, _BLANK.format(name=name), remarks=[remark])
+    draft = Draft(name, _SKELETON.read_text("utf-8").replace("NAME", name), remarks=[remark])
     text = f'Let me look that up.\n<{name}>\n{{"name": "get_weather", "arguments": {{"city": "Paris"}}}}\n</{name}>'
     add_cases(draft, checkout, {"one_call": Example(text, "made up: replace it by what the model wrote")})
     return draft

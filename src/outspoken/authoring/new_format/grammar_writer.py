@@ -65,8 +65,6 @@ def grammar(shape: Shape, name: str, source: str, example: str) -> str:
     opening = shape.section[0] or shape.open
     if not re.search(r"[^\s:;,.=\-\"']", opening):
         raise UnclearError(f"nothing marks where a call begins: {shape.title}")
-    if shape.by_line and not shape.close.strip():
-        raise UnclearError(f"nothing marks where a call ends: {shape.title}")
     body = _Body()
     symbol = _calls(shape, body)
     _call(shape, body)
@@ -92,8 +90,7 @@ def grammar(shape: Shape, name: str, source: str, example: str) -> str:
     for module, names in sorted(body.imports.items()):
         lines.append(f"%import .shared.{module}" + (f".{names[0]}" if len(names) == 1 else f" ({', '.join(names)})"))
     lines += ["%import .shared.code.code", *([] if think else ["%import .shared.think.think"])]
-    lines += [] if shape.by_line else ["%import common.WS", "%ignore WS"]  # a line break that is markup is not ignored
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "%import common.WS", "%ignore WS", ""])
 
 
 def _calls(shape: Shape, body: _Body) -> str:
@@ -123,7 +120,7 @@ def _call(shape: Shape, body: _Body) -> None:
     if shape.pair:
         parts += [body.markers(shape.lead, "_NAME_CLOSE"), _argument(shape, body)]
     free = "before" if shape.pair and not shape.pair.close else ""
-    parts.append(body.markers(shape.close, "_CALL_CLOSE", last=not shape.by_line, free=free))
+    parts.append(body.markers(shape.close, "_CALL_CLOSE", last=True, free=free))
     body.rules["tool_call"] = " ".join(part for part in parts if part)
 
 
@@ -161,11 +158,7 @@ def _argument(shape: Shape, body: _Body) -> str:
     """The symbol for all arguments, and the rule for one."""
     pair = shape.pair
     assert pair is not None
-    if shape.by_line:
-        key = body.terminal("ARG_NAME", r"/\w{1,64}/")
-        opened = body.markers(pair.open, "_LINE_OPEN", ahead=rf"\w{{1,64}}[ ]?{pattern(pair.mid.strip())}")
-    else:
-        opened, key = body.markers(pair.open, "_ARGUMENT_OPEN"), _name("ARG_NAME", pair.mid, body)
+    opened, key = body.markers(pair.open, "_ARGUMENT_OPEN"), _name("ARG_NAME", pair.mid, body)
     value = body.take("json", "JSON_VALUE") if pair.json else body.take("text", "ARG_VALUE")
     mid = body.markers(pair.mid, "_VALUE_OPEN", last=True, free="" if pair.json else "behind")
     close = ""
@@ -187,11 +180,7 @@ def _ahead(shape: Shape, opening: str) -> str:
     behind = pieces((shape.gaps or (shape.lead,))[0] or (shape.pair.open if shape.pair else ""))
     if shape.kinds[0] == "name" and behind:
         slot += rf"\s{{0,99}}{pattern(behind[0].strip())}" if behind[0].strip() else pattern(behind[0])
-    return (
-        "".join(rf"\s{{0,99}}{pattern(piece.strip())}" for piece in others)
-        + ("" if shape.by_line else r"\s{0,99}")
-        + slot
-    )
+    return "".join(rf"\s{{0,99}}{pattern(piece.strip())}" for piece in others) + r"\s{0,99}" + slot
 
 
 def pieces(markup: str) -> list[str]:

@@ -44,18 +44,10 @@ MESSAGES: dict[str, Message] = {
 def schemas(message: Message) -> list[dict[str, Any]]:
     """The tools that a message calls, with the types of their arguments."""
     kinds = {str: "string", bool: "boolean", int: "integer", list: "array", dict: "object"}
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": call.name,
-                "description": f"The tool {call.name}.",
-                "parameters": {
-                    "type": "object",
-                    "properties": {key: {"type": kinds[type(value)]} for key, value in call.arguments.items()},
-                    "required": list(call.arguments),
-                },
-            },
-        }
-        for call in message.calls
-    ]
+    made: list[dict[str, Any]] = []
+    for call in message.calls:
+        properties = {key: {"type": kinds[type(value)]} for key, value in call.arguments.items()}
+        parameters = {"type": "object", "properties": properties, "required": [*properties]}
+        about = {"name": call.name, "description": f"The tool {call.name}.", "parameters": parameters}
+        made.append({"type": "function", "function": about})
+    return made

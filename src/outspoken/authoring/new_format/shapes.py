@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -64,13 +64,6 @@ _PAIRS = [
     r"(?P<close>[\"']\s*/?>)",
     rf"(?<=\w)(?P<open>{_TOKENS})(?P<key>{_KEY})(?P<mid>{_TOKENS})(?P<value>.*?)(?P<close>{_TOKENS})",
 ]
-_LINE = re.compile(
-    rf"^(?P<open>(?!</)[^\w\n]*(?:\w+(?::[ ]?|[ ]))?)(?P<name>{_NAME})(?P<end>[^\w\n>]*)\n"
-    rf"(?P<open_key>[^\w\n]*)(?P<key>\w{{1,64}})(?P<mid>[ ]?(?::|=>|->|=)[ ]?)(?=[^\n])",
-    re.MULTILINE,
-)
-_LAST_LINE = re.compile(r"\n[^\w\n]+(?:\w+[^\w\n]*)?(?=\n|\Z)")
-_REST = re.compile(r"[^\n]*")
 _PYTHON = re.compile(r"(?<![\w.])([A-Za-z_][\w.\-]{0,99})\(")
 _PYTHON_KEY = re.compile(r"\s*,?\s*([A-Za-z_]\w*)\s*=\s*")
 
@@ -130,7 +123,6 @@ class Shape:
     own_keys: tuple[str, str]
     lead: str = ""
     pair: Pair | None = None
-    by_line: bool = False
     open: str = ""
     close: str = ""
     section: tuple[str, str] = ("", "")
@@ -194,32 +186,53 @@ def objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
         at = text.find("{", at + 1)
 
 
-def _json_calls(text: str) -> Iterator[Call]:
-    """Objects with a name, which is a text, and arguments, which are an object; other keys may stand beside them."""
+def _object_calls(text: str, call_of: Callable[[str, int, int, dict[str, Any]], Call | None]) -> Iterator[Call]:
+    """The calls that are made of an object, by what makes one of an object at a place."""
     end = 0
     for start, stop, value in objects(text):
-        texts = [key for key, inner in value.items() if isinstance(inner, str) and not key.lower().endswith("id")]
-        given = [key for key, inner in value.items() if isinstance(inner, dict)]
-        named = [key for key in texts if "name" in key] or texts
-        if start >= end and named and len(given) == 1:
-            own = (named[0], given[0])
-            yield Call((Slot("json", start, stop),), stop, value[own[0]], tuple(value[own[1]]), own)
+        call = call_of(text, start, stop, value) if start >= end else None
+        if call is not None and call.start >= end:
+            yield call
             end = stop
 
 
-def _keyed_calls(text: str) -> Iterator[Call]:
-    """Objects whose only key is the name of the call, and its value the arguments."""
-    end = 0
-    for start, stop, value in objects(text):
-        name, inner = next(iter(value.items()), ("", None)) if len(value) == 1 else ("", None)
-        if start >= end and isinstance(inner, dict):
-            key = text.index('"', start)
-            behind = (scanner.read_at(text, key, 64) or ("", key))[1]
-            brace = text.index("{", behind)
-            last = text.rindex("}", brace, stop - 1) + 1
-            slots = (Slot("quoted_name", key, behind), Slot("object", brace, last))
-            yield Call(slots, last, name, tuple(cast("dict[str, Any]", inner)))
-            end = stop
+def _json_call(_: str, start: int, stop: int, value: dict[str, Any]) -> Call | None:
+    """An object with a name, which is a text, and arguments, which are an object; other keys may stand beside them."""
+    texts = [key for key, inner in value.items() if isinstance(inner, str) and not key.lower().endswith("id")]
+    given = [key for key, inner in value.items() if isinstance(inner, dict)]
+    named = [key for key in texts if "name" in key] or texts
+    if not named or len(given) != 1:
+        return None
+    return Call((Slot("json", start, stop),), stop, value[named[0]], tuple(value[given[0]]), (named[0], given[0]))
+
+
+def _keyed_call(text: str, start: int, stop: int, value: dict[str, Any]) -> Call | None:
+    """An object whose only key is the name of the call, and its value the arguments."""
+    name, inner = next(iter(value.items()), ("", None))
+    if len(value) != 1 or not isinstance(inner, dict):
+        return None
+    key = text.index('"', start)
+    behind = (scanner.read_at(text, key, 64) or ("", key))[1]
+    last = text.rindex("}", behind, stop - 1) + 1
+    slots = (Slot("quoted_name", key, behind), Slot("object", text.index("{", behind), last))
+    return Call(slots, last, name, tuple(cast("dict[str, Any]", inner)))
+
+
+def _named_call(head: re.Pattern[str]) -> Callable[[str, int, int, dict[str, Any]], Call | None]:
+    """A name, which is in what stands before the object with the arguments."""
+
+    def call_of(text: str, start: int, stop: int, value: dict[str, Any]) -> Call | None:
+        match = head.match(text, max(start - 400, 0), start)
+        if match is None:
+            return None
+        slots = [Slot(kind, *match.span(kind)) for kind in head.groupindex if kind != "gap"]
+        return Call((*sorted(slots, key=_start), Slot("object", start, stop)), stop, match["name"], tuple(value))
+
+    return call_of
+
+
+def _start(slot: Slot) -> int:
+    return slot.start
 
 
 def _python_calls(text: str) -> Iterator[Call]:
@@ -237,26 +250,6 @@ def _python_calls(text: str) -> Iterator[Call]:
             yield Call((Slot("python", match.start(), end),), end, match[1], tuple(keys))
 
 
-def _head(text: str, start: int, end: int, pattern: re.Pattern[str]) -> tuple[tuple[Slot, ...], str] | None:
-    """The slots of what stands before the arguments of a call, and the markup behind them."""
-    match = pattern.match(text, max(start, end - 400), end)
-    if match is None:
-        return None
-    slots = [Slot(kind, *match.span(kind)) for kind in pattern.groupindex if kind in ("name", "id", "index")]
-    return tuple(sorted(slots, key=lambda slot: slot.start)), match["gap"]
-
-
-def _named_objects(text: str, pattern: re.Pattern[str]) -> Iterator[Call]:
-    """A name, and behind it a JSON object that holds the arguments."""
-    end = 0
-    for start, stop, value in objects(text):
-        if start < end or (head := _head(text, end, start, pattern)) is None:
-            continue
-        name = next(text[slot.start : slot.end] for slot in head[0] if slot.kind == "name")
-        end = stop
-        yield Call((*head[0], Slot("object", start, stop)), stop, name, tuple(value))
-
-
 def _named_pairs(text: str, first: re.Pattern[str]) -> Iterator[Call]:
     """A name, and behind it keys and values between tags; the tags of the first argument are those of all."""
     match = first.search(text)
@@ -267,44 +260,23 @@ def _named_pairs(text: str, first: re.Pattern[str]) -> Iterator[Call]:
     pair = re.compile(rf"(\s*{parts[0]})\s*({_KEY})\s*({mid})(.*?)({parts[2]})", re.DOTALL)
     end = 0
     while one := pair.search(text, end):
-        head = _head(text, end, one.start(), _HEADS[-1])
-        pairs: list[Pair] = []
-        keys: list[str] = []
-        stop = one.end()
-        found: re.Match[str] | None = one
-        while found:
-            value, close = found[4], found[5]
-            if value.startswith("\n") and value.endswith("\n") and len(value) > 2:
-                value, mid_, close = value[1:-1], f"{found[3]}\n", f"\n{close}"
-            else:
-                mid_ = found[3]
-            whole = scanner.read_at(value, 0, 64)
-            is_json = whole is not None and whole[1] == len(value)
-            pairs.append(Pair(found[1], mid_, close, is_json and isinstance(whole[0] if whole else 0, str)))
-            keys.append(found[2])
-            stop = found.end()
-            found = pair.match(text, stop)
-        if head and head[0][0].end > end:
-            [name] = head[0]
-            yield Call((name,), stop, text[name.start : name.end], tuple(keys), lead=head[1], pairs=tuple(pairs))
-        end = stop
+        head = _HEADS[-1].match(text, max(one.start() - 400, end), one.start())
+        found = [one]
+        while following := pair.match(text, found[-1].end()):
+            found.append(following)
+        if head is not None and head.end("name") > end:
+            pairs = tuple([_pair(*each.group(1, 3, 4, 5)) for each in found])
+            slots, keys = (Slot("name", *head.span("name")),), tuple([each[2] for each in found])
+            yield Call(slots, found[-1].end(), head["name"], keys, lead=head["gap"], pairs=pairs)
+        end = found[-1].end()
 
 
-def _lines(text: str) -> Iterator[Call]:
-    """A line with a name, and behind it lines with a key and a value."""
-    end = 0
-    for match in _LINE.finditer(text):
-        if match.start() < end or not match["open"].strip():
-            continue
-        opened, mid = f"\n{match['open_key']}", match["mid"]
-        pair = re.compile(rf"{re.escape(opened)}(\w{{1,64}}){re.escape(mid)}[^\n]+")
-        keys: list[str] = []
-        end = match.end("end")
-        while found := pair.match(text, end):
-            keys.append(found[1])
-            end = found.end()
-        slot = Slot("name", *match.span("name"))
-        yield Call((slot,), end, match["name"], tuple(keys), lead=match["end"], pairs=(Pair(opened, mid, ""),))
+def _pair(opened: str, mid: str, value: str, close: str) -> Pair:
+    """The markup of an argument. Line breaks round a value belong to it."""
+    if value.startswith("\n") and value.endswith("\n") and len(value) > 2:
+        value, mid, close = value[1:-1], f"{mid}\n", f"\n{close}"
+    whole = scanner.read_at(value, 0, 64)
+    return Pair(opened, mid, close, whole is not None and whole[1] == len(value) and isinstance(whole[0], str))
 
 
 # what is common to calls
@@ -312,12 +284,11 @@ def _lines(text: str) -> Iterator[Call]:
 
 #: By what is said of a shape: what finds its calls in a text. Likely shapes come first.
 _FINDERS: list[tuple[str, Callable[[str], Iterator[Call]]]] = [
-    ("a call is a JSON object", _json_calls),
-    ("a call is an object whose key is the name", _keyed_calls),
+    ("a call is a JSON object", partial(_object_calls, call_of=_json_call)),
+    ("a call is an object whose key is the name", partial(_object_calls, call_of=_keyed_call)),
     ("a call is written as in Python", _python_calls),
-    *[("a name, then a JSON object", partial(_named_objects, pattern=head)) for head in _HEADS],
+    *[("a name, then a JSON object", partial(_object_calls, call_of=_named_call(head))) for head in _HEADS],
     *[("a name, then keys and values", partial(_named_pairs, first=re.compile(pair, re.DOTALL))) for pair in _PAIRS],
-    ("a line with a name, then lines with keys and values", _lines),
 ]
 
 
@@ -334,13 +305,11 @@ def _shape(title: str, texts: Sequence[str], thoughts: Sequence[Thought], found:
     calls = [(text, call) for text, own in zip(texts, found, strict=True) for call in own]
     kinds = _most(tuple(slot.kind for slot in call.slots) for _, call in calls)
     same = [(text, call) for text, call in calls if tuple(slot.kind for slot in call.slots) == kinds]
-    same = _without_prefix(same)
     gaps = [
         _agreed(text[call.slots[i].end : call.slots[i + 1].start] for text, call in same) for i in range(len(kinds) - 1)
     ]
     pairs = [pair for _, call in same for pair in call.pairs]
     shape = Shape(title, kinds, tuple(gaps), _most(call.own_keys for _, call in same), calls=found)
-    shape.by_line = title.startswith("a line")
     if pairs:
         broken = [pair for pair in pairs if pair.mid.endswith("\n") and pair.close.startswith("\n")]
         shown = broken if len(broken) * 3 >= len(pairs) else pairs
@@ -358,25 +327,8 @@ def _shape(title: str, texts: Sequence[str], thoughts: Sequence[Thought], found:
     return shape
 
 
-def _without_prefix(calls: list[tuple[str, Call]]) -> list[tuple[str, Call]]:
-    """Calls whose names begin with the same word and a full stop, such as `functions.`, which is markup then."""
-    words = Counter(
-        call.name.partition(".")[0] for _, call in calls if "." in call.name and call.slots[0].kind == "name"
-    )
-    for word, number in words.most_common(1):
-        if number * 2 > len(calls) and len({call.name for _, call in calls}) > 1:
-            for _, call in calls:
-                if call.name.startswith(f"{word}."):
-                    call.slots = (call.slots[0]._replace(start=call.start + len(word) + 1), *call.slots[1:])
-                    call.name = call.name[len(word) + 1 :]
-    return calls
-
-
-def _edges(shape: Shape, texts: Sequence[str], starts: Sequence[int], *, by_line: bool = False) -> None:
-    """Set the markup around calls, from what stands before, between and behind them.
-
-    `by_line` takes what the lines of all calls begin and end with, for markup that is made of words or signs.
-    """
+def _edges(shape: Shape, texts: Sequence[str], starts: Sequence[int]) -> None:
+    """Set the markup around calls, from what stands before, between and behind them."""
     before: list[str] = []
     behind_text: list[str] = []
     between: list[str] = []
@@ -385,46 +337,37 @@ def _edges(shape: Shape, texts: Sequence[str], starts: Sequence[int], *, by_line
         last = -1
         for number, call in enumerate(calls):
             floor = calls[number - 1].end if number else start
-            opened = _run_before(text, floor, call.start, by_line or shape.by_line)
+            opened = _run_before(text, floor, call.start)
             if last >= 0 and not text[last:opened].strip():
                 between.append(text[calls[number - 1].end : call.start])
                 behind.pop()
             else:
                 (behind_text if text[floor:opened].strip() else before).append(text[opened : call.start])
-            run = (_LAST_LINE if shape.by_line else _REST if by_line else _BEHIND).match(text, call.end)
+            run = _BEHIND.match(text, call.end)
             last = run.end() if run else call.end
             behind.append(text[call.end : last])
     opening, closing, inner = _agreed([*before, *behind_text]), _agreed(behind), _agreed(between)
     if _bare(_agreed(behind_text)) == _bare(opening):
         opening = _agreed(behind_text)
-    if by_line:
-        opening = "".join(reduce(_common, [tokens(text)[::-1] for text in (behind_text or before)])[::-1])
-        closing = "".join(reduce(_common, [tokens(text) for text in behind]))
-        opening = opening if re.search(r"[^\w\s]{2}", opening) else ""  # what words alone open is text
-    elif not opening.strip():
-        return _edges(shape, texts, starts, by_line=True)
     shape.open, shape.close = opening, closing
     if not between:
         shape.unseen.append("no response has two calls in a row: what stands between them is not known")
         if opening.rstrip().endswith("[") and closing.lstrip().startswith("]"):
             shape.open, shape.close, shape.section, shape.separator = "", "", (opening, closing), ", "
-        return None
+        return
     if _bare(inner) == _bare(closing) + _bare(opening):
-        return None
+        return
     shape.open = "".join(_common(tokens(opening)[::-1], tokens(inner)[::-1])[::-1])
     rest = inner[: len(inner) - len(shape.open)] if shape.open else inner
     shape.close = "".join(_common(tokens(closing), tokens(rest)))
     shape.separator = rest[len(rest) - len(rest.lstrip()) if not shape.close else len(shape.close) :]
     shape.section = (opening[: len(opening) - len(shape.open)], closing[len(shape.close) :])
-    return None
 
 
-def _run_before(text: str, start: int, end: int, by_line: bool) -> int:
+def _run_before(text: str, start: int, end: int) -> int:
     """The start of the markup that ends at `end`, at least `start`, with the white space before it."""
     at = end
-    if by_line:
-        at = max(text.rfind("\n", start, end), start)
-    while at > start and not by_line and (match := _BEFORE.search(text[start:at])):
+    while at > start and (match := _BEFORE.search(text[start:at])):
         at = start + match.start()
     while start < at < end and text[at - 1].isspace():
         at -= 1

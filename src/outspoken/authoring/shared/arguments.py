@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 from outspoken.results.snippet import visible
@@ -27,3 +28,15 @@ def refuse(prefix: str, error: Exception, checkout: Checkout) -> int:
         raise UsageError(message) from error
     print(f"{prefix}{visible(' '.join(str(error).split()))}", file=sys.stderr)
     return 2
+
+
+def positive(kind: type[int] | type[float]) -> Callable[[str], float]:
+    """What reads a number of this kind that is more than 0."""
+
+    def number(text: str) -> float:
+        value = kind(text)
+        if not value > 0:
+            raise argparse.ArgumentTypeError(f"{text} is not more than 0")
+        return value
+
+    return number

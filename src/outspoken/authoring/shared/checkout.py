@@ -21,88 +21,19 @@ _IN_USE: list[object] = []
 
 @dataclass(frozen=True)
 class Checkout:
-    """The folders of a checkout, or of any folder with the same layout. `root` is its top."""
+    """The folders of a checkout, or of any folder with the same layout; or a grammar in a `file` anywhere.
 
-    root: Path = TOP
-
-    @property
-    def grammars(self) -> Path:
-        """The folder of the grammars."""
-        return self.root / "grammars"
-
-    @property
-    def corpus(self) -> Path:
-        """The folder with a folder of responses for each format."""
-        return self.root / "tests" / "corpus"
-
-    @property
-    def snapshots(self) -> Path:
-        """The folder with what each response of the corpus is read as, one file for each format."""
-        return self.root / "snapshots" / "test_formats"
-
-    def names(self) -> list[str]:
-        """The formats that have a grammar, in alphabetical order."""
-        return sorted(path.stem for path in self.grammars.glob("*.lark"))
-
-    def grammar(self, name: str) -> Path:
-        """The grammar of a format, whether it is there or not."""
-        return self.grammars / f"{name}.lark"
-
-    @property
-    def is_project(self) -> bool:
-        """Whether the formats are part of a project that keeps their origins, compiled forms and snapshots."""
-        return True
-
-    def command(self, tool: str, name: str) -> str:
-        """The command that runs a tool on a format."""
-        return f"python -m tools.{tool} {name}"
-
-    def shown(self, path: Path) -> str:
-        """A path as it is written in messages: from the top of the checkout where it lies in it."""
-        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
-
-    def case_files(self, format: str = "*") -> list[Path]:
-        """The texts of the cases of a format, or of all, by format, kind and name."""
-        return sorted(self.corpus.glob(f"{format}/*/*.txt"))
-
-    def existing(self, name: str) -> Path:
-        """The grammar of a format. Raises UnknownFormatError if there is none of exactly this name."""
-        path = self.grammar(name)
-        if not path.is_file():
-            raise UnknownFormatError(name, self.names())
-        return path
-
-    @property
-    def files(self) -> dict[str, Path]:
-        """The grammars by name that lie elsewhere than in the folder of the grammars."""
-        return {}
-
-    @contextmanager
-    def in_use(self) -> Generator[None]:
-        """Within, everything is parsed with these grammars, as they are now.
-
-        If they are in use already and none of their files has changed, what was made of them is kept.
-        """
-        _use(self.grammars, self.files)
-        try:
-            yield
-        finally:
-            _use(own_folder(), {})
-
-
-@dataclass(frozen=True)
-class Workspace(Checkout):
-    """The library's grammars and one in a `file` anywhere, which may take the place of one of them.
-
-    The cases of a grammar `my.lark` are its header's example, and the files in the folder `my` beside it: `my/ok/*.txt`
-    are sound responses, `my/err/*.txt` damaged ones. Both folders may be missing.
+    `root` is the top of a checkout. Of a file, the grammars are the library's and it; it may take the place of one of
+    them. Its cases are its header's example, and the files in the folder beside it that has its name: of `my.lark`,
+    `my/ok/*.txt` are sound responses, `my/err/*.txt` damaged ones. Both folders may be missing.
     """
 
-    file: Path = Path()
+    root: Path = TOP
+    file: Path | None = None
 
     @classmethod
-    def of(cls, file: Path, *, is_new: bool = False) -> Workspace:
-        """The workspace of a file, which is yet to be written if it `is_new`. Raises GrammarError if it is no grammar.
+    def of(cls, file: Path, *, is_new: bool = False) -> Checkout:
+        """That of a file, which is yet to be written if it `is_new`. Raises GrammarError if it is no grammar.
 
         The file has to be text, whatever is wrong with the grammar.
         """
@@ -117,49 +48,68 @@ class Workspace(Checkout):
         return cls(file.parent, file)
 
     @property
-    def name(self) -> str:
-        """The name of the format."""
-        return self.file.stem
+    def is_project(self) -> bool:
+        """Whether the formats are part of a project that keeps their origins and compiled forms."""
+        return self.file is None
 
     @property
     def grammars(self) -> Path:
-        """The folder of the library's grammars."""
-        return own_folder()
+        """The folder of the grammars."""
+        return self.root / "grammars" if self.file is None else own_folder()
 
     @property
     def corpus(self) -> Path:
-        """The folder of the file: in it is the folder of the grammar's cases."""
-        return self.file.parent
+        """The folder with a folder of responses for each format."""
+        return self.root / "tests" / "corpus" if self.file is None else self.root
 
     @property
     def files(self) -> dict[str, Path]:
-        """The file, once it is there."""
-        return {self.name: self.file} if self.file.is_file() else {}
-
-    @property
-    def is_project(self) -> bool:
-        """No: nothing but the file and its cases is kept."""
-        return False
+        """The grammars by name that lie elsewhere than in the folder of the grammars, and are there."""
+        return {self.file.stem: self.file} if self.file is not None and self.file.is_file() else {}
 
     def names(self) -> list[str]:
-        """The library's formats and that of the file."""
-        return sorted({*Checkout.names(self), *self.files})
+        """The formats that have a grammar, in alphabetical order."""
+        return sorted({*[path.stem for path in self.grammars.glob("*.lark")], *self.files})
 
     def grammar(self, name: str) -> Path:
         """The grammar of a format, whether it is there or not."""
-        return self.file if name == self.name else Checkout.grammar(self, name)
+        if self.file is not None and name == self.file.stem:
+            return self.file
+        return self.grammars / f"{name}.lark"
+
+    def existing(self, name: str) -> Path:
+        """The grammar of a format. Raises UnknownFormatError if there is none of exactly this name."""
+        path = self.grammar(name)
+        if not path.is_file():
+            raise UnknownFormatError(name, self.names())
+        return path
 
     def case_files(self, format: str = "*") -> list[Path]:
-        """The texts of the cases of the grammar, the only ones here."""
-        return Checkout.case_files(self, self.name) if format in ("*", self.name) else []
+        """The texts of the cases of a format, or of all, by format, kind and name. Of a file, there are no others."""
+        if self.file is not None:
+            format = self.file.stem if format in ("*", self.file.stem) else "-"
+        return sorted(self.corpus.glob(f"{format}/*/*.txt"))
 
     def command(self, tool: str, name: str) -> str:
-        """The command that runs a tool on the file."""
-        return f"outspoken grammar {tool} {self.file}"
+        """The command that runs a tool on a format."""
+        return f"python -m tools.{tool} {name}" if self.file is None else f"outspoken grammar {tool} {self.file}"
 
     def shown(self, path: Path) -> str:
-        """A path as the author knows it."""
-        return str(path)
+        """A path as it is written in messages: from the top of the checkout where it lies in it."""
+        is_within = self.is_project and path.is_relative_to(self.root)
+        return path.relative_to(self.root).as_posix() if is_within else str(path)
+
+    @contextmanager
+    def in_use(self) -> Generator[None]:
+        """Within, everything is parsed with these grammars, as they are now.
+
+        If they are in use already and none of their files has changed, what was made of them is kept.
+        """
+        _use(self.grammars, self.files)
+        try:
+            yield
+        finally:
+            _use(own_folder(), {})
 
 
 def _use(folder: Path, files: dict[str, Path]) -> None:

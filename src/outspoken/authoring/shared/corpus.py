@@ -60,9 +60,3 @@ def load(path: Path) -> Case:
 def cases(checkout: Checkout, format: str = "*") -> list[Case]:
     """The cases of a format, or of all, by format, kind and name."""
     return [load(path) for path in checkout.case_files(format)]
-
-
-def sources(checkout: Checkout, format: str) -> dict[str, Any]:
-    """Where the cases of a format come from, by the case's name; empty if nothing says it."""
-    path = checkout.corpus / format / "sources.toml"
-    return toml.loads(path.read_text("utf-8")) if path.is_file() else {}

@@ -98,16 +98,14 @@ class Source:
     @cached_property
     def imports(self) -> list[Import]:
         """The imported names in the order of the file."""
-        return list(self._imports())
-
-    def _imports(self) -> Iterator[Import]:
+        found: list[Import] = []
         for match in _IMPORT.finditer(self.bare):
             module, relative = match[2].rpartition(".")[2], bool(match[1])
-            if match[3]:
-                yield Import(module, relative, match[3], match[4] or match[3], match.span(3), match[2])
-                continue
-            for name in _WORD.finditer(self.bare, *match.span(5)):
-                yield Import(module, relative, name[0], name[0], name.span(), match[2])
+            names = [match] if match[3] else _WORD.finditer(self.bare, *match.span(5))
+            for name in names:
+                known_as, group = (match[4] or match[3], 3) if match[3] else (name[0], 0)
+                found.append(Import(module, relative, name[group], known_as, name.span(group), match[2]))
+        return found
 
     @cached_property
     def overrides(self) -> list[Definition]:
@@ -167,11 +165,6 @@ class Source:
     def ignored(self) -> list[str]:
         """The terminals that may stand between all others."""
         return _IGNORE.findall(self.bare)
-
-    @cached_property
-    def used(self) -> set[str]:
-        """The names that definitions speak of, or that are ignored."""
-        return set(self.ignored).union(*[definition.uses for definition in self.definitions])
 
     def find(self, text: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
         """The span of a word or a quoted string in the file, from a place on; None if it is not there."""

@@ -21,9 +21,3 @@ def joined(words: list[str], last: str = "and") -> str:
 def counted(number: int, thing: str) -> str:
     """A number of things: `1 call`, `2 calls`."""
     return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
-def common_length(one: str, other: str) -> int:
-    """The length of the longest common prefix of two texts."""
-    differ = (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    return next(differ, min(len(one), len(other)))
