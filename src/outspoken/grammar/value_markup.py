@@ -86,8 +86,8 @@ class LooseMarkup:
         """How loose the markers in a value are.
 
         One at an edge of the value is "certain" damage, and so is an opener or a separator among one or two markers.
-        One or two closers are "possible" damage: something else has to speak for it. More markers than that are text
-        about markup.
+        Closers alone are "possible" damage, and so are more markers than that, which may be text about markup: something
+        else has to speak for it.
         """
         low = text.lower()
         matches = [m for m in self._search.finditer(low) if not _is_mentioned(low, *m.span())]
@@ -96,7 +96,7 @@ class LooseMarkup:
             return ""
         if not low[: matches[0].start()].strip() or not low[matches[-1].end() :].strip():
             return "certain"
-        return "" if len(sides) > _FEW else "certain" if max(sides) > 0 else "possible"
+        return "certain" if len(sides) <= _FEW and max(sides) > 0 else "possible"
 
 
 _BEFORE = re.compile(r"[ \t\"'`(“«]\Z")

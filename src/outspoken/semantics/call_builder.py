@@ -20,7 +20,7 @@ from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
 from .lacking import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
-from .proof import Objection, loses_path, objections, unproven
+from .proof import Objection, is_unlike, loses_path, objections, unproven
 from .repair_paths import set_paths, set_paths_before
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
 from .state import ReplyState
@@ -32,7 +32,7 @@ _NOT_IN_NAME = frozenset('"{}\n')
 
 
 #: Objections to which there is no second opinion: what the model wrote says two things.
-_REFUSED = frozenset({"repeated-argument", "lost-path", "unproven"})
+_REFUSED = frozenset({"repeated-argument", "lost-path", "unnamed-argument", "unproven"})
 
 
 class CallBuilder:
@@ -433,7 +433,7 @@ class CallBuilder:
             found.append(Objection("repeated-argument", f"the argument `{repeated}` is given twice, with two values"))
         if text and loses_path(text):
             found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
-        if node.looseness == "certain" or (node.looseness and lacking(self._tools, name, arguments)):
+        if node.looseness == "certain" or (node.looseness and is_unlike(self._tools, name, arguments)):
             found.append(Objection("unproven", "a value holds markup that may belong to the call"))
         if is_repaired:
             closers = closing_forms(registry.automaton(self._header.format))

@@ -14,6 +14,8 @@ from outspoken.notations.coerce import fits
 from outspoken.notations.tools import Tools, may_have
 from outspoken.results.edits import Edit
 
+from .lacking import lacking
+
 #: A path that JSON escapes have damaged: `"C:\temp"`, whose `\t` is a tab.
 _LOST_PATH = re.compile(r'"[A-Za-z]:\\[bfnrt]\w')
 
@@ -54,8 +56,17 @@ def objections(tools: Tools, name: str, arguments: Mapping[str, Any], *, repaire
             yield Objection(
                 "unlisted-value", f"the value of the argument `{key}` of `{name}` is none that its schema lists"
             )
+        elif key[:1] == "$" and not may_have(tools, name, key):
+            yield Objection("unnamed-argument", f"a value of `{name}` has no name")
         elif repaired and not may_have(tools, name, key):
             yield Objection("unknown-argument", f"`{name}` has no argument `{key}`")
+
+
+def is_unlike(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> bool:
+    """Does a call lack arguments that its tool may have, or have others?"""
+    return bool(lacking(tools, name, arguments)) or (
+        tools is not None and not all(may_have(tools, name, key) for key in arguments)
+    )
 
 
 def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any]) -> bool:
@@ -68,7 +79,9 @@ def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any]) -> bool:
             return True
     types, listed = tools.types, facts.listed
     for key, value in arguments.items():
-        if not fits(value, types(name, key)) or (key in listed and not _is_listed(value, listed[key])):
+        if key[:1] == "$" or not fits(value, types(name, key)):
+            return True
+        if key in listed and not _is_listed(value, listed[key]):
             return True
     return False
 
