@@ -86,8 +86,8 @@ class LooseMarkup:
         """How loose the markers in a value are.
 
         One at an edge of the value is "certain" damage, and so is an opener or a separator among one or two markers.
-        Closers alone are "possible" damage, and so are more markers than that, which may be text about markup: something
-        else has to speak for it.
+        Closers alone are "possible" damage, and so are more markers than that, which may be text about markup:
+        something else has to speak for it.
         """
         low = text.lower()
         matches = [m for m in self._search.finditer(low) if not _is_mentioned(low, *m.span())]
