@@ -114,7 +114,7 @@ def loose_markup(automaton: Automaton) -> LooseMarkup:
     terminals = [terminal for terminal in automaton.tables.terminals.values() if terminal.short.startswith("_")]
     forms = {w for terminal in terminals for w in written_forms(terminal)}
     closers = closing_forms(automaton)
-    distinct = {form for form in forms if is_distinct_marker(form) and not form.startswith('"')}
+    distinct = {form for form in forms if is_distinct_marker(form) and not (form[:1] == '"' and form[-1:] in '":')}
     return LooseMarkup(distinct & closers, distinct - closers)
 
 
