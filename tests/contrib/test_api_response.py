@@ -135,11 +135,7 @@ class Reason(Enum):
 
 
 def test_error_of_the_api() -> None:
-    usage = {
-        "prompt_tokens": 7,
-        "completion_tokens": True,
-        "completion_tokens_details": {"reasoning_tokens": 5},
-    }
+    usage = TABLES["ERROR_OF_THE_API"]
     read = read_api_response(objects(answer("{}", Reason.LENGTH, model="m", usage=usage)))
     assert (read.model, read.finish_reason) == ("m", "length")
     assert (read.prompt_tokens, read.completion_tokens, read.reasoning_tokens) == (7, None, 5)
@@ -211,15 +207,7 @@ def test_a_prefix_that_the_model_repeats(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [
-        ('{"a": [1, 2,], }', {"a": [1, 2]}),
-        ('{# first\n"a": 1} // last', {"a": 1}),
-        ('{"a": "b"c" d"}', {"a": 'b"c" d'}),
-        ("```json\n{'a': True,}\n```", {"a": True}),
-        ('{"a": "x\ty"}', {"a": "x\ty"}),
-        ('```\n{"a": [{"b": 1\n```', {"a": [{"b": 1}]}),
-        ('Sure, "here" it is:\n{a: 1, /* two */ "b": "c",}\nDone.', {"a": 1, "b": "c"}),
-    ],
+    TABLES["TOLERATED_TEXTS"],
 )
 def test_tolerated_texts(text: str, value: Any) -> None:
     assert parse_api_response(text) == value
@@ -253,11 +241,7 @@ def test_several_values() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        '<think>Perhaps {"a": 2}?</think>\n{"a": 1}',
-        'Perhaps {"a": 2}?\n</think>\n{"a": 1}',
-        '\n<thinking>\n{"a": 2}\n</think></thinking>```json\n{"a": 1}\n```',
-    ],
+    TABLES["REASONING_IS_NOT_THE_ANSWER"],
 )
 def test_reasoning_is_not_the_answer(text: str) -> None:
     read = read_api_response(text)
@@ -285,15 +269,7 @@ def test_tags_inside_of_values(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [
-        ("12", "int"),
-        ('"text"', "str"),
-        ("null", "NoneType"),
-        ("[1, 2, 3]", "list"),
-        ("[]", "list"),
-        ("[[]]", "list"),
-        ("true", "bool"),
-    ],
+    TABLES["NO_OBJECT"],
 )
 def test_no_object(text: str, kind: str) -> None:
     message, read = raised(InvalidLLMResponseTypeError, text)
@@ -448,15 +424,7 @@ def test_truncated_list_of_actions() -> None:
 def test_truncation_is_reported() -> None:
     read = read_api_response('{"actions": [\n  {"a": 1},\n  {"a": "two", "b')
     (note,) = [note for note in read.diagnostics if note.code == "truncated"]
-    assert note.frame().splitlines() == [
-        "error[truncated]: the text ends inside an action, which was left out",
-        "  --> text:3:3 (offset 28)",
-        "   |",
-        ' 3 |   {"a": "two", "b',
-        "   |   ^^^^^^^^^^^^^^^",
-        "   |",
-        '   = note: read of it: `{"a": "two"}`',
-    ]
+    assert note.frame().splitlines() == TABLES["TRUNCATION_IS_REPORTED"]
     read = read_api_response('{"rows": [1, "tw')
     assert "the text ends inside an item of a list, which was left out" in [n.message for n in read.diagnostics]
     read = read_api_response('{"a": "b')
@@ -488,13 +456,7 @@ def test_every_cut(indent: int | None) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [
-        ('{"text": "Hello "world""}', 'Hello "world"'),
-        ('{"text": "He said "hi", then left"}', 'He said "hi", then left'),
-        ('{"text": "the "Name": field"}', 'the "Name": field'),
-        (r'{"text": "a \"b\" c\\"}', 'a "b" c\\'),
-        (r'{"text": "C:\\"}', "C:\\"),
-    ],
+    TABLES["QUOTES"],
 )
 def test_quotes(text: str, value: str) -> None:
     assert parse_api_response(text) == {"text": value}
@@ -559,11 +521,7 @@ def test_truncated_action_is_never_complete(actions: list[Any], data: st.DataObj
 # -- what the tests of others assert
 
 #: Where we differ on purpose: the case, and why.
-DIFFERENCES = {
-    "skyvern-json-010": "a text without JSON is no empty list of actions",
-    "skyvern-json-013": "the only action is unfinished",
-    "skyvern-json-024": "a text that breaks off is read as far as it goes",
-}
+DIFFERENCES = TABLES["DIFFERENCES"]
 
 
 def vectors() -> list[dict[str, Any]]:
@@ -591,10 +549,7 @@ def raises(expected: str, result: Any) -> bool:
 
 
 #: What the assertions of those cases that are not whole values come to.
-ASSERTED: dict[str, Any] = {
-    "skyvern-json-002": {"path": "/a\x1fb"},
-    "skyvern-json-014": {"actions": [{"type": "click", "element": "button1"}, {"type": "type", "text": "hello"}]},
-}
+ASSERTED: dict[str, Any] = TABLES["ASSERTED"]
 
 
 def agrees(row: dict[str, Any], result: Any) -> bool:

@@ -33,10 +33,7 @@ def stop(index: int) -> dict[str, Any]:
     return {"type": "content_block_stop", "index": index}
 
 
-BEGUN: dict[str, Any] = {
-    "type": "message_start",
-    "message": {"id": "m1", "model": "claude", "content": [], "usage": {"input_tokens": 7, "output_tokens": 1}},
-}
+BEGUN: dict[str, Any] = TABLES["BEGUN"]
 
 
 def ended(reason: str = "end_turn") -> list[dict[str, Any]]:
@@ -65,14 +62,7 @@ def test_all_blocks_of_a_message() -> None:
 
 
 def test_a_whole_message_is_its_stream() -> None:
-    content: list[Any] = [
-        {"type": "thinking", "thinking": "The tide turns.", "signature": "c2ln"},
-        {"type": "redacted_thinking", "data": "ZGF0YQ=="},
-        {"type": "text", "text": "I look it up.", "citations": [{"type": "page_location", "cited_text": "High tide"}]},
-        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "tides"}},
-        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []},
-        {"type": "tool_use", "id": "t1", "name": "tides", "input": {"day": 3}},
-    ]
+    content: list[Any] = TABLES["A_WHOLE_MESSAGE_IS_ITS_STREAM"]
     usage = {"input_tokens": 7, "output_tokens": 12}
     whole: dict[str, Any] = {
         "type": "message",

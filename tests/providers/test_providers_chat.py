@@ -76,11 +76,7 @@ def test_all_names_of_the_reasoning_field(delta: dict[str, Any]) -> None:
 
 
 def test_signed_and_encrypted_reasoning() -> None:
-    details = [
-        {"type": "reasoning.text", "text": "Hm.", "signature": None},
-        {"type": "reasoning.text", "signature": "c2ln"},
-        {"type": "reasoning.encrypted", "data": "ZGF0YQ=="},
-    ]
+    details = TABLES["SIGNED_AND_ENCRYPTED_REASONING"]
     reply = feed(
         [*[chunk({"reasoning_details": [d]}) for d in details], chunk({"content": "Yes."}, "stop")], "openrouter"
     )
@@ -96,11 +92,7 @@ def test_blocks_of_reasoning_and_text_stay_apart() -> None:
 
 
 def test_parts_of_content_and_refusals() -> None:
-    parts = [
-        {"type": "text", "text": "A "},
-        {"type": "output_text", "text": "lichen."},
-        {"type": "refusal", "refusal": "No"},
-    ]
+    parts = TABLES["PARTS_OF_CONTENT_AND_REFUSALS"]
     reply = feed([chunk({"content": parts}), chunk({"refusal": " more."}), chunk({}, "stop")], "openai")
     assert (reply.text, reply.refusal) == ("A lichen.", "No more.")
 
@@ -254,15 +246,7 @@ def test_split_surrogate_pairs_are_joined() -> None:
 
 
 def test_a_whole_response_of_several_choices() -> None:
-    body = {
-        "id": "c", "model": "m", "object": "chat.completion",
-        "choices": [
-            {"index": 1, "message": {"content": "Other."}, "finish_reason": "stop"},
-            {"index": 0, "message": {"role": "assistant", "content": "One.", "tool_calls": [
-                {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{\"n\": 1}"}}]},
-             "finish_reason": "tool_calls"},
-        ],
-    }  # fmt: skip
+    body = TABLES["A_WHOLE_RESPONSE_OF_SEVERAL_CHOICES"]
     for given in (body, json.dumps(body), json.dumps(body).encode()):
         reply = parse_response(given)
         assert (reply.text, calls_of(reply), reply.finish_reason) == ("One.", [("a", "f", {"n": 1})], "tool_calls")
@@ -313,12 +297,7 @@ def test_invalid_chunk_is_reported_and_skipped() -> None:
 # a name in pieces
 
 
-@in_one_item("tools, pieces, first", [
-    (["get", "get_weather"], ["get", "_weather"], 2),
-    (["get", "get_weather"], ["get"], 2),
-    (["get", "set"], ["get"], 1),
-    (["get_weather"], ["get", "_weather"], 2),
-])  # fmt: skip
+@in_one_item("tools, pieces, first", TABLES["A_CALL_IS_ANNOUNCED_WHEN_NO_MORE_OF_ITS_NAME_MAY_ARRIVE"])  # fmt: skip
 def test_a_call_is_announced_when_no_more_of_its_name_may_arrive(
     tools: list[str], pieces: list[str], first: int
 ) -> None:

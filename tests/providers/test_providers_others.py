@@ -16,17 +16,8 @@ TABLES = tables(__file__)
 
 
 ITEM = TABLES["ITEM"]
-THOUGHT = {
-    "type": "reasoning",
-    "id": "r",
-    "summary": [{"type": "summary_text", "text": "Look."}],
-    "encrypted_content": "e",
-}
-MESSAGE: dict[str, Any] = {
-    "type": "message",
-    "id": "m",
-    "content": [{"type": "output_text", "text": "One moment.", "annotations": []}],
-}
+THOUGHT = TABLES["THOUGHT"]
+MESSAGE: dict[str, Any] = TABLES["MESSAGE"]
 DONE = {**ITEM, "arguments": '{"n": 1}', "status": "completed"}
 RESPONSE: dict[str, Any] = {"id": "r1", "model": "m", "status": "completed", "output": [THOUGHT, MESSAGE, DONE],
             "usage": {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}}  # fmt: skip
@@ -57,12 +48,7 @@ def test_the_events_of_a_response() -> None:
 
 
 def test_refusals_custom_calls_and_the_limit() -> None:
-    output = [
-        {"type": "message", "content": [{"type": "refusal", "refusal": "No."}]},
-        {"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": "select 1"},
-        {"type": "web_search_call", "id": "w", "status": "completed"},
-        {"type": "function_call", "call_id": "d", "name": "f", "arguments": '{"a', "status": "incomplete"},
-    ]
+    output = TABLES["REFUSALS_CUSTOM_CALLS_AND_THE_LIMIT"]
     body = {"id": "r", "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": output}
     reply = parse_response(body, "openai_responses")
     assert (reply.refusal, calls_of(reply)) == ("No.", [("c", "sql", {"input": "select 1"})])

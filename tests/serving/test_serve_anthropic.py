@@ -15,6 +15,9 @@ from starlette.responses import Response
 from outspoken.constraints import constraint
 from tests.serving.serving import chunk, completion, event, proxied, streaming, until, whole, written
 from tests.serving.test_serve_responses import CHAT_TOOLS, PARALLEL, SCHEMA, TEXT, Front, answer
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 TOOLS: Any = [
     {"name": "tide", "description": "The hour.", "input_schema": SCHEMA, "cache_control": {"type": "ephemeral"}},
@@ -206,22 +209,8 @@ def test_content_of_every_kind(front: Front) -> None:
             ],
         },
         {"role": "user", "content": "Say!"},
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "thinking", "thinking": "A cat?", "signature": "zz"},
-                {"type": "redacted_thinking", "data": "yy"},
-                {"type": "text", "text": "I look."},
-                {"type": "tool_use", "id": "t1", "name": "tide", "input": {"place": "Ü"}},
-            ],
-        },
-        {
-            "role": "user",
-            "content": [
-                {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": "no such place"},
-                {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
-            ],
-        },
+        TABLES["CONTENT_OF_EVERY_KIND"],
+        TABLES["CONTENT_OF_EVERY_KIND_2"],
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Well?"},
     ]
@@ -233,16 +222,7 @@ def test_content_of_every_kind(front: Front) -> None:
     assert found.headers["outspoken-ignored"] == expected
     call = {"id": "t1", "type": "function", "function": {"name": "tide", "arguments": '{"place": "Ü"}'}}
     assert front[2].asked["messages"] == [
-        {
-            "role": "user",
-            "content": [
-                {"type": "text", "text": "What is this?"},
-                {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
-                {"type": "file", "file": {"file_data": "data:application/pdf;base64,AA", "filename": "a.pdf"}},
-                {"type": "text", "text": "Tides\nLow tide."},
-                {"type": "text", "text": "Say!"},
-            ],
-        },
+        TABLES["CONTENT_OF_EVERY_KIND_3"],
         {"role": "assistant", "content": "I look.", "reasoning_content": "A cat?", "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "t1", "content": "Error:\nno such place"},
         {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]},
