@@ -37,46 +37,9 @@ pytestmark = pytest.mark.usefixtures("other_grammars")
 
 VECTORS = Path(__file__).parents[3] / "shared" / "conformance" / "peers" / "hf_response_template.jsonl"
 CALL = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
-BRACES: dict[str, Any] = {
-    "start_anchor": ["[model]\n", "[/result]"],
-    "fields": {
-        "thinking": {"open": "[thought]", "close": "[/thought]"},
-        "tool_calls": {
-            "open_pattern": r"\[call\]\s*use (?P<name>\w+)",
-            "close": "[/call]",
-            "repeats": True,
-            "content": "json",
-            "content_args": {"unquoted_keys": True, "string_delims": [["~", "~"]]},
-            "transform": CALL,
-        },
-        "content": {"close": "[end]"},
-    },
-}
-TAGS: dict[str, Any] = {
-    "start_anchor": "[model]",
-    "fields": {
-        "content": {},
-        "tool_calls": {
-            "open_pattern": r"<call>\s*<use=(?P<name>\w+)>",
-            "close": "</call>",
-            "content": "xml-inline",
-            "content_args": {"tag_pattern": r"<set=(?P<key>\w+)>\s*(?P<value>.*?)\s*</set>"},
-            "transform": CALL,
-        },
-    },
-}
-LINES: dict[str, Any] = {
-    "start_anchor_pattern": r"\[model \d+\]",
-    "fields": {
-        "tool_calls": {
-            "open_pattern": r"<call (?P<name>\w+)>\n",
-            "close": "</call>",
-            "content": "kv-lines",
-            "content_args": {"value_parser": {"name": "json", "args": {"allow_non_json": True}}},
-            "transform": CALL,
-        }
-    },
-}
+BRACES: dict[str, Any] = TABLES["BRACES"]
+TAGS: dict[str, Any] = TABLES["TAGS"]
+LINES: dict[str, Any] = TABLES["LINES"]
 LIST: dict[str, Any] = TABLES["LIST"]
 
 
