@@ -89,7 +89,7 @@ def sound_responses(name: str, number: int, count: int) -> list[str]:
     return [text for text, is_sound in found.items() if is_sound]
 
 
-@in_one_item("format_", FORMATS)
+@in_one_item("format_", FORMATS[SEED % 4 :: 4])
 def test_most_responses_are_sound(format_: str) -> None:
     """And some of them call, act or think, in every format that can."""
     made = sound_responses(format_, 0, 40)
