@@ -25,6 +25,7 @@ from outspoken.results.edits import REPAIR_LIMITS
 from outspoken.results.errors import ResponseError
 from tests.cases import CASES, FORMATS
 from tests.invariants.replies import check, check_reply, check_sound, pieces
+from tests.loops import SEED as TEST_SEED
 from tests.loops import in_one_item
 from tests.tables import tables
 
@@ -33,7 +34,7 @@ TABLES = tables(__file__)
 OTHERS = [case.text for case in CASES]
 #: How many texts are read of each format; and of every so manieth format with a seed that is drawn anew each time.
 TEXTS, ROTATING = 10, 24
-SEED = Random().randrange(1 << 30)
+SEED = Random(f"fuzz {TEST_SEED}").randrange(1 << 30)
 
 
 def checked(fuzz: Fuzz, example: Example) -> None:

@@ -152,7 +152,7 @@ class Matcher:
         source: str,
         branches: dict[int, Branch],
         lead: str | None,
-        compile: Callable[[str], Any],
+        compile_regex: Callable[[str], Any],
         open_markers: OpenMarkers | None,
         markers: Sequence[Marker],
     ) -> None:
@@ -161,14 +161,14 @@ class Matcher:
         self.find: Find = find_nothing
         self.match: Find = find_nothing
         if source and lead is None:
-            if compile is re.compile:
+            if compile_regex is re.compile:
                 self.find, self.match = compile_search(source, markers)
             else:
-                compiled = compile(source)
+                compiled = compile_regex(source)
                 self.find, self.match = compiled.search, compiled.match
         elif source:
             self.source = f"{lead}(?:{source})"
-            self.match = compile(self.source).match
+            self.match = compile_regex(self.source).match
 
 
 def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
