@@ -77,7 +77,9 @@ def check_contents(wheel: Path) -> None:
     archive, info = ZipFile(wheel), f"outspoken-{__version__}.dist-info"
     files = {name.removeprefix("outspoken/") for name in archive.namelist()}
     sources = [
-        path for path in (TOP / "src" / "outspoken").glob("**/*.*") if path.suffix in (".py", ".css", ".html", ".js")
+        path
+        for path in (TOP / "src" / "outspoken").glob("**/*.*")
+        if path.suffix in (".py", ".css", ".html", ".js", ".lark", ".toml")
     ]
     wanted = [*sources, *(TOP / "grammars").glob("**/*.lark")]
     wanted += [TOP / "grammars" / "compiled" / f"{name}.{kind}" for name in names() for kind in ("json", "py")]
