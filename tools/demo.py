@@ -6,6 +6,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from outspoken import Done, Screen, formats, parse, render, stream
 from outspoken.constraints import constraint
@@ -21,57 +22,18 @@ TOOL = {
     },
 }
 
-CALLS = """\
-<think>
-They ask for the weather in two cities. One call for each.
-</think>
 
-Let me look that up.
-<tool_call>
-{"name": "get_weather", "arguments": {"city": "Paris", "unit": "celsius"}}
-</tool_call>
-<tool_call>
-{"name": "get_weather", "arguments": {"city": "Łódź", "unit": "celsius"}}
-</tool_call>"""
+def _text(name: str) -> str:
+    """A response that is shown."""
+    return Path(__file__).with_name("demo_texts").joinpath(f"{name}.txt").read_text("utf-8")
 
-XML = """\
-<tool_call>
-<function=run_python>
-<parameter=code>
-print("</parameter> is only text here")
-</parameter>
-<parameter=version>
-3.10
-</parameter>
-<parameter=timeout>
-30
-</parameter>
-</function>
-</tool_call>"""
 
-ACTION = """\
-Thought: The search box is at the top of the page. I click on it, then type.
-Action: click(start_box='(197,525)')
-type(content='mosses\\n')"""
-
-DAMAGED = """\
-<tool_call>
-{"name": "say", "arguments": {"text": "It is a "test", so far",}}
-<tool_call>
-{"name": "delete", "arguments": {"path": "/tmp/a"""
-
-PAYLOAD = """\
-Your table has three columns now.
-
-SUGGESTED_VALUES:
-[{"label": "Add rows", "value": "Add ten sample rows"}, {"label": "Rename", "value": "Rename the second column"}]"""
-
-STREAMED = """\
-Thought: I know the answer.
-Action:
-```json
-{"action": "Final Answer", "action_input": "High tide is at \\"nine\\"."}
-```"""
+CALLS = _text("calls")
+XML = _text("xml")
+ACTION = _text("action")
+DAMAGED = _text("damaged")
+PAYLOAD = _text("payload")
+STREAMED = _text("streamed")
 
 
 def show_calls() -> None:
@@ -164,16 +126,8 @@ SECTIONS: tuple[tuple[str, str, Callable[[], None]], ...] = (
         "Each repair is listed with its place, and a call that was cut off is never among those to run.",
         show_damage,
     ),
-    (
-        "GUI actions",
-        "Every computer-use model gets the same actions, in the pixels of your screen.",
-        show_actions,
-    ),
-    (
-        "A stream",
-        "The answer is shown while its JSON is still open; what was sent is never taken back.",
-        show_stream,
-    ),
+    ("GUI actions", "Every computer-use model gets the same actions, in the pixels of your screen.", show_actions),
+    ("A stream", "The answer is shown while its JSON is still open; what was sent is never taken back.", show_stream),
     (
         "Payloads of your own",
         "Users see the message without markup, and your client gets validated data.",

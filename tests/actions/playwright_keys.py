@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from tests.tables import tables
+
+TABLES = tables(__file__)
+
 MODIFIERS = frozenset({"Alt", "Control", "ControlOrMeta", "Meta", "Shift"})
 
-_NAMED = """
-Escape F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 Backquote Minus Equal Backslash Backspace Tab BracketLeft
-BracketRight CapsLock Semicolon Quote Enter ShiftLeft ShiftRight Comma Period Slash ControlLeft ControlRight
-MetaLeft MetaRight AltLeft AltRight AltGraph Space ContextMenu PrintScreen ScrollLock Pause PageUp PageDown
-Insert Delete Home End ArrowLeft ArrowUp ArrowRight ArrowDown AudioVolumeMute AudioVolumeDown AudioVolumeUp
-MediaTrackNext MediaTrackPrevious MediaPlayPause NumLock NumpadDivide NumpadMultiply NumpadSubtract NumpadAdd
-NumpadDecimal NumpadEnter Clear
-"""
+_NAMED = TABLES["NAMED"]
 
 #: Every name of a key: those of keys, and the characters of the US layout.
 KEYS = MODIFIERS | {

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from tests.tables import tables
+
+TABLES = tables(__file__)
+
 _PLACE = {"x", "y", "button", "duration"}
 
 #: A function, and the arguments that are given by name.
@@ -24,13 +28,7 @@ FUNCTIONS: dict[str, set[str]] = {
     "time.sleep": set(),
 }
 
-_NAMED = """
-add alt altleft altright apps backspace browserback browserfavorites browserforward browserhome browserrefresh
-browsersearch browserstop capslock clear command ctrl ctrlleft ctrlright decimal del delete divide down end enter esc
-escape fn help home insert left multiply numlock option optionleft optionright pagedown pageup pause pgdn pgup playpause
-print printscreen prntscrn prtsc prtscr return right scrolllock select separator shift shiftleft shiftright space
-subtract tab up volumedown volumemute volumeup win winleft winright
-"""
+_NAMED = TABLES["NAMED"]
 
 #: The keys of `pyautogui.KEYBOARD_KEYS` that one may press.
 KEY_NAMES = {

@@ -11,18 +11,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from outspoken import Reply, load_format, parse, render
-from outspoken.actions import (
-    MODELS,
-    Action,
-    BaseAction,
-    Batch,
-    Click,
-    Drag,
-    ElementRef,
-    Point,
-    Scroll,
-    TypeText,
-)
+from outspoken.actions import MODELS, Action, BaseAction, Batch, Click, Drag, ElementRef, Point, Scroll, TypeText
 from outspoken.actions.decoding import decode_action
 from outspoken.actions.encoding import encode_action
 from outspoken.actions.mapping import mapping_of, parse_rule
@@ -176,11 +165,7 @@ PROBLEMS: list[tuple[str, dict[str, Any], Any]] = [
     ("computer_use", {"action": "type"}, "`computer_use` needs `text`"),
     ("computer_use", {"action": "key", "keys": []}, "`computer_use` needs a key in `keys`"),
     ("computer_use", {"action": "scroll", "pixels": True}, "`computer_use` needs a number in `pixels`, got True"),
-    (
-        "computer_use",
-        {"action": "scroll", "pixels": NAN},
-        "`computer_use` needs a number in `pixels`, got nan",
-    ),
+    ("computer_use", {"action": "scroll", "pixels": NAN}, "`computer_use` needs a number in `pixels`, got nan"),
     ("pick", {"index": 1.5}, "`pick` needs an integer in `index`, got 1.5"),
     ("drag", {"path": [[1, 2]]}, "`drag` needs two points or more in `path`, got 1"),
     ("drag", {"path": 1}, "`drag` needs a list in `path`, got 1"),
@@ -257,24 +242,7 @@ def test_a_format_without_actions_has_no_mapping() -> None:
 
 # -- calls as actions, whole and in a stream
 
-CALLS = r"""
-// format:  acting_calls
-// title:   JSON calls that are actions
-// actions:
-//   computer_use(action=left_click) = click(point=coordinate!)
-//   computer_use(action=terminate) = complete
-
-start: (TEXT | tool_call)*
-tool_call: _CALL_OPEN TOOL_NAME _BAR arguments _CALL_CLOSE
-arguments: JSON_OBJECT
-
-_CALL_OPEN: "<use>"
-_BAR: "|"
-_CALL_CLOSE: "</use>"
-
-%import .shared.text (TEXT, TOOL_NAME)
-%import .shared.json.JSON_OBJECT
-"""
+CALLS = TABLES["CALLS"]
 
 
 @pytest.fixture
@@ -285,12 +253,7 @@ def acting(tmp_path: Path) -> str:
 
 
 def test_some_calls_are_actions_and_others_are_not(acting: str) -> None:
-    texts = [
-        '<use>computer_use|{"action": "left_click", "coordinate": [3, 4]}</use>',
-        '<use>computer_use|{"action": "sing"}</use>',
-        '<use>other|{"action": "left_click"}</use>',
-        '<use>computer_use|{"action": "left_click"}</use>',
-    ]
+    texts = TABLES["SOME_CALLS_ARE_ACTIONS_AND_OTHERS_ARE_NOT"]
     reply = parse("".join(texts), acting)
     assert [s.kind for s in reply.segments] == ["action", "tool_call", "tool_call", "action"]
     assert [a.name for a in reply.actions] == ["computer_use"]

@@ -6,6 +6,9 @@ from random import Random
 from typing import Any
 
 from outspoken import Action, Reply, Text, parse, stream
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 def read(text: str, format: str) -> Reply:
@@ -71,11 +74,7 @@ def test_notes_behind_an_operation() -> None:
 
 def test_empty_alternatives_do_not_count() -> None:
     """Of an application and an address, the one that is empty was not meant."""
-    for format, written in (
-        ("ui_venus", "<action>Launch({})</action>"),
-        ("ui_venus_1_0", "<action>Launch({})</action>"),
-        ("cogagent", "Grounded Operation: LAUNCH({})"),
-    ):
+    for format, written in TABLES["EMPTY_ALTERNATIVES_DO_NOT_COUNT"]:
         cases: list[tuple[list[tuple[str, str]], tuple[str, str] | None]] = [
             ([("app", "'Tides'"), ("url", "''")], ("open_app", "Tides")),
             ([("app", "'Tides'")], ("open_app", "Tides")),

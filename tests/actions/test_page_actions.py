@@ -15,6 +15,9 @@ from outspoken.actions.encoding import effect_of
 from outspoken.processing import ResponseProcessor, parse_action, parse_actions
 from tests.cases import CASES, Case
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 DATA = Path(__file__).parents[3] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
@@ -83,18 +86,7 @@ def test_a_page_is_not_changed() -> None:
 # what does not go with its element
 
 
-@pytest.mark.parametrize(
-    ("id", "type", "code"),
-    [
-        ("AAA", "select_option", []),
-        ("AAG", "select_option", []),
-        ("AAB", "set_checked", ["wrong-element"]),
-        ("AAC", "click", ["wrong-element"]),
-        ("AAF", "click", ["wrong-element"]),
-        ("AAD", "select_option", ["wrong-element"]),
-        ("7", "select_option", []),
-    ],
-)
+@pytest.mark.parametrize(("id", "type", "code"), TABLES["SELECT_OPTION_ON_AN_ELEMENT_THAT_IS_NOT_A"])
 def test_select_option_on_an_element_that_is_not_a_select(id: str, type: str, code: list[str]) -> None:
     reply = skyvern({"action_type": "SELECT_OPTION", "id": id, "option": {"label": "Outer"}, "reasoning": "so"})
     (action,) = reply.actions
@@ -144,18 +136,7 @@ def test_defaults_are_used_and_reported() -> None:
 
 def test_actions_are_checked_in_one_place() -> None:
     """Every way of reading corrects and completes actions alike, with a page or without, and reports each change."""
-    actions = [
-        {"action_type": "WAIT"},
-        {"action_type": "WAIT", "seconds": 3},
-        {"action_type": "KEYPRESS", "key": "Enter", "repeat": 0},
-        {"action_type": "EXTRACT"},
-        {"action_type": "EXTRACT", "data_extraction_goal": "tides"},
-        {"action_type": "SCROLL"},
-        {"action_type": "SCROLL", "direction": "left"},
-        {"action_type": "SCROLL", "direction": "round"},
-        {"action_type": "INPUT_TEXT", "id": "AAA", "text": "Outer"},
-        {"action_type": "CLICK", "id": "ZZZ"},
-    ]
+    actions = TABLES["ACTIONS_ARE_CHECKED_IN_ONE_PLACE"]
     random, parser = Random(0), Parser("skyvern")
     for _ in range(40):
         text = json.dumps({"actions": random.choices(actions, k=random.randrange(1, 5))})
@@ -211,15 +192,7 @@ def test_truncated_actions_are_marked() -> None:
     assert codes(reply) == ["unclosed-action"]
 
 
-@pytest.mark.parametrize(
-    "cut",
-    [
-        '{"actions":[{"action_type":"WAIT"},{"action_type":"CLICK","option":{"label":"y"},"id":',
-        '{"actions":[{"action_type":"WAIT"},{"action_type":"CLICK","id":"a},"',
-        '{"actions":[{"action_type":"WAIT"},{"action_type":"CLICK","id":"a"',
-        '[{"action_type":"WAIT"},{"action_type":"CLICK","option":{"label":"y"}',
-    ],
-)
+@pytest.mark.parametrize("cut", TABLES["TRUNCATED_JSON_KEEPS_COMPLETE_ACTIONS"])
 def test_truncated_json_keeps_complete_actions(cut: str) -> None:
     reply = parse(cut, "skyvern")
     assert [a.name for a in reply.actions] == ["WAIT"]
@@ -230,32 +203,13 @@ def test_truncated_json_keeps_complete_actions(cut: str) -> None:
 
 
 def test_a_sound_response() -> None:
-    text = """
-    {
-        "actions": [
-            {
-                "action_type": "CLICK",
-                "element_id": "send-form",
-                "reasoning": "The form is complete, so it can be sent."
-            }
-        ]
-    }
-    """
+    text = TABLES["A_SOUND_RESPONSE"]
     (action,) = parse_actions(text, "skyvern").actions
     assert (action.name, action.type, action.order) == ("CLICK", "click", 0)
 
 
 def test_a_response_with_three_damages() -> None:
-    text = """
-    {
-        "actions": [
-            {
-                "action_type": "INPUT_TEXT",
-                "text": "Hello "world"",  // quotes
-                "element_id": "greeting"
-            }
-        ]
-    """
+    text = TABLES["A_RESPONSE_WITH_THREE_DAMAGES"]
     (action,) = parse_actions(text, "skyvern").actions
     assert action.type == "type_text"
     assert (action.text, action.status) == ('Hello "world"', "repaired")
@@ -266,16 +220,7 @@ def test_a_response_with_three_damages() -> None:
 # shapes of responses
 
 
-@pytest.mark.parametrize(
-    "response",
-    [
-        {"actions": [{"action_type": "WAIT"}]},
-        [{"action_type": "WAIT"}],
-        {"action_type": "WAIT"},
-        '```json\n{"thoughts": "x", "actions": [{"action_type": "WAIT"}]}\n```',
-        'Here it is: {"actions": {"action_type": "WAIT"}}',
-    ],
-)
+@pytest.mark.parametrize("response", TABLES["SHAPES"])
 def test_shapes(response: Any) -> None:
     reply = parse_actions(response, "skyvern")
     assert [(a.type, a.order) for a in reply.actions] == [("wait", 0)]
@@ -318,14 +263,7 @@ def test_wrong_use() -> None:
     with pytest.raises(UnknownFormatError):
         parse_actions([], Parser())
     odd: Any = 7
-    for argument, expected in (
-        ("response", "text, a dict or a list"),
-        ("parser", "str"),
-        ("page", "PageContext or None"),
-        ("given", "Mapping or None"),
-        ("prefix", "str, bytes or None"),
-        ("finish_reason", "str or None"),
-    ):
+    for argument, expected in TABLES["WRONG_USE"]:
         arguments: dict[str, Any] = {"response": "{}", "parser": "skyvern", argument: odd}
         with pytest.raises(TypeError) as caught:
             parse_actions(**arguments)
@@ -362,16 +300,7 @@ def test_parser_gives_the_options() -> None:
 # addresses
 
 
-@pytest.mark.parametrize(
-    ("url", "read"),
-    [
-        ("example.org/a", "https://example.org/a"),
-        (" http://example.org ", "http://example.org"),
-        ("example.org:8080", "https://example.org:8080"),
-        ("//example.org", "https://example.org"),
-        ("HTTPS://8.8.8.8/a?b#c", "HTTPS://8.8.8.8/a?b#c"),
-    ],
-)
+@pytest.mark.parametrize(("url", "read"), TABLES["URLS"])
 def test_urls(url: str, read: str) -> None:
     action = parse_action({"action_type": "GOTO_URL", "url": url}, "skyvern")
     assert action.type == "navigate"
@@ -380,13 +309,7 @@ def test_urls(url: str, read: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    [
-        "", "ftp://example.org", "not a url", "javascript:alert(1)", "http://", "http://localhost:80/a",
-        "localhost:8080",
-        "http://a.localhost", "http://127.0.0.1", "http://10.0.0.5/a", "http://192.168.1.1", "http://169.254.169.254",
-        "http://[::1]/", "http://[fe80::1]", "http://2130706433", "http://0x7f000001", "https://user@127.0.0.1",
-        "http://[", "http://db.internal",
-    ],
+    TABLES["REJECTED_URLS"],
 )  # fmt: skip
 def test_rejected_urls(url: str) -> None:
     action = parse_action({"action_type": "GOTO_URL", "url": url}, "skyvern")
@@ -432,19 +355,12 @@ def test_drag_path_begins_at_its_start() -> None:
 # what Skyvern's own tests assert
 
 #: Their classes, as our types; what does nothing is for us an action that cannot be read.
-CLASSES = {
-    "NullAction": "unknown", "KeypressAction": "press_keys", "ClosePageAction": "close_tab", "ClickAction": "click",
-    "SelectOptionAction": "select_option", "ExtractAction": "extract", "GotoUrlAction": "navigate",
-    "ReloadPageAction": "reload", "NewTabAction": "new_tab", "SwitchTabAction": "switch_tab",
-}  # fmt: skip
-FIELDS = {
-    "tab_index": "index", "repeat": "clicks", "data_extraction_goal": "query", "data_extraction_schema": "data_schema",
-    "url": "url",
-}  # fmt: skip
+CLASSES = TABLES["CLASSES"]
+FIELDS = TABLES["FIELDS"]
 
 #: Where ours differs on purpose: the row, and why.
 DIFFERENCES = {
-    "skyvern-action-009": "a tab whose number cannot be read is not closed in the place of the one that is open",
+    "skyvern-action-009": "a tab whose number cannot be read is not closed in the place of the one that is open"
 }
 
 
@@ -501,16 +417,7 @@ def test_lists_of_skyvern() -> None:
 
 def test_all_action_types_of_skyvern_are_read() -> None:
     """Each of its words, with what it needs, is one of our actions."""
-    words = {
-        "click": {"id": "A"}, "input_text": {"id": "A", "text": "x"}, "paste_text": {"id": "A", "text": "x"},
-        "upload_file": {"id": "A", "file_url": "x"}, "download_file": {"file_name": "x"},
-        "select_option": {"id": "A", "option": {"value": "x"}}, "checkbox": {"id": "A", "is_checked": False},
-        "wait": {}, "hover": {"id": "A"}, "null_action": {}, "solve_captcha": {}, "terminate": {}, "complete": {},
-        "reload_page": {}, "close_page": {}, "new_tab": {"url": "example.org"}, "switch_tab": {"tab_index": 0},
-        "extract": {"goal": "x"}, "verification_code": {}, "goto_url": {"url": "example.org"}, "go_back": {},
-        "go_forward": {}, "scroll": {}, "keypress": {}, "move": {"x": 1, "y": 2}, "drag": {"start_x": 1, "start_y": 2,
-        "path": [[3, 4]]}, "left_mouse": {"direction": "up"}, "execute_js": {"js_code": "x"},
-    }  # fmt: skip
+    words = TABLES["ALL_ACTION_TYPES_OF_SKYVERN_ARE_READ"]
     assert len(words) == 28
     for word, arguments in words.items():
         for spelling in (word, word.upper()):

@@ -16,6 +16,9 @@ from outspoken.grammar import registry
 from outspoken.results.geometry import SPACES, Space, smart_resize
 from tests.cases import CASES, FORMATS
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 #: The field of an action with its point, which not all actions have.
 NAME = "point"
@@ -48,23 +51,11 @@ def test_boxes_are_converted_too(space: Any, screen: Screen, x: float, y: float,
     assert list(there.to_pixels(screen).box or ()) == pytest.approx(list(point.box), abs=0.5)
 
 
-@pytest.mark.parametrize(
-    ("space", "numbers", "pixels"),
-    [
-        ("px", (960, 540), (960, 540)),
-        ("px_sent", (640, 360), (960, 540)),
-        ("px_smart28", (644, 364), (960, 540)),
-        ("px_smart32", (640, 352), (960, 540)),
-        ("rel1000", (500, 500), (960, 540)),
-        ("rel999", (499.5, 499.5), (960, 540)),
-        ("rel999", (999, 999), (1920, 1080)),
-        ("unit", (0.5, 0.5), (960, 540)),
-    ],
-)
-def test_to_pixels(space: Any, numbers: tuple[float, float], pixels: tuple[float, float]) -> None:
+@pytest.mark.parametrize(("space", "numbers", "pixels"), TABLES["TO_PIXELS"])
+def test_to_pixels(space: Any, numbers: list[float], pixels: list[float]) -> None:
     screen = Screen(1920, 1080, sent=(1280, 720))
     point = Point(x=numbers[0], y=numbers[1], space=space).to_pixels(screen)
-    assert (point.x, point.y) == pixels
+    assert [point.x, point.y] == pixels
 
 
 #: Sizes as (width, height); the last two are rounded to even, and kept above the least area.
@@ -163,11 +154,8 @@ def test_caller_chooses_the_coordinate_space() -> None:
     (own,) = parse(text, "ui_tars").actions
     (requested,) = parse(text, "ui_tars", settings=settings).actions
     (placed,) = parse(text, "ui_tars", screen=Screen(1920, 1080), settings=settings).actions
-    assert [a.point and a.point.space for a in (own, requested, placed) if a.type == "click"] == [
-        "px_smart28",
-        "rel1000",
-        "px",
-    ]
+    spaces = [a.point and a.point.space for a in (own, requested, placed) if a.type == "click"]
+    assert spaces == ["px_smart28", "rel1000", "px"]
     assert placed.type == "click"
     assert placed.point == Point(x=1152, y=324, box=Box(960, 270, 1344, 378))
 
@@ -285,10 +273,7 @@ def test_points_that_two_formats_read_alike_in_other_spaces_are_never_guessed() 
     assert len(pairs) > 10
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["<|recipient|>os\npyautogui.click(x=0.5, y=1)", "## Code:\n```python\npyautogui.click(x=0.5, y=1)\n```"],
-)
+@pytest.mark.parametrize("text", TABLES["POINTS_OF_FORMATS_WITH_THE_WORDS_OF_ANOTHER"])
 def test_points_of_formats_with_the_words_of_another_one_are_not_guessed(text: str) -> None:
     """Two formats write the same calls between other markers."""
     for screen in (None, Screen(1920, 1080)):

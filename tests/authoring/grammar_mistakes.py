@@ -6,41 +6,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from outspoken import Diagnostic
+from tests.tables import tables
 
-GRAMMAR = r"""// format:  arrows
-// title:   Calls between arrows
-// models:  Example-7B
-// aliases: arrow_calls
-// source:  made up
-// trim:    text
-// example:
-//   Wait.
-//   =>get_weather
-//   city: Paris
-//   <=
+TABLES = tables(__file__)
 
-start: (TEXT | think | tool_call)*
-tool_call: _CALL_OPEN TOOL_NAME argument* _CALL_CLOSE
-argument: _LINE_OPEN ARG_NAME _COLON ARG_VALUE
-
-_CALL_OPEN: "\n=>" | /=>(?=\w{1,64}\n)/
-_CALL_CLOSE: "\n<="
-_LINE_OPEN: "\n" | /\n(?=\w{1,64}:)/
-_COLON: ": "
-ARG_NAME: /\w{1,64}/
-
-%import .shared.text (TEXT, TOOL_NAME, ARG_VALUE)
-%import .shared.think.think
-"""
+GRAMMAR = TABLES["GRAMMAR"]
 OK = "tests/corpus/arrows/ok/one_call.txt"
 ERR = "tests/corpus/arrows/err/cut.txt"
 SOURCES = "tests/corpus/arrows/sources.toml"
-FILES = {
-    "grammars/arrows.lark": GRAMMAR,
-    OK: "Look.\n=>get_weather\ncity: Paris\n<=",
-    ERR: "Look.\n=>get_weather\ncity: Par",
-    SOURCES: '[one_call]\norigin = "made up"\n\n[cut]\norigin = "made up"\n',
-}
+FILES = TABLES["FILES"]
 LARK = "grammars/arrows.lark"
 
 

@@ -19,7 +19,10 @@ from outspoken.authoring.show import main as show
 from outspoken.grammar.registry import compiled_path
 from tests.authoring.grammar_mistakes import GRAMMAR, LARK
 from tests.batch.arrows import arrows_in, compile_arrows, write
+from tests.tables import tables
 from tools import docs
+
+TABLES = tables(__file__)
 
 RULE = "tool_call: _CALL_OPEN TOOL_NAME argument* _CALL_CLOSE"
 
@@ -95,15 +98,7 @@ def test_what_stands_there_is_not_called_expected(checkout: Checkout, capsys: py
     closer = GRAMMAR.replace('_CALL_CLOSE: "\\n<="', r'_CALL_CLOSE: "\n<=" | /\n<=(?=\n)/')
     write(checkout, LARK, closer.replace('"\\n<=" |', ""))
     compile_arrows(checkout)
-    for text in (
-        "=>f\na: 1\n<= x",
-        "=>f\n<=!",
-        "=>f\na: 1\n<",
-        "=>f\na:1",
-        "=>f\na 1\n<=\n",
-        "=>f g\n<=\n",
-        "=>f\n\n<=\n",
-    ):
+    for text in TABLES["WHAT_STANDS_THERE_IS_NOT_CALLED_EXPECTED"]:
         path = checkout.root / "response.txt"
         path.write_text(text, "utf-8")
         show(["arrows", str(path)], checkout)
@@ -118,12 +113,7 @@ def test_what_stands_there_is_not_called_expected(checkout: Checkout, capsys: py
 
 #: What stands round a call, and how its name and its arguments are written.
 ENVELOPES = [("<run>", "</run>"), (":", ":")]
-BODIES = [
-    '{{"name": "{name}", "arguments": {arguments}}}',
-    '{{"name": "{name}", "arguments": {arguments}}} {{"by": "me"}}',
-    "<do={name}>\n{pairs}</do>",
-    "{name}{pairs}",
-]
+BODIES: list[str] = TABLES["BODIES"]
 CALLS = [("find_book", {"title": "Moss", "about": "a fern"}), ("tell", {"whom": "Ann"})]
 
 

@@ -13,8 +13,11 @@ from outspoken.authoring.check import findings
 from outspoken.authoring.fuzz import Fuzz
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.grammar import registry
+from tests.tables import tables
 from tools.damage import markup
 from tools.damage.responses import SEED, bases
+
+TABLES = tables(__file__)
 
 AUTHORED = sorted((Path(__file__).parent / "authored").glob("*.lark"))
 #: A grammar has at most so many lines.
@@ -58,11 +61,7 @@ def test_what_all_formats_are_asked_holds_of_a_new_one(file: Path) -> None:
     assert render(parse(example, name), name) == example
 
 
-SWALLOWED = [
-    ('city="Paris"/>\n<wiht key="days" value="3', "a value that takes in the next argument"),
-    ('Paris"/>\n< with key="days" value="3', "a character more in its opener"),
-    ('Paris"/\n><with key="days" value="3', "its own closer swapped"),
-]
+SWALLOWED = TABLES["SWALLOWED"]
 
 
 def test_a_value_that_holds_another_argument_of_the_tool_is_doubted() -> None:
@@ -79,22 +78,7 @@ def test_a_value_that_holds_another_argument_of_the_tool_is_doubted() -> None:
         assert parse(text, name, tools=tools).tool_calls[0].arguments == {"city": value}
 
 
-OTHER_KEYS = """\
-// format:  other_keys
-// example:
-//   <run>{"tool": "f", "input": {}}</run>
-
-start: (TEXT | tool_call)*
-tool_call: _OPEN _json_call _CLOSE
-_OPEN: "<run>"
-_CLOSE: "</run>"
-%import .shared.json_call (_json_call, _NAME_KEY, _ARGUMENTS_KEY)
-%override _NAME_KEY.1: "\\"tool\\": " | /"tool"\\s{0,99}:(?=\\s{0,99}"[^"])/
-%override _ARGUMENTS_KEY.1: "\\"input\\": " | /"(?:input|params)"\\s{0,99}:/
-%import .shared.text.TEXT
-%import common.WS
-%ignore WS
-"""
+OTHER_KEYS = TABLES["OTHER_KEYS"]
 
 
 def test_keys_that_another_marker_reads_first_are_reported(tmp_path: Path) -> None:

@@ -18,6 +18,9 @@ from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
 from tests.authoring.grammar_mistakes import ERR, GRAMMAR, LARK, OK, Mistake, mistakes, said
 from tests.batch.arrows import arrows_in, change, write
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 @pytest.fixture
@@ -67,11 +70,7 @@ def test_a_format_without_a_corpus(checkout: Checkout) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
-        (
-            ERR,
-            b"Look.\xff",
-            f"error {ERR}:1:1 bad-case: this case is no text",
-        ),
+        (ERR, b"Look.\xff", f"error {ERR}:1:1 bad-case: this case is no text"),
         (ERR, b"\nprefix = x\n", "error {}:2:1 bad-case: the options of this case cannot be read"),
         (ERR, b"tools = 5\n", "error {}:1:1 bad-case: the options of this case cannot be read"),
         (ERR, b"format_ = 'x'\n", "error {}:1:1 bad-case: the options of this case cannot be read"),
@@ -83,13 +82,7 @@ def test_a_case_that_cannot_be_read(path: str, text: bytes, expected: str, check
     assert found(checkout)[0].startswith(expected.format(path))
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("unicode", "banned-name: a grammar cannot be called `unicode`: Lark has its own"),
-        ("Arrows-2", "bad-name: `Arrows-2` is no name for a format"),
-    ],
-)
+@pytest.mark.parametrize(("name", "expected"), TABLES["A_NAME_THAT_CANNOT_BE_USED"])
 def test_a_name_that_cannot_be_used(name: str, expected: str, checkout: Checkout) -> None:
     text = GRAMMAR.replace("// format:  arrows", f"// format:  {name}").replace("arrow_calls", "others")
     write(checkout, f"grammars/{name}.lark", text)
@@ -137,21 +130,7 @@ def test_formats_that_cannot_be_distinguished(checkout: Checkout) -> None:
     other_format(checkout)
     change(checkout, OK, "Paris", "5")
     [found] = check(checkout, "arrows")
-    assert (
-        found.frame()
-        == dedent("""
-        error[not-told-apart]: without its name, this text is not read as `arrows`
-          --> tests/corpus/arrows/ok/one_call.txt:2:1 (offset 6)
-           |
-         2 | =>get_weather
-           | ^^^^^^^^^^^^^ `get_weather` read as something else (to offset 30)
-         3 | city: 5
-         4 | <=
-           |
-           = note: `format="auto"` reads it as `angles`
-           = help: let an opening marker show more of what follows: `(?=...)` with what no other format has there
-    """).strip()
-    )
+    assert found.frame() == dedent(TABLES["FORMATS_THAT_CANNOT_BE_DISTINGUISHED"]).strip()
 
 
 def test_formats_with_the_same_calls_need_no_distinction(checkout: Checkout) -> None:
@@ -217,10 +196,7 @@ def test_mistakes_in_shared_files(checkout: Checkout) -> None:
 
 
 THINK = "%import .shared.think.think"
-OWN_TAGS = """%import .shared.think (think, _THINK_OPEN, _THINK_CLOSE)
-%override _THINK_OPEN: "<thought>"
-%override _THINK_CLOSE: {closer}
-"""
+OWN_TAGS = TABLES["OWN_TAGS"]
 
 
 def test_a_variant_of_shared_rules_is_sound(checkout: Checkout) -> None:
@@ -267,21 +243,7 @@ def test_the_command_finds_nothing(command: Callable[..., Ran]) -> None:
 
 def test_the_command_prints_frames_and_a_summary(command: Callable[..., Ran], checkout: Checkout) -> None:
     change(checkout, LARK, "// trim:    text", "// trim:    text\n// mode:    fast")
-    assert command("arrows") == Ran(
-        1,
-        dedent("""\
-            error[unknown-field]: the header has no field `mode`
-              --> grammars/arrows.lark:7:4 (offset 139)
-               |
-             7 | // mode:    fast
-               |    ^^^^
-               |
-               = help: did you mean `models`?
-
-            arrows: 1 error
-        """),
-        "",
-    )
+    assert command("arrows") == Ran(1, dedent(TABLES["THE_COMMAND_PRINTS_FRAMES_AND_A_SUMMARY"]), "")
 
 
 def test_notes_are_no_failure_and_shown_only_for_named_formats(command: Callable[..., Ran], checkout: Checkout) -> None:

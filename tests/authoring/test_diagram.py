@@ -15,18 +15,13 @@ from outspoken.authoring.diagram.syntax import Syntax, read_syntax
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.results.errors import GrammarError
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
-TERMINALS = """
-_OPEN: "<a>"
-_CLOSE: "</a>\\n" | /<\\/a>/i
-_COMMA: ", " | ","
-_ODD: /<\\?[a-z]{1,9}>/
-TOOL_NAME: /\\w+/
-%import .shared.text (TEXT, ARG_VALUE)
-%import .shared.json.JSON_OBJECT
-"""
+TERMINALS = TABLES["TERMINALS"]
 
 
 @pytest.fixture
@@ -50,39 +45,7 @@ def described(found: Syntax) -> list[str]:
 
 @pytest.mark.parametrize(
     ("rules", "expected"),
-    [
-        ("start: _OPEN TEXT _CLOSE", ['start = "<a>" TEXT "</a>\\n"']),
-        ("start: TEXT | _OPEN _ODD", ['start = TEXT | "<a>" /<\\?[a-z]{1,9}>/']),
-        ("start: (TEXT | a)*\na: _OPEN TOOL_NAME", ["start = {TEXT | a}", 'a = "<a>" TOOL_NAME']),
-        ("start: TEXT a? a2+\na: _OPEN\na2: _CLOSE", ['start = TEXT [a] {a2}+', 'a = "<a>"', 'a2 = "</a>\\n"']),
-        ("start: _OPEN [_ODD] (TEXT | JSON_OBJECT)", ['start = "<a>" [/<\\?[a-z]{1,9}>/] (TEXT | JSON_OBJECT)']),
-        ("start: | _OPEN | _CLOSE", ['start = ["<a>" | "</a>\\n"]']),
-        # lists
-        ("start: TOOL_NAME (_COMMA TOOL_NAME)*", ['start = {TOOL_NAME / ", "}+']),
-        ("start: _OPEN TOOL_NAME TEXT (_COMMA TOOL_NAME TEXT)*", ['start = "<a>" {TOOL_NAME TEXT / ", "}+']),
-        ("start: _OPEN (_COMMA TOOL_NAME)*", ['start = "<a>" {", " TOOL_NAME}']),
-        # rules that begin with themselves
-        ("start: _l\n_l: TOOL_NAME | _l _COMMA TOOL_NAME", ["start = _l", '_l = {TOOL_NAME / ", "}+']),
-        ("start: _l\n_l: | _l _OPEN", ["start = _l", '_l = {"<a>"}']),
-        (
-            "start: _l\n_l: _OPEN | _m _CLOSE | _l _COMMA | _l _ODD\n_m: TOOL_NAME",
-            ["start = _l", '_l = ("<a>" | _m "</a>\\n") {", " | /<\\?[a-z]{1,9}>/}', "_m = TOOL_NAME"],
-        ),
-        (
-            "start: _l\n_l: _OPEN | (_m | _l) _CLOSE\n_m: TOOL_NAME",
-            ["start = _l", '_l = ("<a>" | _m "</a>\\n") {"</a>\\n"}', "_m = TOOL_NAME"],
-        ),
-        # one that means something nests, so it stays as it is
-        ("start: json\njson: _OPEN | json _CLOSE", ["start = json", 'json = "<a>" | json "</a>\\n"']),
-        # aliases
-        ("start: a\na: _OPEN TEXT -> think", ["start = a", 'a = "<a>" TEXT -> think']),
-        ("start: a\na: _OPEN -> think\n | _CLOSE", ["start = a", 'a = "<a>" -> think | "</a>\\n"']),
-        # what only damaged responses need comes last
-        (
-            "start: TEXT a\nbroken_start: TEXT b\nb: a _CLOSE\na: _OPEN",
-            ["start = TEXT a", 'a = "<a>"', "broken_start = TEXT b", 'b = a "</a>\\n"'],
-        ),
-    ],
+    TABLES["RULES_AND_TERMINALS_OF_A_GRAMMAR"],
 )  # fmt: skip
 def test_rules_and_terminals_of_a_grammar(checkout: Checkout, rules: str, expected: list[str]) -> None:
     assert described(syntax(checkout, rules)) == expected
@@ -92,11 +55,7 @@ def test_imported_rules_have_no_prefix_and_appear_once(checkout: Checkout) -> No
     imports = "%import .shared.text.TEXT\n%import .shared.json.JSON_STRING\n%import .shared.json_call._json_call\n"
     found = syntax(checkout, "start: (TEXT | _json_call | id)*\nid: _ODD JSON_STRING", f'_ODD: "!"\n{imports}')
     lines = described(found)
-    assert lines[:3] == [
-        "start = {TEXT | _json_call | id}",
-        'id = "!" JSON_STRING',
-        '_json_call = "{" (_named | _full) "}"',
-    ]
+    assert lines[:3] == TABLES["IMPORTED_RULES_HAVE_NO_PREFIX_AND_APPEAR"]
     assert '_plain = {_other / ", "}+' in lines
     assert any(line.startswith('_other = ""id": " id (json_call) | ') for line in lines)
     assert "id (json_call) = JSON_STRING" in lines
@@ -199,16 +158,7 @@ def test_the_command(checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureF
     assert (path.read_text("utf-8"), capsys.readouterr().out) == (printed, "")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["maid"], "error: there is no format `maid`; did you mean `made`? (`outspoken formats` lists all 1 names)\n"),
-        (
-            ["made", "--output", "/nowhere/made.svg"],
-            "error: [Errno 2] No such file or directory: '/nowhere/made.svg'\n",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), TABLES["ERRORS_ARE_REPORTED"])
 def test_errors_are_reported(
     checkout: Checkout, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,6 +19,9 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import Case, cases, toml
 from outspoken.grammar import registry
 from outspoken.grammar.registry import compiled_path
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 OWN = Checkout()
 #: The formats that are there already.
@@ -117,32 +120,9 @@ class Markup(NamedTuple):
         ).replace("\n", "{{ '\\n' }}")
 
 
-#: Ways of writing calls. Those of the second table are read from responses only.
-SHAPES = {
-    "json_in_tags": Markup("\n<fn>\nCALL\n</fn>"),
-    "json_behind_a_token": Markup("[USE]CALL"),
-    "json_list": Markup("CALL", open="<|jobs|>[", between=", ", close="]<|/jobs|>"),
-    "name_then_json": Markup("<|call|>NAME<|args|>ARGUMENTS<|end|>"),
-    "name_then_json_without_an_end": Markup("[USE]NAME[WITH]ARGUMENTS"),
-    "name_in_a_tag": Markup("<do=NAME>ARGUMENTS</do>"),
-    "name_is_the_key": Markup('{"NAME": ARGUMENTS}', open="<|jobs|>[", between=", ", close="]<|/jobs|>"),
-    "section": Markup("<|one|>NAME<|with|>ARGUMENTS<|/one|>", open="<|calls|>", close="<|/calls|>"),
-    "numbers": Markup("<|one|>NAME:NUMBER<|with|>ARGUMENTS<|/one|>", open="<|calls|>", close="<|/calls|>"),
-    "pairs": Markup("\n<do>NAME\nPAIRS</do>", "<k>KEY</k>\n<v>VALUE</v>\n"),
-    "keys_in_tags": Markup("\n<my:use>\n<tool=NAME>\nPAIRS</tool>\n</my:use>", "<arg=KEY>VALUE</arg>\n"),
-    "attributes": Markup('\n<do name="NAME">\nPAIRS</do>', '<with key="KEY">VALUE</with>\n'),
-    "values_on_lines": Markup("\n<use>\n<tool:NAME>\nPAIRS</tool>\n</use>", "<arg:KEY>\nVALUE\n</arg>\n"),
-    "python": Markup("NAME(PAIRS)", "KEY=PYTHON, ", open="<|py|>[", between=", ", close="]<|/py|>"),
-}
-RESPONSES = {
-    **SHAPES,
-    "other_keys": Markup('\n<fn>\n{"tool": "NAME", "input": ARGUMENTS}\n</fn>'),
-    "values_in_attributes": Markup('\n<do tool="NAME">\nPAIRS</do>', '<with key="KEY" value="VALUE"/>\n'),
-    "a_section_of_tags": Markup(
-        '<job name="NAME">\nPAIRS</job>\n', '<with name="KEY">VALUE</with>\n', "\n<jobs>\n", "", "</jobs>"
-    ),
-    "a_fence": Markup("<|one|>function<|two|>NAME\n```json\nARGUMENTS\n```<|/one|>"),
-}
+#: Ways of writing calls, and those that are read from responses only.
+SHAPES = {name: Markup(**parts) for name, parts in TABLES["SHAPES"].items()}
+RESPONSES = SHAPES | {name: Markup(**parts) for name, parts in TABLES["OTHER_SHAPES"].items()}
 ONE, TWO = ("get_weather", {"city": "Paris"}), ("find_hotels", {"area": "Montmartre", "stars": 3})
 
 
@@ -228,19 +208,7 @@ def test_a_copy_with_responses(checkout: Checkout, capsys: pytest.CaptureFixture
 
 
 def test_blank(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(checkout, capsys, "unknown_one").out == (
-        "the markup is made up: replace it by what the model writes\n"
-        "1 of 1 response read back\n\n"
-        "written: 4 files\n"
-        "  grammars/unknown_one.lark\n"
-        "  tests/corpus/unknown_one/ok/one_call.txt\n"
-        "  tests/corpus/unknown_one/err/cut_inside_arguments.txt\n"
-        "  tests/corpus/unknown_one/sources.toml\n"
-        "\nnext:\n"
-        "  python -m tools.check unknown_one\n"
-        "  python -m tools.show unknown_one ok/one_call\n"
-        "  grammars/README.md, `Accept the results`\n"
-    )
+    assert run(checkout, capsys, "unknown_one").out == TABLES["BLANK"]
     assert set(sound(checkout, "unknown_one")) == {"one_call", "cut_inside_arguments"}
 
 
@@ -290,16 +258,7 @@ def test_the_whole_grammar(checkout: Checkout, capsys: pytest.CaptureFixture[str
 def test_a_damaged_response_lies_in_err(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     one, two = SHAPES["name_then_json"].text(ONE), SHAPES["name_then_json"].text(TWO)
     ran = run(checkout, capsys, "mixed", files={"one": one, "two": two, "bad": '<|call|>f<|args|>{"a": 1,}<|end|>'})
-    assert ran.out.startswith(
-        "a name, then a JSON object:\n"
-        "  before a call: '<|call|>'\n"
-        "  before its object: '<|args|>'\n"
-        "  behind a call: '<|end|>'\n"
-        "`bad` is not read back, and lies in `err`:\n"
-        "  mixed:1:25 trailing-comma: a comma with nothing after it was dropped\n"
-        "2 of 3 responses read back\n"
-        "no response has two calls in a row: what stands between them is not known\n"
-    )
+    assert ran.out.startswith(TABLES["A_DAMAGED_RESPONSE_LIES_IN_ERR"])
     assert sound(checkout, "mixed")["bad"].kind == "err"
 
 
@@ -331,36 +290,9 @@ def test_what_a_format_reads_already(checkout: Checkout, capsys: pytest.CaptureF
 
 # what is refused
 
-NO_CALL = (
-    "no call was found: no JSON object with a name and arguments, and no name before an object or before keys with "
-    "values; without `--from`, a skeleton is written to fill in"
-)
+NO_CALL = TABLES["NO_CALL"]
 #: Responses of which nothing, or not all, would be read back: what is said, from its beginning.
-UNREAD: dict[str, tuple[list[str], str]] = {
-    "prose": (["I cannot call <b>tools</b> today, nor {anything}."], NO_CALL),
-    "empty_object": (["{}"], NO_CALL),
-    "tags": (["<a><b></b></a>" * 50], NO_CALL),
-    "open": (["<" * 300 + "{" * 300], NO_CALL),
-    "quotes": (['<a>{"name": "' * 40], NO_CALL),
-    "keys_as_tags": (
-        ['<invoke tool="f"><city>Paris</city><unit>c</unit></invoke>', '<invoke tool="f"><city>Rome</city></invoke>'],
-        "a name, then keys and values, but `1` is not read back: ",
-    ),
-    "two_notations": (
-        ['<run>{"name": "f", "arguments": {"a": 1}}</run>', 'Now <exec>f {"a": 1}</exec>'],
-        'a call is a JSON object, but `1` is not read back: an object is read as text: {"a": 1}',
-    ),
-    "signs": (['@@do {"op": "f", "with": {}} @@'], "nothing marks where a call begins: a call is a JSON object"),
-    "another_object": (
-        ['<run>{"name": "f", "arguments": {"a": 1}} {"by": "me"}</run>'],
-        "a call is a JSON object, but `0` is not read back: ",
-    ),
-    "no_markup": (
-        ['get_weather: {"city": "Paris"}', 'Hi.\nget_weather: {"city": "Paris"}\nother: {"a": 1}'],
-        "nothing marks where a call begins: a name, then a JSON object",
-    ),
-    "lines": (["<<f\na: 1\nb: 2\n>>"], NO_CALL),
-}
+UNREAD: dict[str, tuple[list[str], str]] = TABLES["UNREAD"]
 
 
 @pytest.mark.parametrize(("texts", "message"), UNREAD.values(), ids=UNREAD)
@@ -439,13 +371,7 @@ RENDERED = {
     "tokens": ("{{ bos_token }}{{ eos_token }}", TOKENS["bos_token"] + TOKENS["eos_token"]),
     "a_name_that_is_not_there": ("{{ nothing }}{{ messages[0].nothing }}.", "."),
 }
-REFUSED = {
-    "raised": ("{{ raise_exception('Roles must alternate') }}", "Roles must alternate"),
-    "error": ("{{ 1 / 0 }}", "division by zero"),
-    "private": ("{{ ''.__class__.__mro__ }}", "access to attribute '__class__' of 'str' object is unsafe."),
-    "changed": ("{{ messages.append(1) }}", "access to attribute 'append' of 'list' object is unsafe."),
-    "endless": ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "maximum recursion depth exceeded"),
-}
+REFUSED = TABLES["REFUSED"]
 
 
 @pytest.mark.parametrize(("source", "text"), RENDERED.values(), ids=RENDERED)

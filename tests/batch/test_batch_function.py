@@ -17,6 +17,9 @@ from outspoken.batch.columns import text_of_reply
 from outspoken.batch.schema import COLUMNS, make_schema
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Text, ToolCall
 from tests.cases import CASES
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 #: Of so many cases of the corpus, one is read.
 SHARE = 25
@@ -232,12 +235,7 @@ def test_points_are_converted_to_a_screen() -> None:
 
 
 def test_bodies_of_a_provider() -> None:
-    body = {
-        "id": "c1",
-        "model": "m",
-        "choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7},
-    }
+    body = TABLES["BODIES_OF_A_PROVIDER"]
     rows = read(BatchOptions(provider="openai", text_column="body"), body=[json.dumps(body), '{"x": 1}', "{", None])
     assert codes(rows) == [None, "not-a-response", "not-a-response", "no-text"]
     assert rows[0]["text"] == "hello"

@@ -17,6 +17,9 @@ from outspoken.batch.inputs import UnitCutter, common_schema, find_inputs
 from outspoken.batch.lines import LineReader
 from outspoken.batch.units import Unit, UnitEnd
 from tests.batch.batch_files import quarantine, results, write_lines, zstd
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 def cut(path: Path, size: int, done: dict[tuple[int, int], UnitEnd] | None = None) -> list[Unit]:
@@ -142,13 +145,7 @@ def test_folders_patterns_and_names(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert names("in/b", "in/*.jsonl", "in") == ["in/b/a.jsonl", "in/b/c.parquet", "in/a.jsonl"]
     assert names("in/**/a.jsonl") == ["in/a.jsonl", "in/b/a.jsonl"]
     assert names("in/other/parts") == ["in/other/parts/p.jsonl"]
-    for wrong, words in (
-        ("in/none.jsonl", "cannot read `in/none.jsonl`: No such file"),
-        ("in/notes.txt", "`in/notes.txt` has no suffix that is known; expected .jsonl"),
-        ("*.csv", r"no file matches `\*.csv`"),
-        ("in/out", "the folder `in/out` has no files that end in .jsonl"),
-        ("in/out/parts", "the input `in/out/parts/p.parquet` is in the folder of the results, `in/out`"),
-    ):
+    for wrong, words in TABLES["FOLDERS_PATTERNS_AND_NAMES"]:
         with pytest.raises(BatchError, match=words):
             names(wrong)
     with pytest.raises(BatchError, match="there are no input files"):

@@ -24,6 +24,9 @@ from outspoken.batch.report.write import make_tally
 from outspoken.notations.tools import Tools
 from outspoken.results.snippet import visible
 from tests.batch.batch_report import HOSTILE, MIXED, OPTIONS, TOOLS, write_mixed
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 @pytest.fixture(scope="module", params=["parquet", "jsonl"])
@@ -199,11 +202,7 @@ def test_times_of_arrow(tmp_path: Path) -> None:
     parquet().write_table(pa.table(columns), tmp_path / "a.parquet")
     run(tmp_path / "a.parquet", tmp_path / "out", BatchOptions(format="hermes", keep=("ns", "day", "list")), workers=1)
     assert date(2026, 1, 1).isoformat() == "2026-01-01"
-    for column, shown in (
-        ("ns", ["2026-01-01 00:00:00", "2026-03-01 00:00:00", "no time"]),
-        ("day", ["2026-01-01 00:00:00", "2026-03-01 00:00:00", "no time"]),
-        ("list", ["no time"]),
-    ):
+    for column, shown in TABLES["TIMES_OF_ARROW"]:
         tally = tally_of(tmp_path / "out", time_column=column)[1]
         assert list(tally.buckets.labels(tally.bucket_statuses).values()) == shown
 
@@ -247,15 +246,7 @@ def test_the_page_is_well_formed_and_holds_no_script(folder: Path, tmp_path: Pat
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]", page)
     assert visible(HOSTILE) in read.texts["code"]
     assert "Content-Security-Policy" in page
-    assert read.texts["h2"] == [
-        "Damage over time",
-        "Formats",
-        "Kinds of damage",
-        "Repairs",
-        "Tools",
-        "Quarantine",
-        "Worst responses",
-    ]
+    assert read.texts["h2"] == TABLES["THE_PAGE_IS_WELL_FORMED_AND_HOLDS_NO_SCRIPT"]
     assert list(tmp_path.iterdir()) == [path]
     assert write_report(folder, tmp_path / "again.html", time_column="when").read_bytes() == path.read_bytes()
 

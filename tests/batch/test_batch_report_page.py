@@ -15,7 +15,10 @@ from selenium.webdriver.common.keys import Keys
 from outspoken.batch import Summary, run, write_report
 from outspoken.results.snippet import visible
 from tests.batch.batch_report import HOSTILE, OPTIONS, write_mixed
+from tests.tables import tables
 from tools.shared.browser import opened
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.browser
 
@@ -131,22 +134,4 @@ def test_everything_that_scrolls_or_opens_has_a_name(open_page: Open) -> None:
 
 
 #: Texts whose contrast with what is behind them is below 4.5.
-_CONTRASTS = """
-const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
-const rgba = (colour) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
-  const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data; return [r, g, b, a / 255]; };
-const over = (top, below) => [0, 1, 2].map((n) => top[n] * top[3] + below[n] * (1 - top[3]));
-const light = (colour) => { const [r, g, b] = colour.map((v) => { v /= 255;
-  return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-const behind = (node) => { const all = []; for (; node; node = node.parentElement) all.push(rgba(getComputedStyle(node)
-  .backgroundColor)); return all.reverse().reduce((below, top) => over(top, below), [255, 255, 255]); };
-const low = [];
-for (const node of document.querySelectorAll('body *')) {
-  if (![...node.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || node.closest('svg')) continue;
-  const ground = behind(node), text = over(rgba(getComputedStyle(node).color), ground);
-  const [a, b] = [light(ground), light(text)];
-  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-  if (ratio < 4.5) low.push([node.textContent, ratio]);
-}
-return low;
-"""
+_CONTRASTS = TABLES["CONTRASTS"]

@@ -26,6 +26,9 @@ from outspoken.providers.registry import PROVIDERS
 from outspoken.terminal.errors import UsageError
 from tests.authoring.grammar_mistakes import GRAMMAR
 from tests.cli.runner import Cli
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 TOP = Path(__file__).parents[2]
 README = (TOP / "src" / "outspoken" / "cli" / "README.md").read_text("utf-8")
@@ -203,22 +206,7 @@ def completed(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixtur
     return capfdbinary.readouterr().out.decode().split()
 
 
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        (("outspoken", "st"), ["plain,stream", "plain,stats"]),
-        (("outspoken", "grammar", "d"), ["plain,diagram"]),
-        (("outspoken", "parse", "--re"), ["plain,--repair"]),
-        (("outspoken", "parse", "-r", "no"), ["plain,none", "plain,notation"]),
-        (("outspoken", "parse", "--color", "a"), ["plain,auto", "plain,always"]),
-        (("outspoken", "stream", "-P", "anth"), ["plain,anthropic"]),
-        (("outspoken", "constrain", "hermes", "--target", "x"), ["plain,xgrammar"]),
-        (("outspoken", "parse", "a.t"), ["file,a.t"]),
-        (("outspoken", "parse", "--stream", "a.t"), ["file,a.t"]),
-        (("outspoken", "parse", "--tools", "t"), ["file,t"]),
-        (("outspoken", "completion", "f"), ["plain,fish"]),
-    ],
-)
+@pytest.mark.parametrize(("words", "offered"), TABLES["WORDS_ARE_COMPLETED"])
 def test_words_are_completed(
     words: tuple[str, ...],
     offered: list[str],
@@ -257,12 +245,7 @@ def test_the_script_of_a_shell(shell: str, cli: Cli, monkeypatch: pytest.MonkeyP
 
 def test_the_list_of_commands_needs_none_of_their_packages() -> None:
     """Each command is imported when it is run, so that the list and the version come at once."""
-    program = (
-        "import sys\n"
-        "from outspoken.__main__ import main\n"
-        "assert [main(words) for words in (['--version'], ['--help'], ['prase'])] == [0, 0, 2]\n"
-        "print([name for name in sys.modules if name.partition('.')[0] in ('cloup', 'pydantic', 'lark', 'rich')])"
-    )
+    program = TABLES["THE_LIST_OF_COMMANDS_NEEDS_NONE_OF_THEIR"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

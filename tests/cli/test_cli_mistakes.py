@@ -11,90 +11,14 @@ import pytest
 
 from outspoken.results.packages import install_command
 from tests.cli.runner import Cli, Ran, Terminal
+from tests.tables import tables
 
-TABLES = "outspoken.contrib.table_chat:tables_registry"
+TABLES = tables(__file__)
+
 ONE_TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"
 
 #: Command lines and what is said of them; the words of an argument's type are Click's, of which a part is here.
-MISTAKES = {
-    # commands
-    "prase a.txt": "there is no command `prase`; did you mean `parse`?",
-    "PARSE": "there is no command `PARSE`; did you mean `parse`?",
-    "version": "there is no command `version`; did you mean `--version`?",
-    "fly": "there is no command `fly`; see `outspoken --help`",
-    "call.txt": "`call.txt` is no command; did you mean `outspoken parse call.txt`?",
-    "help stat": "there is no command `stat`; did you mean `stats`?",
-    "grammar chekc a.lark": "there is no command `chekc`; did you mean `check`?",
-    # options
-    "--json parse": "there is no option `--json`; options follow the command, as in `outspoken parse --json`",
-    "parse --fromat hermes": "there is no option `--fromat`; did you mean `--format`?",
-    "parse --finish stop": "there is no option `--finish`; did you mean `--finish-reason`?",
-    "parse --fly": "there is no option `--fly`; see `outspoken parse --help`",
-    "parse --version": "there is no option `--version`; see `outspoken parse --help`",
-    "stats --text x": "there is no option `--text`; see `outspoken stats --help`",
-    "parse --format": "'--format' requires an argument; see `outspoken parse --help`",
-    "parse --json=1": "'--json' does not take a value; see `outspoken parse --help`",
-    "report a b": "extra argument (b); quote a value that has spaces (see `outspoken report --help`)",
-    "serve": "'--upstream'; write it as `--upstream URL` (see `outspoken serve --help`)",
-    "batch call.txt": "'--out'; write it as `--out DIR` (see `outspoken batch --help`)",
-    "batch": "'IN...'; see `outspoken batch --help`",
-    "constrain hermes": "xgrammar, ebnf, gbnf",
-    "constrain --target gbnf": "1 of the following parameters must be set: [FORMAT] --format (-f); see",
-    # values
-    "parse --stream=a.txt": "--stream: 'a.txt'",
-    "parse --stream=0": "--stream: 0 is not in the range x>=1; see `outspoken parse --help`",
-    "parse --stream 0": "--stream: 0 is not in the range x>=1",
-    "parse --repair notaton": "--repair: 'notaton' is not one of 'none', 'notation', 'structure', 'strings', ",
-    "parse --screen wide": "--screen: `wide` is no size; write it as 1280x720",
-    "parse --screen 0x5": "--screen: `0x5` is no size; write it as 1280x720",
-    "parse --format hermess": "there is no format `hermess`; did you mean `hermes`",
-    "parse --stream --format hermess": "there is no format `hermess`; did you mean `hermes`",
-    "explain --format hermess": "there is no format `hermess`; did you mean `hermes`",
-    "stats - --format hermess": "there is no format `hermess`; did you mean `hermes`",
-    "stats --expect tool_call": "--expect: 'tool_call' is not one of 'anything', 'tool_calls'",
-    "formats hermse": "there is no format `hermse`; did you mean `hermes`",
-    "stream -P opnai call.txt": "there is no provider 'opnai'; the providers are anthropic, ",
-    "stream --format mosses": "there is no format `mosses`",
-    "serve -u mosses": "`mosses` is not a server's URL",
-    "serve -u http://x --format mosses": "there is no format `mosses`",
-    "serve -u http://x --max-body 0": "`max_body` is 0; expected more than 0",
-    "serve -u http://x --port 99999": "--port: 99999 is not in the range 0<=x<=65535",
-    "batch call.txt -o x --row-timeout nan": "--row-timeout: `nan` is not a number of more than 0",
-    "constrain hermes -f json --target gbnf": "1 of the following parameters must be set: [FORMAT] --format (-f); see",
-    "constrain mosses --target gbnf": "there is no format `mosses`",
-    "constrain hermes --target mosses": "--target: 'mosses' is not one of 'llguidance', ",
-    "constrain hermes --target gbnf --tool-choice required": "`tool_choice` is 'required', but there are no `tools`",
-    "constrain hermes --target gbnf --max-calls 0": "`max_calls` is 0; expected a number from 1 on",
-    "constrain hermes --target gbnf --tools no/file": "cannot read `no/file`",
-    "constrain ui_tars --target gbnf --action fly": "the format has no action `fly`",
-    "grammar check none.lark": "none.lark: it cannot be read: No such file or directory",
-    "grammar check call.txt": "call.txt: the name of a grammar ends in `.lark`",
-    "grammar new a.lark b.txt": "one grammar is written; name the file `b.txt` behind `--from` if it is a response",
-    "grammar fuzz a.lark --minutes 0": "--minutes: `0` is not a number of more than 0",
-    "grammar fuzz a.lark --minutes 1 --runs 1": "parameters are mutually exclusive: --runs --minutes --replay; see",
-    "completion powershell": "SHELL: 'powershell' is not one of 'bash', 'zsh', 'fish'",
-    f"parse --payloads {TABLES} --page table_veiw": "there is no page `table_veiw`; did you mean `table_view`?",
-    "parse --payloads tables": "`tables` is not a registry; write it as `module:name`",
-    "parse --payloads no_such_module:x": "cannot load `no_such_module:x`: ModuleNotFoundError: ",
-    "parse --payloads outspoken.contrib.table_chat:TYPES": "is of type tuple; expected a PayloadRegistry",
-    "parse --page table_view": "`--page` needs `--payloads`; neither can be used with `--format`, `--tools`",
-    f"parse --payloads {TABLES} --format hermes": "`--page` needs `--payloads`; neither can be used with",
-    # files
-    "parse -t a b.txt": "`--text` is a response already; leave out `b.txt`, or the option",
-    "parse /no/such/file": "cannot read `/no/such/file`: No such file or directory",
-    "parse /no/such/file --stream": "cannot read `/no/such/file`: No such file or directory",
-    "parse --stream /no/such/file": "cannot read `/no/such/file`: No such file or directory",
-    "parse --tools /no/such/file": "cannot read `/no/such/file`: No such file or directory",
-    "parse --tools= call.txt": "--tools: the name of a file is empty",
-    "parse call.txt cal.txt": "cannot read `cal.txt`: No such file or directory; did you mean `call.txt`?",
-    "explain call.txt cal.txt": "cannot read `cal.txt`: No such file or directory; did you mean `call.txt`?",
-    "stats call.txt cal.txt": "cannot read `cal.txt`: No such file or directory; did you mean `call.txt`?",
-    "stream call.txt cal.txt": "cannot read `cal.txt`: No such file or directory; did you mean `call.txt`?",
-    "stream call.txt": "expected server-sent events or JSON; `outspoken parse` reads the text of a response",
-    "explain /": "cannot read `/`: Is a directory; `outspoken batch` reads folders",
-    "parse a\0b": "cannot read `a\\x00b`: no file can have this name",
-    "parse " + "x" * 300: f"cannot read `{'x' * 200}…`: File name too long",
-}
+MISTAKES = TABLES["MISTAKES"]
 
 
 def refused(ran: Ran, message: str) -> None:

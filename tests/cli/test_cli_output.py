@@ -15,13 +15,12 @@ from outspoken import formats, parse
 from outspoken.constraints import constraint
 from outspoken.results.geometry import Screen
 from tests.cli.runner import CALL, CUT, Cli, Ran
+from tests.tables import tables
 
-TABLES = "outspoken.contrib.table_chat:tables_registry"
-TABLE_CHAT = """Done.
+TABLES = tables(__file__)
 
-SUGGESTED_VALUES: [{"label": "Sort by size", "value": "Sort"}, {"label": "Add a column", "value": "Add"}]
-DATA_PROPOSAL: {"operations": [{"action": "delete", "row_id": 4}]}
-"""
+TABLE_REGISTRY = "outspoken.contrib.table_chat:tables_registry"
+TABLE_CHAT = TABLES["TABLE_CHAT"]
 
 
 def sse(*pieces: str, finish: str = "stop", **last: Any) -> str:
@@ -38,13 +37,7 @@ STREAM = sse(
     'is"}}\n</tool_call>',
     usage={"prompt_tokens": 1200, "completion_tokens": 7, "total_tokens": 1207},
 )
-EVENTS: list[dict[str, Any]] = [
-    {"type": "message_start", "message": {"id": "m", "model": "c", "role": "assistant", "content": []}},
-    {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}},
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "Hm."}},
-    {"type": "content_block_stop", "index": 0},
-    {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
-]
+EVENTS: list[dict[str, Any]] = TABLES["EVENTS"]
 ANTHROPIC = "".join([f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in EVENTS])
 
 
@@ -116,10 +109,7 @@ Done(Reply(format='hermes'))
 """,
     ),
     "parse --stream: bytes that split characters": Case(
-        "parse --stream=1",
-        "é".encode() + b"\xff",
-        0,
-        "TextDelta('é')\nTextDelta('\ufffd')\nDone(Reply(format=None))\n",
+        "parse --stream=1", "é".encode() + b"\xff", 0, "TextDelta('é')\nTextDelta('\ufffd')\nDone(Reply(format=None))\n"
     ),
     "stream": Case(
         "stream --format hermes",
@@ -170,12 +160,7 @@ def test_output(name: str, cli: Cli) -> None:
 def test_the_tree_of_damage(cli: Cli) -> None:
     ran = cli("explain", "--tree", "--format", "hermes", stdin=CUT)
     assert ran.code == 1
-    assert ran.out.splitlines()[2:6] == [
-        "",
-        "start 0-65",
-        "  TEXT 0-4 'Hi.\\n'",
-        "  tool_call (not completed) 4-65",
-    ]
+    assert ran.out.splitlines()[2:6] == TABLES["THE_TREE_OF_DAMAGE"]
     assert "error[unclosed-call]" in ran.out
 
 
@@ -224,7 +209,7 @@ def test_events_as_json_lines(cli: Cli) -> None:
 @pytest.mark.parametrize("payloads", [False, True])
 def test_finish_reason_proves_the_end(cli: Cli, more: list[str], payloads: bool) -> None:
     text = 'SUGGESTED_VALUES: [{"label": "a", "value": "b"}' if payloads else CALL.removesuffix("</tool_call>")
-    more = [*more, "--payloads", TABLES] if payloads else more
+    more = [*more, "--payloads", TABLE_REGISTRY] if payloads else more
     for reason, status in (("stop", "repaired"), ("length", "truncated")):
         ran = cli("parse", "-", "--finish-reason", reason, "--json", *more, stdin=text)
         last = json.loads(ran.out.splitlines()[-1])["reply"] if "--stream" in more else json.loads(ran.out)
@@ -259,13 +244,15 @@ def test_formats_are_listed(cli: Cli) -> None:
 
 def test_payloads(cli: Cli) -> None:
     Path("r.txt").write_text(TABLE_CHAT, "utf-8")
-    out = cli.out("parse", "r.txt", "--payloads", TABLES, "--page", "table_edit")
+    out = cli.out("parse", "r.txt", "--payloads", TABLE_REGISTRY, "--page", "table_edit")
     assert "suggested_values" in out
     assert "warning[marker-not-registered]: this page has no payload `DATA_PROPOSAL`" in out
-    reply = json.loads(cli.out("parse", "r.txt", "--payloads", TABLES, "--json"))
+    reply = json.loads(cli.out("parse", "r.txt", "--payloads", TABLE_REGISTRY, "--json"))
     types = [one["type"] for one in reply["segments"] if one["kind"] == "payload"]
     assert types == ["suggested_values", "data_proposal"]
-    lines = cli.out("parse", "r.txt", "--payloads", TABLES, "--page", "table_view", "--stream", "7").splitlines()
+    lines = cli.out(
+        "parse", "r.txt", "--payloads", TABLE_REGISTRY, "--page", "table_view", "--stream", "7"
+    ).splitlines()
     assert [line.partition("(")[0] for line in lines] == ["TextDelta", "PayloadParsed", "PayloadParsed", "Done"]
 
 
@@ -283,10 +270,7 @@ def test_a_registry_of_the_working_directory(cli: Cli, monkeypatch: pytest.Monke
 
 # constrain
 
-TOOL: dict[str, Any] = {
-    "name": "get_weather",
-    "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-}
+TOOL: dict[str, Any] = TABLES["TOOL"]
 
 
 @pytest.mark.parametrize("target", ["llguidance", "xgrammar", "ebnf", "gbnf", "vllm", "sglang", "llama_cpp"])

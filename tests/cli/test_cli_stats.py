@@ -10,6 +10,9 @@ import pytest
 
 from outspoken.processing import ErrorCategory, ParseStats
 from tests.cli.runner import Cli
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 CALL = '<tool_call>\n{"name": "lend", "arguments": {"days": 14}}\n</tool_call>'
 RESPONSES: list[dict[str, Any]] = [
@@ -25,19 +28,7 @@ RESPONSES: list[dict[str, Any]] = [
     {"text": None},
 ]
 
-TABLE = """\
-format   responses     ok  repaired  truncated  invalid
-hermes           4  25.0%     50.0%      25.0%     0.0%
-text             3  33.4%     33.3%       0.0%    33.3%
-ui_tars          3  33.3%      0.0%       0.0%    66.7%
-all             10  30.0%     30.0%      10.0%    30.0%
-
-mistakes            responses  share
-json_syntax                 2  28.6%
-truncated                   2  28.6%
-type_mismatch               1  14.3%
-missing_parameters          2  28.5%
-"""
+TABLE = TABLES["TABLE"]
 
 
 def lines(*responses: dict[str, Any]) -> str:

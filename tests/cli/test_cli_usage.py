@@ -17,6 +17,9 @@ from outspoken import __version__
 from outspoken.terminal.outputs import wants_color
 from outspoken.terminal.progress import ProgressLine
 from tests.cli.runner import CALL, COMMAND, Cli, Ran, Terminal
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 # input
 
@@ -161,17 +164,7 @@ def test_an_interrupted_command_ends_with_130() -> None:
 # terminals
 
 
-@pytest.mark.parametrize(
-    ("variables", "on_terminal", "in_file"),
-    [
-        ({}, True, False),
-        ({"NO_COLOR": "1"}, False, False),
-        ({"NO_COLOR": ""}, True, False),
-        ({"FORCE_COLOR": "1"}, True, True),
-        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
-        ({"TERM": "dumb"}, False, False),
-    ],
-)
+@pytest.mark.parametrize(("variables", "on_terminal", "in_file"), TABLES["COLOURS_FOLLOW_THE_ENVIRONMENT"])
 def test_colours_follow_the_environment(
     variables: dict[str, str], on_terminal: bool, in_file: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,24 +13,13 @@ from outspoken.constraints.forms import Grammar
 from outspoken.constraints.matcher import Matcher
 from outspoken.constraints.targets.loops import without_rules
 from tests.loops import in_one_item
+from tests.tables import tables
 
-WEATHER: dict[str, Any] = {
-    "name": "get_weather",
-    "parameters": {
-        "type": "object",
-        "properties": {"city": {"type": "string"}, "days": {"type": "integer", "maximum": 14}, "unit": {"enum": ["c"]}},
-        "required": ["city"],
-    },
-}
+TABLES = tables(__file__)
+
+WEATHER: dict[str, Any] = TABLES["WEATHER"]
 TIME: dict[str, Any] = {"name": "get_time", "parameters": {"type": "object", "properties": {}}}
-TREE: dict[str, Any] = {
-    "name": "plant",
-    "parameters": {
-        "type": "object",
-        "properties": {"tree": {"$ref": "#/$defs/tree"}},
-        "$defs": {"tree": {"type": "object", "properties": {"left": {"$ref": "#/$defs/tree"}}}},
-    },
-}
+TREE: dict[str, Any] = TABLES["TREE"]
 CALL: dict[str, Any] = {"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}
 TIMES: dict[str, Any] = {"name": "get_time", "arguments": {}}
 TEXT = Text(text="Let me look: 3 < 4.", span=(0, 0))

@@ -30,6 +30,9 @@ from tests.constraints.engines import (
 )
 from tests.constraints.walks import failures
 from tests.loops import for_each, in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 FORMATS = [one.name for one in formats()]
 #: So many sets of tools are tried with each format, other ones with another format.
@@ -95,23 +98,10 @@ def what_is_admitted_is_read(format: str) -> None:
             assert kind in ("", "too long"), (engine, kind, text)
 
 
-_WEATHER: dict[str, Any] = {
-    "name": "get_weather",
-    "parameters": {
-        "type": "object",
-        "properties": {"city": {"type": "string"}, "unit": {"enum": ["c", "f"]}, "days": {"type": "integer"}},
-        "required": ["city"],
-        "additionalProperties": False,
-    },
-}
+_WEATHER: dict[str, Any] = TABLES["WEATHER"]
 _SOUND = {"name": "get_weather", "arguments": {"city": "Paris", "unit": "c", "days": 3}}
 #: Tools with which the call is refused: what is asked of it is another schema, or another name.
-_REFUSING: dict[str, dict[str, Any]] = {
-    "missing required argument": {"required": ["city", "country"], "more": {"country": {"type": "string"}}},
-    "wrong enum value": {"more": {"unit": {"enum": ["kelvin", "rankine"]}}},
-    "extra property": {"less": "days"},
-    "wrong type": {"more": {"days": {"type": "array", "items": {"type": "boolean"}}}},
-}
+_REFUSING: dict[str, dict[str, Any]] = TABLES["REFUSING"]
 
 
 def _changed(change: dict[str, Any]) -> dict[str, Any]:
@@ -143,27 +133,7 @@ def wrong_calls_are_refused(format: str) -> None:
 
 
 #: Texts that were admitted once, and are read as something else: the format, the set of tools, and the text.
-_ONCE_ADMITTED: list[tuple[str, str, str]] = [
-    (
-        "react",
-        "one tool",
-        'Action: get_weather\nAction Input: {"city": "a"}Action: get_weather\nAction Input: {"city": "a"}',
-    ),
-    ("functionary_v3_2", "one tool", 'all\n"'),
-    ("pythonic", "code", '[e(h=[run(command="")]'),
-    ("lfm2", "names", '<|tool_call_start|>[files.read-all(path="", max-bytes=4)]<|tool_call_end|>'),
-    (
-        "minicpm5",
-        "nested objects",
-        '<function name="book"><param name="trip">{"from":{"city":"/param></function>"}}</param></function>',
-    ),
-    (
-        "kimi_k3",
-        "no parameters",
-        "<|open|>response<|sep|><|close|>response<|sep|><|open|>tools<|sep|>"
-        '<|open|>call tool="stop" index="0"<|sep|><|close|>call<|sep|><|close|>tools<|sep|>',
-    ),
-]
+_ONCE_ADMITTED: list[tuple[str, str, str]] = TABLES["ONCE_ADMITTED"]
 
 
 def test_what_is_read_as_something_else_is_refused() -> None:
@@ -175,14 +145,7 @@ def test_what_is_read_as_something_else_is_refused() -> None:
 
 def test_what_render_writes_was_refused_once() -> None:
     """An optional argument between two others is left out; objects are indented far."""
-    for format, name, call in (
-        ("deepseek_v3_2", "names", {"name": "files.read-all", "arguments": {"path": "a", "x.y": "b"}}),
-        (
-            "command_r",
-            "nested objects",
-            {"name": "book", "arguments": {"trip": {"from": {"city": "a"}, "to": {"city": "b"}}}},
-        ),
-    ):
+    for format, name, call in TABLES["WHAT_RENDER_WRITES_WAS_REFUSED_ONCE"]:
         asked = constraint(format, tools=TOOL_SETS[name])
         text = render([call], format, tools=TOOL_SETS[name])
         assert asked.accepts(text), text

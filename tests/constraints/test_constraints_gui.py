@@ -15,12 +15,12 @@ from outspoken.results.errors import ConstraintError, RenderError
 from outspoken.results.replies import Reasoning
 from tests.constraints.walks import failures
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 #: Formats whose calls, JSON objects, Python calls, bare words and tuples differ from each other.
-FORMATS = (
-    "agent_s", "aguvis", "autoglm", "browser_use", "glm_v_computer", "mai_ui", "opencua", "os_atlas",
-    "qwen3_vl", "showui", "skyvern", "surfer_h", "ui_tars", "ui_venus", "webarena",
-)  # fmt: skip
+FORMATS = TABLES["FORMATS"]
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -52,14 +52,7 @@ def test_words_and_arguments():
     assert made.accepts("Thought: There.\nAction: click(start_box='(197,525)')")
     assert made.accepts("Action: scroll(start_box='(1,2)', direction='down')")
     assert made.accepts("Action: scroll(direction='down')")
-    for refused in (
-        "Action: klick(start_box='(197,525)')",
-        "Action: click()",
-        "Action: click(start_box='197')",
-        "Action: click(start_box='(197,525)', colour='red')",
-        "Action: scroll(direction='sideways')",
-        "Action: wait(time='soon')",
-    ):
+    for refused in TABLES["WORDS_AND_ARGUMENTS"]:
         assert not made.accepts(refused), refused
 
 
@@ -67,13 +60,7 @@ def test_actions_in_calls():
     made = constraint("qwen3_vl", tool_choice="required")
     call = '<tool_call>\n{{"name": "computer_use", "arguments": {}}}\n</tool_call>'
     assert made.accepts(call.format('{"action": "left_click", "coordinate": [612, 84]}'))
-    for arguments in (
-        '{"action": "fly", "coordinate": [612, 84]}',
-        '{"action": "left_click", "coordinate": [612]}',
-        '{"action": "left_click", "coordinate": [1612, 84]}',
-        '{"action": "left_click", "coordinate": "there"}',
-        '{"action": "type"}',
-    ):
+    for arguments in TABLES["ACTIONS_IN_CALLS"]:
         assert not made.accepts(call.format(arguments)), arguments
     assert not made.accepts("Let me see.")
 

@@ -11,6 +11,9 @@ from pydantic import BaseModel, Field
 
 from outspoken.payloads import PayloadRegistry, PayloadType
 from tests.constraints.walks import failures
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 class Value(BaseModel):
@@ -40,26 +43,9 @@ def _registry() -> PayloadRegistry:
 def test_accepts_payloads_of_the_page():
     form = _registry().constraint("form")
     assert form.warnings == ()
-    for accepted in (
-        "",
-        "Hello.",
-        'Try these.\nSUGGESTED_VALUES: [{"label": "a", "value": 3}]\n',
-        'SUGGESTED_VALUES: [{"label": "a", "value": 3}, {"label": "b", "value": 20}]\nGood luck.',
-        'MODE: {"kind": "fast", "note": null}\n',
-        'RAW: {"a": [1, "b"]}\n',
-    ):
+    for accepted in TABLES["ACCEPTS_PAYLOADS_OF_THE_PAGE"]:
         assert form.accepts(accepted), accepted
-    for refused in (
-        'SUGGESTED_VALUES: [{"label": "a"}]\n',
-        'SUGGESTED_VALUES: [{"label": "", "value": 3}]\n',
-        'SUGGESTED_VALUES: [{"label": "a", "value": 21}]\n',
-        'SUGGESTED_VALUES: [{"label": "a", "value": "3"}]\n',
-        'SUGGESTED_VALUES: {"label": "a", "value": 3}\n',
-        'MODE: {"kind": "other"}\n',
-        'MODE: {"kind": "fast", "colour": "red"}\n',
-        'OTHER: {"kind": "fast"}\nSUGGESTED_VALUES',
-        "RAW: {}\nRAW: {}\n",
-    ):
+    for refused in TABLES["ACCEPTS_PAYLOADS_OF_THE_PAGE_2"]:
         assert not form.accepts(refused), refused
 
 

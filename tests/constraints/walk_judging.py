@@ -92,7 +92,7 @@ def _is_excused(error: Any, warnings: Sequence[str]) -> bool:
 #: The keywords of warnings that name none.
 _LOOSELY = {
     "the range of the number is not enforced": [
-        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
     ],
     "the pattern of the string is not enforced": ["pattern", "format"],
     "the pattern or the length of the string is not enforced": ["pattern", "format", "minLength", "maxLength"],

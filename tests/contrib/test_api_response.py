@@ -81,35 +81,34 @@ def test_a_sound_response() -> None:
     assert (read.needs_retry, read.needs_manual, read.error, read.actions) == (False, False, None, result["actions"])
 
 
-def test_three_damages_at_once() -> None:
-    """S0-14: quotes that are not escaped, a comment and a brace that is missing, in one text."""
-    text = """
-    {
-        "actions": [
-            {
-                "action_type": "INPUT_TEXT",
-                "text": "Hello "world"",  // quotes
-                "element_id": "field"
-            }
-        ]
-    """
-    action = {"action_type": "INPUT_TEXT", "text": 'Hello "world"', "element_id": "field"}
-    assert parse_api_response(answer(text)) == {"actions": [action]}
-    read = read_api_response(text)
-    assert (read.status, read.unfinished_items, read.needs_retry) == ("truncated", (), False)
-    assert [made.code for made in read.repairs] == ["bare-quote", "bare-quote", "comment", "cut-container"]
-    assert sorted(codes(read)) == ["bare-quote", "comment", "cut-container", "truncated"]
+def said(read: ApiResponse) -> dict[str, Any]:
+    """All that a response says, without what is a default."""
+    told: dict[str, Any] = {
+        "level": read.level,
+        "actions": read.actions,
+        "found": [*read.found],
+        "unfinished": [*read.unfinished_items],
+        "repairs": [made.code for made in read.repairs],
+        "diagnostics": [f"{note.severity}: {note}" for note in read.diagnostics],
+        "retry": read.needs_retry,
+        "manual": read.needs_manual,
+        "error": read.error and {"type": type(read.error).__name__, "message": str(read.error)},
+    }
+    return {"status": read.status, "value": read.value, **{key: value for key, value in told.items() if value}}
 
 
-def test_three_damages_and_a_cut() -> None:
-    text = """```json
-    {'actions': [
-      {"action_type": "INPUT_TEXT", "text": "Hello "world"", "id": "a"},  // quotes
-      {"action_type": "CLICK", "id": "b"""
-    read = read_api_response(text)
-    assert read.actions == [{"action_type": "INPUT_TEXT", "text": 'Hello "world"', "id": "a"}]
-    assert read.unfinished_items == ({"action_type": "CLICK", "id": "b"},)
-    assert {made.code for made in read.repairs} > {"quote-style", "bare-quote", "comment", "cut-string"}
+@pytest.mark.parametrize("name", TABLES["RESPONSES"])
+def test_all_that_a_response_says(name: str) -> None:
+    """What is read of a response, and the value or the error that `parse_api_response` makes of it."""
+    case = TABLES["RESPONSES"][name]
+    given, options = case["given"], case.get("options", {})
+    read = read_api_response(given, **options)
+    assert said(read) == case["said"]
+    assert all(note.excerpt in read.text for note in read.diagnostics[:1])
+    if read.error is None:
+        assert parse_api_response(given, **options) == read.value
+    else:
+        assert raised(type(read.error), given, **options)[1] == read
 
 
 # -- S0-10: what a response may look like
@@ -135,11 +134,7 @@ class Reason(Enum):
 
 
 def test_error_of_the_api() -> None:
-    usage = {
-        "prompt_tokens": 7,
-        "completion_tokens": True,
-        "completion_tokens_details": {"reasoning_tokens": 5},
-    }
+    usage = TABLES["ERROR_OF_THE_API"]
     read = read_api_response(objects(answer("{}", Reason.LENGTH, model="m", usage=usage)))
     assert (read.model, read.finish_reason) == ("m", "length")
     assert (read.prompt_tokens, read.completion_tokens, read.reasoning_tokens) == (7, None, 5)
@@ -188,44 +183,14 @@ def test_no_content(response: Any) -> None:
     assert raised(InvalidLLMResponseFormatError, response, add_assistant_prefix=True)[0] == message
 
 
-def test_no_json() -> None:
-    message, read = raised(InvalidLLMResponseFormatError, "not json at all { incomplete")
-    assert message == "Unable to parse: not json at all { incomplete..."
-    assert (read.status, read.value, read.actions, read.needs_retry) == ("invalid", None, [], True)
-    assert codes(read) == ["no-json"]
-    assert raised(InvalidLLMResponseFormatError, "word " * 100)[0] == f"Unable to parse: {'word ' * 40}..."
-
-
 # -- S0-13, S0-16, S0-17: the options
 
 
 def test_a_prefix() -> None:
     read = read_api_response('"test": "value"}', add_assistant_prefix=True, repair="none")
     assert (read.value, read.status, read.text) == ({"test": "value"}, "ok", '{"test": "value"}')
-
-
-@pytest.mark.parametrize("text", ['{"test": 1}', ' \n{"test": 1}', '```json\n{"test": 1}\n```', 'Sure! {"test": 1}'])
-def test_a_prefix_that_the_model_repeats(text: str) -> None:
-    assert parse_api_response(text, add_assistant_prefix=True) == {"test": 1}
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ('{"a": [1, 2,], }', {"a": [1, 2]}),
-        ('{# first\n"a": 1} // last', {"a": 1}),
-        ('{"a": "b"c" d"}', {"a": 'b"c" d'}),
-        ("```json\n{'a': True,}\n```", {"a": True}),
-        ('{"a": "x\ty"}', {"a": "x\ty"}),
-        ('```\n{"a": [{"b": 1\n```', {"a": [{"b": 1}]}),
-        ('Sure, "here" it is:\n{a: 1, /* two */ "b": "c",}\nDone.', {"a": 1, "b": "c"}),
-    ],
-)
-def test_tolerated_texts(text: str, value: Any) -> None:
-    assert parse_api_response(text) == value
-    read = read_api_response(text)
-    assert (read.status, read.needs_retry) == ("repaired", False)
-    assert {made.code for made in read.repairs} <= set(codes(read))
+    text = '<think>Perhaps {"a": 2}?</think>\n{"a": 1}'
+    assert read_api_response(text).text == text
 
 
 def test_repair_limit() -> None:
@@ -236,48 +201,7 @@ def test_repair_limit() -> None:
         parse_api_response("{ } ", settings=Settings(max_chars=3))
 
 
-@pytest.mark.parametrize("value", [[1, [2]], "text", 12, None, {"a": 1}, [{"action_type": "CLICK"}]])
-def test_any_value(value: Any) -> None:
-    assert parse_api_response(json.dumps(value), force_dict=False, prompt_name="extract-actions") == value
-
-
-def test_several_values() -> None:
-    assert parse_api_response('{"a": 1}\n{"b": 2}', force_dict=False) == [{"a": 1}, {"b": 2}]
-    read = read_api_response('{"a": 1}\n{"b": 2}')
-    assert (read.value, read.found, read.status) == ({"a": 1}, ({"a": 1}, {"b": 2}), "repaired")
-    assert str(read.diagnostics[0]) == "text:1:1 other-values: the first object counts; other values were left out (1)"
-
-
 # -- reasoning before the answer
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<think>Perhaps {"a": 2}?</think>\n{"a": 1}',
-        'Perhaps {"a": 2}?\n</think>\n{"a": 1}',
-        '\n<thinking>\n{"a": 2}\n</think></thinking>```json\n{"a": 1}\n```',
-    ],
-)
-def test_reasoning_is_not_the_answer(text: str) -> None:
-    read = read_api_response(text)
-    assert (read.value, read.found, read.text) == ({"a": 1}, ({"a": 1},), text)
-    assert str(read.diagnostics[0]) == "text:1:1 left-out: the reasoning before the answer is not part of the value"
-    assert read.diagnostics[0].excerpt in text
-
-
-def test_reasoning_alone() -> None:
-    read = read_api_response('<think>Perhaps {"a": 2}')
-    assert (read.status, read.value) == ("invalid", None)
-    assert sorted(codes(read)) == ["empty-response", "left-out"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    ['{"html": "</think>"}', 'Here: {"html": "</think>"}', ' \n{"html": "</think> {"}', '{"html": "<think>x</think>"}'],
-)
-def test_tags_inside_of_values(text: str) -> None:
-    assert "</think>" in parse_api_response(text)["html"]
 
 
 # -- S0-20 to S0-23: lists
@@ -285,15 +209,7 @@ def test_tags_inside_of_values(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [
-        ("12", "int"),
-        ('"text"', "str"),
-        ("null", "NoneType"),
-        ("[1, 2, 3]", "list"),
-        ("[]", "list"),
-        ("[[]]", "list"),
-        ("true", "bool"),
-    ],
+    TABLES["NO_OBJECT"],
 )
 def test_no_object(text: str, kind: str) -> None:
     message, read = raised(InvalidLLMResponseTypeError, text)
@@ -321,13 +237,6 @@ def test_lists(items: list[Any], prompt: str | None, value: Any, expected_codes:
         assert parse_api_response(text, prompt_name=prompt) == value
         read = read_api_response(text, prompt_name=prompt)
         assert (read.status, codes(read)) == ("repaired", expected_codes)
-
-
-def test_an_object_stays_as_it_is() -> None:
-    """S0-20: whatever it holds."""
-    for value in ({}, PAGE, OWN, {"actions": [CLICK, CLICK, 1]}):
-        read = read_api_response(json.dumps(value))
-        assert (read.value, read.status, read.diagnostics) == (value, "ok", ())
 
 
 # -- S0-24: a list of actions
@@ -385,12 +294,6 @@ def test_a_limit_behind_some_actions(caplog: pytest.LogCaptureFixture) -> None:
     ]
 
 
-def test_a_limit_behind_whole_json() -> None:
-    read = read_api_response(answer('{"actions": []}', "length"))
-    assert (read.status, read.value, codes(read)) == ("ok", {"actions": []}, ["token-limit"])
-    assert read.diagnostics[0].severity == "warning"
-
-
 def test_a_content_filter() -> None:
     for content in (None, "I can", '{"actions": [{"action_type": "A'):
         message, read = raised(LLMContentFilteredError, answer(content, "content_filter", model="m"))
@@ -433,30 +336,10 @@ def test_nothing_complete(text: str, value: Any, unfinished: Any) -> None:
     assert "truncated" in codes(read)
 
 
-def test_truncated_before_required_actions() -> None:
-    text = '{"thoughts": "t", "act'
-    assert parse_api_response(text) == {"thoughts": "t"}
-    assert raised(LLMOutputTruncatedError, text, prompt_name="extract-actions")[1].value == {"thoughts": "t"}
-
-
-def test_truncated_list_of_actions() -> None:
-    text = f"[{A},{A},{B},{A[:-2]}"
-    assert parse_api_response(text, prompt_name="extract-actions") == {"actions": [json.loads(A), json.loads(B)]}
-    assert parse_api_response(text, force_dict=False) == [json.loads(A), json.loads(A), json.loads(B)]
-
-
 def test_truncation_is_reported() -> None:
     read = read_api_response('{"actions": [\n  {"a": 1},\n  {"a": "two", "b')
     (note,) = [note for note in read.diagnostics if note.code == "truncated"]
-    assert note.frame().splitlines() == [
-        "error[truncated]: the text ends inside an action, which was left out",
-        "  --> text:3:3 (offset 28)",
-        "   |",
-        ' 3 |   {"a": "two", "b',
-        "   |   ^^^^^^^^^^^^^^^",
-        "   |",
-        '   = note: read of it: `{"a": "two"}`',
-    ]
+    assert note.frame().splitlines() == TABLES["TRUNCATION_IS_REPORTED"]
     read = read_api_response('{"rows": [1, "tw')
     assert "the text ends inside an item of a list, which was left out" in [n.message for n in read.diagnostics]
     read = read_api_response('{"a": "b')
@@ -484,21 +367,6 @@ def test_every_cut(indent: int | None) -> None:
 
 
 # -- S0-60 to S0-63: quotes in strings
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ('{"text": "Hello "world""}', 'Hello "world"'),
-        ('{"text": "He said "hi", then left"}', 'He said "hi", then left'),
-        ('{"text": "the "Name": field"}', 'the "Name": field'),
-        (r'{"text": "a \"b\" c\\"}', 'a "b" c\\'),
-        (r'{"text": "C:\\"}', "C:\\"),
-    ],
-)
-def test_quotes(text: str, value: str) -> None:
-    assert parse_api_response(text) == {"text": value}
-    assert read_api_response(text).status == ("ok" if "\\" in text else "repaired")
 
 
 # -- what holds for every text
@@ -559,11 +427,7 @@ def test_truncated_action_is_never_complete(actions: list[Any], data: st.DataObj
 # -- what the tests of others assert
 
 #: Where we differ on purpose: the case, and why.
-DIFFERENCES = {
-    "skyvern-json-010": "a text without JSON is no empty list of actions",
-    "skyvern-json-013": "the only action is unfinished",
-    "skyvern-json-024": "a text that breaks off is read as far as it goes",
-}
+DIFFERENCES = TABLES["DIFFERENCES"]
 
 
 def vectors() -> list[dict[str, Any]]:
@@ -591,10 +455,7 @@ def raises(expected: str, result: Any) -> bool:
 
 
 #: What the assertions of those cases that are not whole values come to.
-ASSERTED: dict[str, Any] = {
-    "skyvern-json-002": {"path": "/a\x1fb"},
-    "skyvern-json-014": {"actions": [{"type": "click", "element": "button1"}, {"type": "type", "text": "hello"}]},
-}
+ASSERTED: dict[str, Any] = TABLES["ASSERTED"]
 
 
 def agrees(row: dict[str, Any], result: Any) -> bool:

@@ -82,13 +82,7 @@ def test_an_action_as_json(name: str) -> None:
 
 
 def test_a_list_keeps_the_sound_entries_and_says_what_it_leaves_out(caplog: pytest.LogCaptureFixture) -> None:
-    entries = [
-        {"action_type": "JUGGLE"},
-        "I refuse.",
-        {"action_type": "CLICK", "id": "BOX"},
-        None,
-        {"action_type": "WAIT"},
-    ]
+    entries = TABLES["A_LIST_KEEPS_THE_SOUND_ENTRIES_AND_SAYS_WHAT_IT_LEAVES_OUT"]
     with caplog.at_level(logging.WARNING, "outspoken"):
         actions = parse_actions(TASK, "step", 4, PAGE, entries)
     assert [(action.action_type, action.action_order) for action in actions] == [("click", 2), ("wait", 4)]
@@ -211,11 +205,7 @@ def test_computer_calls_of_openai() -> None:
         call(type="drag", path=path),
         call(type="scroll", x=1, y=2, scroll_x=0, scroll_y=-40),
         call(type="wait"),
-        {
-            "type": "computer_call",
-            "status": "completed",
-            "actions": [{"type": "move", "x": 3, "y": 4}, {"type": "type", "text": "a"}],
-        },
+        TABLES["COMPUTER_CALLS_OF_OPENAI"],
     )
     names = ["click", "click", "keypress", "drag", "scroll", "wait", "move", "input_text"]
     assert [str(action.action_type) for action in actions] == names
@@ -265,26 +255,7 @@ def test_another_format_of_ui_tars() -> None:
 
 
 def test_signatures_are_those_of_skyvern() -> None:
-    expected = {
-        "parse_api_response": ["response", "add_assistant_prefix", "force_dict", "prompt_name"],
-        "parse_action": [
-            "action",
-            "scraped_page",
-            "data_extraction_goal",
-            "extracted_information_schema",
-            "totp_code_required",
-        ],
-        "parse_actions": ["task", "step_id", "step_order", "scraped_page", "json_response"],
-        "parse_cua_actions": ["task", "step", "response"],
-        "parse_anthropic_actions": [
-            "task",
-            "step",
-            "assistant_content",
-            "browser_window_dimension",
-            "screenshot_resize_target_dimension",
-        ],
-        "parse_ui_tars_actions": ["task", "step", "response_content", "browser_window_dimension"],
-    }
+    expected = TABLES["SIGNATURES_ARE_THOSE_OF_SKYVERN"]
     for name, names in expected.items():
         parameters = inspect.signature(getattr(skyvern, name)).parameters.values()
         assert [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD] == names

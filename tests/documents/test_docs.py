@@ -9,90 +9,15 @@ import pytest
 
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.grammar.registry import compiled_path
+from tests.tables import tables
 from tools import docs
 from tools.docs import markdown
 
-GRAMMAR = """\
-// format:  tiny
-// title:   A | B <tiny> *format*
-// models:  Tiny-1, Tiny-2
-// aliases: tiny_1
-// source:  the chat template
-//          of Tiny-1
-// trim:    reasoning
-// values:  text
-// opened:  <|start|>\\n
-// space:   unit
-// actions:
-//   tap = click(point=at|place)
-// example:
-//   Hi.<call>f ```x```</call>
+TABLES = tables(__file__)
 
-start: (TEXT | tool_call)*
-tool_call: _CALL_OPEN TOOL_NAME _GAP ARG_VALUE _CALL_CLOSE -> tool_call
-         | _CALL_OPEN action _CALL_CLOSE
-action: _AT ACTION_NAME
-broken_start: (TEXT | tool_call | _OTHER_OPEN tool_call)*
+GRAMMAR = TABLES["GRAMMAR"]
 
-_CALL_OPEN: "<call>"
-_CALL_CLOSE: "</call>\\n" | "</call>" | /<\\/c\\|all>/i
-_OTHER_OPEN: /<tools>/
-_GAP: " "
-_AT: "@"
-TOOL_NAME: /\\w+/
-ACTION_NAME: /\\w+/
-
-%import .shared.text (TEXT, ARG_VALUE)
-"""
-
-PAGE = """\
-# A | B &lt;tiny> \\*format\\*
-
-- format: `tiny`
-- aliases: `tiny_1`
-- models: Tiny-1, Tiny-2
-- source: the chat template of Tiny-1
-- grammar: [`tiny.lark`](../../tiny.lark)
-- constraint: text; the format has no calls and no actions
-
-## Example
-
-````text
-Hi.<call>f ```x```</call>
-````
-
-`parse(response, format="tiny")` reads:
-
-```text
-format: tiny
-status: ok
-
-text 0-3
-  Hi.
-
-tool call 3-25: f
-  ToolCall(f)
-```
-
-## Syntax
-
-![The syntax of tiny as a railroad diagram](diagram.svg)
-
-## Text and values
-
-- White space around reasoning belongs to the markup.
-- White space around text and bare values is kept.
-- The tool's schema defines the type of a bare value. Without one, it is text.
-- Every prompt ends with `<|start|>\\n`, so responses omit it.
-- Points use the coordinate space `unit`.
-- The last part of the diagram is read only in damaged responses.
-
-## Actions
-
-| written | read as |
-|---|---|
-| `tap` | `click(point=at\\|place)` |
-"""
+PAGE = TABLES["PAGE"]
 
 
 @pytest.fixture
@@ -157,11 +82,7 @@ def test_pages_of_removed_formats_are_deleted(checkout: Checkout, capsys: pytest
     own.write_text("Not generated.", "utf-8")
     capsys.readouterr()
     assert docs.main([], checkout) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "written: grammars/README.md",
-        "removed: grammars/pages/tiny/README.md",
-        "removed: grammars/pages/tiny/diagram.svg",
-    ]
+    assert capsys.readouterr().out.splitlines() == TABLES["PAGES_OF_REMOVED_FORMATS_ARE_DELETED"]
     left = sorted(path.name for path in (checkout.grammars / "pages").iterdir())
     assert (left, own.exists()) == (["README.md", "hermes", "text"], True)
 
@@ -191,16 +112,7 @@ def test_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert "unrecognized arguments: --what" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a", "`a`"),
-        ("a`b", "``a`b``"),
-        ("```json", "```` ```json ````"),
-        ("x\n", "`x\\n`"),
-        ("\x1b[0m", "`\\x1b[0m`"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), TABLES["CODE_SPANS"])
 def test_code_spans(text: str, expected: str) -> None:
     assert markdown.code(text) == expected
 

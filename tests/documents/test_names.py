@@ -12,6 +12,10 @@ from pathlib import Path
 import pydantic
 import pytest
 
+from tests.tables import tables
+
+TABLES = tables(__file__)
+
 TOP = Path(__file__).resolve().parents[2]
 SOURCE = TOP / "src" / "outspoken"
 ROOMS = sorted([path.parent.name for path in SOURCE.glob("*/__init__.py")])
@@ -151,28 +155,6 @@ def test_many_names_are_checked() -> None:
     assert len(checked) > 200
 
 
-@pytest.mark.parametrize(
-    ("name", "wanted"),
-    [
-        ("parsing.parser.Parser.parse", True),
-        ("parsing.parser.Parser.prase", False),
-        ("parsing.parser.gone", False),
-        ("engine/batched_matching.py", True),
-        ("engine/gone.py", False),
-        ("outspoken.actions.playwright_key", True),
-        ("outspoken.actions.gone", False),
-        ("outspoken.parse", True),
-        ("outspoken.gone", False),
-        ("ToolCall.arguments", True),
-        ("Reply.model_dump_json", True),
-        ("Reply.gone", False),
-        ("json.loads", False),
-        ("lark.Tree", None),
-        ("reply.text", True),
-        ("reply.gone", False),
-        ("replies.Reply", True),
-        ("replies.Gone", False),
-    ],
-)
+@pytest.mark.parametrize(("name", "wanted"), TABLES["A_NAME_THAT_IS_GONE_IS_FOUND"])
 def test_a_name_that_is_gone_is_found(name: str, wanted: bool | None) -> None:
     assert exists(name, TOP / "src" / "README.md") is wanted

@@ -21,6 +21,9 @@ from outspoken.grammar import vocabulary
 from outspoken.grammar.header import Header
 from outspoken.patterns.analysis import UnsafePatternError, may_grow
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 TOP = Path(__file__).resolve().parents[2]
 README, GRAMMARS, SOURCE = TOP / "README.md", TOP / "grammars" / "README.md", TOP / "src" / "README.md"
@@ -40,22 +43,7 @@ WRITTEN = (
     *sorted((TOP / "src").rglob("README.md")),
 )
 #: Guides for people who use the library, each with a table of contents and a complete program.
-GUIDES = (
-    "actions",
-    "batch",
-    "cli",
-    "constraints",
-    "engine",
-    "integrations",
-    "json",
-    "parsing",
-    "payloads",
-    "processing",
-    "providers",
-    "recovery",
-    "results",
-    "serving",
-)
+GUIDES = TABLES["GUIDES"]
 
 _FENCE = re.compile(r"^( *)```(\w*)(?: \S+)?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
@@ -124,18 +112,7 @@ def test_custom_payload_example_is_short() -> None:
     assert len(lines) <= 15
 
 
-READ_IT = """
-import sys
-from pathlib import Path
-from outspoken import formats, parse, render
-from outspoken.grammar import registry
-registry.use(Path(sys.argv[1]))
-example = {info.name: info for info in formats()}[sys.argv[2]].example
-reply = parse(example, format=sys.argv[2])
-assert reply == parse(example), parse(example)
-assert render(reply, sys.argv[2]) == example
-print(reply.text, reply.tool_calls[0].name, reply.tool_calls[0].arguments)
-"""
+READ_IT = TABLES["READ_IT"]
 
 
 def test_the_grammar_of_the_walk_through_is_detected_read_and_written(tmp_path: Path) -> None:

@@ -221,8 +221,4 @@ def test_a_stream_is_carried_out_as_it_arrives() -> None:
         if event.type == "action_parsed":
             executor.run(event.action)
     names = [_shown(*call) for call in page.calls]
-    assert names == [
-        "mouse.click(640, 180, button='left', click_count=1, delay=0)",
-        "keyboard.type('tide')",
-        "keyboard.press('Enter')",
-    ]
+    assert names == TABLES["A_STREAM_IS_CARRIED_OUT_AS_IT_ARRIVES"]

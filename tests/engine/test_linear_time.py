@@ -16,12 +16,7 @@ from tests.tables import tables
 TABLES = tables(__file__)
 
 #: What took more than linear time once: refused places that have the same end, entries that never end.
-HOSTILE = [
-    ("react_json", "", 'Action: {"action":"Final Answer","action_input":"'),
-    ("apertus", '<|assistant_start|><|tools_prefix|>[{"get_weather": ', '{"a": "'),
-    ("hermes", "", "<tool_call>"),
-    ("qwen3_coder", "", "<tool_call>"),
-]
+HOSTILE = TABLES["HOSTILE"]
 
 
 @pytest.mark.parametrize(("name", "beginning", "unit"), HOSTILE)

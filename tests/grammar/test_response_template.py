@@ -29,62 +29,18 @@ from outspoken.grammar.response_template import grammar_of
 from outspoken.grammar.template_fields import Split, Template, bounded, parts_of, written
 from outspoken.rendering import MessageError, parse_message
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.usefixtures("other_grammars")
 
 VECTORS = Path(__file__).parents[3] / "shared" / "conformance" / "peers" / "hf_response_template.jsonl"
 CALL = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
-BRACES: dict[str, Any] = {
-    "start_anchor": ["[model]\n", "[/result]"],
-    "fields": {
-        "thinking": {"open": "[thought]", "close": "[/thought]"},
-        "tool_calls": {
-            "open_pattern": r"\[call\]\s*use (?P<name>\w+)",
-            "close": "[/call]",
-            "repeats": True,
-            "content": "json",
-            "content_args": {"unquoted_keys": True, "string_delims": [["~", "~"]]},
-            "transform": CALL,
-        },
-        "content": {"close": "[end]"},
-    },
-}
-TAGS: dict[str, Any] = {
-    "start_anchor": "[model]",
-    "fields": {
-        "content": {},
-        "tool_calls": {
-            "open_pattern": r"<call>\s*<use=(?P<name>\w+)>",
-            "close": "</call>",
-            "content": "xml-inline",
-            "content_args": {"tag_pattern": r"<set=(?P<key>\w+)>\s*(?P<value>.*?)\s*</set>"},
-            "transform": CALL,
-        },
-    },
-}
-LINES: dict[str, Any] = {
-    "start_anchor_pattern": r"\[model \d+\]",
-    "fields": {
-        "tool_calls": {
-            "open_pattern": r"<call (?P<name>\w+)>\n",
-            "close": "</call>",
-            "content": "kv-lines",
-            "content_args": {"value_parser": {"name": "json", "args": {"allow_non_json": True}}},
-            "transform": CALL,
-        }
-    },
-}
-LIST: dict[str, Any] = {
-    "start_anchor": "<bot>",
-    "fields": {
-        "content": {"open": ["<say>", "<tell>"], "close": ["</say>", "</say>\n"]},
-        "reasoning": {"open_pattern": r"(?:^|<plan>\s*)", "close": "</plan>"},
-        "tool_calls": {
-            "open": "<do>", "close": "</do>", "content": "json", "transform_each": True,
-            "transform": {"function": {"name": "{tool}", "arguments": "{with}"}},
-        },
-    },
-}  # fmt: skip
+BRACES: dict[str, Any] = TABLES["BRACES"]
+TAGS: dict[str, Any] = TABLES["TAGS"]
+LINES: dict[str, Any] = TABLES["LINES"]
+LIST: dict[str, Any] = TABLES["LIST"]
 
 
 def everything(name: str, text: str, **options: Any) -> tuple[str, str, list[tuple[str, dict[str, Any]]]]:
@@ -161,35 +117,7 @@ def test_a_list_of_calls_and_reasoning_without_opener() -> None:
     assert everything(name, "<plan>Short.</plan><say>One.</say>") == ("One.", "Short.", [])
 
 
-FIELDS: dict[str, Any] = {
-    "defaults": {"role": "assistant"},
-    "start_anchor": "[bot]",
-    "fields": {
-        "thinking": {"open": "<plan>", "close": "</plan>"},
-        "score": {"open": "<score>\n", "close": "</score>", "content": "int"},
-        "ratio": {"open": "<ratio>", "close": "</ratio>", "content": "float"},
-        "sure": {"open": "<sure>", "close": "</sure>", "content": "bool"},
-        "cited": {
-            "open_pattern": r"<cite book=(?P<book>\w+)>", "close": ["</cite>", "</cite>\n"], "repeats": True,
-            "transform": {"book": "{book}", "words": ["{content}", 1]},
-        },
-        "data": {"open": ["<data>", "<datum>"], "close": ["</data>", "</datum>"], "content": "json"},
-        "facts": {
-            "open": "<facts>", "close": "</facts>", "content": "xml-inline",
-            "content_args": {
-                "tag_pattern": r"<(?P<key>\w+)>(?P<value>.*?)</\1>", "merge_duplicates": True,
-                "value_parser": {"name": "json", "args": {"allow_non_json": True}},
-            },
-        },
-        "rows": {
-            "open": "<rows>", "close": "</rows>", "content": "json", "transform_each": True,
-            "transform": {"name": "{plant.name}"},
-        },
-        "lines": {"open": "<lines>", "close": "</lines>", "content": "kv-lines", "content_args": {"kv_sep": "="}},
-        "rest": {"close": "<end>"},
-        "content": {"open": "<say>", "close": "</say>", "optional": False},
-    },
-}  # fmt: skip
+FIELDS: dict[str, Any] = TABLES["FIELDS"]
 
 
 def test_fields_of_other_names_are_payloads() -> None:
@@ -218,24 +146,7 @@ def test_a_message_has_the_types_and_shapes_of_its_template() -> None:
     assert parse_message(message_text, name) == {
         "role": "assistant", "thinking": "A moss.", "content": "Yes. No.", "rest": "Now then"
     }  # fmt: skip
-    values = {
-        "<score>\n4</score>": {"score": 4},
-        "<ratio>0.50</ratio>": {"ratio": 0.5},
-        "<sure> True </sure>": {"sure": True},
-        "<sure>0</sure>": {"sure": False},
-        "<cite book=A>b</cite><cite book=C>d</cite>": {
-            "cited": [{"book": "A", "words": ["b", 1]}, {"book": "C", "words": ["d", 1]}]
-        },
-        "<data>[1]</data>": {"data": [1]},
-        "<data>[1]</data><data>2</datum>": {"data": [[1], 2]},
-        "<facts><n>1</n><n>two</n><n>[3]</n><m><n>4</n></m></facts>": {
-            "facts": {"n": [1, "two", [3]], "m": "<n>4</n>"}
-        },
-        '<rows>[{"plant": {"name": "Fern"}}, {"plant": {"name": "Moss"}}]</rows>': {
-            "rows": [{"name": "Fern"}, {"name": "Moss"}]
-        },
-        "<lines>\na = 1\nnothing\nb=c=d\n</lines>": {"lines": {"a": "1", "b": "c=d"}},
-    }
+    values = TABLES["A_MESSAGE_HAS_THE_TYPES_AND_SHAPES_OF_ITS"]
     for text, fields in values.items():
         assert parse_message(f"{text}<say>Yes.</say>", name) == {"role": "assistant", "content": "Yes.", **fields}
 
@@ -248,18 +159,7 @@ def test_message_that_begins_in_the_prompt() -> None:
     assert parse(" so.</say>", name, prefix=prompt).payloads == []
 
 
-@pytest.mark.parametrize(
-    ("text", "key", "why"),
-    [
-        ("Hm.", "content", "it is not optional"),
-        ("<say>a</say><score>\nfour</score>", "score", "invalid literal"),
-        ("<say>a</say><sure>perhaps</sure>", "sure", "neither true nor false"),
-        ('<say>a</say><rows>[{"plant": 1}]</rows>', "rows", "there is no `name`"),
-        ("<say>a</say><rows>[1]</rows>", "rows", "no object"),
-        ("<say>a</say><rows>{}</rows>", "rows", "not a list"),
-        ("<say>a</say><score>\n4", "", "ends inside markup"),
-    ],
-)
+@pytest.mark.parametrize(("text", "key", "why"), TABLES["ERRORS_NAME_THE_FIELD"])
 def test_errors_name_the_field(text: str, key: str, why: str) -> None:
     name = load_format(FIELDS, "own_fields")
     with pytest.raises(MessageError, match=why) as caught:
@@ -330,26 +230,7 @@ def test_a_file_with_a_template(tmp_path: Path) -> None:
         load_format(path, "own_file_2")
 
 
-GRAMMAR = """\
-// format:  own_grammar
-// title:   Calls after an arrow
-// models:  none
-// aliases: own-arrow
-// source:  made up
-
-start: (TEXT | think | tool_call)*
-tool_call: _ARROW TOOL_NAME arguments _CALL_CLOSE
-arguments: JSON_OBJECT
-
-_ARROW: "\\n-> " | "-> "
-_CALL_CLOSE: ";"
-
-%import .shared.text (TEXT, TOOL_NAME)
-%import .shared.think.think
-%import .shared.json.JSON_OBJECT
-%import common.WS
-%ignore WS
-"""
+GRAMMAR = TABLES["GRAMMAR"]
 
 
 def test_a_grammar_of_ones_own(tmp_path: Path) -> None:
@@ -482,15 +363,7 @@ def test_split_expressions(source: str, parts: Split | None) -> None:
     assert parts_of(source, "name") == parts
 
 
-@pytest.mark.parametrize(
-    ("source", "short", "text"),
-    [
-        (r"<a>\s*<b", r"<a>\s{0,99}<b", "<a><b"),
-        (r"a[*+]+\*b*?", r"a[*+]{1,200}\*b{0,200}?", None),
-        (r"(?:x|y)?[^<]*<z>", r"(?:x|y)?[^<]{0,200}<z>", "<z>"),
-        (r"(?P<n>a)+", r"(?:a){1,200}", "a"),
-    ],
-)
+@pytest.mark.parametrize(("source", "short", "text"), TABLES["BOUNDED_AND_SPELLED_OUT_EXPRESSIONS"])
 def test_bounded_and_spelled_out_expressions(source: str, short: str, text: str | None) -> None:
     assert (bounded(source), written(source)) == (short, text)
 
@@ -501,10 +374,7 @@ def test_the_vectors_of_transformers() -> None:
     assert [row["id"] for number, row in enumerate(rows) if not _is_as_expected(row, f"vector_{number}")] == []
 
 
-@pytest.mark.parametrize(
-    ("text", "thought"),
-    [("<plan> Wait.</plan>", "Wait."), ("Wait.</plan>", "Wait."), ("Go <now>.</plan>", "Go <now>.")],
-)
+@pytest.mark.parametrize(("text", "thought"), TABLES["OPENER_AFTER_THE_START_IS_MARKUP_FOR_PARSE"])
 def test_opener_after_the_start_is_markup_for_parse_and_text_for_parse_message(text: str, thought: str) -> None:
     fields = {"thinking": {"open_pattern": r"(?:^|<plan>\s*)", "close": "</plan>"}}
     name = load_format({"start_anchor": "[bot]", "fields": fields}, "own_beginning")

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+import pytest
+
 from tools.integrations.frameworks import FRAMEWORKS
 
 collect_ignore = [f"test_{name}.py" for name, tested in FRAMEWORKS.items() if find_spec(tested.module) is None]
+
+pytest.register_assert_rewrite("tests.integrations.model_tests")

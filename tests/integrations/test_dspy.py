@@ -13,11 +13,11 @@ from dspy.utils.exceptions import AdapterParseError
 
 from outspoken import Reply, UnknownFormatError
 from outspoken.integrations.dspy import OutspokenAdapter
+from tests.integrations.model_tests import ANSWER, CUTS, UNREAD, Ran, weather
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
 
-ANSWER = "High tide at nine, wind from the west."
 SUBMIT = ("submit", {"answer": ANSWER})
 
 
@@ -52,25 +52,6 @@ class Script(dspy.BaseLM):
         return self.forward(prompt, messages, **kwargs)
 
 
-Ran = list[tuple[str, dict[str, Any]]]
-
-
-def tools_of(ran: Ran) -> list[Any]:
-    """Two tools that note their calls."""
-
-    def tide(place: str, day: int = 0) -> str:
-        """The hour of high tide."""
-        ran.append(("tide", {"place": place, "day": day} if day else {"place": place}))
-        return "nine"
-
-    def wind(place: str, day: int = 0) -> str:
-        """The wind."""
-        ran.append(("wind", {"place": place, "day": day} if day else {"place": place}))
-        return "west"
-
-    return [tide, wind]
-
-
 def asked(module: Any, lm: Script, adapter: OutspokenAdapter, *, is_async: bool = False, **inputs: Any) -> Any:
     """What a module predicts."""
     with dspy.context(lm=lm, adapter=adapter):
@@ -83,6 +64,13 @@ def sections(**fields: str) -> str:
     return "\n\n".join([*parts, "[[ ## completed ## ]]"])
 
 
+#: How an agent of DSPy ends.
+LAST = [
+    sections(next_thought="So.", next_tool_name="finish", next_tool_args="{}"),
+    sections(reasoning="-", answer=ANSWER),
+]
+
+
 def calls_of(found: Any) -> list[tuple[str, dict[str, Any]]]:
     return [(call.name, call.args) for call in found.tool_calls]
 
@@ -93,7 +81,7 @@ def calls_of(found: Any) -> list[tuple[str, dict[str, Any]]]:
 def test_an_agent_runs_one_call_then_two_at_once(format: str, is_async: bool, native: bool) -> None:
     first = written(format, ("tide", {"place": "Paris"}), text="Let me look.")
     script, ran = Script(first, written(format, *BOTH), written(format, SUBMIT), native=native), Ran()
-    agent = dspy.ReActV2("question -> answer", tools=tools_of(ran))
+    agent = dspy.ReActV2("question -> answer", tools=weather(ran))
     adapter = OutspokenAdapter(format, use_native_function_calling=native)
     found = asked(agent, script, adapter, is_async=is_async, question="When?")
     assert (found.answer, found.termination_reason) == (ANSWER, "submit")
@@ -118,7 +106,7 @@ class Plan(dspy.Signature):
 
 
 def planned(script: Script, adapter: OutspokenAdapter, *, is_async: bool = False) -> Any:
-    tools = [dspy.Tool(tool) for tool in tools_of([])]
+    tools = [dspy.Tool(tool) for tool in weather([])]
     return asked(dspy.Predict(Plan), script, adapter, is_async=is_async, question="When?", tools=tools)
 
 
@@ -174,12 +162,8 @@ def test_a_cut_section_is_not_completed_and_run(calls: str) -> None:
         + '{"place": "B'
     )
     right = sections(next_thought="Hm.", next_tool_name="tide", next_tool_args='{"place": "Brest"}')
-    last = [
-        sections(next_thought="So.", next_tool_name="finish", next_tool_args="{}"),
-        sections(reasoning="-", answer=ANSWER),
-    ]
-    script, ran = Script(cut, right, *last), Ran()
-    agent = dspy.ReAct("question -> answer", tools=tools_of(ran))
+    script, ran = Script(cut, right, *LAST), Ran()
+    agent = dspy.ReAct("question -> answer", tools=weather(ran))
     assert asked(agent, script, OutspokenAdapter("hermes"), question="When?").answer == ANSWER
     assert ran == [("tide", {"place": "Brest"})]
     assert "`next_tool_args` in your last response is truncated" in script.sent[1][-1]["content"]
@@ -195,12 +179,8 @@ def test_calls_without_a_field_for_them_stay_text() -> None:
 
 @pytest.mark.parametrize("is_async", [False, True])
 def test_react_takes_the_first_call_of_a_response(is_async: bool) -> None:
-    last = [
-        sections(next_thought="So.", next_tool_name="finish", next_tool_args="{}"),
-        sections(reasoning="-", answer=ANSWER),
-    ]
-    script, ran = Script(written("hermes", BOTH[0], text="Hm."), written("hermes", *BOTH[::-1]), *last), Ran()
-    agent = dspy.ReAct("question -> answer", tools=tools_of(ran))
+    script, ran = Script(written("hermes", BOTH[0], text="Hm."), written("hermes", *BOTH[::-1]), *LAST), Ran()
+    agent = dspy.ReAct("question -> answer", tools=weather(ran))
     found = asked(agent, script, OutspokenAdapter("hermes"), is_async=is_async, question="When?")
     assert (found.answer, ran) == (ANSWER, [*BOTH])
     assert found.trajectory["thought_0"] == "Hm."
@@ -216,9 +196,6 @@ def test_a_repaired_call_runs_and_the_reply_says_what_was_repaired(native: bool)
     assert [[repair.code for repair in reply.repairs] for reply in replies] == [["trailing-comma", "missing-closer"]]
 
 
-UNREAD = '<tool_cal>\n{"name": tide, arguments: place}\n'
-
-
 @pytest.mark.parametrize("text", [INVALID, CUT, UNREAD, written("hermes", BOTH[1]) + INVALID])
 @pytest.mark.parametrize("native", [False, True])
 @pytest.mark.parametrize("is_async", [False, True])
@@ -226,7 +203,7 @@ def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(
     text: str, native: bool, is_async: bool
 ) -> None:
     script, ran = Script(text, written("hermes", BOTH[0]), written("hermes", SUBMIT), native=native), Ran()
-    agent = dspy.ReActV2("question -> answer", tools=tools_of(ran))
+    agent = dspy.ReActV2("question -> answer", tools=weather(ran))
     adapter = OutspokenAdapter("hermes", use_native_function_calling=native)
     found = asked(agent, script, adapter, is_async=is_async, question="When?")
     assert (found.answer, ran) == (ANSWER, [BOTH[0]])
@@ -249,7 +226,7 @@ def test_a_call_that_stays_damaged_is_an_error_of_the_adapter(text: str, native:
         assert len(script.sent) == 1 + again
 
 
-@pytest.mark.parametrize("cut", range(len('<tool_call>\n{"name": "tide"'), len(REPAIRABLE) - len(",}\n</tool_call>")))
+@pytest.mark.parametrize("cut", CUTS)
 def test_a_call_that_is_cut_anywhere_never_runs(cut: int) -> None:
     with pytest.raises(AdapterParseError, match="no tool was run"):
         OutspokenAdapter("hermes").parse(Plan, REPAIRABLE[:cut])

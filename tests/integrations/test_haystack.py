@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import pytest
 from haystack import Pipeline, component
@@ -19,7 +19,8 @@ from haystack.tools import Tool, Toolset, tool
 
 from outspoken import UnknownFormatError
 from outspoken.integrations.haystack import OutspokenChatGenerator
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, pieces, written
+from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, Run, weather
+from tests.integrations.model_texts import BOTH, CUT, INVALID, pieces, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
 
@@ -27,7 +28,6 @@ from tests.integrations.text_server import text_server
 allow_deserialization_module("outspoken.integrations.haystack")
 allow_deserialization_module(__name__)
 
-ANSWER = "High tide at nine, wind from the west."
 ASKED = [ChatMessage.from_user("When?")]
 
 
@@ -81,25 +81,8 @@ class Script:
         return {"replies": [self.message(text)]}
 
 
-Ran = list[tuple[str, dict[str, Any]]]
-
-
 def tools_of(ran: Ran) -> list[Tool]:
-    """Two tools that note their calls."""
-
-    @tool
-    def tide(place: Annotated[str, "a port"], day: Annotated[int, "a day"] = 0) -> str:
-        """The hour of high tide."""
-        ran.append(("tide", {"place": place, "day": day} if day else {"place": place}))
-        return "nine"
-
-    @tool
-    def wind(place: Annotated[str, "a port"], day: Annotated[int, "a day"] = 0) -> str:
-        """The wind."""
-        ran.append(("wind", {"place": place, "day": day} if day else {"place": place}))
-        return "west"
-
-    return [tide, wind]
+    return [tool(function) for function in weather(ran)]
 
 
 def invoked(generator: Any, **given: Any) -> ChatMessage:
@@ -141,9 +124,9 @@ Ask = Callable[[Any], ChatMessage]
 WAYS: list[Ask] = [invoked, ainvoked, streamed, astreamed]
 
 
-def run(script: Any, format: str, way: Ask, ran: Ran, **options: Any) -> dict[str, Any]:
+def run(script: Any, format: str, way: Ask, ran: Ran) -> dict[str, Any]:
     """What an agent returns."""
-    agent = Agent(chat_generator=OutspokenChatGenerator(script, format, **options), tools=tools_of(ran))
+    agent = Agent(chat_generator=OutspokenChatGenerator(script, format), tools=tools_of(ran))
     seen: list[StreamingChunk] = []
     given: dict[str, Any] = {"streaming_callback": seen.append} if way in (streamed, astreamed) else {}
     asynchronous = way in (ainvoked, astreamed)
@@ -153,58 +136,41 @@ def run(script: Any, format: str, way: Ask, ran: Ran, **options: Any) -> dict[st
     return found
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("way", WAYS)
-def test_an_agent_runs_one_call_then_two_at_once(way: Ask, format: str) -> None:
-    first = written(format, ("tide", {"place": "Paris"}), text="Let me look.")
-    script, ran = Script(first, written(format, *BOTH), written(format, text=ANSWER)), Ran()
-    found = run(script, format, way, ran)
-    assert (found["last_message"].text, found["exit_reason"]) == (ANSWER, "text")
-    assert ran[0] == ("tide", {"place": "Paris"})
-    assert sorted(ran[1:]) == sorted(BOTH)
-    assert found["tool_call_counts"] == {"tide": 2, "wind": 1}
-    answers = [message for message in found["messages"] if message.is_from("assistant")]
-    assert [message.text for message in answers] == ["Let me look.", None, ANSWER]
-    assert [message.meta for message in answers] == [
-        {"finish_reason": reason, "model": "m"} for reason in ("tool_calls", "tool_calls", "stop")
-    ]
-    assert len({call.id for message in answers for call in message.tool_calls}) == 3
-    assert [tool.name for tool in script.options[0]["tools"]] == ["tide", "wind"]
+class TestResponses(ModelTests, AgentTests):
+    MORE: ClassVar = {
+        "exit_reason": "text",
+        "counts": {"tide": 2, "wind": 1},
+        "meta": [{"finish_reason": reason, "model": "m"} for reason in ("tool_calls", "tool_calls", "stop")],
+    }
 
+    def read(self, text: str, way: str, format: str = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
+        ask = WAYS[self.WAYS.index(way)]
+        message = ask(OutspokenChatGenerator(Script(text, size=size, reason=reason), format))
+        calls, refused = list[Any](), list[tuple[str, str]]()
+        for call in message.tool_calls:
+            if call.extra is None:
+                calls.append((call.tool_name, call.arguments))
+                continue
+            about = call.extra["outspoken"]
+            assert call.tool_name.startswith(f"call was refused ({about['problem'].partition(': ')[0]}: ")
+            assert (call.arguments, call.id[:5], message.meta["finish_reason"]) == ({}, "call_", reason)
+            refused.append((about["name"], f"{about['problem']} {about['written']}"))
+        reasoning = message.reasoning.reasoning_text if message.reasoning else None
+        return Read(message.text, reasoning, calls, refused, message.meta.get("outspoken", {}))
 
-@pytest.mark.parametrize("ask", WAYS)
-@pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
-def test_reasoning_is_the_reasoning_of_the_message(ask: Ask, format: str) -> None:
-    text = written(format, *BOTH, text="Look:", reasoning="Which day?")
-    message = ask(OutspokenChatGenerator(Script(text), format))
-    assert (message.text, message.reasoning) == ("Look:", ReasoningContent("Which day?"))
-    assert [(call.tool_name, call.arguments, call.extra) for call in message.tool_calls] == [(*c, None) for c in BOTH]
-
-
-@pytest.mark.parametrize("ask", WAYS)
-def test_a_repaired_call_is_sound_and_says_what_was_repaired(ask: Ask) -> None:
-    message = ask(OutspokenChatGenerator(Script(REPAIRABLE), "hermes"))
-    assert [(call.tool_name, call.arguments) for call in message.tool_calls] == [BOTH[0]]
-    found = message.meta["outspoken"]
-    codes = [repair["code"] for repair in found["repairs"]]
-    assert (found["status"], codes) == ("repaired", ["trailing-comma", "missing-closer"])
-
-
-@pytest.mark.parametrize("ask", WAYS)
-@pytest.mark.parametrize("text", [INVALID, CUT])
-@pytest.mark.parametrize("size", [1, 7, 1000])
-def test_a_call_with_a_problem_names_no_tool(ask: Ask, text: str, size: int) -> None:
-    message = ask(OutspokenChatGenerator(Script(text, size=size, reason="length"), "hermes"))
-    status = "invalid" if text == INVALID else "truncated"
-    (call,) = message.tool_calls
-    reason = f"the call of `tide` is {status} and was not run: "
-    assert call.tool_name.startswith(f"call was refused ({reason}")
-    assert (call.arguments, call.id[:5]) == ({}, "call_")
-    assert call.extra["outspoken"]["name"] == "tide"
-    assert call.extra["outspoken"]["problem"].startswith(reason)
-    assert call.extra["outspoken"]["written"] == text.removeprefix("Wait.").lstrip()
-    assert [one["status"] for one in message.meta["outspoken"]["unfinished_calls"]] == [status]
-    assert message.meta["finish_reason"] == "length"
+    def run(self, texts: list[str], way: str, format: str) -> Run:
+        script, ran = Script(*texts), Ran()
+        found = run(script, format, WAYS[self.WAYS.index(way)], ran)
+        answers = [message for message in found["messages"] if message.is_from("assistant")]
+        more = {"exit_reason": found["exit_reason"], "counts": found["tool_call_counts"]}
+        return Run(
+            answer=found["last_message"].text,
+            ran=ran,
+            texts=[message.text for message in answers],
+            ids=[call.id for message in answers for call in message.tool_calls],
+            tools=[tool.name for tool in script.options[0]["tools"]],
+            more={**more, "meta": [message.meta for message in answers]},
+        )
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -228,21 +194,6 @@ def test_calls_keep_their_order(ask: Ask) -> None:
     names = [call.tool_name.partition(" (")[0] for call in message.tool_calls]
     assert names == ["call was refused", "tide", "wind", "call was refused"]
     assert len({call.id for call in message.tool_calls}) == 4
-
-
-@pytest.mark.parametrize("cut", range(len('<tool_call>\n{"name": "tide"'), len(REPAIRABLE) - len(",}\n</tool_call>")))
-def test_a_call_that_is_cut_anywhere_never_runs(cut: int) -> None:
-    for ask in (invoked, streamed):
-        message = ask(OutspokenChatGenerator(Script(REPAIRABLE[:cut], reason="length"), "hermes"))
-        assert [call.tool_name[:16] for call in message.tool_calls] == ["call was refused"]
-
-
-def test_markup_that_could_not_be_read_is_text_with_a_message_for_the_model() -> None:
-    text = '<tool_cal>\n{"name": tide, arguments: place}\n'
-    for ask in WAYS:
-        message = ask(OutspokenChatGenerator(Script(text), "hermes"))
-        assert (message.text, message.tool_calls) == (text, [])
-        assert message.meta["outspoken"]["retry"].startswith("Your last response could not be used")
 
 
 def test_text_and_reasoning_stream_as_they_arrive_and_calls_when_they_are_complete() -> None:
@@ -400,12 +351,6 @@ def test_the_chat_generator_is_warmed_up_and_closed_with_the_agent() -> None:
         asyncio.run(agent.warm_up_async())
         asyncio.run(agent.close_async())
     assert seen == ["warm_up", "close", "warm_up", "close", "warm_up", "close", "warm_up_async", "close_async"]
-
-
-def test_an_empty_response_ends() -> None:
-    for ask in WAYS:
-        message = ask(OutspokenChatGenerator(Script(""), "hermes"))
-        assert (message.text, message.tool_calls) == (None, [])
 
 
 def test_the_example_runs_against_a_server() -> None:

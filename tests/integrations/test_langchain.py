@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
@@ -26,10 +26,10 @@ from pydantic import BaseModel, Field, ValidationError
 
 from outspoken import parse
 from outspoken.integrations.langchain import ChatOutspoken, OutspokenOutputParser, tool_errors
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
+from tests.integrations.model_tests import ANSWER, CUTS, AgentTests, ModelTests, Ran, Read, Run, weather
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, pieces, written
 from tests.integrations.page import printed_by_example
 
-ANSWER = "High tide at nine, wind from the west."
 ASKED = [HumanMessage("When?")]
 
 
@@ -70,22 +70,8 @@ class Script(BaseChatModel):
         )
 
 
-def tools_of(ran: list[tuple[str, dict[str, Any]]]) -> list[BaseTool]:
-    """Two tools that note their calls."""
-
-    @tool
-    def tide(place: str, day: int = 0) -> str:
-        """The hour of high tide."""
-        ran.append(("tide", {"place": place, "day": day} if day else {"place": place}))
-        return "nine"
-
-    @tool
-    def wind(place: str, day: int = 0) -> str:
-        """The wind."""
-        ran.append(("wind", {"place": place, "day": day} if day else {"place": place}))
-        return "west"
-
-    return [tide, wind]
+def tools_of(ran: Ran) -> list[BaseTool]:
+    return [tool(function) for function in weather(ran)]
 
 
 def streamed(model: Any, messages: Any) -> AIMessage:
@@ -111,9 +97,9 @@ Ask = Callable[[Any, Any], AIMessage]
 WAYS: list[Ask] = [invoked, ainvoked, streamed, astreamed]
 
 
-def loop(ask: Ask, script: Script, format: str) -> tuple[list[BaseMessage], list[tuple[str, dict[str, Any]]]]:
+def loop(ask: Ask, script: Script, format: str) -> tuple[list[BaseMessage], Ran]:
     """An agent: it runs sound calls, and answers invalid ones with their errors."""
-    ran: list[tuple[str, dict[str, Any]]] = []
+    ran = Ran()
     tools = {one.name: one for one in tools_of(ran)}
     model = ChatOutspoken(model=script, format=format).bind_tools([*tools.values()])
     messages: list[BaseMessage] = [*ASKED]
@@ -126,32 +112,50 @@ def loop(ask: Ask, script: Script, format: str) -> tuple[list[BaseMessage], list
         messages += answers
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("ask", WAYS)
-def test_an_agent_runs_one_call_then_two_at_once(ask: Ask, format: str) -> None:
-    first = written(format, ("tide", {"place": "Paris"}), text="Let me look.")
-    script = Script(texts=[first, written(format, *BOTH), written(format, text=ANSWER)])
-    messages, ran = loop(ask, script, format)
-    assert ran == [("tide", {"place": "Paris"}), *BOTH]
-    found = [message for message in messages if isinstance(message, AIMessage)]
-    assert [message.text for message in found] == ["Let me look.", "", ANSWER]
-    assert len({call["id"] for message in found for call in message.tool_calls}) == 3
-    assert [message.response_metadata for message in found] == [
-        {"finish_reason": reason, "model": "m"} for reason in ("tool_calls", "tool_calls", "stop")
-    ]
-    assert [message.usage_metadata["output_tokens"] for message in found] == [9, 9, 9]
-    assert [one["function"]["name"] for one in script.bound[0][0]] == ["tide", "wind"]
-    assert [message.content for message in messages if isinstance(message, ToolMessage)] == ["nine", "nine", "west"]
+class TestResponses(ModelTests, AgentTests):
+    KINDS = ("reasoning", "text", "tool_call", "tool_call")
+    SAYS_RETRY = False
+    MORE: ClassVar = {
+        "metadata": [{"finish_reason": reason, "model": "m"} for reason in ("tool_calls", "tool_calls", "stop")],
+        "tokens": [9, 9, 9],
+        "results": ["nine", "nine", "west"],
+    }
 
+    def read(self, text: str, way: str, format: str = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
+        model = ChatOutspoken(model=Script(texts=[text], size=size, reason=reason), format=format).bind_tools(TOOLS)
+        message = WAYS[self.WAYS.index(way)](model, ASKED)
+        refused = [(call["name"], call["args"]) for call in message.invalid_tool_calls]
+        if refused:
+            assert [call["id"][:5] for call in message.invalid_tool_calls] == ["call_"] * len(refused)
+            assert message.response_metadata["finish_reason"] == reason
+            # nothing that LangChain does with messages makes it a sound call
+            chunk = AIMessageChunk(**message.model_dump(exclude={"type"})) + AIMessageChunk(content="")
+            assert len(chunk.tool_calls) == len(message.tool_calls)
+        return Read(
+            text=message.text,
+            reasoning=message.additional_kwargs.get("reasoning_content"),
+            calls=[(call["name"], call["args"]) for call in message.tool_calls],
+            refused=refused,
+            about=message.response_metadata.get("outspoken", {}),
+            kinds=tuple(block["type"] for block in message.content_blocks),
+        )
 
-@pytest.mark.parametrize("ask", WAYS)
-@pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
-def test_reasoning_is_a_block_of_its_own(ask: Ask, format: str) -> None:
-    text = written(format, *BOTH, text="Look:", reasoning="Which day?")
-    message = ask(ChatOutspoken(model=Script(texts=[text]), format=format).bind_tools(TOOLS), ASKED)
-    assert message.additional_kwargs["reasoning_content"] == "Which day?"
-    assert [block["type"] for block in message.content_blocks] == ["reasoning", "text", "tool_call", "tool_call"]
-    assert [(call["name"], call["args"]) for call in message.tool_calls] == [*BOTH]
+    def run(self, texts: list[str], way: str, format: str) -> Run:
+        script = Script(texts=texts)
+        messages, ran = loop(WAYS[self.WAYS.index(way)], script, format)
+        found = [message for message in messages if isinstance(message, AIMessage)]
+        return Run(
+            answer=found[-1].text,
+            ran=ran,
+            texts=[message.text for message in found],
+            ids=[call["id"] or "" for message in found for call in message.tool_calls],
+            tools=[one["function"]["name"] for one in script.bound[0][0]],
+            more={
+                "metadata": [message.response_metadata for message in found],
+                "tokens": [message.usage_metadata["output_tokens"] for message in found if message.usage_metadata],
+                "results": [message.content for message in messages if isinstance(message, ToolMessage)],
+            },
+        )
 
 
 @pytest.mark.parametrize("ask", WAYS)
@@ -163,43 +167,12 @@ def test_blocks_of_reasoning_are_joined_as_in_the_reply(ask: Ask) -> None:
     assert reply.reasoning == "One.\n\nTwo."
 
 
-@pytest.mark.parametrize("ask", WAYS)
-def test_a_repaired_call_is_sound_and_says_what_was_repaired(ask: Ask) -> None:
-    message = ask(ChatOutspoken(model=Script(texts=[REPAIRABLE]), format="hermes"), ASKED)
-    assert [(call["name"], call["args"]) for call in message.tool_calls] == [BOTH[0]]
-    found = message.response_metadata["outspoken"]
-    codes = [repair["code"] for repair in found["repairs"]]
-    assert (found["status"], codes) == ("repaired", ["trailing-comma", "missing-closer"])
-
-
-@pytest.mark.parametrize("ask", WAYS)
-@pytest.mark.parametrize("text", [INVALID, CUT])
-@pytest.mark.parametrize("size", [1, 7, 1000])
-def test_a_call_with_a_problem_is_an_invalid_tool_call(ask: Ask, text: str, size: int) -> None:
-    model = ChatOutspoken(model=Script(texts=[text], size=size, reason="length"), format="hermes").bind_tools(TOOLS)
-    message = ask(model, ASKED)
-    status = "invalid" if text == INVALID else "truncated"
-    assert message.tool_calls == []
-    (call,) = message.invalid_tool_calls
-    assert call["name"] == "tide"
-    assert call["id"].startswith("call_")
-    assert f"the call of `tide` is {status} and was not run: " in call["args"]
-    assert call["args"].endswith(text.removeprefix("Wait.").lstrip())
-    assert [one["status"] for one in message.response_metadata["outspoken"]["unfinished_calls"]] == [status]
-    assert message.response_metadata["finish_reason"] == "length"
-    # nothing that LangChain does with messages makes it a sound call
-    chunk = AIMessageChunk(**message.model_dump(exclude={"type"})) + AIMessageChunk(content="")
-    assert chunk.tool_calls == []
-
-
-@pytest.mark.parametrize("cut", range(len('<tool_call>\n{"name": "tide"'), len(REPAIRABLE) - len(",}\n</tool_call>")))
-def test_a_call_that_is_cut_anywhere_never_runs(cut: int) -> None:
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_call_with_deep_arguments_that_is_cut_anywhere_never_runs(cut: int) -> None:
     deep = '<tool_call>\n{"name": "tide", "arguments": {"place": "a\\"]}", "day": [[{"b": ["c\\\\", {}]}, 1]]}}'
-    for text in (REPAIRABLE[:cut], deep[: cut + 25]):
-        for ask in (invoked, streamed):
-            message = ask(ChatOutspoken(model=Script(texts=[text], reason="length"), format="hermes"), ASKED)
-            assert message.tool_calls == []
-            assert len(message.invalid_tool_calls) == 1, text
+    for ask in (invoked, streamed):
+        message = ask(ChatOutspoken(model=Script(texts=[deep[: cut + 25]], reason="length"), format="hermes"), ASKED)
+        assert (message.tool_calls, len(message.invalid_tool_calls)) == ([], 1)
 
 
 @pytest.mark.parametrize("ask", WAYS)

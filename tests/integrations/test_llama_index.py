@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent, ToolCallResult
@@ -27,11 +27,11 @@ from llama_index.llms.openai_like import OpenAILike
 from pydantic import BaseModel, Field, ValidationError
 
 from outspoken.integrations.llama_index import OutspokenLLM
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, pieces, written
+from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, Run, weather
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, pieces, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
 
-ANSWER = "High tide at nine, wind from the west."
 ASKED = [ChatMessage("When?")]
 
 
@@ -99,23 +99,15 @@ class Script(FunctionCallingLLM):
     acomplete = stream_complete = astream_complete = complete
 
 
-Ran = list[tuple[str, dict[str, Any]]]
-
-
 def tools_of(ran: Ran) -> list[FunctionTool]:
-    """Two tools that note their calls."""
-
-    def tide(place: str, day: int = 0) -> str:
-        """The hour of high tide."""
-        ran.append(("tide", {"place": place, "day": day} if day else {"place": place}))
-        return "nine"
+    """Two tools that note their calls; one of them has its arguments from a schema."""
 
     def wind(**given: Any) -> str:
         """The wind."""
         ran.append(("wind", given))
         return "west"
 
-    return [FunctionTool.from_defaults(tide), FunctionTool.from_defaults(wind, fn_schema=Place)]
+    return [FunctionTool.from_defaults(weather(ran)[0]), FunctionTool.from_defaults(wind, fn_schema=Place)]
 
 
 class Place(BaseModel):
@@ -137,27 +129,6 @@ def run(agent: Any) -> tuple[str, list[Any]]:
 def agent_of(script: Script, format: str, ran: Ran, *, streaming: bool = True, workflow: bool = False) -> Any:
     agent = FunctionAgent(tools=tools_of(ran), llm=OutspokenLLM(llm=script, format=format), streaming=streaming)
     return AgentWorkflow(agents=[agent]) if workflow else agent
-
-
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("streaming", [False, True])
-def test_an_agent_runs_one_call_then_two_at_once(streaming: bool, format: str) -> None:
-    first = written(format, ("tide", {"place": "Paris"}), text="Let me look.")
-    script, ran = Script(texts=[first, written(format, *BOTH), written(format, text=ANSWER)]), Ran()
-    answer, events = run(agent_of(script, format, ran, streaming=streaming))
-    assert answer == ANSWER
-    assert ran[0] == ("tide", {"place": "Paris"})
-    assert sorted(ran[1:]) == sorted(BOTH)
-    calls = [block for message in script.sent[2] for block in message.blocks if isinstance(block, ToolCallBlock)]
-    assert len({call.tool_call_id for call in calls}) == len(calls) == 3
-    results = [message for message in script.sent[2] if message.role == "tool"]
-    assert [message.additional_kwargs["tool_call_id"] for message in results] == [c.tool_call_id for c in calls]
-    assert [message.content for message in script.sent[2] if message.role == "assistant"] == ["Let me look.", None]
-    assert script.options[0]["tools"] == ["tide", "wind"]
-    if streaming:
-        texts = [event.delta for event in events if isinstance(event, AgentStream)]
-        assert "".join(texts) == "Let me look." + ANSWER
-        assert len([text for text in texts if text]) > 4
 
 
 def test_a_workflow_of_agents_hands_off() -> None:
@@ -197,18 +168,60 @@ Ask = Callable[[OutspokenLLM, Any], ChatResponse]
 WAYS: list[Ask] = [invoked, ainvoked, streamed, astreamed]
 
 
-@pytest.mark.parametrize("ask", WAYS)
-@pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
-def test_reasoning_is_a_thinking_block(ask: Ask, format: str) -> None:
-    text = written(format, *BOTH, text="Look:", reasoning="Which day?")
-    llm = OutspokenLLM(llm=Script(texts=[text]), format=format)
-    response = ask(llm, tools_of([]))
-    assert [block.block_type for block in response.message.blocks] == ["thinking", "text", "tool_call", "tool_call"]
-    assert (response.message.blocks[0].content, response.message.content) == ("Which day?", "Look:")
-    calls = llm.get_tool_calls_from_response(response)
-    assert [(call.tool_name, call.tool_kwargs) for call in calls] == [*BOTH]
-    assert set(response.message.additional_kwargs) == {"tool_calls"}
-    assert response.raw["choices"] == [{"finish_reason": "stop"}]
+class TestResponses(ModelTests):
+    KINDS = ("thinking", "text", "tool_call", "tool_call")
+
+    def read(self, text: str, way: str, format: str = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
+        llm = OutspokenLLM(llm=Script(texts=[text], size=size, reason=reason), format=format)
+        response = WAYS[self.WAYS.index(way)](llm, tools_of([]))
+        assert not text or response.raw["choices"] == [{"finish_reason": reason}]
+        message = response.message
+        calls = llm.get_tool_calls_from_response(response, error_on_no_tool_call=False)
+        sound = [(c.tool_name, c.tool_kwargs) for c in calls if not c.tool_name.startswith("call was refused")]
+        refused = [c.tool_name for c in calls if c.tool_name.startswith("call was refused")]
+        told = [b for b in message.blocks if b.block_type == "tool_call" and isinstance(b.tool_kwargs, str)]
+        problems = [(block.tool_name, block.tool_kwargs) for block in told if "was not run" in block.tool_kwargs]
+        assert [name.partition(": ")[0] for name in refused] == [
+            f"call was refused ({problem.partition(': ')[0]}" for _, problem in problems
+        ]
+        assert [call.tool_kwargs for call in calls if call.tool_name in refused] == [{}] * len(refused)
+        assert ("tool_calls" in message.additional_kwargs) == bool(sound)
+        if refused and not sound:
+            with pytest.raises(ValueError, match="and was not run: "):
+                llm.get_tool_calls_from_response(response)
+        return Read(
+            text=message.content,
+            reasoning=next((b.content for b in message.blocks if b.block_type == "thinking"), None),
+            calls=sound,
+            refused=problems,
+            about=message.additional_kwargs.get("outspoken", {}),
+            kinds=tuple(block.block_type for block in message.blocks),
+        )
+
+
+class TestAgents(AgentTests):
+    WAYS = ("whole", "streamed")
+    MORE: ClassVar = {"answered": True, "streamed": True}
+
+    def run(self, texts: list[str], way: str, format: str) -> Run:
+        script, ran = Script(texts=texts), Ran()
+        answer, events = run(agent_of(script, format, ran, streaming=way == "streamed"))
+        sent = script.sent[2]
+        calls = [block for message in sent for block in message.blocks if isinstance(block, ToolCallBlock)]
+        results = [message.additional_kwargs["tool_call_id"] for message in sent if message.role == "tool"]
+        pieces = [event.delta for event in events if isinstance(event, AgentStream)]
+        streamed = "".join(pieces) == "Let me look." + ANSWER and len([piece for piece in pieces if piece]) > 4
+        return Run(
+            answer=answer,
+            ran=ran,
+            texts=[*[message.content for message in sent if message.role == "assistant"], answer],
+            ids=[call.tool_call_id or "" for call in calls],
+            tools=script.options[0]["tools"],
+            more={
+                "answered": results == [call.tool_call_id for call in calls],
+                "streamed": streamed or way == "whole",
+            },
+        )
 
 
 def test_reasoning_and_text_stream_as_they_arrive() -> None:
@@ -220,38 +233,6 @@ def test_reasoning_and_text_stream_as_they_arrive() -> None:
     assert "".join(thought).strip() == ("Which day is it? " * 3).strip()
     assert len([one for one in found if one.delta]) > 3
     assert [len(llm.get_tool_calls_from_response(one, error_on_no_tool_call=False)) for one in found[-2:]] == [0, 1]
-
-
-@pytest.mark.parametrize("ask", WAYS)
-def test_a_repaired_call_is_sound_and_says_what_was_repaired(ask: Ask) -> None:
-    llm = OutspokenLLM(llm=Script(texts=[REPAIRABLE]), format="hermes")
-    response = ask(llm, tools_of([]))
-    (call,) = llm.get_tool_calls_from_response(response)
-    assert (call.tool_name, call.tool_kwargs) == BOTH[0]
-    found = response.message.additional_kwargs["outspoken"]
-    codes = [repair["code"] for repair in found["repairs"]]
-    assert (found["status"], codes) == ("repaired", ["trailing-comma", "missing-closer"])
-
-
-@pytest.mark.parametrize("ask", WAYS)
-@pytest.mark.parametrize("text", [INVALID, CUT])
-@pytest.mark.parametrize("size", [1, 7, 1000])
-def test_a_call_with_a_problem_names_no_tool(ask: Ask, text: str, size: int) -> None:
-    llm = OutspokenLLM(llm=Script(texts=[text], size=size, reason="length"), format="hermes")
-    response = ask(llm, tools_of([]))
-    status = "invalid" if text == INVALID else "truncated"
-    reason = f"the call of `tide` is {status} and was not run: "
-    block = response.message.blocks[-1]
-    assert (block.tool_name, block.tool_kwargs[: len(reason)]) == ("tide", reason)
-    assert block.tool_kwargs.endswith(text.removeprefix("Wait.").lstrip())
-    with pytest.raises(ValueError, match=reason):
-        llm.get_tool_calls_from_response(response)
-    (call,) = llm.get_tool_calls_from_response(response, error_on_no_tool_call=False)
-    assert call.tool_name.startswith(f"call was refused ({reason}")
-    assert call.tool_kwargs == {}
-    found = response.message.additional_kwargs["outspoken"]
-    assert [one["status"] for one in found["unfinished_calls"]] == [status]
-    assert "tool_calls" not in response.message.additional_kwargs
 
 
 @pytest.mark.parametrize("text", [INVALID, CUT, CUT.replace("tide", "wind")])
@@ -285,22 +266,6 @@ def test_calls_keep_their_order(ask: Ask) -> None:
         "call was refused",
     ]
     assert len({call.tool_id for call in calls}) == 4
-
-
-@pytest.mark.parametrize("cut", range(len('<tool_call>\n{"name": "tide"'), len(REPAIRABLE) - len(",}\n</tool_call>")))
-def test_a_call_that_is_cut_anywhere_never_runs(cut: int) -> None:
-    for ask in (invoked, streamed):
-        llm = OutspokenLLM(llm=Script(texts=[REPAIRABLE[:cut]], reason="length"), format="hermes")
-        with pytest.raises(ValueError, match="truncated"):
-            llm.get_tool_calls_from_response(ask(llm, tools_of([])))
-
-
-def test_markup_that_could_not_be_read_is_text_with_a_message_for_the_model() -> None:
-    text = '<tool_cal>\n{"name": tide, arguments: place}\n'
-    for ask in WAYS:
-        message = ask(OutspokenLLM(llm=Script(texts=[text]), format="hermes"), tools_of([])).message
-        assert (message.content, len(message.blocks)) == (text, 1)
-        assert message.additional_kwargs["outspoken"]["retry"].startswith("Your last response could not be used")
 
 
 class Tide(BaseModel):
@@ -408,12 +373,6 @@ def test_tools_need_not_be_sent() -> None:
     llm = OutspokenLLM(llm=script, format="qwen3_coder", send_tools=False)
     assert [call.tool_kwargs for call in llm.get_tool_calls_from_response(invoked(llm, tools_of([])))] == [BOTH[0][1]]
     assert script.options == [{}]
-
-
-def test_an_empty_response_ends() -> None:
-    for ask in WAYS:
-        response = ask(OutspokenLLM(llm=Script(texts=[""]), format="hermes"), tools_of([]))
-        assert (response.message.content, response.message.additional_kwargs) == ("", {})
 
 
 def test_the_example_runs_against_a_server() -> None:

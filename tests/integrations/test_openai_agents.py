@@ -28,12 +28,11 @@ from outspoken.integrations.openai_agents import OutspokenModel
 from outspoken.providers import ProviderReply
 from outspoken.serving.app import Proxy
 from outspoken.serving.settings import ServerSettings
+from tests.integrations.model_tests import ANSWER, Ran, weather
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
 from tests.serving.serving import Server
-
-ANSWER = "High tide at nine, wind from the west."
 
 set_tracing_disabled(True)
 
@@ -44,21 +43,10 @@ async def model_of(server: TextServer, format: str, **options: Any) -> Any:
         yield OutspokenModel(OpenAIChatCompletionsModel("m", client), format, **options)
 
 
-def agent_of(model: OutspokenModel, **options: Any) -> tuple[Agent[Any], list[tuple[str, dict[str, Any]]]]:
+def agent_of(model: OutspokenModel, **options: Any) -> tuple[Agent[Any], Ran]:
     """An agent with two tools, and the calls that they got."""
-    ran: list[tuple[str, dict[str, Any]]] = []
-
-    @function_tool
-    def tide(place: str, day: int = 0) -> str:
-        ran.append(("tide", {"place": place, "day": day} if day else {"place": place}))
-        return "nine"
-
-    @function_tool
-    def wind(place: str, day: int = 0) -> str:
-        ran.append(("wind", {"place": place, "day": day} if day else {"place": place}))
-        return "west"
-
-    return Agent("tides", tools=[tide, wind], model=model, **options), ran
+    ran = Ran()
+    return Agent("tides", tools=[function_tool(one) for one in weather(ran)], model=model, **options), ran
 
 
 async def run(agent: Agent[Any], streamed: bool, **options: Any) -> Any:
@@ -72,7 +60,7 @@ async def run(agent: Agent[Any], streamed: bool, **options: Any) -> Any:
 
 def ran_with(
     format: str, streamed: bool, *texts: str | tuple[str, str], size: int = 7, **options: Any
-) -> tuple[Any, list[tuple[str, dict[str, Any]]], TextServer, list[ProviderReply]]:
+) -> tuple[Any, Ran, TextServer, list[ProviderReply]]:
     """The result of a run, the calls that were run, the server, and the replies."""
     replies: list[ProviderReply] = []
     with text_server(*texts, size=size) as server:
@@ -234,9 +222,7 @@ def test_wrong_options_fail_at_once() -> None:
 # through `outspoken serve`: the SDK's own models, of both of its APIs
 
 
-def ran_through_the_proxy(
-    api: str, streamed: bool, *texts: str | tuple[str, str]
-) -> tuple[Any, list[tuple[str, dict[str, Any]]], TextServer]:
+def ran_through_the_proxy(api: str, streamed: bool, *texts: str | tuple[str, str]) -> tuple[Any, Ran, TextServer]:
     """A run with the SDK's own model in front of the proxy: its result or error, its calls, the upstream."""
     with text_server(*texts) as server, Server(Proxy(ServerSettings(server.url, "hermes")).app()) as proxy:
 

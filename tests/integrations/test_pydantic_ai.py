@@ -28,11 +28,10 @@ from pydantic_ai.tools import ToolDefinition
 
 from outspoken import UnknownFormatError
 from outspoken.integrations.pydantic_ai import AskAgain, OutspokenModel
+from tests.integrations.model_tests import ANSWER, UNREAD, Ran, weather
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
-
-ANSWER = "High tide at nine, wind from the west."
 
 
 class Script:
@@ -57,21 +56,10 @@ class Script:
         return OutspokenModel(FunctionModel(self.whole, stream_function=self.stream), format, **options)
 
 
-def agent_of(model: Model, **options: Any) -> tuple[Agent[None, Any], list[tuple[str, dict[str, Any]]]]:
+def agent_of(model: Model, **options: Any) -> tuple[Agent[None, Any], Ran]:
     """An agent with two tools, and the calls that they got."""
-    agent, ran = Agent(model, **options), list[tuple[str, dict[str, Any]]]()
-
-    @agent.tool_plain
-    def tide(place: str, day: int = 0) -> str:
-        ran.append(("tide", {"place": place, "day": day} if day else {"place": place}))
-        return "nine"
-
-    @agent.tool_plain
-    def wind(place: str, day: int = 0) -> str:
-        ran.append(("wind", {"place": place, "day": day} if day else {"place": place}))
-        return "west"
-
-    return agent, ran
+    ran = Ran()
+    return Agent(model, tools=weather(ran), **options), ran
 
 
 def asked(agent: Agent[None, Any]) -> Any:
@@ -224,9 +212,6 @@ def test_calls_that_stay_cut_end_the_run() -> None:
     with pytest.raises((IncompleteToolCall, UnexpectedModelBehavior), match=r"token limit|maximum"):
         asked(agent)
     assert ran == []
-
-
-UNREAD = '<tool_cal>\n{"name": tide, arguments: place}\n'
 
 
 def test_ask_again_rejects_a_response_whose_call_could_not_be_read() -> None:

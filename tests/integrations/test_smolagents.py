@@ -21,11 +21,11 @@ from smolagents.monitoring import LogLevel, TokenUsage
 
 from outspoken import Reply, UnknownFormatError
 from outspoken.integrations.smolagents import OutspokenModel
+from tests.integrations.model_tests import ANSWER, CUTS, UNREAD, Ran
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, pieces, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
 
-ANSWER = "High tide at nine, wind from the west."
 FINAL = ("final_answer", {"answer": ANSWER})
 
 
@@ -66,9 +66,6 @@ class Script(Model):
         for piece in pieces(self._next(messages, tools_to_call_from), self.size):
             yield ChatMessageStreamDelta(content=piece)
         yield ChatMessageStreamDelta(content=None, token_usage=TokenUsage(20, 9))
-
-
-Ran = list[tuple[str, dict[str, Any]]]
 
 
 class Weather(Tool):
@@ -178,7 +175,6 @@ def test_a_repaired_call_runs_and_the_reply_says_what_was_repaired(streamed: boo
     assert [repair.code for repair in replies[0].repairs] == ["trailing-comma", "missing-closer"]
 
 
-UNREAD = '<tool_cal>\n{"name": tide, arguments: place}\n'
 NOTE = '<tool_call>\n{"name": "note", "arguments": {"text": "a", "text": 1 2}}\n</tool_call>'
 SOUND_AND_INVALID = written("hermes", BOTH[1]) + "\n" + INVALID
 
@@ -200,7 +196,7 @@ def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(text: 
     assert wrote.content[0]["text"] == text.strip()  # the model sees what it wrote
 
 
-@pytest.mark.parametrize("cut", range(len('<tool_call>\n{"name": "tide"'), len(REPAIRABLE) - len(",}\n</tool_call>")))
+@pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("ask", WAYS)
 def test_a_call_that_is_cut_anywhere_never_runs(ask: Any, cut: int) -> None:
     model = OutspokenModel(Script(REPAIRABLE[:cut], reason="length"), "hermes")

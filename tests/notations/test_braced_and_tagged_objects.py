@@ -78,10 +78,7 @@ def test_braced(text: str, value: Any) -> None:
     assert repr(read(BRACED, text + " more}")) == repr((value, len(text)))
 
 
-@in_one_item(
-    "text, at",
-    TABLES["BRACED_ENDS"],
-)
+@in_one_item("text, at", TABLES["BRACED_ENDS"])
 def test_invalid_braced_object(text: str, at: int) -> None:
     assert read(BRACED, b(text)) == ("broken", at)
 
@@ -112,28 +109,19 @@ def test_braced_object_streams_as_json() -> None:
     assert deltas[10] == "e"
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    TABLES["TAGGED"],
-)
+@pytest.mark.parametrize(("text", "value"), TABLES["TAGGED"])
 def test_tagged(text: str, value: Any) -> None:
     text = t(text)
     assert read(TAGGED, text) == ("open", len(text))
     assert repr(read(TAGGED, text + t("~</call>~<x>"))) == repr((value, len(text)))
 
 
-@pytest.mark.parametrize(
-    ("text", "at"),
-    TABLES["INVALID_TAGGED_OBJECT"],
-)
+@pytest.mark.parametrize(("text", "at"), TABLES["INVALID_TAGGED_OBJECT"])
 def test_invalid_tagged_object(text: str, at: int) -> None:
     assert read(TAGGED, t(text)) == ("broken", at)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    TABLES["SCHEMA_TYPES_TAGGED_VALUES"],
-)
+@pytest.mark.parametrize(("text", "value"), TABLES["SCHEMA_TYPES_TAGGED_VALUES"])
 def test_schema_types_tagged_values(text: str, value: Any) -> None:
     text = t(text)
     assert repr(read(TAGGED, text + t("~</call>"), KNOWN)) == repr((value, len(text)))
@@ -169,10 +157,7 @@ def test_shapes() -> None:
 scalars = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8)
 )
-HOSTILE = [
-    "{", "}", ",", ":", "[", "]", '"', "\\", "\n", " ", "<|", '<|"|>', "<escape>", "<esc", "]<]minimax[>[", "]<]",
-    "<a>", "</a>", "<item>", "null", "<tool_call|>", "<end_function_call>", "</invoke>", "<|tool_call>call:f{}", "`",
-]  # fmt: skip
+HOSTILE = TABLES["HOSTILE"]
 texts = st.lists(st.sampled_from(HOSTILE), max_size=5).map("".join)
 keys = st.one_of(st.sampled_from(["a", "item", "k-1", "b.c"]), texts, st.text(max_size=4))
 values = st.recursive(
@@ -208,10 +193,7 @@ def test_written_objects_read_back_in_any_chunks(format_: str, arguments: dict[s
     assert list(parts.values()) == [plain.tool_calls[0].arguments_text]
 
 
-@pytest.mark.parametrize(
-    ("format_", "arguments"),
-    TABLES["VALUES_THAT_THE_NOTATION_CANNOT_HOLD_ARE_NOT_WRITTEN"],
-)
+@pytest.mark.parametrize(("format_", "arguments"), TABLES["VALUES_THAT_THE_NOTATION_CANNOT_HOLD_ARE_NOT_WRITTEN"])
 def test_values_that_the_notation_cannot_hold_are_not_written(format_: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(RenderError):
         render({"name": "f", "arguments": arguments}, format_)

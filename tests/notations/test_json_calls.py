@@ -80,12 +80,7 @@ def test_call_whose_arguments_may_stand_under_an_unknown_key_is_invalid() -> Non
 
 
 def test_object_without_a_known_key_is_no_call() -> None:
-    for text in (
-        '{"tool": "hammer", "params": {"weight": 2}}',
-        '{"name": "Ada", "input": {"x": 1}}',
-        '{"nme": "Ada", "input": {"x": 1}}',
-        '{"name": "Ada"}',
-    ):
+    for text in TABLES["OBJECT_WITHOUT_A_KNOWN_KEY_IS_NO_CALL"]:
         reply = read(text, "json")
         assert reply.tool_calls == []
         assert reply.text == text
@@ -109,11 +104,7 @@ def test_one_bad_entry_of_a_list_costs_no_other_entry(format_: str) -> None:
             parse(text, format_, on_error="raise")
         assert [call.name for call in parse(text, format_, repair="none").tool_calls] == ["a", "c"]
     assert [call.name for call in read(frame % f"{A},", format_).tool_calls] == ["a"]
-    for bad in (
-        '{"name": "b", "arguments": }',
-        '{"name": "b", "arguments": {"x": ~~}}',
-        '{"name": "b", "arguments": 3}',
-    ):
+    for bad in TABLES["ONE_BAD_ENTRY_OF_A_LIST_COSTS_NO_OTHER_ENTRY"]:
         reply = read(frame % f"{A}, {bad}, {C}", format_)
         assert [call.name for call in reply.tool_calls] == ["a", "c"], (bad, reply)
         assert [call.name for call in reply.unfinished_tool_calls] == ["b"], (bad, reply)

@@ -9,18 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken import ActionParsed, ActionText, ActionUnfinished, Event, Parser, Settings, parse, render
-from outspoken.actions import (
-    Click,
-    Drag,
-    LongPress,
-    Move,
-    Point,
-    PressKeys,
-    Scroll,
-    Swipe,
-    TypeText,
-    Wait,
-)
+from outspoken.actions import Click, Drag, LongPress, Move, Point, PressKeys, Scroll, Swipe, TypeText, Wait
 from tests.tables import tables
 
 TABLES = tables(__file__)

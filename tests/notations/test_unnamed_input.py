@@ -6,20 +6,13 @@ import json
 from typing import Any
 
 from outspoken import ToolCallDelta, parse, stream
+from tests.tables import tables
 
-KINDS: dict[str, list[Any]] = {
-    "string": ["Paris", "", "5", "two\nlines"],
-    "integer": [5],
-    "array": [["a"]],
-    "boolean": [True],
-}
+TABLES = tables(__file__)
+
+KINDS: dict[str, list[Any]] = TABLES["KINDS"]
 #: the format, and how it writes a call of one input; `{json}` is the input as JSON, `{bare}` without quotes
-WRITTEN = [
-    ("react", "Thought: Look.\nAction: f\nAction Input: {bare}"),
-    ("react_json", 'Action: {{"action": "f", "action_input": {json}}}'),
-    ("react_json", 'Action: {{"action_input": {json}, "action": "f"}}'),
-    ("react_json", 'Action:\n```json\n{{"action": " f ", "action_input": {json}}}\n```'),
-]
+WRITTEN = TABLES["WRITTEN"]
 
 
 def tool(*names: str, kind: str) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def imports_every_module() -> None:
     extras = {
         "serving": ("anyio", "httpx", "starlette", "uvicorn"),
         "playground": ("anyio", "starlette", "uvicorn"),
-        "authoring": ("jinja2", "railroad", "rich", "tomli"),
+        "authoring": ("hypothesis", "jinja2", "railroad", "rich", "tomli"),
         "batch": ("pyarrow",),
     }
     assert missing <= {(room, extra) for room, names in extras.items() for extra in names}, missing

@@ -20,45 +20,19 @@ DATA = Path(__file__).parents[3] / "shared" / "conformance"
 
 #: The formats of parsers whose names are none of ours. vLLM's parser of reasoning for Qwen3 stands before any parser
 #: of calls, and its tests write those of Qwen3-Coder; SGLang's own base classes are tested with tags of their own.
-FORMATS = {
-    "qwen3": "qwen3_coder",
-    "BaseReasoningFormatDetector": "text",
-    "DummyDetector": "hermes",
-    "TestFormatDetector": "hermes",
-    "JsonArrayParser": "xlam",
-}
+FORMATS = TABLES["FORMATS"]
 
 #: The formats of the chat templates that llama.cpp tests, by the beginnings of their names.
 TEMPLATES: dict[str, str] = TABLES["TEMPLATES"]
 
 #: What prompts open reasoning with, by the format; `<think>` in all others.
-OPENERS = {
-    "seed_oss": "<seed:think>",
-    "minimax_m3": "<mm:think>",
-    "k2_horizon": "<ifm|think>",
-    "kimi_k3": "<|open|>think<|sep|>",
-    "plamo3": "<|plamo:begin_think:plamo|>",
-}
+OPENERS = TABLES["OPENERS"]
 
 #: What the prompt of a test of vLLM opened where its options do not say so: a part of the row's id, and the prefix.
-PREFIXES = {
-    "beam-parse-001": "<|start|>assistant<|channel|>analysis<|message|>The",
-    "gemma4_response_template_prompt_state_matches_registered_parser_p": "<|channel>thought\n",
-    "glm53_template_forces_reasoning": "<think>",
-    "reasoning_with_reasoning_effort_none": "",
-    "nemotron_v3-reasoning-008": "<think>",
-    "test_swap_with_whitespace": "<think>",
-    "enable_thinking_false_is_ignored": "<think>",
-    "think_end_in_current_turn": "",
-    "think_end_in_generation_prompt": "",
-}
+PREFIXES = TABLES["PREFIXES"]
 
 #: vLLM's parsers whose reasoning begins with the response where nothing says that thinking is off.
-THINKING = """
-    deepseek_r1 deepseek_v4 deepseek_v41 ernie45 glm47 granite_thinking_parser holo2 hy_v3 hy_v4 k2_horizon kimi_k2
-    kimi_k3 ling3 mimo minicpmv minimax_m2 minimax_m2_append_think nemotron_v3 olmo3 plamo3 qwen3 qwen3_coder seed_oss
-    step3 step3p5
-"""
+THINKING = TABLES["THINKING"]
 
 
 class Row(NamedTuple):

@@ -93,10 +93,7 @@ def test_answers_with_bare_quotes(lead: str, tail: str) -> None:
             assert read_stream("react_json", pieces, reason) == (reply.text, reply), text[:cut]
 
 
-@pytest.mark.parametrize(
-    "lead",
-    ["", "Action: ", "Thought: so.\n", "Action: ```JSON\n", "```\n", "[", 'Action: {"tool_call": '],
-)
+@pytest.mark.parametrize("lead", TABLES["ANSWER_STREAMS_FROM_ITS_FIRST_CHARACTER"])
 def test_answer_streams_from_its_first_character(lead: str) -> None:
     """Its string, its object, its fence and its list are open."""
     session = Parser("react_json").session()
@@ -118,10 +115,7 @@ def test_an_answer_before_its_name_is_sent_with_the_name() -> None:
     assert session.feed('answer"') == [TextDelta("The ferry é")]
 
 
-@pytest.mark.parametrize(
-    ("written", "shown_text"),
-    TABLES["ESCAPES_AT_ANY_SPLIT"],
-)
+@pytest.mark.parametrize(("written", "shown_text"), TABLES["ESCAPES_AT_ANY_SPLIT"])
 def test_escapes_at_any_split(written: str, shown_text: str) -> None:
     reply = at_every_split(f"Action: {ANSWER}{written}}}")
     assert (reply.text, reply.final_answer_streamed, reply.tool_calls) == (shown_text, True, [])
@@ -207,20 +201,14 @@ def test_first_of_two_names_counts() -> None:
 CALL = '{"action": "look", "action_input": {"at": "sea"}}'
 
 
-@pytest.mark.parametrize(
-    "text",
-    TABLES["ANSWERS"],
-)
+@pytest.mark.parametrize("text", TABLES["ANSWERS"])
 def test_markup_around_an_action(text: str) -> None:
     reply = at_every_split(text)
     assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"at": "sea"})]
     assert (reply.status, codes(reply), reply.text) == ("ok", [], "")
 
 
-@pytest.mark.parametrize(
-    ("text", "noted"),
-    TABLES["TEXT_WITHOUT_AN_ACTION_IS_TEXT"],
-)
+@pytest.mark.parametrize(("text", "noted"), TABLES["TEXT_WITHOUT_AN_ACTION_IS_TEXT"])
 def test_text_without_an_action_is_text(text: str, noted: str) -> None:
     reply = at_every_split(text)
     assert ([segment.kind for segment in reply.segments], reply.text) == (["text"], text)
@@ -247,14 +235,7 @@ def test_text_beside_an_action_in_a_fence() -> None:
     assert [segment.text for segment in reply.segments if isinstance(segment, Text)] == ['{"type": 5}', "Clear?"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'Action: {"action": "look", "action_input": {"at": "the "sea" side"}}',
-        'Action: look\nAction Input: {"at": "the "sea" side"}',
-        'Action: look\nAction Input: {"at": "the "sea" side"}\nObservation:',
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["BARE_QUOTES_IN_AN_UNCLOSED_OBJECT"])
 def test_bare_quotes_in_an_unclosed_object(text: str) -> None:
     reply = at_every_split(text, "react_json" if '"action"' in text else "react")
     assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"at": 'the "sea" side'})]
@@ -274,10 +255,7 @@ def test_adjacent_roots_are_all_kept() -> None:
 
 
 @pytest.mark.parametrize("format", ["react", "react_json"])
-@pytest.mark.parametrize(
-    "text",
-    ["Take `this` and ` that `, ``` too.", "Action: none today.\nReally `", "{not json} or {", "xaction: {", "acti"],
-)
+@pytest.mark.parametrize("text", TABLES["PROSE_STAYS_AS_IT_IS"])
 def test_prose_stays_as_it_is(format: str, text: str) -> None:
     reply = at_every_split(text, format)
     assert (reply.text, reply.reasoning, reply.tool_calls) == (text, None, [])

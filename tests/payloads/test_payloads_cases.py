@@ -12,6 +12,8 @@ from tests.loops import in_one_item
 from tests.payloads.payload_streams import read
 from tests.tables import tables
 
+TABLES = tables(__file__)
+
 REGISTRY = PayloadRegistry(
     [
         PayloadType("tips", "TIPS:", kind="array", beside=True),
@@ -158,16 +160,7 @@ def test_a_reply_of_the_plain_format_has_a_message_too() -> None:
 
 @pytest.mark.parametrize(
     ("format", "text", "message"),
-    [
-        ("suggestions", "Ready.\n\nSUGGESTED_VALUES: []\n\nWhat next?", "Ready.\n\nWhat next?"),
-        ("suggestions", "One, or SUGGESTED_VALUES: [] two.", "One, or two."),
-        ("suggestions", "Done.\nSUGGESTED_VALUES: []\nSUGGESTED_ACTIONS: []\n  Bye.\n", "Done.\n  Bye.\n"),
-        ("suggestions", "<think>\nso\n</think>\n\nHi", "Hi"),
-        ("suggestions", "  a\n\n\n  b ```\nc\n\n\n\n``` \n", "  a\n\n\n  b ```\nc\n\n\n\n``` \n"),
-        ("hermes", 'One.\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>\nTwo.', "One.\nTwo."),
-        ("hermes", 'One. {"a": 1}', 'One. {"a": 1}'),
-        ("hermes", '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>', ""),
-    ],
+    TABLES["MESSAGE_OF_ANY_FORMAT_SEPARATES_WORDS"],
 )
 def test_message_of_any_format_separates_words(format: str, text: str, message: str) -> None:
     from outspoken import parse

@@ -32,12 +32,7 @@ REGISTRY = PayloadRegistry(
 REGISTRY.add_page("home")
 
 #: Texts are made of these: what payloads are made of, sound and broken, and what stands round them.
-PIECES = [
-    "CARD", "CARD:", "TIPS:", "CARD_DECK:", "CARD：", "**", "*", "__", "`", "```", "```json\n", "\n```\n", "~~~\n",
-    '{"a": 1}', '["b", 2]', "{", "}", "[", "]", '"', "'", ",", ":", '{"a": "CARD: {}"}', "{bad}", '{"a": 1,}',
-    " ", "\n", "\n\n", "\r\n", "\t", "\u200b", "\u00a0", "- ", "> ", "## ", "1. ", "moss", "Fern.", "<think>",
-    "</think>", "\\",
-]  # fmt: skip
+PIECES = TABLES["PIECES"]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=24), st.integers(0, 2**32), st.sampled_from([None, "home", "decks"]))
@@ -74,13 +69,7 @@ def test_message_without_payloads_is_the_text(text: str, at: int) -> None:
     assert message.text(text[:at]) + message.text(text[at:]) + message.close() == text
 
 
-MEANT: list[Any] = [
-    {"a": "x y", "b": [1, "z"]},
-    {"a": {"b": "q"}, "c": "d, e"},
-    {"t": "{not}", "s": "it's"},
-    ["p", "q r"],
-    [{"a": "x"}, "y]"],
-]
+MEANT: list[Any] = TABLES["MEANT"]
 BEHIND = ["", " ", " more.", "\n\nAnd 'so' on.", ' it is "so" ', " ]}", '\nTIPS: ["a"]', '\nCARD: {"z": 1}']
 
 
@@ -131,13 +120,7 @@ def unclosed(random: Random) -> tuple[str, str, bool]:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "- one\n- two\n1. three\n> four\n## five\nsix: [7] {8}",
-        "The **CARD** and the *TIPS* are what CARD_DECK: is about, and so is CARD: too.",
-        'It says "CARD: {1}" and (TIPS: [2]) and MY_CARD: {3}.',
-        "CAR CARDS CARD_ CARD_DECKS TIP TIPS; and so on",
-        'x = {"a": [1, 2, {"b": "c"}]}; y = [[], {}]',
-    ],
+    TABLES["TEXT_IS_SENT_ONCE_IT_CANNOT_BE_A_MARKER"],
 )
 def test_text_is_sent_once_it_cannot_be_a_marker(text: str) -> None:
     parser, sent = REGISTRY.parser().session(), 0

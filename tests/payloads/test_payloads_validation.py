@@ -12,15 +12,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from outspoken.contrib.table_chat import DATA_PROPOSAL, SCHEMA_PROPOSAL, DataProposal, SchemaProposal, tables_registry
 from outspoken.payloads import Page, PayloadRegistry, PayloadSettings, PayloadType, TypedPayload
+from tests.tables import tables
 
-TABLES = tables_registry()
+TABLES = tables(__file__)
+REGISTRY = tables_registry()
 #: A new table as it should be.
 CREATE: dict[str, Any] = SCHEMA_PROPOSAL.example
-ADD: dict[str, Any] = {"action": "add", "column": {"name": "Name", "type": "text"}}
 
 
 def judged(
-    marker: str, data: Any, validation: Any = "warn", registry: PayloadRegistry = TABLES
+    marker: str, data: Any, validation: Any = "warn", registry: PayloadRegistry = REGISTRY
 ) -> tuple[Any, list[str]]:
     """The data of the payload, None where it may not be used; and what is said, each with its code."""
     reply = registry.parse(f"{marker} {json.dumps(data)}", settings=PayloadSettings(validation=validation))
@@ -36,7 +37,7 @@ def test_sound_proposal_is_unchanged(validation: str) -> None:
 
 
 def test_a_value_is_an_instance_of_the_model() -> None:
-    (one,) = TABLES.parse(f"SCHEMA_PROPOSAL: {json.dumps(CREATE)}").payloads
+    (one,) = REGISTRY.parse(f"SCHEMA_PROPOSAL: {json.dumps(CREATE)}").payloads
     assert isinstance(one, TypedPayload)
     assert isinstance(one.value, SchemaProposal)
     assert [operation.action for operation in one.value.operations] == ["add", "add"]
@@ -44,31 +45,7 @@ def test_a_value_is_an_instance_of_the_model() -> None:
     assert "value" not in one.model_dump()
 
 
-WRONG_SCHEMA: list[tuple[dict[str, Any], str]] = [
-    ({**CREATE, "mode": "replace"}, "`mode`: Input should be 'create' or 'update'"),
-    ({**CREATE, "operations": []}, "`operations`: List should have at least 1 item after validation, not 0"),
-    ({**CREATE, "operations": [*CREATE["operations"], {"action": "remove", "column_id": "c"}]},
-     "a new table takes only `add` operations, not `remove`"),
-    ({key: value for key, value in CREATE.items() if key != "table_name"}, "a new table needs `table_name`"),
-    ({**CREATE, "table_description": ""}, "a new table needs `table_description`"),
-    ({**CREATE, "sample_rows": []}, "a new table needs `sample_rows`"),
-    ({**CREATE, "sample_rows": [{}] * 6},
-     "`sample_rows`: List should have at most 5 items after validation, not 6"),
-    ({**CREATE, "sample_rows": [{"Name": 1, "Weight": 2}, {}]}, "`sample_rows` speaks of `Weight`, which is no column"),
-    ({**CREATE, "operations": [*CREATE["operations"], {**ADD, "column_id": "c"}]},
-     "a new table has no column ids yet; its columns are known by name"),
-    ({"mode": "update", "operations": [{"action": "rename", "column_id": "c"}]},
-     "`operations[0]`: Input tag 'rename' found using 'action' does not match any of the expected tags: "
-     "'add', 'modify', 'remove', 'reorder'"),
-    ({"mode": "update", "operations": [{"action": "modify", "column_id": "c"}]},
-     "`operations[0].changes`: Field required"),
-    ({"mode": "update", "operations": [{"action": "add", "column": {"name": "A", "type": "colour"}}]},
-     "`operations[0].column.type`: Input should be 'text', 'number', 'date', 'boolean' or 'select'"),
-    ({"mode": "update", "operations": [{"action": "add", "column": {"name": "A", "type": "select"}}]},
-     "`operations[0].column`: the select column `A` has no `options`"),
-    ({"mode": "update", "operations": [{"action": "add", "column": {**ADD["column"], "filterDisplay": "tab"}}]},
-     "`operations[0].column`: `filterDisplay` is for select columns, and `Name` is `text`"),
-]  # fmt: skip
+WRONG_SCHEMA: list[tuple[dict[str, Any], str]] = TABLES["WRONG_SCHEMA"]
 
 
 @pytest.mark.parametrize(("data", "message"), WRONG_SCHEMA, ids=range(len(WRONG_SCHEMA)))
@@ -93,21 +70,7 @@ def update(*operations: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"mode": "update", "operations": list(operations), **more}
 
 
-ODD: list[tuple[str, Any, str]] = [
-    ("SCHEMA_PROPOSAL:", update(ADD, sample_rows=[{}]), "`sample_rows` is not used in an update"),
-    ("SCHEMA_PROPOSAL:", {**CREATE, "sample_rows": [{"Name": "x"}]}, "2 or 3 `sample_rows` are asked for"),
-    ("SCHEMA_PROPOSAL:", update({"action": "modify", "column_id": "c", "changes": {}}), "the changes of `c` are empty"),
-    ("SCHEMA_PROPOSAL:", update({"action": "add", "column": {**ADD["column"], "options": ["a"]}}),
-     "`options` says nothing of the column `Name`, which is `text`"),
-    ("SCHEMA_PROPOSAL:", update({"action": "modify", "column_id": "c", "changes": {"type": "select"}}),
-     "the column `c` becomes `select`, and its `options` are not said"),
-    ("DATA_PROPOSAL:", {"operations": [{"action": "add", "data": {}}]}, "the new row of `operations[0]` is empty"),
-    ("DATA_PROPOSAL:", {"operations": [{"action": "update", "row_id": 5, "changes": {}}]},
-     "the changes of row 5 are empty"),
-    ("SUGGESTED_VALUES:", [{"label": "two words", "value": "x"}] * 5, "there are 5 suggestions; 2 to 4 are asked for"),
-    ("SUGGESTED_VALUES:", [{"label": "two words", "value": "x"}, {"label": "one", "value": "x"}],
-     "the label 'one' should have 2 to 6 words"),
-]  # fmt: skip
+ODD: list[tuple[str, Any, str]] = TABLES["ODD"]
 
 
 @pytest.mark.parametrize(("marker", "data", "message"), ODD, ids=range(len(ODD)))
@@ -184,17 +147,17 @@ def test_empty_suggestions_are_a_list() -> None:
 
 def test_strictly_rejected_payload_is_text_unless_stripped() -> None:
     text = 'Hi\nDATA_PROPOSAL: {"operations": []}'
-    strict = TABLES.parse(text, settings=PayloadSettings(validation="strict"))
+    strict = REGISTRY.parse(text, settings=PayloadSettings(validation="strict"))
     assert (strict.text, strict.status, strict.payloads) == (text, "invalid", [])
-    assert TABLES.parse(text, settings=PayloadSettings(validation="strict", strip_unfinished=True)).text == "Hi"
-    assert TABLES.parse(text).diagnostics[0].severity == "warning"
+    assert REGISTRY.parse(text, settings=PayloadSettings(validation="strict", strip_unfinished=True)).text == "Hi"
+    assert REGISTRY.parse(text).diagnostics[0].severity == "warning"
     assert strict.diagnostics[0].severity == "error"
 
 
 def test_strictly_rejected_proposal_makes_way_for_the_next() -> None:
     sound = {"operations": [{"action": "delete", "row_id": 1}]}
     text = f'DATA_PROPOSAL: {{"operations": []}}\nDATA_PROPOSAL: {json.dumps(sound)}'
-    reply = TABLES.parse(text, settings=PayloadSettings(validation="strict"))
+    reply = REGISTRY.parse(text, settings=PayloadSettings(validation="strict"))
     assert [one.data for one in reply.payloads] == [sound]
 
 

@@ -24,6 +24,9 @@ from outspoken.playground.given import MOST_CHARS, Asked, Given, shared
 from outspoken.playground.run import begin_with, write
 from outspoken.terminal.errors import UsageError
 from tests.serving.serving import Server
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 TEXT = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "days": 3,}}\n</tool_call>'
 TOOLS = json.dumps([{"name": "get_weather", "parameters": {"type": "object", "properties": {"days": {}}}}])
@@ -92,18 +95,7 @@ def test_an_edited_grammar_is_read_with_and_is_not_seen_by_anything_else(client:
     assert "get_weather" in ask(client, "constraint", choice="llguidance", grammar=mine, tools=TOOLS)["text"]
 
 
-@pytest.mark.parametrize(
-    ("change", "line", "says"),
-    [
-        (("start: ", "start: nothing_such "), 13, "nothing_such"),
-        (("_SEPARATOR: /", "_SEPARATOR: /("), 16, "_SEPARATOR"),
-        (("start: ", "start: ( "), 13, ""),
-        (("%ignore WS", '%ignore WS\nX: "never closed'), 25, "string is never closed"),
-        (("// format:  hermes\n", ""), 1, "format"),
-        (("// format:  hermes", "// format:  ../hermes"), 1, "`../hermes` is no name"),
-        (("%ignore WS", '%ignore WS\n_SEPARATOR: "x"'), 25, "`_SEPARATOR` is defined twice"),
-    ],
-)
+@pytest.mark.parametrize(("change", "line", "says"), TABLES["A_WRONG_GRAMMAR_IS_REPORTED_WITH_ITS_PLACE"])
 def test_a_wrong_grammar_is_reported_with_its_place(
     client: TestClient, change: tuple[str, str], line: int, says: str
 ) -> None:
@@ -170,14 +162,7 @@ def test_candidates_are_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_requests_of_other_sites_are_refused(client: TestClient) -> None:
     asked = {"given": {"text": "Hi."}}
-    for headers in (
-        {"origin": "https://example.com"},
-        {"origin": "null"},
-        {"origin": "http://127.0.0.1:8000"},
-        {"origin": "http://127.0.0.1", "host": "127.0.0.1:81"},
-        {"sec-fetch-site": "cross-site"},
-        {"content-type": "text/plain"},
-    ):
+    for headers in TABLES["REQUESTS_OF_OTHER_SITES_ARE_REFUSED"]:
         answer = client.post(
             "/api/read", content=json.dumps(asked), headers={"content-type": "application/json", **headers}
         )
@@ -301,18 +286,7 @@ def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture
     assert shared(path.read_text("utf-8")) == Given(name="--text", text="Just words.", format="text")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["nothing.txt", "-w", "x.html"], "cannot read `nothing.txt`"),
-        (["-t", "a", "-w", "no/such/folder/x.html"], "cannot write"),
-        (["-t", "a", "-f", "hermess"], "did you mean `hermes`?"),
-        (["-t", "a", "-f", "nothing.lark", "-w", "x.html"], "cannot read `nothing.lark`"),
-        (["-t", "a", "-T", "nothing.json", "-w", "x.html"], "cannot read `nothing.json`"),
-        (["file.txt", "-t", "a"], "`--text` is a response already"),
-        (["--port", "70000"], "--port: 70000 is not in the range"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "says"), TABLES["THE_COMMAND_SAYS_WHAT_IS_WRONG"])
 def test_the_command_says_what_is_wrong(
     arguments: list[str], says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

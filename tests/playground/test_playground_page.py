@@ -14,8 +14,11 @@ from outspoken.playground.app import Playground
 from outspoken.playground.given import Given
 from outspoken.playground.run import write
 from tests.serving.serving import Server, until
+from tests.tables import tables
 from tests.viewer.pages import Page
 from tools.shared.browser import opened
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.browser
 
@@ -47,13 +50,8 @@ class Playing(Page):
 
     def fill(self, name: str, text: str) -> None:
         """Paste a text into a field, and wait until it is read."""
-        script = (
-            "const field = document.getElementById(arguments[0]); field.value = arguments[1];"
-            "document.getElementById('view').ariaBusy = 'true';"
-            "field.dispatchEvent(new Event(field.tagName === 'SELECT' ? 'change' : 'input', { bubbles: true }));"
-            "if (field.tagName !== 'SELECT') readNow();"  # as with Ctrl+Enter: it need not wait for more to be typed
-        )
-        self.run(script, f"given-{name}", text)
+        # as with Ctrl+Enter: it need not wait for more to be typed
+        self.run(TABLES["FILL"], f"given-{name}", text)
         self.idle()
 
     def tab(self, name: str) -> None:
@@ -195,19 +193,7 @@ def test_all_of_it_is_used_with_the_keyboard(page: Playing) -> None:
         assert page.run(style) != "none" or page.run(where), seen[-1]
         if seen[-1] == "tab-segments":
             break
-    order = [
-        "open",
-        "save-json",
-        "theme",
-        "help",
-        "given-format",
-        "tab-text",
-        "given-text",
-        "at",
-        "on",
-        "far",
-        "events",
-    ]
+    order = TABLES["ALL_OF_IT_IS_USED_WITH_THE_KEYBOARD"]
     assert [name for name in seen if name in order] == order
     page.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
     assert page.run("return document.activeElement.id") == "tab-tree"

@@ -38,14 +38,7 @@ PROSE = "The ferry leaves at nine."
 CLICK = "Thought: There it is.\nAction: click(start_box='(3,4)')"
 FLY = "Action: fly(start_box='(3,4)')"
 LOST = "Action: click(start_box='(3,4,5)')"
-TOOL = {
-    "name": "lend",
-    "parameters": {
-        "type": "object",
-        "properties": {"book": {"type": "string"}, "days": {"type": "integer"}},
-        "required": ["book", "days"],
-    },
-}
+TOOL = TABLES["TOOL"]
 QUIET = ProcessorSettings(log_failed_parses=False)
 
 
@@ -131,13 +124,7 @@ def test_sound_case_with_more_than_reasoning_is_ok() -> None:
 
 
 def test_default_settings() -> None:
-    seed = {
-        "max_retry_attempts": 3,
-        "enable_recovery_strategies": True,
-        "strict_validation": False,
-        "log_failed_parses": True,
-        "fallback_to_null_action": True,
-    }
+    seed = TABLES["DEFAULT_SETTINGS"]
     config: Any = ProcessorSettings(**seed)  # pyright: ignore[reportArgumentType]
     assert config == ProcessorSettings()
 
@@ -224,15 +211,7 @@ def test_failure_gives_only_the_null_action() -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
-    [
-        ({"max_retry_attempts": -1}, "`ProcessorSettings.max_retry_attempts` is -1; expected an integer of at least 0"),
-        (
-            {"max_retry_attempts": True},
-            "`ProcessorSettings.max_retry_attempts` is True; expected an integer of at least 0",
-        ),
-        ({"strict_validation": 1}, "`ProcessorSettings.strict_validation` is 1; expected True or False"),
-        ({"expect": "calls"}, "`ProcessorSettings.expect` is 'calls'; expected one of anything, tool_calls, actions, "),
-    ],
+    TABLES["INVALID_SETTINGS_ARE_REJECTED"],
 )
 def test_invalid_settings_are_rejected(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match="expected") as error:

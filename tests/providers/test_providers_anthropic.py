@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from outspoken import ReasoningDelta, TextDelta
 from outspoken.providers import ProviderFormatError, parse_response
 from outspoken.providers import ProviderStream as Stream
-from tests.providers.provider_events import calls_of, dumped, feed
+from tests.providers.provider_events import dumped, feed
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -28,15 +28,7 @@ def delta(index: int, kind: str, **more: Any) -> dict[str, Any]:
     return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **more}}
 
 
-def stop(index: int) -> dict[str, Any]:
-    """The event with which a block ends."""
-    return {"type": "content_block_stop", "index": index}
-
-
-BEGUN: dict[str, Any] = {
-    "type": "message_start",
-    "message": {"id": "m1", "model": "claude", "content": [], "usage": {"input_tokens": 7, "output_tokens": 1}},
-}
+BEGUN: dict[str, Any] = TABLES["BEGUN"]
 
 
 def ended(reason: str = "end_turn") -> list[dict[str, Any]]:
@@ -50,29 +42,8 @@ def ended(reason: str = "end_turn") -> list[dict[str, Any]]:
 BLOCKS = TABLES["BLOCKS"]
 
 
-def test_all_blocks_of_a_message() -> None:
-    reply = feed([BEGUN, *BLOCKS, *ended("tool_use")], "anthropic")
-    assert (reply.id, reply.model, reply.reasoning, reply.text) == ("m1", "claude", "The tide turns.", "I look it up.")
-    assert calls_of(reply) == [("t1", "tides", {"day": 3})]
-    assert [p.type for p in reply.payloads] == ["citation", "server_tool_use", "web_search_tool_result"]
-    assert reply.payloads[1].data == {
-        "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "tides"}
-    }  # fmt: skip
-    assert [(s.segment, s.data, s.redacted) for s in reply.signatures] == [(0, "c2ln", False), (1, "ZGF0YQ==", True)]
-    assert (reply.finish_reason, reply.stop_reason) == ("tool_calls", "tool_use")
-    assert reply.usage is not None
-    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (7, 12)
-
-
 def test_a_whole_message_is_its_stream() -> None:
-    content: list[Any] = [
-        {"type": "thinking", "thinking": "The tide turns.", "signature": "c2ln"},
-        {"type": "redacted_thinking", "data": "ZGF0YQ=="},
-        {"type": "text", "text": "I look it up.", "citations": [{"type": "page_location", "cited_text": "High tide"}]},
-        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "tides"}},
-        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []},
-        {"type": "tool_use", "id": "t1", "name": "tides", "input": {"day": 3}},
-    ]
+    content: list[Any] = TABLES["A_WHOLE_MESSAGE_IS_ITS_STREAM"]
     usage = {"input_tokens": 7, "output_tokens": 12}
     whole: dict[str, Any] = {
         "type": "message",
@@ -88,71 +59,6 @@ def test_a_whole_message_is_its_stream() -> None:
         for segment in reply["segments"]:  # where a citation stood within the text is in the stream only
             segment.pop("span")
     assert found == streamed
-
-
-def test_interleaved_blocks_stay_whole() -> None:
-    reply = feed(
-        [
-            BEGUN,
-            start(0, "thinking", thinking="A"),
-            start(1, "text", text="C"),
-            start(2, "tool_use", id="t", name="f", input={}),
-            start(3, "text", text="E"),
-            delta(2, "input_json_delta", partial_json='{"n"'),
-            delta(0, "thinking_delta", thinking="B"),
-            delta(3, "text_delta", text="F"),
-            delta(1, "text_delta", text="D"),
-            stop(0),
-            delta(2, "input_json_delta", partial_json=": 1}"),
-            stop(2),
-            stop(1),
-            stop(3),
-            *ended(),
-        ],
-        "anthropic",
-    )
-    assert [segment.kind for segment in reply.segments] == ["reasoning", "text", "tool_call", "text"]
-    assert (reply.reasoning, reply.text, calls_of(reply)) == ("AB", "CD EF", [("t", "f", {"n": 1})])
-
-
-def test_a_second_thinking_block_does_not_erase_the_first() -> None:
-    blocks = [start(0, "thinking", thinking="One."), stop(0), start(1, "thinking", thinking="Two."), stop(1)]
-    assert feed([BEGUN, *blocks, *ended()], "anthropic").reasoning == "One.\n\nTwo."
-
-
-@pytest.mark.parametrize(("reason", "status"), [("max_tokens", "truncated"), ("tool_use", "repaired")])
-def test_call_truncated_by_the_limit_is_not_repaired(reason: str, status: str) -> None:
-    blocks = [
-        start(0, "tool_use", id="t", name="f", input={}),
-        delta(0, "input_json_delta", partial_json='{"a": 1'),
-        stop(0),
-    ]
-    reply = feed([BEGUN, *blocks, *ended(reason)], "anthropic")
-    assert [segment.status for segment in reply.segments if segment.kind == "tool_call"] == [status]
-
-
-def test_input_in_the_block_start() -> None:
-    blocks = [start(0, "tool_use", id="t", name="f", input={"a": 1}), stop(0)]
-    assert calls_of(feed([BEGUN, *blocks, *ended("tool_use")], "anthropic")) == [("t", "f", {"a": 1})]
-
-
-def test_unfinished_server_tool_is_kept() -> None:
-    blocks = [start(0, "server_tool_use", id="s", name="web_search"), delta(0, "input_json_delta", partial_json='{"q')]
-    reply = feed([BEGUN, *blocks], "anthropic")
-    (payload,) = reply.unfinished_payloads
-    assert (payload.type, payload.data["input"], payload.status) == ("server_tool_use", '{"q', "truncated")
-    assert reply.status == "truncated"
-    use = {"toolUse": {"toolUseId": "s", "name": "code", "type": "server_tool_use"}}
-    reply = feed([{"contentBlockStart": {"contentBlockIndex": 0, "start": use}}], "bedrock")
-    (payload,) = reply.unfinished_payloads
-    assert (payload.type, payload.data["name"], payload.status) == ("server_tool_use", "code", "truncated")
-
-
-def test_an_error_of_the_stream() -> None:
-    error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "request_id": "r"}
-    reply = feed([BEGUN, start(0, "text", text="So"), error], "anthropic")
-    assert reply.error is not None
-    assert (reply.text, reply.error.type, reply.error.message) == ("So", "overloaded_error", "Overloaded")
 
 
 @pytest.mark.parametrize(

@@ -94,20 +94,7 @@ def test_calls_in_fragments_and_whole() -> None:
 
 def test_the_events_of_anthropic() -> None:
     parser = LLMResponseParser()
-    events = [
-        {"type": "content_block_start", "content_block": {"type": "thinking", "thinking": "A"}},
-        {"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "B"}},
-        {"type": "content_block_stop"},
-        {"type": "content_block_start", "index": 1, "content_block": {"type": "thinking", "thinking": "C"}},
-        {"type": "content_block_stop", "index": 1},
-        {"type": "content_block_start", "index": 2, "content_block": {"type": "text", "text": "D"}},
-        {"type": "content_block_delta", "index": 2, "delta": {"type": "text_delta", "text": "E"}},
-        {"type": "content_block_stop", "index": 2},
-        {"type": "content_block_start", "index": 3, "content_block": {"type": "tool_use", "id": "t", "name": "f"}},
-        {"type": "content_block_delta", "index": 3, "delta": {"type": "input_json_delta", "partial_json": '{"a": 1}'}},
-        {"type": "content_block_stop", "index": 3},
-        {"type": "ping"},
-    ]
+    events = TABLES["THE_EVENTS_OF_ANTHROPIC"]
     deltas = [parser.parse_anthropic(event) for event in events]
     assert (parser.thinking, parser.text) == ("ABC", "DE")
     assert [i for i, d in enumerate(deltas) if d.is_complete] == [2, 4, 7, 10]

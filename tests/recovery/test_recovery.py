@@ -37,16 +37,7 @@ from tests.tables import tables
 TABLES = tables(__file__)
 UNCERTAIN = TABLES["UNCERTAIN"]
 
-QWEN = """<tool_call>
-<function=brew>
-<parameter=kind>
-green
-</parameter>
-<parameter=minutes>
-3
-</parameter>
-</function>
-</tool_call>"""
+QWEN = TABLES["QWEN"]
 BREW = [("brew", {"kind": "green", "minutes": 3})]
 
 
@@ -116,41 +107,9 @@ def test_a_call_with_damaged_markers(name: str) -> None:
         assert "<" not in reply.text
 
 
-WEATHER = [
-    {
-        "name": "get_weather",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}},
-    }
-]
+WEATHER = TABLES["WEATHER"]
 #: Responses with one mistake of a character, which all mean the same call: format, text, and the code of the repair.
-MISTAKES = [
-    (
-        "deepseek_v3",
-        "<｜tool▁calls▁begin｜><｜tool▁call▁beign｜>function<｜tool▁sep｜>get_weather\n```json\n"
-        '{"city": "Paris", "days": 3}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
-        "damaged-marker",
-    ),
-    (
-        "solar_open",
-        "<|tool_calls|><|tool_call:begin|><|tool_call:name|>get_weather<|tool_call:Args|>"
-        '{"city": "Paris", "days": 3}<|tool_call:end|><|calls|>',
-        "damaged-marker",
-    ),
-    ("gemma4", '<|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:3}<|tool_call|>', "damaged-marker"),
-    ("pythonic", "[get_weather(city='Paris' days=3)]", "missing-marker"),
-    ("lfm2", "<|tool_call_start|>[get_weather(city='Paris',, days=3)]<|tool_call_end|>", "stray-text"),
-    ("mistral", '[TOOL_CALLS]get_weather[ARGS]]{"city": "Paris", "days": 3}', "extra-closer"),
-    (
-        "hunyuan_a13b",
-        '<tool_calls>[{"name": "get_weather", "argument"s: {"city": "Paris", "days": 3}}]</tool_calls>',
-        "other-separator",
-    ),
-    (
-        "internlm",
-        '<|action_start|><|plugin|>{"name": "get_weather", "parameters": {"city": "Paris",x "days": 3}}<|action_end|>',
-        "dropped-text",
-    ),
-]
+MISTAKES = TABLES["MISTAKES"]
 
 
 def test_one_mistake_of_a_character() -> None:
@@ -205,13 +164,7 @@ def test_without_repair_nothing_is_repaired(name: str) -> None:
         assert all(call.status == "ok" for call in reply.tool_calls)
 
 
-JSON_CALLS = {
-    "trailing comma": ('{"kind": "green", "minutes": 3,}', "notation", ["trailing-comma"]),
-    "single quotes": ("{'kind': 'green', 'minutes': 3}", "notation", ["quote-style"] * 6),
-    "comma": ('{"kind": "green" "minutes": 3}', "structure", ["missing-comma"]),
-    "closer": ('{"kind": "green", "minutes": 3', "structure", ["missing-closer"]),
-    "fullwidth": ('{"kind"："green"，"minutes"：3}', "notation", ["wide-punctuation"] * 3),
-}
+JSON_CALLS = TABLES["JSON_CALLS"]
 
 
 @pytest.mark.parametrize("name", JSON_CALLS)
@@ -254,12 +207,7 @@ def test_call_that_contradicts_sent_deltas_is_invalid_and_the_next_is_kept() -> 
     )
 
 
-PROSE = [
-    "The <tool_call> tag wraps a <function=name> tag which holds <parameter=x> tags, and is closed by </tool_call>.",
-    "Use `<function=name>` for the name, or write <function=name> without the ticks.",
-    'Open with <tool_call>, then write {"name": "f"}, and close with </tool_call>.',
-    "A call begins with <tool_call>\nand that is that.",
-]
+PROSE = TABLES["PROSE"]
 
 
 @pytest.mark.parametrize("text", PROSE)
@@ -409,19 +357,7 @@ def test_sound_text_is_read_the_same_with_repairs_off(case: Case) -> None:
     assert parse(case.text, case.format, repair="heuristic", **options) == reply
 
 
-_PIECES = [
-    "<tool_call>",
-    "</tool_call>",
-    "<function=f>",
-    "</function>",
-    "<parameter=a>",
-    "</parameter>",
-    "1",
-    "\n",
-    " x ",
-    '{"a": 1',
-    "}",
-]
+_PIECES = TABLES["PIECES"]
 
 
 @given(st.lists(st.sampled_from(_PIECES), max_size=14))
@@ -440,10 +376,7 @@ def test_any_mixture_of_markers(pieces: list[str]) -> None:
         assert session.reply == reply
 
 
-@in_one_item(
-    "format, lead, tail",
-    TABLES["PATH_OF_A_REPAIR_LEADS_FROM_THE_ARGUMENTS"],
-)
+@in_one_item("format, lead, tail", TABLES["PATH_OF_A_REPAIR_LEADS_FROM_THE_ARGUMENTS"])
 def test_path_of_a_repair_leads_from_the_arguments(format: str, lead: str, tail: str) -> None:
     """Repairs of the same arguments have the same paths in every format."""
     wanted = {
@@ -457,17 +390,7 @@ def test_path_of_a_repair_leads_from_the_arguments(format: str, lead: str, tail:
         assert paths == {path}, (arguments, call.repairs)
 
 
-@in_one_item(
-    "format, text",
-    [
-        ("pythonic", '[f(a={"b": [1, 2,]})]'),
-        (
-            "deepseek_v3_2",
-            '<｜DSML｜function_calls>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="a" string="false">'
-            '{"b": [1, 2,]}</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>',
-        ),
-    ],
-)
+@in_one_item("format, text", TABLES["PATH_OF_A_REPAIR_IN_ONE_ARGUMENT_BEGINS_WITH"])
 def test_path_of_a_repair_in_one_argument_begins_with_its_name(format: str, text: str) -> None:
     call = parse(text, format, finish_reason="stop").tool_calls[0]
     assert [repair.path for repair in call.repairs] == [("a", "b")] * len(call.repairs)

@@ -144,10 +144,7 @@ def test_partial_marker_search_agrees_with_one_expression(format_: str) -> None:
                 assert (place[0], place[3].end(), place[1]) == wanted
 
 
-@pytest.mark.parametrize(
-    ("patterns", "text", "whole", "partial"),
-    TABLES["PREFILTER_OF_THE_SEARCH"],
-)
+@pytest.mark.parametrize(("patterns", "text", "whole", "partial"), TABLES["PREFILTER_OF_THE_SEARCH"])
 def test_prefilter_of_the_search(patterns: list[str], text: str, whole: list[int], partial: list[int]) -> None:
     for wanted_places, how in ((whole, False), (partial, True)):
         found = prefilter_pattern(patterns, partial=how)
@@ -160,16 +157,7 @@ def test_patterns_without_a_prefilter(patterns: list[str]) -> None:
     assert prefilter_pattern(patterns) is None
 
 
-@pytest.mark.parametrize(
-    ("pattern", "chars"),
-    [
-        ("<a>|</a>", "<>a"),
-        (r"\s{0,4}to=(?=x{1,9}<)", "to=x<"),
-        ("(?i:x)y?", ""),
-        (r"(?<!z)[ab]c", "c"),
-        ("(?:a|b)", ""),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "chars"), TABLES["REQUIRED_TEXT_OF_A_PATTERN"])
 def test_required_text_of_a_pattern(pattern: str, chars: str) -> None:
     assert required_chars(pattern) == set(chars)
 
@@ -248,17 +236,7 @@ def test_piece_without_a_known_prefix_opens_no_marker(format_: str) -> None:
                 assert not any(starts_before_end(alone, piece) for alone in finds)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "blank", "solid", "begins"),
-    [
-        ("<call>", "", "<", "<"),
-        (r"\n?<\/a>", "\n", "<", "\n<"),
-        (r"(?:\n\n|)<a>", "\n", "<", "\n<"),
-        (r"\n(?:foo|\[)", "\n", "[f", "\n"),
-        (r"(?:<s>)?[ ]{0,3}to=", " ", "<t", " <t"),
-        (r"(?i:x)y", "", "Xx", "Xx"),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "blank", "solid", "begins"), TABLES["PREFIXES_OF_A_MARKER"])
 def test_prefixes_of_a_marker(pattern: str, blank: str, solid: str, begins: str) -> None:
     found = leading_chars(pattern)
     assert found is not None
@@ -271,10 +249,7 @@ def test_patterns_that_begin_with_anything_or_are_blank(pattern: str) -> None:
     assert leading_chars(pattern) is None
 
 
-@pytest.mark.parametrize(
-    ("kind", "spelling", "text"),
-    TABLES["PLAIN_OBJECT_SHORTCUT_AGREES_WITH_THE_SCANNER"],
-)
+@pytest.mark.parametrize(("kind", "spelling", "text"), TABLES["PLAIN_OBJECT_SHORTCUT_AGREES_WITH_THE_SCANNER"])
 def test_plain_object_shortcut_agrees_with_the_scanner(kind: str, spelling: str, text: str) -> None:
     how, schema_view = notation(kind, spelling), SchemaView(SCHEMA, SCHEMA, "json")
     scanner = how.scanner(9, schema_view)

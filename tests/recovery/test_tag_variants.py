@@ -31,13 +31,7 @@ def test_line_breaks_and_attributes_belong_to_the_tags() -> None:
 
 
 #: Reasoning in tags as formats spell them, with what may stand before it.
-TAGS = [
-    ("thinking_tags", [("<tink>", "</tink>"), ("<THINKT>", "</tinking>"), ("<think a='1'>", "</think>")]),
-    (
-        "hy_v3",
-        [("<think:o>", "</think:o>"), ("<think:C>", "</think:e>"), ("<think:o>\n<think:C>", "</think:o></think:o>")],
-    ),
-]
+TAGS = TABLES["TAGS"]
 BEFORE = TABLES["BEFORE"]
 
 

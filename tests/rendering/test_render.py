@@ -31,6 +31,9 @@ from outspoken.actions import (
 from outspoken.grammar.registry import automaton, header, names
 from tests.cases import CASES, Case
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 CALLING = [n for n in names() if any(r.short == "tool_call" for r in automaton(n).tables.rules)]
 
@@ -43,12 +46,7 @@ CANONICAL = 96
 WITHOUT_ESCAPES = {"ARG_VALUE", "BRACED_OBJECT", "TAGGED_OBJECT"}
 
 #: Strings that hold what formats use as markup, and what is hard to quote.
-HOSTILE = [
-    "</tool_call>", "<tool_call>", "</parameter>", "</arg_value>", "</invoke>", "<|tool_call_end|>", "<｜tool▁sep｜>",
-    "<|call|>", "</function>", "\n</parameter>\n", '"', "'", "\\", "\\n", "\n", "\t", "{", "}", "[f(a=1)]", "```", "`",
-    "é", "😀", "\u2028",
-    "true", "5", "null", " ", "<think>", "Action: wait()", "SUGGESTED_VALUES: [1]",
-]  # fmt: skip
+HOSTILE = TABLES["HOSTILE"]
 
 
 @cache
@@ -304,40 +302,7 @@ def test_a_value_that_a_format_cannot_carry() -> None:
     assert str(caught.value).endswith(repr("</parameter>\n</function>\n</tool_call>")[1:])
 
 
-TWO_WAYS = r"""// format:  two_ways
-// title:   Two ways to write a value, and names that look ahead
-// models:  none
-// source:  made up
-// trim:    text
-// space:   px
-// actions:
-//   tap = click(point=at!)
-//   back = go_back
-// example:
-//   <f><a>1</f>
-
-start: (TEXT | tool_call | action)*
-tool_call: _OPEN TOOL_NAME _NAME_END argument* _CLOSE
-argument: _ARG_OPEN ARG_NAME _BARE ARG_VALUE _ARG_CLOSE | _ARG_OPEN ARG_NAME _QUOTED JSON_VALUE _ARG_CLOSE
-action: _DO_OPEN ACTION_NAME _GAP given _DO_CLOSE | _DO_OPEN ACTION_NAME _DO_CLOSE
-given: ARG_NAME _IS JSON_ARRAY -> argument
-_OPEN: "<call "
-_NAME_END: ">"
-_CLOSE: "</call>"
-_ARG_OPEN: "<arg "
-_BARE: ">"
-_QUOTED: " json>"
-_ARG_CLOSE: "</arg>"
-_DO_OPEN: "<do>"
-_DO_CLOSE: "</do>"
-_GAP: " " | /[ ](?=[a-z]+=)/
-_IS: "="
-ACTION_NAME: /tap(?= at=\[)|back(?=<)/
-TOOL_NAME: /\w{1,64}/
-ARG_NAME: /\w{1,64}/
-%import .shared.text (TEXT, ARG_VALUE)
-%import .shared.json (JSON_VALUE, JSON_ARRAY)
-"""
+TWO_WAYS = TABLES["TWO_WAYS"]
 
 
 def test_another_alternative_is_taken_where_the_first_does_not_read_back(tmp_path: Path) -> None:

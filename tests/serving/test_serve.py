@@ -23,15 +23,7 @@ Let me look.
 <tool_call>
 {"name": "get_weather", "arguments": {"city": "Paris"}}
 </tool_call>"""
-TOOLS: Any = [
-    {
-        "type": "function",
-        "function": {
-            "name": "get_weather",
-            "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
-        },
-    }
-]
+TOOLS: Any = TABLES["TOOLS"]
 
 
 def client(front: Server) -> Any:
@@ -99,16 +91,7 @@ def test_calls_of_two_turns_have_other_ids_even_if_the_completions_have_one() ->
 
 def test_types_come_from_the_tools() -> None:
     text = '<invoke name="release"><parameter name="version">1.10</parameter></invoke>'
-    tools: Any = [
-        {
-            "type": "function",
-            "function": {
-                "name": "release",
-                "parameters": {"type": "object", "properties": {"version": {"type": "string"}}},
-            },
-        },
-        {"type": "web_search"},
-    ]
+    tools: Any = TABLES["TYPES_COME_FROM_THE_TOOLS"]
     with proxied(streaming(written(text)), format="anthropic_xml") as (front, _, _):
         (call,) = cast("Any", streamed(front, tools=tools).choices[0].message.tool_calls)
     assert call.function.arguments == '{"version": "1.10"}'

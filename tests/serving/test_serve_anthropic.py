@@ -15,6 +15,9 @@ from starlette.responses import Response
 from outspoken.constraints import constraint
 from tests.serving.serving import chunk, completion, event, proxied, streaming, until, whole, written
 from tests.serving.test_serve_responses import CHAT_TOOLS, PARALLEL, SCHEMA, TEXT, Front, answer
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 TOOLS: Any = [
     {"name": "tide", "description": "The hour.", "input_schema": SCHEMA, "cache_control": {"type": "ephemeral"}},
@@ -206,22 +209,8 @@ def test_content_of_every_kind(front: Front) -> None:
             ],
         },
         {"role": "user", "content": "Say!"},
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "thinking", "thinking": "A cat?", "signature": "zz"},
-                {"type": "redacted_thinking", "data": "yy"},
-                {"type": "text", "text": "I look."},
-                {"type": "tool_use", "id": "t1", "name": "tide", "input": {"place": "Ü"}},
-            ],
-        },
-        {
-            "role": "user",
-            "content": [
-                {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": "no such place"},
-                {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
-            ],
-        },
+        TABLES["CONTENT_OF_EVERY_KIND"],
+        TABLES["CONTENT_OF_EVERY_KIND_2"],
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Well?"},
     ]
@@ -233,16 +222,7 @@ def test_content_of_every_kind(front: Front) -> None:
     assert found.headers["outspoken-ignored"] == expected
     call = {"id": "t1", "type": "function", "function": {"name": "tide", "arguments": '{"place": "Ü"}'}}
     assert front[2].asked["messages"] == [
-        {
-            "role": "user",
-            "content": [
-                {"type": "text", "text": "What is this?"},
-                {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
-                {"type": "file", "file": {"file_data": "data:application/pdf;base64,AA", "filename": "a.pdf"}},
-                {"type": "text", "text": "Tides\nLow tide."},
-                {"type": "text", "text": "Say!"},
-            ],
-        },
+        TABLES["CONTENT_OF_EVERY_KIND_3"],
         {"role": "assistant", "content": "I look.", "reasoning_content": "A cat?", "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "t1", "content": "Error:\nno such place"},
         {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]},
@@ -277,43 +257,7 @@ def test_output_format_and_effort(front: Front) -> None:
     assert (asked["reasoning_effort"], asked["chat_template_kwargs"]) == ("low", {"x": 1})
 
 
-def _user(*content: Any) -> Any:
-    return {"messages": [{"role": "user", "content": list(content)}]}
-
-
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"container": "c"}, "container"),
-    ({"thread": {"type": "create"}}, "thread"),
-    ({"mcp_servers": [{"name": "x"}]}, "mcp_servers"),
-    ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "tools[0].type"),
-    ({"tools": [{"type": "bash_20250124", "name": "bash"}]}, "tools[0].type"),
-    ({"tools": [{"input_schema": {}}]}, "tools[0].name"),
-    ({"tool_choice": {"type": "tool", "name": "moon"}, "tools": TOOLS}, "tool_choice.name"),
-    ({"tool_choice": {"type": "maybe"}}, "tool_choice.type"),
-    ({"tool_choice": "auto"}, "tool_choice"),
-    ({"messages": []}, "messages"),
-    ({"messages": "x"}, "messages"),
-    (_user(), "messages[0].content"),
-    ({"messages": [*ASKED["messages"], {"role": "assistant", "content": []}]}, "messages[1].content"),
-    ({"stream": 1}, "stream"),
-    ({"messages": [{"role": "user"}]}, "messages[0].content"),
-    ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0].role"),
-    ({"messages": [*ASKED["messages"], {"role": "assistant", "content": "{"}]}, "messages"),
-    (_user({"type": "search_result"}), "messages[0].content[0].type"),
-    (_user({"type": "container_upload"}), "messages[0].content[0].type"),
-    (_user({"type": "image", "source": {"type": "file", "file_id": "f"}}), "messages[0].content[0].source.type"),
-    (_user({"type": "image"}), "messages[0].content[0].source"),
-    (_user({"type": "tool_result", "tool_use_id": "t", "content": "x"}), "messages[0].content[0].tool_use_id"),
-    (_user({"type": "text"}), "messages[0].content[0].text"),
-    (_user(5), "messages[0].content[0]"),
-    (
-        _user({"type": "document", "citations": {"enabled": True}, "source": {"type": "text", "data": "x"}}),
-        "messages[0].content[0].citations.enabled",
-    ),
-    ({"system": [{"type": "image"}]}, "system[0].type"),
-    ({"output_config": {"format": {"type": "regex"}}}, "output_config.format.type"),
-    ({"stop_sequences": "x"}, "stop_sequences"),
-]
+REFUSED: list[tuple[dict[str, Any], str]] = TABLES["REFUSED"]
 
 
 def test_what_cannot_be_translated_is_refused(front: Front) -> None:

@@ -197,13 +197,7 @@ def test_input_of_every_kind(front: Front) -> None:
             ],
         },
         {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "A cat?"}]},
-        {
-            "type": "message",
-            "id": "msg_1",
-            "role": "assistant",
-            "status": "completed",
-            "content": [{"type": "output_text", "text": "I look.", "annotations": []}],
-        },
+        TABLES["INPUT_OF_EVERY_KIND"],
         {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "tide", "arguments": "{}"},
         {"role": "assistant", "content": "So."},
         {
@@ -253,13 +247,7 @@ def test_tool_choice(front: Front) -> None:
 def test_output_formats_and_other_fields(front: Front) -> None:
     front[2].answer = answer('{"a": 1}')
     wanted = {"type": "json_schema", "name": "x", "schema": {"type": "object"}, "strict": True}
-    more: Any = {
-        "reasoning": {"effort": "low", "summary": "auto"},
-        "user": "u",
-        "top_p": 0.5,
-        "stop": ["#"],
-        "top_k": 3,
-    }
+    more: Any = TABLES["OUTPUT_FORMATS_AND_OTHER_FIELDS"]
     found = post(
         front, text={"format": wanted, "verbosity": "low"}, **more, store=True, include=["x.y"], truncation="auto"
     )
@@ -297,11 +285,7 @@ def test_what_cannot_be_translated_is_refused(front: Front) -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_errors_of_the_upstream(front: Front, stream: bool) -> None:
-    bodies: list[Any] = [
-        {"error": {"message": "too fast", "type": "rate", "param": None, "code": "rate_limit_exceeded"}},
-        {"object": "error", "message": "too fast", "type": "rate", "code": 429},
-        {"detail": "too fast"},
-    ]
+    bodies: list[Any] = TABLES["ERRORS_OF_THE_UPSTREAM"]
     for body in bodies:
         front[2].answer = whole(body, 429, {"retry-after": "7"})
         with client(front) as found, pytest.raises(openai.RateLimitError, match="too fast") as caught:
@@ -337,13 +321,7 @@ def test_errors_in_the_stream(front: Front) -> None:
 
 
 def test_invalid_answers(front: Front) -> None:
-    bodies: list[Any] = [
-        [1],
-        {"choices": []},
-        {"choices": [{"index": 0}]},
-        {"choices": [7]},
-        {"error": {"message": "no"}},
-    ]
+    bodies: list[Any] = TABLES["INVALID_ANSWERS"]
     for body in bodies:
         front[2].answer = whole(body)
         with client(front) as found, pytest.raises(openai.InternalServerError) as caught:

@@ -16,16 +16,15 @@ from outspoken.viewer.page import page as html_page
 from outspoken.viewer.segments import segment_title
 from outspoken.viewer.view import View, show
 from tests.cases import CASES
+from tests.tables import tables
 from tests.viewer.pages import Page
 from tools.shared.browser import opened
 
+TABLES = tables(__file__)
+
 pytestmark = pytest.mark.browser
 
-HOSTILE = (
-    "Hi </script><!-- <script>alert(1)</script> {{data}} \"q\" 'q' &amp; \u2028 \u202e \x1b[31m \x00 \r\n\t| "
-    "\U0001f468\u200d\U0001f469 e\u0301\n"
-    '<tool_call>\n{"name": "f", "arguments": {"x": "</script><img src=x onerror=alert(1)>"}}\n</tool_call>'
-)
+HOSTILE = TABLES["HOSTILE"]
 LONG = "".join(
     [f'Step {n}.\n<tool_call>\n{{"name": "f", "arguments": {{"n": "{"x" * 150}"}}}}\n</tool_call>\n' for n in range(88)]
 )
@@ -37,14 +36,7 @@ def corpus(name: str) -> tuple[str, str, dict[str, Any]]:
     return case.format, case.text, case.options
 
 
-CASES_SHOWN = (
-    "hermes-ok-text_around",
-    "hermes-ok-reasoning_from_prefix",
-    "hermes-err-broken_json",
-    "qwen3_coder-err-opener_missing",
-    "qwen3_coder-err-cut_inside_value",
-    "ui_tars-ok-action_only",
-)
+CASES_SHOWN = TABLES["CASES_SHOWN"]
 RESPONSES: dict[str, tuple[str, str, dict[str, Any]]] = {
     **{name: corpus(name) for name in CASES_SHOWN},
     "detected": ("auto", corpus("hermes-ok-text_around")[1], {}),
@@ -99,14 +91,7 @@ def test_page_loads_without_errors_or_requests(open_page: Open, name: str) -> No
 def test_segments_are_coloured_where_they_are(open_page: Open, name: str) -> None:
     view = made(name)
     page = open_page(view)
-    found = page.run(
-        "let at = 0; const found = [];"
-        "for (const node of document.querySelectorAll('#text .piece')) {"
-        "  const length = Array.from(node.textContent).length;"
-        "  found.push([at, at + length, getComputedStyle(node).backgroundColor, node.className]);"
-        "  at += length; }"
-        "return found"
-    )
+    found = page.run(TABLES["SEGMENTS_ARE_COLOURED_WHERE_THEY_ARE"])
     colours = dict[str, set[str]]()
     for start, end, colour, classes in found:
         if start == end:

@@ -22,34 +22,16 @@ from outspoken.viewer.tree import Node
 from outspoken.viewer.view import View, show
 from tests.cases import CASES, Case
 from tests.loops import by_format
+from tests.tables import tables
 from tools.shared import browser
+
+TABLES = tables(__file__)
 
 #: One case in five is shown, others every day: `OUTSPOKEN_SHARE` is the number of the share to be shown again.
 SHARE = int(os.environ.get("OUTSPOKEN_SHARE") or date.today().toordinal()) % 5
 SHOWN = [case for number, case in enumerate(CASES) if number % 5 == SHARE]
 
-GRAMMAR = r"""// format:  double_square
-// title:   Calls in square brackets
-// models:  Example-7B
-// aliases: squares
-// source:  made up for this test
-// trim:    text
-// example:
-//   Hi.
-//   [[call f {"a": 1}]]
-
-start: (TEXT | tool_call)*
-tool_call: _CALL_OPEN TOOL_NAME arguments _CALL_CLOSE
-arguments: JSON_OBJECT
-
-_CALL_OPEN: "\n[[call " | "[[call "
-_CALL_CLOSE: "]]"
-TOOL_NAME: /[a-z]+/
-TEXT: /.+/
-JSON_OBJECT: /\{.*\}/
-%import common.WS
-%ignore WS
-"""
+GRAMMAR = TABLES["GRAMMAR"]
 CALL = 'Hi.\n[[call f {"a": "x"}]]\nDone.'
 DAMAGED = 'Hi.\n[[call f {"a": "x" "b": 2}]]'
 
@@ -95,72 +77,11 @@ def tool(checkout: Checkout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 
 
 def test_a_sound_response_is_shown(tool: Tool) -> None:
-    assert tool("squares", "ok/one_call") == Ran(
-        0,
-        r"""double_square-ok-one_call: double_square (as requested), ok
-
-start 0-31
-  TEXT 0-4 'Hi.\n'
-  tool_call 4-25
-    _CALL_OPEN 4-11 '[[call '
-    TOOL_NAME 11-12 'f'
-    arguments 13-23
-      JSON_OBJECT 13-23 '{"a": "x"}'
-    _CALL_CLOSE 23-25 ']]'
-  TEXT 25-31 '\nDone.'
-
-text 0-3
-  Hi.
-
-tool call 4-25: f
-  ToolCall(f, a='x')
-
-text 26-31
-  Done.
-""",
-    )
+    assert tool("squares", "ok/one_call") == Ran(0, TABLES["A_SOUND_RESPONSE_IS_SHOWN"])
 
 
 def test_damage_is_shown_first_with_its_repair(tool: Tool) -> None:
-    assert tool("squares", "-", stdin=DAMAGED) == Ran(
-        0,
-        r"""standard input: double_square (as requested), repaired
-
-note[refused]: `JSON_OBJECT` cannot be read on here
-  --> double_square:2:20 (offset 23)
-   |
- 2 | [[call f {"a": "x" "b": 2}]]
-   |                    ^ refused here
-   |
-   = note: read before it: `_CALL_OPEN` [[call, `TOOL_NAME` f
-   = note: as JSON: expecting ',' delimiter
-   = note: 4 to 32 was read again as damaged, at a cost of 2
-
-start 0-32
-  TEXT 0-4 'Hi.\n'
-  tool_call 4-32
-    _CALL_OPEN 4-11 '[[call '
-    TOOL_NAME 11-12 'f'
-    arguments 13-30
-      JSON_OBJECT (repaired) 13-30 '{"a": "x" "b": 2}', '' → ','
-    _CALL_CLOSE 30-32 ']]'
-
-text 0-3
-  Hi.
-
-tool call 4-32: f, repaired
-  ToolCall(f, a='x', b=2, status='repaired')
-
-repairs
-  2:19 missing-comma (structure): '' read as ','
-
-warning[missing-comma]: a comma is missing
-  --> double_square:2:19 (offset 22)
-   |
- 2 | [[call f {"a": "x" "b": 2}]]
-   |                   ^ missing here
-""",
-    )
+    assert tool("squares", "-", stdin=DAMAGED) == Ran(0, TABLES["DAMAGE_IS_SHOWN_FIRST_WITH_ITS_REPAIR"])
 
 
 def after(title: str, out: str) -> str:
@@ -171,65 +92,14 @@ def after(title: str, out: str) -> str:
 def test_a_stream_is_shown_piece_by_piece(tool: Tool) -> None:
     ran = tool("squares", "ok/one_call", "--stream", "7")
     assert ran.code == 0
-    assert after("stream, ", ran.out) == (
-        r"""7 at a time
- 7 'Hi.\n[[c', held back: '\n[[c'
-     TextDelta('Hi.')
-14 'all f {'
-     ToolCallStart(0, None, 'f')
-     ToolCallDelta(0, '{')
-21 '"a": "x'
-     ToolCallDelta(0, '"a": "x')
-28 '"}]]\nDo'
-     ToolCallDelta(0, '"}')
-     ToolCallEnd(0, ToolCall(f, a='x'))
-     TextDelta('\nDo')
-31 'ne.'
-     TextDelta('ne.')
-31 (the end)
-
-the reply is the one of the whole text
-"""
-    )
+    assert after("stream, ", ran.out) == TABLES["A_STREAM_IS_SHOWN_PIECE_BY_PIECE"]
 
 
 def test_trace_shows_the_steps_that_were_withdrawn_and_rejected_markup_as_text(tool: Tool) -> None:
     ran = tool("squares", "-", "--trace", stdin="Hi.\n[[call f 7]] no")
     assert ran.code == 0
-    assert (
-        r"""note[refused]: the grammar has no place for what stands here
-  --> double_square:2:10 (offset 13)
-   |
- 2 | [[call f 7]] no
-   |          ^ refused here
-   |
-   = note: read before it: `_CALL_OPEN` [[call, `TOOL_NAME` f
-   = note: expected in tool_call: `JSON_OBJECT`
-   = note: 4 to 11 is text
-
-start 0-19
-  TEXT 0-4 'Hi.\n'
-  TEXT (text) 4-11 '[[call '
-  TEXT 11-19 'f 7]] no'
-"""
-        in ran.out
-    )
-    assert after("trace\n", ran.out) == (
-        r"""c0 TEXT 0-4 'Hi.\n' → c1
-c1 (withdrawn) _CALL_OPEN 4-11 '[[call ' → c2 begins tool_call
-c2 (withdrawn) TOOL_NAME 11-12 'f' → c3
-c3 13-13 refused: nothing that is acceptable stands here
-c1 4-11 text: is text
-c1 TEXT (text) 4-11 '[[call ' → c1
-c1 TEXT 11-19 'f 7]] no' → c1
-
-configurations: what each accepts
-c0 outside: `TEXT` up to `_CALL_OPEN` "\n[[call "
-c1 outside: `TEXT` up to `_CALL_OPEN` "\n[[call "
-c2 in tool_call: `TOOL_NAME`
-c3 in tool_call: `JSON_OBJECT`
-"""
-    )
+    assert TABLES["TRACE_SHOWS_THE_STEPS_THAT_WERE_WITHDRAWN"] in ran.out
+    assert after("trace\n", ran.out) == TABLES["TRACE_SHOWS_THE_STEPS_THAT_WERE_WITHDRAWN_2"]
 
 
 def test_a_marker_without_what_its_pattern_asks_for_is_no_expected_one(tool: Tool, checkout: Checkout) -> None:
@@ -247,30 +117,12 @@ def test_a_marker_without_what_its_pattern_asks_for_is_no_expected_one(tool: Too
 
 
 def test_text_without_markers_lists_the_markers_of_the_format(tool: Tool) -> None:
-    assert tool("squares", "-", stdin="\x1b[31mno").out == (
-        r"""standard input: double_square (as requested), ok
-
-no opening marker of the format stands in the text; these open something:
-  `_CALL_OPEN` "\n[[call "
-
-start 0-7
-  TEXT 0-7 '\x1b[31mno'
-
-text 0-7
-  \x1b[31mno
-"""
-    )
+    assert tool("squares", "-", stdin="\x1b[31mno").out == TABLES["TEXT_WITHOUT_MARKERS_LISTS_THE_MARKERS_OF"]
 
 
 def test_a_truncated_call_stays_incomplete(tool: Tool) -> None:
     assert after("start ", tool("squares", "-", stdin='[[call f {"a": 1').out).startswith(
-        r"""0-16
-  tool_call (not completed) 0-16
-    _CALL_OPEN 0-7 '[[call '
-    TOOL_NAME 7-8 'f'
-    JSON_OBJECT (cut) 8-16 ' {"a": 1'
-
-"""
+        TABLES["A_TRUNCATED_CALL_STAYS_INCOMPLETE"]
     )
 
 
@@ -344,44 +196,13 @@ def test_auto_lists_the_formats_that_were_tried() -> None:
     assert '   = note: hermes: refused at 14; expected in tool_call: `_BRACE_OPEN` "{"' in view.refusals[0]
 
 
-@pytest.mark.parametrize(
-    ("arrived", "held"),
-    [
-        ('<tool_call>\n{"name": "f", "argum', '<tool_call>\n{"name": "f", "argum'),
-        ('<tool_call>\n{"name": "f", "arguments": {"a": "x', ""),
-        ('<tool_call>\n{"name": "f", "arguments": {"a": 1,}', "}"),
-        ("Hi.\n<tool", "\n<tool"),
-        ("<think>so", ""),
-    ],
-)
+@pytest.mark.parametrize(("arrived", "held"), TABLES["WHAT_IS_IN_NO_EVENT_YET_IS_HELD"])
 def test_what_is_in_no_event_yet_is_held(arrived: str, held: str) -> None:
     view = show(arrived, "it", "hermes", size=1)
     assert arrived[view.moments[-2].held_from :] == held
 
 
-WRONG = {
-    "an unknown format": (
-        ["squars", "ok/one_call"],
-        "there is no format `squars`; did you mean `squares`? (`outspoken formats` lists all 2 names)",
-    ),
-    "an unknown case": (
-        ["squares", "ok/two"],
-        "there is no file `ok/two`, and no case of the corpus of that name (the cases lie in"
-        " tests/corpus/double_square)",
-    ),
-    "no file and no case": (
-        ["squares", "n\x1bope"],
-        r"there is no file `n\x1bope`, and no case of the corpus of that name (the cases lie in tests/corpus)",
-    ),
-    "a case of no format": (
-        ["auto", "ok/one_call"],
-        "`ok/one_call` is a case of which format? Write `<format>-ok-one_call`",
-    ),
-    "no number": (["squares", "-", "--stream", "0"], "argument --stream: 0 is not more than 0"),
-    "no file": (["squares"], "the following arguments are required: FILE"),
-    "no tools": (["squares", "-", "--tools", "/no"], "cannot read `/no`: No such file or directory"),
-    "a page nowhere": (["squares", "-", "--html", "/no/x"], "cannot write `/no/x`: No such file or directory"),
-}
+WRONG = TABLES["WRONG"]
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG)

@@ -64,11 +64,7 @@ def _other_case(text: str) -> tuple[str, ...]:
 
 
 #: Where a unit of the markup stands in a sound response.
-UNITS: dict[str, Callable[[Base], Iterator[tuple[int, int]]]] = {
-    "character": _characters,
-    "pair": _pairs,
-    "gap": _gaps,
-}
+UNITS: dict[str, Callable[[Base], Iterator[tuple[int, int]]]] = {"character": _characters, "pair": _pairs, "gap": _gaps}
 #: The kinds of mistakes: the unit that is damaged, and what may stand in its place.
 KINDS: dict[str, tuple[str, Callable[[str], Iterable[str]]]] = {
     "deleted": ("character", lambda text: ("",)),

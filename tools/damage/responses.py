@@ -30,12 +30,7 @@ BASES, _ENOUGH = 8, 7
 #: What a response asks for: a kind, a name and what goes with it.
 Item = tuple[str, str, Any]
 
-_LEADS = (
-    "I will do this now.",
-    "Two steps are needed here.",
-    "This takes a moment.",
-    "Both go out today, as agreed.",
-)
+_LEADS = ("I will do this now.", "Two steps are needed here.", "This takes a moment.", "Both go out today, as agreed.")
 #: Values of arguments by their kind, in the order in which they are drawn.
 _VALUES: dict[str, tuple[Any, ...]] = {
     "words": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from outspoken import formats, parse
 from outspoken.authoring.diagram.syntax import Syntax, read_syntax
@@ -22,17 +23,7 @@ _VALUES = {
 }
 
 #: The page that explains the others.
-INDEX = """\
-# Formats
-
-One page per format: an example, what it reads of it, and its syntax as a diagram. The
-[table of formats](../README.md#formats) lists them.
-
-In the diagrams, a box with round corners is text of the response. A solid line is a marker as it is written (`⏎` is a
-line break, `␣` a space). A dashed line is a regular expression for a marker that is only read. A thick line is free
-text, a name or an embedded value. A box with square corners is another rule. Its colour shows the result: reasoning, a
-call, an action, a payload or a JSON value.
-"""
+INDEX = Path(__file__).with_name("index.md").read_text("utf-8")
 
 
 def format_table() -> str:

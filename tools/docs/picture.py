@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 
 from outspoken import Done, Event, Parser, ReasoningDelta, TextDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
 
@@ -22,26 +23,7 @@ CHUNKS = (
 )
 
 _WIDTH, _MARGIN, _LEFT, _RIGHT, _ROW, _GAP, _TOP = 900, 24, 24, 400, 22, 16, 66
-_STYLE = """
-    .page { fill: #ffffff; stroke: #d0d7de; }
-    .chunk { fill: #f0f2f5; }
-    text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #1f2328; white-space: pre; }
-    .head { font: 600 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #59636e; }
-    .arrow { stroke: #8c959f; fill: none; }
-    .reasoning { fill: #6639ba; }
-    .call { fill: #116329; font-weight: 600; }
-    .bad { fill: #b35900; font-weight: 600; }
-    .note { fill: #59636e; }
-    @media (prefers-color-scheme: dark) {
-      .page { fill: #0d1117; stroke: #3d444d; }
-      .chunk { fill: #1f262e; }
-      text { fill: #e6edf3; }
-      .head, .note { fill: #9198a1; }
-      .reasoning { fill: #c297ff; }
-      .call { fill: #56d364; }
-      .bad { fill: #f0883e; }
-    }
-"""
+_STYLE = Path(__file__).with_name("picture.css").read_text("utf-8")
 
 
 #: A line on the right side, and the class of its colour.

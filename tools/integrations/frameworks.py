@@ -80,8 +80,7 @@ GROUPS: dict[str, Group] = {
     ),
     # Ray and Spark, which call `outspoken.batch` and leave files open. Spark needs Java, and pandas 2 for `mapInArrow`.
     "clusters": Group(
-        ("ray[data]==2.60.0", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3"),
-        ignored=("default",),
+        ("ray[data]==2.60.0", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3"), ignored=("default",)
     ),
     # Other projects that read JSON, for `tools.compare`.
     "peers": Group(("json-repair[schema]==0.64.6", "baml-py==0.226.3", "instructor==1.17.0")),

@@ -302,11 +302,12 @@ class OpenerIndex:
     def _compile_match(self, key: int, numbers: list[int], *, partial: bool) -> Any:
         """What matches the first of the markers that begin alike, each in a group of its own."""
         pattern = "|".join([f"({self._patterns[i]})" for i in numbers]) or "(?!)"
+        compile_regex: Any = re.compile
         if partial:
-            from outspoken.patterns.alike import compile_arriving as compile
-        else:
-            compile = re.compile
-        match = self._matches[partial][key] = compile(pattern).match
+            from outspoken.patterns.alike import compile_arriving
+
+            compile_regex = compile_arriving
+        match = self._matches[partial][key] = compile_regex(pattern).match
         return match
 
     def _beginning_alike(self, group: int) -> _Alike:

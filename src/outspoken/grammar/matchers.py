@@ -152,7 +152,7 @@ class Matcher:
         source: str,
         branches: dict[int, Branch],
         lead: str | None,
-        compile: Callable[[str], Any],
+        compile_regex: Callable[[str], Any],
         open_markers: OpenMarkers | None,
         markers: Sequence[Marker],
     ) -> None:
@@ -161,14 +161,14 @@ class Matcher:
         self.find: Find = find_nothing
         self.match: Find = find_nothing
         if source and lead is None:
-            if compile is re.compile:
+            if compile_regex is re.compile:
                 self.find, self.match = compile_search(source, markers)
             else:
-                compiled = compile(source)
+                compiled = compile_regex(source)
                 self.find, self.match = compiled.search, compiled.match
         elif source:
             self.source = f"{lead}(?:{source})"
-            self.match = compile(self.source).match
+            self.match = compile_regex(self.source).match
 
 
 def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
@@ -198,17 +198,17 @@ def _compile(config: Config, kind: str, mode: str, handlers: Handlers) -> Matche
     branches = [tree.source(writer.ignored) for tree in trees]
     closers = config.missing_closers if kind == "find_checked" else ()
     branches += [writer.missing_closer(closer, config) for closer in closers]
-    compile = re.compile if mode in ("whole", "single") else compile_alike
+    compile_regex = re.compile if mode in ("whole", "single") else compile_alike
     open_markers = None
     if is_partial:
-        may_stay_open = [(compile(t.regex), t.group) for t in trees if t.terminal.may_stay_open]
+        may_stay_open = [(compile_regex(t.regex), t.group) for t in trees if t.terminal.may_stay_open]
         mistaken = frozenset([t.group for t in trees if t.terminal.priority < 0])
         sound = [t for t in trees if mistaken and t.terminal.priority >= 0 and not t.terminal.may_stay_open]
-        others = [(compile(t.regex), t.group) for t in sound]
+        others = [(compile_regex(t.regex), t.group) for t in sound]
         open_markers = OpenMarkers(may_stay_open, others, mistaken) if may_stay_open else None
     searched = [*[t.terminal for t in markers], *closers]
     lead = None if finds else writer.ignored
-    found = Matcher("|".join(branches), writer.branches, lead, compile, open_markers, searched)
+    found = Matcher("|".join(branches), writer.branches, lead, compile_regex, open_markers, searched)
     if is_partial and finds:
         found.start_search = compile_start_search(searched)
     return found

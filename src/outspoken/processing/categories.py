@@ -43,8 +43,9 @@ _MISSING = frozenset(
 _TRUNCATED = re.compile("cut-|unclosed-|truncated|token-limit$")
 #: The codes that are no mistake in the response itself.
 OTHER_CODES = frozenset({
-    "ambiguous-space", "content-filter", "extra-payload", "invented-result", "other-choices", "other-format",
-    "other-values", "provider-error", "refusal", "repeated-id", "repeated-message", "suggestions-with-proposal",
+    "ambiguous-space", "content-filter", "extra-payload", "invented-result", "opens-nothing", "other-choices",
+    "other-format", "other-values", "provider-error", "refusal", "repeated-id", "repeated-message",
+    "suggestions-with-proposal",
 })  # fmt: skip
 
 #: The messages that distinguish what is absent from what is of the wrong kind, where the code does not.

@@ -273,7 +273,8 @@ def _compare(
     from outspoken.parsing.functions import parse
 
     reply = parse(text, name, tools=tools, settings=Settings(coordinates=coordinates), repair=repair)
-    read = _merged([_meaning(s) for s in join_texts(reply)])
+    # what may not run is not what was meant, whatever it says
+    read = _merged([_meaning(s) if _is_usable(s) else ("unfinished",) for s in join_texts(reply)])
     meant = _merged([_meaning(s) for s in segments])
     if read == meant:
         return
@@ -282,6 +283,11 @@ def _compare(
     was_split = at < min(len(read), len(meant)) and _words(read[at]) == _words(meant[at])
     other = "two texts" if was_split else _read_as(reply, at, read)
     raise RenderError(f"`{name}` cannot carry {part}: what it would write reads back as {other}: {_excerpt(text)!r}")
+
+
+def _is_usable(segment: Any) -> bool:
+    """May a segment that was read be used: is it no call, action or payload that is truncated or invalid?"""
+    return getattr(segment, "status", "ok") in ("ok", "repaired")
 
 
 def _words(essence: tuple[Any, ...]) -> str | tuple[Any, ...]:

@@ -85,12 +85,12 @@ def check_tree(text: str, name: str) -> set[str]:
         return set()
     meant = SegmentTransformer().transform(tree)
     reply = parse(text, name, repair="none")
-    is_meant = _compared(reply.segments, text) == _compared(meant, text)
+    is_meant = compared(reply.segments, text) == compared(meant, text)
     require(is_meant, "meaning", f"read: {said(reply)}, the tree says: {meant}")
     return {token.type for token in tree.scan_values(lambda _: True)}
 
 
-def _compared(segments: Iterable[Segment], text: str) -> list[dict[str, Any]]:
+def compared(segments: Iterable[Segment], text: str) -> list[dict[str, Any]]:
     """What segments say and where. White space behind a marker may count as part of it or not."""
     found: list[dict[str, Any]] = []
     for segment in segments:

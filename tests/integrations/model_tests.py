@@ -1,0 +1,141 @@
+"""Tests that hold for every framework: each runs them with an adapter of its own, a class that inherits from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, written
+
+ANSWER = "High tide at nine, wind from the west."
+UNREAD = '<tool_cal>\n{"name": tide, arguments: place}\n'
+#: Where a call in hermes may be cut: behind its name, and before the marker that ends it.
+CUTS = range(len('<tool_call>\n{"name": "tide"'), len(REPAIRABLE) - len(",}\n</tool_call>"))
+
+Call = tuple[str, dict[str, Any]]
+Ran = list[Call]
+
+
+def weather(ran: Ran) -> list[Callable[..., str]]:
+    """Two functions, for tools, that note their calls."""
+
+    def tide(place: str, day: int = 0) -> str:
+        """The hour of high tide."""
+        ran.append(("tide", {"place": place, "day": day} if day else {"place": place}))
+        return "nine"
+
+    def wind(place: str, day: int = 0) -> str:
+        """The wind."""
+        ran.append(("wind", {"place": place, "day": day} if day else {"place": place}))
+        return "west"
+
+    return [tide, wind]
+
+
+class Read(NamedTuple):
+    """A response as a framework has it: `refused` are the calls that it does not run, with what it says of each.
+
+    `about` is what the integration says of the response, and `kinds` are the kinds of its parts, in order.
+    """
+
+    text: str | None
+    reasoning: str | None
+    calls: list[Call]
+    refused: list[tuple[str, str]]
+    about: Mapping[str, Any]
+    kinds: tuple[str, ...] = ()
+
+
+class Run(NamedTuple):
+    """A run of an agent: the texts of its model and the ids of all calls, the offered tools, and what is its own."""
+
+    answer: Any
+    ran: Ran
+    texts: list[str | None]
+    ids: list[str]
+    tools: list[str]
+    more: dict[str, Any]
+
+
+class _Tests:
+    """Tests that a framework runs in each of its `WAYS` to ask a model."""
+
+    WAYS: tuple[str, ...] = ("whole", "awaited", "streamed", "async streamed")
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Run a test with each `way`."""
+        if "way" in metafunc.fixturenames:
+            metafunc.parametrize("way", self.WAYS)
+
+
+class ModelTests(_Tests):
+    """What holds of a response; `KINDS` are the kinds of parts that it has in the framework, where it has some."""
+
+    KINDS: tuple[str, ...] = ()
+    #: Does the response have the message with which the model is asked again?
+    SAYS_RETRY = True
+
+    def read(self, text: str, way: str, format: str = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
+        """What the framework makes of a response that its model writes, in pieces of a size if it is streamed."""
+        raise NotImplementedError
+
+    @pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
+    def test_text_and_reasoning_are_apart_from_calls(self, way: str, format: str) -> None:
+        found = self.read(written(format, *BOTH, text="Look:", reasoning="Which day?"), way, format)
+        assert (found.text, found.reasoning, found.calls) == ("Look:", "Which day?", [*BOTH])
+        assert (found.refused, found.kinds) == ([], self.KINDS)
+
+    def test_a_repaired_call_is_sound_and_says_what_was_repaired(self, way: str) -> None:
+        found = self.read(REPAIRABLE, way)
+        assert (found.calls, found.refused, found.about["status"]) == ([BOTH[0]], [], "repaired")
+        assert [repair["code"] for repair in found.about["repairs"]] == ["trailing-comma", "missing-closer"]
+
+    @pytest.mark.parametrize("text", [INVALID, CUT])
+    @pytest.mark.parametrize("size", [1, 7, 1000])
+    def test_a_call_with_a_problem_is_refused(self, way: str, text: str, size: int) -> None:
+        status = "invalid" if text == INVALID else "truncated"
+        found = self.read(text, way, size=size, reason="length")
+        assert found.calls == []
+        ((name, message),) = found.refused
+        assert (name, f"the call of `tide` is {status} and was not run: " in message) == ("tide", True)
+        assert message.endswith(text.removeprefix("Wait.").lstrip())
+        assert [one["status"] for one in found.about["unfinished_calls"]] == [status]
+
+    @pytest.mark.parametrize("cut", CUTS)
+    def test_a_call_that_is_cut_anywhere_never_runs(self, cut: int) -> None:
+        for way in ("whole", "streamed"):
+            found = self.read(REPAIRABLE[:cut], way, reason="length")
+            assert (found.calls, [name for name, _ in found.refused]) == ([], ["tide"])
+
+    def test_markup_that_could_not_be_read_is_text_with_a_message_for_the_model(self, way: str) -> None:
+        found = self.read(UNREAD, way)
+        assert (found.text, found.calls, found.refused) == (UNREAD, [], [])
+        assert [problem["code"] for problem in found.about["problems"]] == ["unread-markup"]
+        retry = found.about.get("retry", "")
+        assert retry.startswith("Your last response could not be used") == self.SAYS_RETRY
+
+    def test_an_empty_response_ends(self, way: str) -> None:
+        found = self.read("", way)
+        assert (found.text or "", found.calls, found.refused, found.about) == ("", [], [], {})
+
+
+class AgentTests(_Tests):
+    """What holds of an agent; `MORE` is what its run has of the framework's own."""
+
+    MORE: Mapping[str, Any] = {}
+
+    def run(self, texts: list[str], way: str, format: str) -> Run:
+        """Run an agent whose model writes these texts in turn."""
+        raise NotImplementedError
+
+    @pytest.mark.parametrize("format", FORMATS)
+    def test_an_agent_runs_one_call_then_two_at_once(self, way: str, format: str) -> None:
+        first = written(format, ("tide", {"place": "Paris"}), text="Let me look.")
+        found = self.run([first, written(format, *BOTH), written(format, text=ANSWER)], way, format)
+        assert (found.answer, found.ran[0]) == (ANSWER, ("tide", {"place": "Paris"}))
+        assert sorted(found.ran[1:]) == sorted(BOTH)
+        assert len(set(found.ids)) == len(found.ids) == 3
+        assert [text or "" for text in found.texts] == ["Let me look.", "", ANSWER]
+        assert (found.tools, found.more) == (["tide", "wind"], self.MORE)
