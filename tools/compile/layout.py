@@ -11,6 +11,7 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.header import Header
 from outspoken.grammar.value_markup import all_value_markup, call_phrases
 from outspoken.patterns.markup_search import MarkupSearch
+from outspoken.semantics.think_markers import think_markers
 from outspoken.semantics.unread_markup import (
     action_names,
     line_openers,
@@ -57,7 +58,7 @@ def source_of(writer: StateWriter, shared: Shared) -> str:
 @cache
 def _constants(automaton: Automaton) -> list[str]:
     """The constants that are the same whatever parts the function has."""
-    tables, values = automaton.tables, all_value_markup(automaton)
+    tables, values, thinks = automaton.tables, all_value_markup(automaton), think_markers(automaton)
     return [
         "SOURCES = {",
         *[f"    {literal(path)}: {checksum}," for path, checksum in tables.sources.items()],
@@ -71,6 +72,7 @@ def _constants(automaton: Automaton) -> list[str]:
         *_names("OPENERS", unmarked_openers(automaton)),
         *_names("ACTIONS", action_names(tables)),
         f"OVERLAP = {overlap(automaton)}",
+        f"THINK_CLOSER = {literal(thinks.closer.pattern if thinks is not None else '')}",
         *_names("VALUE_CLOSERS", values.closers),
         *_names("VALUE_FOLLOWERS", values.followers),
         *_names("VALUE_PHRASES", call_phrases(automaton)),

@@ -160,7 +160,9 @@ class _Reader:
         output.flush()
         path = plain.path_of(self.detected) if self.detected is not None else None
         path = path or plain.fast_path
-        return not (self._may_report_spaces() or path.leaves_markup(text, output, self.tools, self.settings))
+        return not self._may_report_spaces() and path.is_certain(
+            text, output, self.tools, self.settings, plain.fast_path
+        )
 
     def _may_report_spaces(self) -> bool:
         """May the detector report actions whose points may be in several spaces?"""

@@ -64,6 +64,8 @@ class FastPath:
         self._overlap: int = module.OVERLAP
         self._loose_markup = MarkupSearch([marker.lower() for marker in module.MARKERS])
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
+        #: searches for the tag that ends reasoning; None if there is none, or if calls in reasoning run
+        self.find_think_closer: Any = re.compile(module.THINK_CLOSER).search if module.THINK_CLOSER else None
         self._prompt_end: str = module.PROMPT_END
         self._read: Any = module.read_sound
 
@@ -73,15 +75,23 @@ class FastPath:
         if not end or prefix is not None or not (begin := text.lstrip()) or begin.startswith(end.strip()):
             output = Output(text, None, trims=self.trims_text)
             found = self._read(text, 0, 0, output, tools, settings, WHOLE, 0)
-            return output if found.__class__ is int and not self.leaves_markup(text, output, tools, settings) else None
+            return output if found.__class__ is int and self.is_certain(text, output, tools, settings) else None
         output = Output(text, None, trims=self.trims_text)
         output.consumed = -len(end)
         found = self._read(end + text, 0, 0, output, tools, settings, WHOLE, len(end))
         if found.__class__ is not int or (output.segments and output.segments[0].span[0] < 0):
             return None
-        return None if self.leaves_markup(text, output, tools, settings) else output
+        return output if self.is_certain(text, output, tools, settings) else None
 
-    def leaves_markup(self, raw: str, output: Output, tools: Tools | None, settings: Settings) -> bool:
+    def is_certain(
+        self, raw: str, output: Output, tools: Tools | None, settings: Settings, plain: FastPath | None = None
+    ) -> bool:
+        """Is what was read all that the parser would say? `plain` is the path of plain text where formats alternate."""
+        if may_be_said(raw, output.segments, (plain or self).find_think_closer):
+            return False
+        return not self._leaves_markup(raw, output, tools, settings)
+
+    def _leaves_markup(self, raw: str, output: Output, tools: Tools | None, settings: Settings) -> bool:
         """May a text or a value hold markup of the format, a text a call, or a call an argument twice?
 
         The parser reports it.
@@ -102,8 +112,6 @@ class FastPath:
             elif self._value_markup.holds_phrase(getattr(segment, "raw", "")):
                 return True
             behind_call = segment.__class__ is ToolCall
-        if may_be_said(raw, output.segments):
-            return True
         if self._prompt_end and self._begins_with_opener(output.segments):
             return True
         return bool(self._openers) and self._ends_in_opener(raw, output.segments)

@@ -19,7 +19,8 @@ from outspoken.results.events import (
     ToolCallUnfinished,
 )
 from outspoken.results.replies import Reasoning
-from outspoken.semantics.said import Doubt, Surroundings, as_repaired
+from outspoken.semantics.said import Doubt, Surroundings
+from outspoken.semantics.settle import as_repaired
 
 if TYPE_CHECKING:
     from .response_reader import ResponseReader

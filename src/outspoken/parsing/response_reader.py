@@ -17,8 +17,9 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagn
 from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
-from outspoken.semantics.said import Surroundings, settle
+from outspoken.semantics.said import Surroundings
 from outspoken.semantics.segments import reply_of
+from outspoken.semantics.settle import settle
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.unread_markup import markup_search, unread_markup
 

@@ -437,9 +437,8 @@ class CallBuilder:
             found.append(Objection("unproven", "a value holds markup that may belong to the call"))
         if is_repaired:
             closers = closing_forms(registry.automaton(self._header.format))
-            if why := unproven(
-                self._recorder.edits, self._state.source.slice, closers, node.start, has_arguments=bool(arguments)
-            ):
+            read = self._state.source.slice
+            if why := unproven(self._recorder.edits, read, closers, node, name, has_arguments=bool(arguments)):
                 found.append(Objection("unproven", why))
         if self._tools is not None and self._schema_check != "off":
             found += objections(self._tools, name, arguments, repaired=is_repaired)

@@ -15,6 +15,7 @@ from outspoken.notations.tools import Tools, may_have
 from outspoken.results.edits import Edit
 
 from .lacking import lacking
+from .open_node import OpenNode
 
 #: A path that JSON escapes have damaged: `"C:\temp"`, whose `\t` is a tab.
 _LOST_PATH = re.compile(r'"[A-Za-z]:\\[bfnrt]\w')
@@ -92,16 +93,23 @@ def loses_path(arguments_text: str) -> bool:
 
 
 def unproven(
-    edits: Iterable[Edit], read: Callable[[int, int], str], closers: Collection[str], start: int, *, has_arguments: bool
+    edits: Iterable[Edit],
+    read: Callable[[int, int], str],
+    closers: Collection[str],
+    node: OpenNode,
+    name: str,
+    *,
+    has_arguments: bool,
 ) -> str:
     """Why the repairs of a call prove nothing: words were dropped, or the end of the text closes a value.
 
-    The call begins at `start`. `read` gives the response between two offsets, `closers` are the markers that close
-    values and calls. The end of the text may only close markup, behind a value or a marker that is closed itself.
+    `read` gives the response between two offsets, `closers` are the markers that close values and calls. Words that
+    stand before the call's name belong to no argument. The end of the text may only close markup, behind a value or a
+    marker that is closed itself; a bare value has no sign of its own.
     """
     ends: list[Edit] = []
     for edit in edits:
-        if edit.code in ("stray-text", "dropped-text") and edit.end > start:
+        if edit.code in ("stray-text", "dropped-text") and name in read(node.start, edit.start):
             mark = read(max(edit.start - 3, 0), edit.start)
             dropped = _FENCE.sub(
                 "", read(edit.start, edit.end) if mark not in _MARKS else mark + read(edit.start, edit.end)
@@ -116,7 +124,8 @@ def unproven(
     first = min(ends, key=lambda edit: edit.start)
     tail = read(max(first.start - _FAR, 0), first.start).rstrip()
     is_closed = any(tail.endswith(closer) for closer in closers)
-    if is_closed or (has_arguments and _CLOSED.search(tail) is not None and first.after.strip() not in closers):
+    is_bare = node.keyed and first.after.strip() in closers
+    if is_closed or (has_arguments and _CLOSED.search(tail) is not None and not is_bare):
         return ""
     return "the text ends before it is certain what the call says"
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
-from outspoken.grammar.automaton import Automaton
-from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Severity
-from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Text, ToolCall
+
+if TYPE_CHECKING:
+    from outspoken.grammar.automaton import Automaton
+
+    from .think_markers import ThinkMarkers
 
 Verdict = Literal["made", "said"]
 
@@ -34,40 +35,6 @@ _ANNOUNCES = re.compile(r"\b(?:example|format|looks? like|such as|would (?:be|lo
 _FENCE_LINE = re.compile(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
 #: One of these is in every text that makes a call behind it doubtful, apart from quotation marks and `>`.
 _REGION_SIGNS = ("```", "~~~", "<!--", "<pre>", "<code>", "<blockquote>", "<tool_response>")
-
-
-class ThinkMarkers(NamedTuple):
-    """What finds the tags of reasoning in text: `either` has the groups `open` and `close`."""
-
-    either: re.Pattern[str]
-    closer: re.Pattern[str]
-
-
-@lru_cache(maxsize=256)
-def think_markers(automaton: Automaton) -> ThinkMarkers | None:
-    """The tags of a format's reasoning; None if it has none that close, or if calls in its reasoning run."""
-    tables = automaton.tables
-    if tables.header.reasoned_calls == "run":
-        return None
-    shifts = [(at, name, to) for at, state in enumerate(tables.states) for name, to in state.items() if to >= 0]
-    thoughts = {name for name, terminal in tables.terminals.items() if terminal.short == "REASONING"}
-    behind = {to for _, name, to in shifts if name in thoughts}
-    while more := {to for at, name, to in shifts if at in behind and name not in tables.terminals} - behind:
-        behind |= more  # reasoning within reasoning was read
-    # behind reasoning, a tag leads to more of it or closes it; a call reduces it first
-    tags = {name for at, name, to in shifts if at in behind and thoughts.isdisjoint(tables.states[to])}
-    # what also stands elsewhere, such as the end of a message, tells nothing of reasoning
-    others = {name for at, name, _ in shifts if at not in behind}
-    closers = [name for name in sorted(tags - others) if name in tables.terminals]
-    openers = sorted(
-        {name for _, name, to in shifts if name in tables.terminals and "think" in tables.nodes[to].split()}
-    )
-    if not closers:
-        return None
-    close, open = [
-        "|".join([f"(?:{tables.terminals[name].regex})" for name in names]) or "(?!)" for names in (closers, openers)
-    ]
-    return ThinkMarkers(re.compile(f"(?P<close>{close})|(?P<open>{open})"), re.compile(close))
 
 
 class Doubt:
@@ -195,6 +162,8 @@ class Surroundings:
 
     @cached_property
     def _thinks(self) -> ThinkMarkers | None:
+        from .think_markers import think_markers  # with the tables, which sound text never needs
+
         return think_markers(self._automaton)
 
     def skip_to(self, offset: int) -> None:
@@ -304,14 +273,18 @@ def _closer_of(region: re.Match[str]) -> re.Pattern[str]:
     return _closing_pattern(region["fence"] or "", region["tag"] or region["result"] or "")
 
 
-def may_be_said(raw: str, segments: Sequence[Any]) -> bool:
-    """May a call be quoted or thought about? This is fast, for text that is sound and complete."""
+def may_be_said(raw: str, segments: Sequence[Any], find_closer: Callable[..., Any] | None) -> bool:
+    """May a call be quoted or thought about? This is fast, for text that is sound and complete.
+
+    `find_closer` searches for what closes reasoning, from an offset up to another; None if nothing does.
+    """
     at, last = 0, None
     for segment in segments:
         if type(segment) is ToolCall:
-            if type(last) is Reasoning and raw[segment.span[1] :].strip():
+            start = segment.span[0]
+            if type(last) is Reasoning and find_closer is not None and find_closer(raw, last.span[1], start) is None:
                 return True
-            before = raw[at : segment.span[0]]
+            before = raw[at:start]
             if any(sign in before for sign in _REGION_SIGNS) or (type(last) is Text and _ends_in_quote(last.text)):
                 return True
             at = segment.span[1]
@@ -323,133 +296,3 @@ def may_be_said(raw: str, segments: Sequence[Any]) -> bool:
 def _ends_in_quote(text: str) -> bool:
     stripped = text.rstrip()
     return stripped[-1:] in "\"'“‘«`" or stripped[stripped.rfind("\n") + 1 :].lstrip().startswith(">")
-
-
-class Settled(NamedTuple):
-    """The segments of a response without calls that were only said, and what is reported of them."""
-
-    segments: list[Any]
-    diagnostics: list[PendingDiagnostic]
-    #: the spans of the calls that became text, so that nothing else reports them
-    quoted: list[tuple[int, int]]
-    #: was a call repaired that ends reasoning?
-    is_repaired: bool
-
-
-def settle(segments: list[Any], raw: str, automaton: Automaton, format: str | None) -> Settled:
-    """Make text and reasoning of the calls of a whole response that were only said."""
-    settler = _Settler(raw, automaton, format)
-    at = 0
-    while at < len(segments):
-        at = settler.add(segments, at)
-    return Settled(settler.segments, settler.diagnostics, settler.quoted, settler.is_repaired)
-
-
-class _Settler:
-    """Collects the segments of one response."""
-
-    def __init__(self, raw: str, automaton: Automaton, format: str | None) -> None:
-        self._raw, self._format = raw, format
-        self._surroundings = Surroundings(self._read, automaton)
-        self.segments: list[Any] = []
-        self.diagnostics: list[PendingDiagnostic] = []
-        self.quoted: list[tuple[int, int]] = []
-        self.is_repaired = False
-
-    def _read(self, start: int, end: int) -> str:
-        return self._raw[max(start, 0) : max(end, 0)]
-
-    def add(self, segments: list[Any], at: int) -> int:
-        """Add the segment at a place in a list, or what becomes of it; returns the place of the next one."""
-        segment = segments[at]
-        if type(segment) is not ToolCall or segment.status not in ("ok", "repaired"):
-            self.segments.append(segment)
-            return at + 1
-        doubt = self._surroundings.doubt_of(segments[:at], segment.span[0])
-        if doubt is None:
-            self.segments.append(segment)
-            return at + 1
-        after = segments[at + 1 :]
-        verdict = doubt.decide(segment.span[1], after, self._read, len(self._raw), final=True)
-        if doubt.closed_by is not None:
-            add = self._add_thought if verdict == "said" else self._add_last_thought
-            return add(segments, at, doubt.closed_by)
-        if verdict == "made":
-            self.segments.append(segment)
-            return at + 1
-        return self._add_quoted(segments, at, doubt)
-
-    def _report(self, code: str, message: str, span: tuple[int, int], severity: Severity, label: str) -> None:
-        self.diagnostics.append(PendingDiagnostic(code, message, span, severity, self._format, label))
-
-    def _add_quoted(self, segments: list[Any], at: int, first: Doubt) -> int:
-        """A call that is quoted is text, with the text on both sides of it."""
-        call, doubt = segments[at], first.decisive
-        message = f"the call of `{call.name}` stands {doubt.where}, so it stays text"
-        self._report("quoted-call", message, call.span, "note", "quoted here")
-        start = first.text_start
-        following = segments[at + 1] if at + 1 < len(segments) else None
-        self.quoted.append((start, following.span[0] if following is not None else len(self._raw)))
-        if self.segments and type(self.segments[-1]) is Text:
-            start = self.segments.pop().span[0]
-        if type(following) is Text:
-            end, at = following.span[1], at + 1
-        else:
-            end = call.span[1] if following is not None else len(self._raw.rstrip())
-        self.segments.append(_text(Text, "text", self._raw[start:end], start))
-        return at + 1
-
-    def _add_thought(self, segments: list[Any], at: int, closer: tuple[int, int]) -> int:
-        """Calls in reasoning that goes on behind them are reasoning, up to its closing tag."""
-        reasoning = self.segments.pop()
-        start = reasoning.span[0]
-        self.segments.append(_text(Reasoning, "reasoning", self._raw[start : closer[0]].rstrip(), start))
-        while at < len(segments) and segments[at].span[0] < closer[1]:
-            segment = segments[at]
-            if type(segment) is ToolCall:
-                self.quoted.append(segment.span)
-                message = f"the call of `{segment.name}` stands in reasoning that goes on behind it, so it is reasoning"
-                self._report("thought-call", message, segment.span, "note", "thought about here")
-            self._add_rest(segment, closer[1])
-            at += 1
-        self._surroundings.skip_to(closer[1])
-        return at
-
-    def _add_last_thought(self, segments: list[Any], at: int, closer: tuple[int, int]) -> int:
-        """A call in reasoning behind which nothing follows was made: models of several vendors write so."""
-        while at < len(segments):
-            segment = segments[at]
-            if type(segment) is ToolCall and segment.status in ("ok", "repaired"):
-                self._report(
-                    "call-in-reasoning",
-                    f"the call of `{segment.name}` stands before the end of the reasoning",
-                    segment.span,
-                    "warning",
-                    "called here",
-                )
-                self.segments.append(as_repaired(segment))
-                self.is_repaired = True
-            elif type(segment) is Text:
-                if text := self._raw[segment.span[0] : closer[0]].strip():
-                    start = self._raw.index(text, segment.span[0])
-                    self.segments.append(_text(Reasoning, "reasoning", text, start))
-            else:
-                self.segments.append(segment)
-            at += 1
-        return at
-
-    def _add_rest(self, segment: Any, start: int) -> None:
-        """Add the text of a segment from an offset on."""
-        if type(segment) is Text and segment.span[1] > start:
-            text = self._raw[start : segment.span[1]]
-            if body := text.lstrip():
-                self.segments.append(_text(Text, "text", body, segment.span[1] - len(body)))
-
-
-def as_repaired(call: ToolCall) -> ToolCall:
-    """A call with the status of a repaired one."""
-    return construct(ToolCall, {**vars(call), "status": "repaired"})
-
-
-def _text(model: type[Any], kind: str, text: str, start: int) -> Any:
-    return construct(model, {"kind": kind, "text": text, "span": (start, start + len(text))})

@@ -17,6 +17,7 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NOD
 from outspoken.notations.interface import notation_of
 from outspoken.results.replies import Segment
 from outspoken.semantics.builder import Builder
+from outspoken.semantics.settle import settle
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.steps import FreeText, Step, apply_step, begin_text, schema_of
 
@@ -147,7 +148,7 @@ class SegmentTransformer(StepTransformer):
         builder = Builder(ReplyState(source.context, None))
         builder.source.slice = source.slice
         _Run(builder, source).apply(_as_steps(_with_markup(steps or []), source.automaton))
-        return builder.output.segments
+        return settle(builder.output.segments, source.text, source.automaton, None).segments
 
 
 def _with_markup(steps: TreeSteps) -> TreeSteps:
