@@ -23,7 +23,7 @@ from outspoken.semantics.lacking import lacking, mentions
 from outspoken.semantics.output import Output
 from outspoken.semantics.proof import loses_path, may_violate
 from outspoken.semantics.repeated_keys import repeats
-from outspoken.semantics.said import may_be_said
+from outspoken.semantics.said_signs import may_be_said
 from outspoken.semantics.segments import reply_of
 
 from .runtime import SEGMENT
@@ -64,8 +64,8 @@ class FastPath:
         self._overlap: int = module.OVERLAP
         self._loose_markup = MarkupSearch([marker.lower() for marker in module.MARKERS])
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
-        #: searches for the tag that ends reasoning; None if there is none, or if calls in reasoning run
-        self.find_think_closer: Any = re.compile(module.THINK_CLOSER).search if module.THINK_CLOSER else None
+        #: the tag that ends reasoning; None if there is none, or if calls in reasoning run
+        self.think_closer = re.compile(module.THINK_CLOSER) if module.THINK_CLOSER else None
         self._prompt_end: str = module.PROMPT_END
         self._read: Any = module.read_sound
 
@@ -87,8 +87,12 @@ class FastPath:
         self, raw: str, output: Output, tools: Tools | None, settings: Settings, plain: FastPath | None = None
     ) -> bool:
         """Is what was read all that the parser would say? `plain` is the path of plain text where formats alternate."""
-        if may_be_said(raw, output.segments, (plain or self).find_think_closer):
-            return False
+        closer = (plain or self).think_closer
+        if may_be_said(raw, output.segments, closer):
+            from outspoken.semantics.said import is_any_said  # which most responses do not need
+
+            if is_any_said(raw, output.segments, closer):
+                return False
         return not self._leaves_markup(raw, output, tools, settings)
 
     def _leaves_markup(self, raw: str, output: Output, tools: Tools | None, settings: Settings) -> bool:

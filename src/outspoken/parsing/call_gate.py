@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections import deque
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 _FEW = 8
 
 
+def _start_of(segment: Any) -> int:
+    return segment.span[0]
+
+
 class CallGate:
     """Passes the events of one response on. From a call in doubt on, it holds them until the call is decided.
 
@@ -38,7 +43,7 @@ class CallGate:
 
     def __init__(self, reader: ResponseReader) -> None:
         self._reader = reader
-        self._held: list[Event] = []
+        self._held: deque[Event] = deque()
         self._doubt: Doubt | None = None
         #: the numbers of the calls that are left out, in order
         self._left_out: list[int] = []
@@ -81,7 +86,7 @@ class CallGate:
             event = self._held[1] if len(self._held) > 1 else event
         if type(event) is PlacedCallStart:
             return self._step_call(event, made, final=final)
-        self._pass(self._held.pop(0), made)
+        self._pass(self._held.popleft(), made)
         return True
 
     def _is_cut(self) -> bool:
@@ -93,15 +98,17 @@ class CallGate:
         """Decide on a call, and pass on what it turns out to be. Returns whether it was decided."""
         segments = self._reader.segments
         if self._doubt is None:
-            before = [s for s in self._with_open(segments, None) if s.span[0] < start.start]
-            self._doubt = self._surroundings.doubt_of(before, start.start)
+            count = bisect_left(segments, start.start, key=_start_of)
+            open = self._reader.open_segment() if count == len(segments) else None
+            open = None if open is not None and open.span[0] >= start.start else open
+            self._doubt = self._surroundings.doubt_of(segments, count, start.start, open)
         doubt, is_end = self._doubt, (ToolCallEnd, ToolCallUnfinished)
         ending = next((e for e in self._held if isinstance(e, is_end) and e.index == start.index), None)
         if doubt is not None and ending is None and not final:
             return False
         if doubt is not None and isinstance(ending, ToolCallEnd):
             end = ending.call.span[1]
-            after = [s for s in self._with_open(segments, _FEW) if s.span[0] >= end]
+            after = self._behind_offset(segments, max(end, doubt.looked_to))
             verdict = doubt.decide(end, after, self._reader.read_raw, self._reader.length, final=final)
             if verdict is None:
                 return False
@@ -114,15 +121,16 @@ class CallGate:
                 return True
         self._doubt = None
         while True:  # the call was made: the events that belong to it are passed on as they come
-            event = self._held.pop(0)
+            event = self._held.popleft()
             self._pass(event, made)
             if event is start:
                 return True
 
-    def _with_open(self, segments: list[Any], pieces: int | None) -> list[Any]:
-        """Some segments, and the one that is still open, of which some `pieces` are enough."""
-        open = self._reader.open_segment(pieces)
-        return segments if open is None else [*segments, open]
+    def _behind_offset(self, segments: list[Any], start: int) -> list[Any]:
+        """The segments from an offset on, and the one that is still open, of which some pieces are enough."""
+        open = self._reader.open_segment(_FEW)
+        behind = segments[bisect_left(segments, start, key=_start_of) :]
+        return behind if open is None or open.span[0] < start else [*behind, open]
 
     # passing on
 
@@ -152,8 +160,8 @@ class CallGate:
     def _pass_quoted(self, start: PlacedCallStart, ending: ToolCallEnd, doubt: Doubt, made: list[Event]) -> None:
         """The call is quoted: pass it on as text."""
         while self._held[0] is not start:
-            self._pass(self._held.pop(0), made)
-        self._held.pop(0)
+            self._pass(self._held.popleft(), made)
+        self._held.popleft()
         insort(self._left_out, start.index)
         first = self._text_end if self._ends_in_call else max(doubt.text_start, self._text_end)
         self._pass_text(first, ending.call.span[1], made)
@@ -161,14 +169,15 @@ class CallGate:
 
     def _pass_thought(self, closer: tuple[int, int], made: list[Event], *, said: bool) -> None:
         """Reasoning goes on behind a call up to its closing tag. Unless the call was `said` there, it was made."""
-        held, self._held = self._held, []
+        held, self._held = self._held, deque[Event]()
         segments = self._reader.segments
         cut = next(s for s in reversed(segments) if type(s) is Reasoning and s.span[1] <= closer[0])
         if said:
             rest = self._reader.read_raw(cut.span[1], closer[0]).rstrip()
             made += [ReasoningDelta(rest), ReasoningEnd()] if rest else [ReasoningEnd()]
             self._surroundings.skip_to(closer[1])
-            held = held[1:] if type(held[0]) is ReasoningEnd else held
+            if type(held[0]) is ReasoningEnd:
+                held.popleft()
         thoughts: list[str] = []
         for event in held:
             if isinstance(event, PlacedText):
@@ -196,4 +205,4 @@ class CallGate:
 
     def _pass_all(self, made: list[Event]) -> None:
         while self._held:
-            self._pass(self._held.pop(0), made)
+            self._pass(self._held.popleft(), made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.engine.parse_steps import ParseStep
@@ -21,6 +22,7 @@ from outspoken.semantics.said import Surroundings
 from outspoken.semantics.segments import reply_of
 from outspoken.semantics.settle import settle
 from outspoken.semantics.state import Context, ReplyState
+from outspoken.semantics.think_markers import think_markers
 from outspoken.semantics.unread_markup import markup_search, unread_markup
 
 from .options import ReadOptions, proves_end
@@ -214,7 +216,7 @@ class ResponseReader:
 
     def surroundings(self) -> Surroundings:
         """What tells which calls of a stream may only be said."""
-        return Surroundings(self.read_raw, self._automaton)
+        return Surroundings(self.read_raw, partial(think_markers, self._automaton))
 
     def read_raw(self, start: int, end: int) -> str:
         """The text between two offsets in the response, as far as it has come."""

@@ -9,14 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from outspoken.results.replies import Reasoning, Text, ToolCall
 
-if TYPE_CHECKING:
-    from outspoken.grammar.automaton import Automaton
-
-    from .think_markers import ThinkMarkers
+from .said_signs import ThinkMarkers
 
 Verdict = Literal["made", "said"]
 
@@ -33,8 +30,6 @@ _CLOSING = {"“": "”", "‘": "’", "«": "»"}
 _ANNOUNCES = re.compile(r"\b(?:example|format|looks? like|such as|would (?:be|look)|e\.g\.)[^\n]*:\s*\Z", re.IGNORECASE)
 #: A line of a fence, which is no prose.
 _FENCE_LINE = re.compile(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
-#: One of these is in every text that makes a call behind it doubtful, apart from quotation marks and `>`.
-_REGION_SIGNS = ("```", "~~~", "<!--", "<pre>", "<code>", "<blockquote>", "<tool_response>")
 
 
 class Doubt:
@@ -67,6 +62,9 @@ class Doubt:
         #: what is in doubt if this is not
         self._otherwise = otherwise
         self._searched = -1
+        #: the segments before this offset decide nothing
+        self.looked_to = 0
+        self._verdict: Verdict | None = None
         #: where the region ends, once that is known
         self.region_end: tuple[int, int] | None = None
 
@@ -78,7 +76,9 @@ class Doubt:
         `after` are the segments behind the call, `read` gives the raw text between two offsets, of which all up to
         `end` has come.
         """
-        verdict = self._decide(call_end, after, read, end, final=final)
+        if self._verdict is None:
+            self._verdict = self._decide(call_end, after, read, end, final=final)
+        verdict = self._verdict  # is the same for all calls with this doubt
         if verdict == "made" and self._otherwise is not None:
             return self._otherwise.decide(call_end, after, read, end, final=final)
         return verdict
@@ -112,12 +112,14 @@ class Doubt:
             return "said"
         for segment in after:
             start, last = segment.span
+            self.looked_to = start
             if type(segment) is Text and last > behind and _FENCE_LINE.sub("", read(max(start, behind), last)).strip():
                 return "said"
         return "made" if final else None
 
     def _decide_quote(self, after: Sequence[Any], *, final: bool) -> Verdict | None:
         for segment in after:
+            self.looked_to = segment.span[0]
             if type(segment) is ToolCall:
                 continue
             if type(segment) is not Text:
@@ -148,33 +150,47 @@ _NONE = (-1, -1)
 _LONGEST_CLOSER = 200
 #: So much of the text that was searched is searched again with the next piece: more than any closing tag is long.
 _LOOKBEHIND = 60
+#: So much of the text before a call shows whether it ends in a quotation mark.
+_LONGEST_QUOTE = 20
 
 
 class Surroundings:
-    """Follows the text round the calls of one response, and tells which of them are in doubt."""
+    """Follows the text round the calls of one response, and tells which of them are in doubt.
 
-    def __init__(self, read: Callable[[int, int], str], automaton: Automaton) -> None:
-        self._read, self._automaton = read, automaton
+    It is asked of one call after another, and looks at each part of the response once.
+    """
+
+    def __init__(self, read: Callable[[int, int], str], thinks: Callable[[], ThinkMarkers | None]) -> None:
+        self._read, self._find_thinks = read, thinks
         self._at = 0
-        #: the match that opened the region in which the text is, and whether it is markup of the format
+        #: the match that opened the region in which the text is, whether it is markup of the format, and the doubt
+        #: about the calls in it
         self._region: re.Match[str] | None = None
         self._is_markup = False
+        self._region_doubt: Doubt | None = None
+        #: the last segment that is no call, of so many segments; the doubt about calls right behind it
+        self._last: Any = None
+        self._count = 0
+        self._beside: tuple[Any, Doubt | None] = (None, None)
+        #: reasoning, up to where its closing tag was looked for, and whether it was found
+        self._closer_of: tuple[Any, int, bool] = (None, 0, False)
 
     @cached_property
     def _thinks(self) -> ThinkMarkers | None:
-        from .think_markers import think_markers  # with the tables, which sound text never needs
-
-        return think_markers(self._automaton)
+        return self._find_thinks()
 
     def skip_to(self, offset: int) -> None:
         """What stands before an offset was decided: it opens no region."""
-        self._at, self._region = max(self._at, offset), None
+        self._at, self._region, self._region_doubt = max(self._at, offset), None, None
 
-    def doubt_of(self, before: Sequence[Any], start: int) -> Doubt | None:
-        """Why the call that starts at an offset, behind some segments, may only be said; None if it was made."""
-        last = next((s for s in reversed(before) if type(s) is not ToolCall), None)
+    def doubt_of(self, segments: Sequence[Any], count: int, start: int, open: Any = None) -> Doubt | None:
+        """Why the call that starts at an offset may only be said; None if it was made.
+
+        The first `count` of the segments stand before it, and then `open`, text or reasoning that has not ended.
+        """
+        last = open if open is not None else self._last_of(segments, count)
         cut = last if isinstance(last, Reasoning) and self._is_cut(last, start) else None
-        self._follow(before, start, cut)
+        self._follow(segments, count, start, cut, open)
         doubt = self._doubt_in(self._region, last, start) if self._region is not None else None
         lead = last if isinstance(last, Text) else cut
         if doubt is None and lead is not None:
@@ -182,83 +198,114 @@ class Surroundings:
         if cut is not None and self._thinks is not None:
             doubt = Doubt("thought-call", "in reasoning", start, closer=self._thinks.either, otherwise=doubt)
         if doubt is not None:
-            doubt.text_start = self._text_start(before, start)
+            before = open if open is not None else segments[count - 1] if count else None
+            doubt.start, doubt.text_start = start, self._text_start(before, start)
         return doubt
 
-    def _text_start(self, before: Sequence[Any], start: int) -> int:
+    def _last_of(self, segments: Sequence[Any], count: int) -> Any:
+        """The last one of the first segments that is no call."""
+        for at in range(count - 1, self._count - 1, -1):
+            if type(segments[at]) is not ToolCall:
+                self._last = segments[at]
+                break
+        self._count = count
+        return self._last
+
+    def _text_start(self, before: Any, start: int) -> int:
         """Where the markup begins that leads to a call: behind the segment before it, and the tag that closes that."""
-        if not before:
+        if before is None:
             return 0
-        end = before[-1].span[1]
-        if isinstance(before[-1], Reasoning) and self._thinks is not None:
+        end = before.span[1]
+        if isinstance(before, Reasoning) and self._thinks is not None:
             between = self._read(end, start)
             closer = self._thinks.closer.search(between)
             rest = between[closer.end() :] if closer is not None else between
             return start - len(rest.lstrip())
-        return end if isinstance(before[-1], Text | Reasoning) else start
+        return end if isinstance(before, Text | Reasoning) else start
 
-    def _doubt_beside(self, last: Text | Reasoning, start: int) -> Doubt | None:
-        """Why the text right before a call makes it doubtful."""
-        lead = last.text
-        behind = self._read(last.span[1], start + 1)
+    def _doubt_beside(self, lead: Text | Reasoning, start: int) -> Doubt | None:
+        """Why the text right before calls makes them doubtful."""
+        if self._beside[0] is not lead:
+            self._beside = (lead, self._doubt_behind(lead, start))
+        return self._beside[1]
+
+    def _doubt_behind(self, lead: Text | Reasoning, start: int) -> Doubt | None:
+        text, end = lead.text, lead.span[1]
+        behind = self._read(end, min(start + 1, end + _LONGEST_CLOSER))
         is_same_line = "\n" not in behind[: len(behind) - len(behind.lstrip())]
-        if is_same_line and lead[lead.rfind("\n") + 1 :].lstrip().startswith(">"):
+        if is_same_line and text[text.rfind("\n") + 1 :].lstrip().startswith(">"):
             return Doubt("quoted-call", "in a quotation", start)
-        if (match := _QUOTE.search(lead.rstrip())) is not None:
+        if (match := _QUOTE.search(text.rstrip()[-_LONGEST_QUOTE:])) is not None:
             return Doubt("quoted-call", "in quotation marks", start, closing=_CLOSING.get(match[0], match[0]))
         return None
 
     def _is_cut(self, reasoning: Reasoning, start: int) -> bool:
         """Is reasoning not closed before an offset, so that a call has ended it?"""
-        return self._thinks is not None and self._thinks.closer.search(self._read(reasoning.span[1], start)) is None
+        if self._thinks is None:
+            return False
+        known, searched, is_closed = self._closer_of
+        if known is not reasoning:
+            searched, is_closed = reasoning.span[1], False
+        if not is_closed and searched <= start:
+            is_closed = self._thinks.closer.search(self._read(searched, start)) is not None
+            searched = max(start - _LOOKBEHIND, reasoning.span[1])
+        self._closer_of = (reasoning, searched, is_closed)
+        return not is_closed
 
     def is_cut(self, reasoning: Reasoning, end: int) -> bool:
         """The same for reasoning that has ended, with no more than some markup behind it before an offset."""
         return self._is_cut(reasoning, min(end, reasoning.span[1] + _LONGEST_CLOSER))
 
     def _doubt_in(self, region: re.Match[str], last: Any, start: int) -> Doubt | None:
-        fence = region["fence"]
-        if fence:
-            # JSON in a fence that the grammar takes for markup: prompts ask for it
-            is_habit = self._is_markup and self._read(start, start + 9).lstrip()[:1] in ("{", "[")
-            if is_habit and not (type(last) is Text and _ANNOUNCES.search(last.text)):
-                return None
-            closer = re.compile(rf"(?m)^[ ]{{0,3}}{re.escape(fence)}{fence[0]}*[ \t\r]*$")
-            return Doubt("quoted-call", "in a fence", start, closer=closer, wants_prose=True)
-        name = region["tag"] or region["result"]
-        closer = re.compile("-->" if region["comment"] else rf"</{name}>", re.IGNORECASE)
-        where = "in a comment" if region["comment"] else f"in <{name}>"
-        return Doubt("quoted-call", where, start, closer=closer, is_open_certain=bool(region["result"]))
+        # JSON in a fence that the grammar takes for markup: prompts ask for it
+        is_habit = region["fence"] and self._is_markup and self._read(start, start + 9).lstrip()[:1] in ("{", "[")
+        if is_habit and not (type(last) is Text and _ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
+            return None
+        if self._region_doubt is None:
+            name = region["tag"] or region["result"]
+            where = "in a fence" if region["fence"] else "in a comment" if region["comment"] else f"in <{name}>"
+            self._region_doubt = Doubt(
+                "quoted-call",
+                where,
+                start,
+                closer=_closer_of(region),
+                is_open_certain=bool(region["result"]),
+                wants_prose=bool(region["fence"]),
+            )
+        return self._region_doubt
 
-    def _follow(self, before: Sequence[Any], start: int, cut: Reasoning | None) -> None:
+    def _follow(self, segments: Sequence[Any], count: int, start: int, cut: Reasoning | None, open: Any) -> None:
         """Follow the text up to an offset, but for calls, and for reasoning that is not `cut` by this call."""
-        pieces: list[tuple[int, int]] = []
+        new: list[Any] = [] if open is None else [open]
+        at = count - 1
+        while at >= 0 and segments[at].span[1] > self._at:
+            new.append(segments[at])
+            at -= 1
+        texts = [segment.span for segment in new if type(segment) is Text]
         at = self._at
-        for segment in before:
-            if segment.span[1] <= at or type(segment) is Text or segment is cut:
+        for segment in reversed(new):
+            if type(segment) is Text or segment is cut:
                 continue
-            pieces.append((at, segment.span[0]))
+            self._scan(at, segment.span[0], texts)
             at = max(at, segment.span[1])
-        pieces.append((at, start))
-        for first, last in pieces:
-            if last > first:
-                self._scan(self._read(first, last), first, before)
-        self._at = start
+        self._scan(at, start, texts)
+        self._at = max(start, self._at)
 
-    def _scan(self, piece: str, offset: int, before: Sequence[Any]) -> None:
-        at = 0
+    def _scan(self, offset: int, end: int, texts: list[tuple[int, int]]) -> None:
+        """Look for what opens and ends regions between two offsets. `texts` are the places of text there."""
+        piece, at = self._read(offset, end) if end > offset else "", 0
         while at < len(piece):
             if self._region is None:
                 match = _REGION.search(piece, at)
                 if match is None:
                     return
-                self._region, place = match, offset + match.start()
-                self._is_markup = not any(type(s) is Text and s.span[0] <= place < s.span[1] for s in before)
+                self._region, self._region_doubt, place = match, None, offset + match.start()
+                self._is_markup = not any(first <= place < last for first, last in texts)
             else:
                 match = _closer_of(self._region).search(piece, at)
                 if match is None:
                     return
-                self._region = None
+                self._region = self._region_doubt = None
             at = max(match.end(), at + 1)
 
 
@@ -273,26 +320,21 @@ def _closer_of(region: re.Match[str]) -> re.Pattern[str]:
     return _closing_pattern(region["fence"] or "", region["tag"] or region["result"] or "")
 
 
-def may_be_said(raw: str, segments: Sequence[Any], find_closer: Callable[..., Any] | None) -> bool:
-    """May a call be quoted or thought about? This is fast, for text that is sound and complete.
+def is_any_said(raw: str, segments: Sequence[Any], closer: re.Pattern[str] | None) -> bool:
+    """May a call of a whole response be quoted or thought about? `closer` finds the tag that ends reasoning."""
 
-    `find_closer` searches for what closes reasoning, from an offset up to another; None if nothing does.
-    """
-    at, last = 0, None
-    for segment in segments:
-        if type(segment) is ToolCall:
-            start = segment.span[0]
-            if type(last) is Reasoning and find_closer is not None and find_closer(raw, last.span[1], start) is None:
-                return True
-            before = raw[at:start]
-            if any(sign in before for sign in _REGION_SIGNS) or (type(last) is Text and _ends_in_quote(last.text)):
-                return True
-            at = segment.span[1]
-        else:
-            last = segment
+    def read(start: int, end: int) -> str:
+        return raw[max(start, 0) : max(end, 0)]
+
+    thinks = None if closer is None else ThinkMarkers(closer, closer)
+    surroundings = Surroundings(read, lambda: thinks)
+    for at, segment in enumerate(segments):
+        if type(segment) is not ToolCall:
+            continue
+        doubt = surroundings.doubt_of(segments, at, segment.span[0])
+        if doubt is None:
+            continue
+        verdict = doubt.decide(segment.span[1], segments[at + 1 :], read, len(raw), final=True)
+        if verdict == "said" or doubt.closed_by is not None:
+            return True
     return False
-
-
-def _ends_in_quote(text: str) -> bool:
-    stripped = text.rstrip()
-    return stripped[-1:] in "\"'“‘«`" or stripped[stripped.rfind("\n") + 1 :].lstrip().startswith(">")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton
@@ -11,6 +12,7 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Text, ToolCall
 
 from .said import Doubt, Surroundings
+from .think_markers import think_markers
 
 
 class Settled(NamedTuple):
@@ -38,7 +40,7 @@ class _Settler:
 
     def __init__(self, raw: str, automaton: Automaton, format: str | None) -> None:
         self._raw, self._format = raw, format
-        self._surroundings = Surroundings(self._read, automaton)
+        self._surroundings = Surroundings(self._read, partial(think_markers, automaton))
         self.segments: list[Any] = []
         self.diagnostics: list[PendingDiagnostic] = []
         self.quoted: list[tuple[int, int]] = []
@@ -53,7 +55,7 @@ class _Settler:
         if type(segment) is not ToolCall or segment.status not in ("ok", "repaired"):
             self.segments.append(segment)
             return at + 1
-        doubt = self._surroundings.doubt_of(segments[:at], segment.span[0])
+        doubt = self._surroundings.doubt_of(segments, at, segment.span[0])
         if doubt is None:
             self.segments.append(segment)
             return at + 1

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton
 
-
-class ThinkMarkers(NamedTuple):
-    """What finds the tags of reasoning in text: `either` has the groups `open` and `close`."""
-
-    either: re.Pattern[str]
-    closer: re.Pattern[str]
+from .said_signs import ThinkMarkers
 
 
 @lru_cache(maxsize=256)
