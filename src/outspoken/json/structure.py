@@ -95,7 +95,7 @@ class StructureWalk(BracketRules):
         """Read a number, a literal or bare words."""
         text, pos = self.text, s.pos
         if s.mode == "V" and (match := tokens.THOUSANDS.match(text, pos)):
-            return self._read(s, match.end(), match[0].replace(",", ""), "thousands-separator")
+            return self._read(s, match.end(), f'"{match[0]}"', "thousands-separator")
         if match := tokens.STRICT.match(text, pos):
             if match.lastgroup == "number" and self._unended(s, match.end()):
                 return "end"
@@ -105,7 +105,7 @@ class StructureWalk(BracketRules):
             if match[0] in tokens.LITERALS:
                 return self._read(s, match.end(), tokens.LITERALS[match[0]], "python-literal")
             if match[0] in tokens.NOT_FINITE:
-                return self._read(s, match.end(), "null", "not-finite")
+                return self._read(s, match.end(), f'"{match[0]}"', "not-finite")
         if (match := tokens.LOOSE.match(text, pos)) and (number := tokens.loose_number(match[0])) is not None:
             return "end" if self._unended(s, match.end()) else self._read(s, match.end(), number, "loose-number")
         if s.stack and not self.closed and tokens.CUT_SCALAR.match(text, pos):

@@ -64,16 +64,18 @@ _MAX_DIGITS = 4000
 
 
 def loose_number(text: str) -> str | None:
-    """A number as JSON writes it; None if it is too long to convert."""
-    text = text.translate(_WIDE_DIGITS).replace("_", "").lstrip("+")
+    """A number as JSON writes it, or a text if zeros before it leave open what it is; None if it is too long."""
+    written, text = text, text.translate(_WIDE_DIGITS).replace("_", "").lstrip("+")
     sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
     if len(digits) > _MAX_DIGITS or not digits:
         return None
     if digits[:2].lower() in ("0x", "0o", "0b"):
         return f"{sign}{int(digits, 0)}" if len(digits) > 2 else None
+    if digits[0] == "0" and digits[1:2].isdigit():
+        return f'"{written}"'
     mantissa, mark, exponent = re.sub("[eE]", "e", digits).partition("e")
     whole, point, fraction = mantissa.partition(".")
-    whole = whole.lstrip("0") or "0"
+    whole = whole or "0"
     if point:
         whole = f"{whole}.{fraction or '0'}"
     return f"{sign}{whole}{mark}{exponent}"

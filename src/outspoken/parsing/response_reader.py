@@ -48,6 +48,8 @@ class ResponseReader:
     _detector: Detector | None = None
     #: the segments before it was decided which calls were made
     _read_segments: list[Any] | None = None
+    #: the end of the text from an offset on, and the length of the text then
+    _tail: tuple[int, int, str] = (0, -1, "")
 
     def __init__(
         self,
@@ -221,7 +223,13 @@ class ResponseReader:
     def read_raw(self, start: int, end: int) -> str:
         """The text between two offsets in the response, as far as it has come."""
         start, end, text = max(start, 0), max(end, 0), self._text
-        return text.slice(start, end) if end <= text.end else text.tail(start)[: end - start]
+        if start >= text.base and end <= text.end:
+            return text.slice(start, end)
+        first, length, tail = self._tail
+        if start < first or length != text.length:  # several parts of the same text are read, one behind the other
+            first, tail = start, text.tail(start)
+            self._tail = (first, text.length, tail)
+        return tail[start - first : end - first]
 
     @property
     def segments(self) -> list[Any]:
