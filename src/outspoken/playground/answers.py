@@ -16,7 +16,7 @@ from outspoken.viewer.page import page, view_data
 from outspoken.viewer.segments import segment_title
 from outspoken.viewer.view import View, show
 
-from .given import Asked, Given, ProblemError, as_json
+from .given import Asked, Given, ProblemError, as_json, one_line
 from .grammars import use_format
 
 #: Detection reads a text in every format, so it is asked of the beginning only.
@@ -88,17 +88,13 @@ def answer(what: str, asked: Asked) -> tuple[int, bytes]:
     except ProblemError as error:
         problem = error
     except (OutspokenError, ValueError, TypeError) as error:
-        problem = ProblemError("format" if isinstance(error, UnknownFormatError) else "", _sentence(error))
+        problem = ProblemError("format" if isinstance(error, UnknownFormatError) else "", one_line(error))
     except MemoryError:
         problem = ProblemError("", "this needs more memory than the playground may use; shorten it")
     except Exception as error:
         words = f"this could not be shown ({type(error).__name__}: {error}); please report it with the response"
-        problem = ProblemError("", _sentence(words), status=500)
+        problem = ProblemError("", one_line(words), status=500)
     return problem.status, problem.body
-
-
-def _sentence(error: object) -> str:
-    return visible(" ".join(str(error).split()))
 
 
 def _view(given: Given) -> View:
@@ -128,7 +124,7 @@ def _written(made: Constraint, target: str) -> dict[str, Any]:
     try:
         written: Any = getattr(made, f"to_{target}")()
     except ValueError as error:
-        raise ProblemError("choice", f"`{made.format}` has no constraint for {target}: {_sentence(error)}") from None
+        raise ProblemError("choice", f"`{made.format}` has no constraint for {target}: {one_line(error)}") from None
     text = written if isinstance(written, str) else json.dumps(written, ensure_ascii=False, indent=2)
     return {"text": text, "notes": [visible(warning) for warning in made.warnings]}
 
@@ -142,7 +138,7 @@ def _rendered(given: Given, reply: Reply, to: str) -> dict[str, Any]:
     try:
         text = render(whole, to, **given.options())
     except RenderError as error:
-        raise ProblemError("choice", f"`{to}` cannot say this: {_sentence(error)}") from None
+        raise ProblemError("choice", f"`{to}` cannot say this: {one_line(error)}") from None
     left_out = [segment_title(segment) for segment in reply.segments if segment not in whole]
     return {"text": text, "notes": [f"left out, since it would look complete: {title}" for title in left_out]}
 
@@ -152,7 +148,7 @@ def _said(make: Callable[[str], dict[str, Any]], choice: str) -> dict[str, Any]:
     try:
         made = make(choice)
     except (ProblemError, OutspokenError, ValueError) as error:
-        return {"text": "", "error": _sentence(error)}
+        return {"text": "", "error": one_line(error)}
     text: str = made["text"]
     if len(text) <= _MOST_IN_FILE:
         return made

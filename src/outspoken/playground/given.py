@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from outspoken import Screen, ToolError
 from outspoken.notations.tools import Tools
+from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import screen_size, unescaped
 
@@ -154,6 +155,11 @@ FIRST = Given(
         '{"city": {"type": "string"}, "days": {"type": "integer"}}}}]'
     ),
 )
+
+
+def one_line(told: object) -> str:
+    """What an error says, on one line."""
+    return visible(" ".join(str(told).split()))
 
 
 def as_json(found: Any) -> bytes:

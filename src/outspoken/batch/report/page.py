@@ -51,9 +51,7 @@ def make_page(source: Source, tally: Tally) -> str:
         by_bucket=StatusRows.of({key: {s: tally.bucket_statuses[key, s] for s in STATUSES} for key in labels}),
         formats=formats,
         by_format=StatusRows.of({name: {s: tally.statuses[name, s] for s in STATUSES} for name in formats}),
-        kinds_of={
-            name: Counter({k: n for (one, k), n in tally.format_kinds.items() if one == name}) for name in formats
-        },
+        kinds_of={name: _kinds_of(tally, name) for name in formats},
         shares={kind: [tally.bucket_kinds[key, kind] / max(1, whole[key]) for key in labels] for kind in tally.kinds},
         tools=[*dict(ordered(tally.bad_calls)), *[n for n, _ in ordered(tally.calls) if n not in tally.bad_calls]],
         quarantined=sum(tally.quarantine.values()),

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 from cloup import argument, option_group
 
-from outspoken.cli.framework import command
 from outspoken.cli.options import (
     File,
     Reading,
+    command,
     format_option,
     json_option,
     option,
@@ -93,9 +93,9 @@ def run(
     running: dict[str, Any] = {"workers": workers, "unit_bytes": unit_bytes, "output": output, "restart": restart}
     before = signal.signal(signal.SIGTERM, _end)
     try:
-        options = _options(Reading.of(given), given)
+        wanted = _options(Reading.of(given), given)
         with ProgressLine() as line:
-            summary = run_batch(inputs, out, options, progress=lambda now: line.show(text(now)), **running)
+            summary = run_batch(inputs, out, wanted, progress=lambda now: line.show(text(now)), **running)
     except StoppedError as error:
         code, reason = 3, str(error)
     except KeyboardInterrupt:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from cloup import argument
 
-from outspoken.cli.framework import command
-from outspoken.cli.options import format_names, json_option
+from outspoken.cli.options import command, format_names, json_option
 from outspoken.grammar.registry import resolve
 from outspoken.parsing.inspection import FormatInfo, formats
 from outspoken.results.snippet import visible

@@ -1,27 +1,29 @@
 """Replies, candidates and views of responses as lines for people.
 
-A line is a style and a text. The style is the kind of what the line shows (`text`, `tool_call`, `markup`) or empty.
-Control characters are shown as escapes.
+The style of a line is the kind of what it shows (`text`, `tool_call`, `markup`), or empty. Control characters are shown
+as escapes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from outspoken.results.printing import one_line
 from outspoken.results.replies import Reply
 from outspoken.results.snippet import visible
-from outspoken.viewer.segments import segment_title, segment_value
 
-from .outputs import COLORS, Line
+from .segments import segment_title, segment_value
 
 if TYPE_CHECKING:
     from outspoken.parsing.inspection import Candidate
-    from outspoken.viewer.steps import Step
-    from outspoken.viewer.tree import Node
-    from outspoken.viewer.view import View
 
+    from .steps import Step
+    from .tree import Node
+    from .view import View
+
+#: A style and a text.
+Line = tuple[str, str]
 #: The styles of tokens: of what they are, and of free text.
 _STYLES = {"marker": "markup", "value": "tool_call", "none": "error", "TEXT": "text", "REASONING": "reasoning"}
 
@@ -60,6 +62,19 @@ def tree_view(view: View) -> Iterator[Line]:
     yield from _frames(view.diagnostics)
 
 
+def tree_as_json(view: View) -> dict[str, Any]:
+    """The tree as JSON: rules have `rule`, `span` and `children`, tokens `token`, `span` and `text`."""
+
+    def shown(node: Node | int) -> dict[str, Any]:
+        if isinstance(node, int):
+            token = view.tokens[node]
+            text = view.text.slice(token.start, token.end)
+            return {"token": token.name, "span": [token.start, token.end], "text": text}
+        return {"rule": node.name, "span": list(view.span(node)), "children": [*map(shown, node.children)]}
+
+    return {"rule": "start", "span": [0, len(view.raw)], "children": [*map(shown, view.tree)]}
+
+
 def full_view(view: View, *, stream: bool = False, trace: bool = False) -> Iterator[Line]:
     """Show how a response is read; with `stream` the pieces and what came of each, with `trace` every step."""
     yield "head", view.headline
@@ -95,7 +110,7 @@ def _branches(view: View, nodes: list[Node | int], margin: str) -> Iterator[Line
             continue
         start, end = view.span(node)
         flag = "" if node.complete else " (not completed)"
-        yield node.name if node.name in COLORS else "head", f"{margin}{node.name}{flag} {start}-{end}"
+        yield node.name, f"{margin}{node.name}{flag} {start}-{end}"
         yield from _branches(view, node.children, f"{margin}  ")
 
 
