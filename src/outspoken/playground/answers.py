@@ -51,7 +51,7 @@ def constrained(asked: Asked) -> Any:
     if target not in TARGETS:
         raise ProblemError("choice", f"there is no target `{target}`; choose one of {', '.join(TARGETS)}", status=400)
     name = use_format(given)
-    return _written(_constraint(given, _format(_reply(given)) if name == "auto" else name), target)
+    return _written(_constraint(given, (_reply(given).format or "") if name == "auto" else name), target)
 
 
 def rendered(asked: Asked) -> Any:
@@ -63,7 +63,7 @@ def file(asked: Asked) -> Any:
     """A page of one response that works from a file, as HTML; `formats` are those in which the reply is rendered."""
     given, view = asked.given, _view(asked.given)
     name, reply = use_format(given), view.reply
-    shown = _format(reply) if name == "auto" else name
+    shown = (reply.format or "") if name == "auto" else name
     made, to = cache(partial(_constraint, given, shown)), dict.fromkeys([shown, *asked.formats])
     constraints = {target: _said(lambda target: _written(made(), target), target) for target in TARGETS if shown}
     texts = {name: _said(lambda name: _rendered(given, reply, name), name) for name in to if name}
@@ -105,10 +105,6 @@ def _reply(given: Given) -> Reply:
     return parse(given.text, use_format(given), **given.known, **given.options())
 
 
-def _format(reply: Reply) -> str:
-    return reply.format or ""
-
-
 def _constraint(given: Given, name: str) -> Constraint:
     """The constraint of a format. Raises ProblemError if the format has none."""
     if not name:
@@ -131,7 +127,7 @@ def _written(made: Constraint, target: str) -> dict[str, Any]:
 
 def _rendered(given: Given, reply: Reply, to: str) -> dict[str, Any]:
     """The reply in a format, without what is truncated or invalid. Raises ProblemError if the format cannot say it."""
-    to = _format(reply) if to == "auto" else to
+    to = (reply.format or "") if to == "auto" else to
     if not to:
         raise ProblemError("choice", "no format was detected; choose one to write the reply in")
     whole = [segment for segment in reply.segments if getattr(segment, "status", "ok") in ("ok", "repaired")]

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from outspoken import Screen, ToolError
+from outspoken import ToolError
 from outspoken.notations.tools import Tools
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
@@ -101,11 +101,9 @@ class Given(BaseModel):
 
     def options(self) -> dict[str, Any]:
         """The options of a parser. Raises ProblemError if the tools or the screen are not valid."""
-        return {"tools": self.read_tools(), "screen": self._screen()}
-
-    def _screen(self) -> Screen | None:
+        tools = self.read_tools()
         try:
-            return screen_size(self.screen) if self.screen.strip() else None
+            return {"tools": tools, "screen": screen_size(self.screen) if self.screen.strip() else None}
         except UsageError as error:
             raise ProblemError("screen", str(error)) from None
 

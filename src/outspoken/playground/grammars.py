@@ -51,10 +51,10 @@ def _load(text: str) -> str:
     try:
         known = read_header(text, "grammar").format
         if not _NAME.fullmatch(known):
-            words = (
-                f"`{known[:_LONGEST]}` is no name: write up to {_LONGEST} of a-z, 0-9 and _, beginning with a letter"
+            words = f"is no name: write up to {_LONGEST} of a-z, 0-9 and _, beginning with a letter"
+            raise GrammarError(
+                "grammar", f"`{known[:_LONGEST]}` {words}", line=text[: text.index(known)].count("\n") + 1
             )
-            raise GrammarError("grammar", words, line=text[: text.index(known)].count("\n") + 1)
         renamed = _FORMAT.sub(rf"\g<1>{known}{SUFFIX}", text, count=1)  # what is read in it asks for it by its own name
         return registry.add(f"{known}{SUFFIX}", renamed, _path())
     except GrammarError as error:

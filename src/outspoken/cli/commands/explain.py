@@ -34,21 +34,15 @@ def run(
 ) -> int:  # fmt: skip
     """Explain each source, and return the highest exit code."""
     if tolerant_grammar:
-        return _show_grammar(tolerant_grammar, as_json)
+        from outspoken.recovery.earley import grammar_text  # imports Lark
+
+        grammar = grammar_text(tolerant_grammar)
+        shown = {"format": registry.resolve(tolerant_grammar), "grammar": grammar}
+        print_json(shown) if as_json else print(grammar, end="")
+        return 0
     reading = options.Reading.of(given)
     parser = reading.parser()
     return max([_explain(source, parser, reading, tree, as_json, color) for source in options.sources(files, text)])
-
-
-def _show_grammar(name: str, as_json: bool) -> int:
-    from outspoken.recovery.earley import grammar_text  # imports Lark
-
-    text = grammar_text(name)
-    if as_json:
-        print_json({"format": registry.resolve(name), "grammar": text})
-    else:
-        print(text, end="")
-    return 0
 
 
 def _explain(
