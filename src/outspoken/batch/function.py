@@ -110,8 +110,7 @@ class BatchReader:
         """The columns of a batch that are read."""
         options = self.options
         values = _values(batch, options.messages_column or options.text_column)
-        hinted = (options.format_column, options.tools_column, options.prefix_column, options.finish_reason_column)
-        hints = tuple([None if name is None else _values(batch, name, values) for name in hinted])
+        hints = tuple([None if name is None else _values(batch, name, values) for name in options.hint_columns])
         ids = None if options.id_column is None else _values(batch, options.id_column, values)
         kept: dict[str, list[Any] | Array] = {}
         for name, kind in options.kept.items():

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from io import BufferedRandom
 from pathlib import Path
-from types import TracebackType
 from typing import Any, cast
 
 from outspoken import __version__
@@ -66,9 +65,7 @@ class OutputFolder:
     def __enter__(self) -> OutputFolder:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._journal is not None:
             self._journal.close()
         if self._lock is not None:

@@ -19,7 +19,6 @@ from collections import deque
 from collections.abc import Generator, Iterable
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, cast
 
 from .errors import BatchError, RowError
@@ -133,9 +132,7 @@ class Pool:
         threading.Thread(target=self._watch, daemon=True).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._is_open = False
         workers = [worker for worker in self._workers if worker is not None]
         for worker in workers:

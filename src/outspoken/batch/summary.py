@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from outspoken.results.replies import STATUSES
+from outspoken.viewer.lines import aligned
 
 #: How the format of plain text is shown.
 _NO_FORMAT = "none"
@@ -124,10 +125,10 @@ class Summary:
             for counts in total.statuses.values():
                 _add(merged, counts)
             rows.append(_status_row("all", merged))
-        lines = _aligned(rows)
+        lines = aligned(rows)
         if total.quarantine:
             found = [(code, f"{count:,}") for code, count in sorted(total.quarantine.items())]
-            lines += ["", *_aligned([("quarantine", "rows"), *found])]
+            lines += ["", *aligned([("quarantine", "rows"), *found])]
         return "\n".join([*lines, "", *self._notes()])
 
     def _notes(self) -> list[str]:
@@ -148,13 +149,3 @@ def _status_row(name: str, counts: Mapping[str, int]) -> tuple[str, ...]:
     whole = sum(counts.values())
     shares = [f"{counts.get(status, 0) / whole:.1%}" if whole else "0.0%" for status in STATUSES]
     return name, f"{whole:,}", *shares
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    """Rows as lines, with the first column aligned to the left and all others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines: list[list[str]] = []
-    for row in rows:
-        cells = zip(row, widths, strict=True)
-        lines.append([f"{cell:>{width}}" if n else f"{cell:<{width}}" for n, (cell, width) in enumerate(cells)])
-    return ["  ".join(line) for line in lines]

@@ -1,4 +1,4 @@
-"""Replies, candidates and views of responses as lines for people.
+"""Replies, candidates and views of responses as lines for people, and the rows of tables.
 
 The style of a line is the kind of what it shows (`text`, `tool_call`, `markup`), or empty. Control characters are shown
 as escapes.
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 Line = tuple[str, str]
 #: The styles of tokens: of what they are, and of free text.
 _STYLES = {"marker": "markup", "value": "tool_call", "none": "error", "TEXT": "text", "REASONING": "reasoning"}
+
+
+def aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Rows as lines, with the first column aligned to the left and all others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    cells = [zip(row, widths, strict=True) for row in rows]
+    return ["  ".join([f"{c:>{w}}" if n else f"{c:<{w}}" for n, (c, w) in enumerate(row)]) for row in cells]
 
 
 def summary(reply: Reply) -> Iterator[Line]:
