@@ -262,12 +262,7 @@ def _describe(value: Any, schema: dict[str, Any]) -> None:
 
 
 def _compare(
-    text: str,
-    name: str,
-    segments: list[Any],
-    tools: Tools | None,
-    coordinates: Space | None,
-    repair: RepairLimit,
+    text: str, name: str, segments: list[Any], tools: Tools | None, coordinates: Space | None, repair: RepairLimit
 ) -> None:
     """Read a text back. Raises RenderError if it means something else than the segments."""
     from outspoken.parsing.functions import parse

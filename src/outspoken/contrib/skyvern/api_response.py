@@ -21,15 +21,8 @@ from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import Status
 from outspoken.results.settings import Settings
 
+from . import errors
 from .api_payload import MESSAGES, Evaluation, actions_of, is_object, type_name
-from .errors import (
-    ApiResponseError,
-    InvalidLLMResponseFormatError,
-    InvalidLLMResponseTypeError,
-    LLMContentFilteredError,
-    LLMOutputTruncatedError,
-    LLMResponseMissingActionsError,
-)
 
 _log = logging.getLogger("outspoken")
 
@@ -75,22 +68,22 @@ class ApiResponse(FrozenModel):
         return list(actions_of(self.value) or ())
 
     @property
-    def error(self) -> ApiResponseError | None:
+    def error(self) -> errors.ApiResponseError | None:
         """The exception that `parse_api_response` raises for this response, or None."""
         if self.needs_manual:
-            return LLMContentFilteredError(self.model, self)
+            return errors.LLMContentFilteredError(self.model, self)
         if not self.needs_retry:
             return None
         if self.status == "truncated":
             counts = self.prompt_tokens, self.completion_tokens, self.reasoning_tokens
-            return LLMOutputTruncatedError(self.model, *counts, response=self)
+            return errors.LLMOutputTruncatedError(self.model, *counts, response=self)
         if any(note.code == "empty-response" for note in self.diagnostics):
-            return InvalidLLMResponseFormatError("Empty response content", self)
+            return errors.InvalidLLMResponseFormatError("Empty response content", self)
         if not self.found:
-            return InvalidLLMResponseFormatError(f"Unable to parse: {self.text[:200]}...", self)
+            return errors.InvalidLLMResponseFormatError(f"Unable to parse: {self.text[:200]}...", self)
         if is_object(self.value):
-            return LLMResponseMissingActionsError(self.value, self)
-        return InvalidLLMResponseTypeError(type_name(self.found), self)
+            return errors.LLMResponseMissingActionsError(self.value, self)
+        return errors.InvalidLLMResponseTypeError(type_name(self.found), self)
 
 
 class ChatCompletionLike(Protocol):
@@ -184,7 +177,7 @@ def require_actions(payload: Mapping[str, Any]) -> list[Any]:
     check_type(payload, Mapping, "payload")
     actions = actions_of(payload)
     if actions is None:
-        raise LLMResponseMissingActionsError(payload)
+        raise errors.LLMResponseMissingActionsError(payload)
     return actions
 
 
