@@ -13,8 +13,7 @@ from outspoken.grammar.value_markup import all_value_markup, call_phrases
 from outspoken.patterns.markup_search import MarkupSearch
 from outspoken.semantics import unread_markup
 
-from .parts import Shared
-from .source import literal
+from .parts import Shared, literal
 from .states import StateWriter
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
