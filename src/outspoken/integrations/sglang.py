@@ -38,7 +38,6 @@ from outspoken.results.replies import Reply, ToolCall
 
 from . import server_parsers as parsers
 from .framework import Framework
-from .server_constraints import structural_tag
 
 _SGLANG = Framework("sglang", "sglang", "0.5.23")
 _base: Any = _SGLANG.load("sglang.srt.function_call.base_format_detector")
@@ -96,7 +95,7 @@ class OutspokenDetector(_base.BaseFormatDetector):
         """The constraint of a request. Raises ConstraintError if the format cannot write what is asked for."""
         if self.format == "auto":
             return None
-        tag = structural_tag(
+        tag = parsers.structural_tag(
             self.format,
             parsers.readable_tools(tools),
             tool_choice,

@@ -37,7 +37,6 @@ from outspoken.results.errors import ConstraintError
 
 from . import server_parsers as parsers
 from .framework import Framework
-from .server_constraints import choice_of, structural_tag
 
 _VLLM = Framework("vllm", "vllm", "0.33")
 _tool_parsers: Any = _VLLM.load("vllm.tool_parsers")
@@ -77,7 +76,7 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
     def get_structural_tag(self, request: Any, *, reasoning: bool = False, strict_level: Any = None) -> Any:
         """The constraint of a request. Raises ConstraintError if calls are required that the format cannot write."""
         try:
-            tag = structural_tag(
+            tag = parsers.structural_tag(
                 self.format,
                 self._tools_of(request),
                 request.tool_choice,
@@ -86,7 +85,7 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
                 tokenizer=self.model_tokenizer,
             )
         except ConstraintError as error:
-            if choice_of(request.tool_choice) != "auto":
+            if parsers.choice_of(request.tool_choice) != "auto":
                 raise
             _logger.warning("outspoken: the calls of a response are not constrained: %s", error)
             return None

@@ -12,8 +12,8 @@ from outspoken.constraints import Constraint, ConstraintError, constraint
 from outspoken.constraints.deriving import TARGETS
 from outspoken.grammar import registry
 from outspoken.results.snippet import visible
+from outspoken.viewer.lines import segment_title
 from outspoken.viewer.page import page, view_data
-from outspoken.viewer.segments import segment_title
 from outspoken.viewer.view import View, show
 
 from .given import Asked, Given, ProblemError, as_json, one_line

@@ -70,7 +70,7 @@ def run(inputs: tuple[str, ...], out: str, as_json: bool, **given: Any) -> int:
     """Run the batch, and print the summary."""
     from outspoken.batch import StoppedError  # the list of commands need not wait for it
     from outspoken.batch import run as run_batch
-    from outspoken.batch.progress import progress_text
+    from outspoken.batch.summary import progress_text
 
     text = progress_text()
     running = {name: given.pop(name) for name in ("workers", "unit_bytes", "output", "restart")}
