@@ -93,7 +93,7 @@ class BatchReader:
         """The batch of rows that were read."""
         count = len(rows.values)
         lines = nulls(count, COLUMNS["line"]) if rows.lines is None else cast("Array", pa.array(rows.lines, pa.int64()))
-        ids = strings([None] * count if rows.ids is None else [id_text(value) for value in rows.ids])
+        ids = strings([None] * count if rows.ids is None else [kept_value(value, None, "id") for value in rows.ids])
         made = [repeated(rows.file, count, COLUMNS["file"]), lines, ids]
         made += columns.arrays(has_response=self.options.has_response)
         for name, values in rows.kept.items():
@@ -104,7 +104,7 @@ class BatchReader:
 
     def id_of(self, rows: Rows, row: int) -> str | None:
         """The id of a row as text."""
-        return None if rows.ids is None else id_text(rows.ids[row])
+        return None if rows.ids is None else kept_value(rows.ids[row], None, "id")
 
     def rows_of(self, batch: RecordBatch) -> Rows:
         """The columns of a batch that are read."""
@@ -132,11 +132,6 @@ def checked_values(found: Sequence[Any], kind: str | None, name: str, values: li
             if not isinstance(values[row], RowError):
                 values[row] = failure.error
     return made
-
-
-def id_text(value: Any) -> str | None:
-    """The value of the id column as text."""
-    return kept_value(value, None, "id")
 
 
 @contextmanager

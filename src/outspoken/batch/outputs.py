@@ -207,14 +207,6 @@ class OutputFolder:
         if manifest is not None and path.exists():
             self._read_units(path.read_bytes().splitlines(keepends=True), manifest["output"])
 
-    def has_summary(self) -> bool:
-        """Is there a summary, as that of a batch that is complete?"""
-        return (self.path / SUMMARY).exists()
-
-    def remove_summary(self) -> None:
-        """Remove the summary, since there is more to do. Raises OSError."""
-        (self.path / SUMMARY).unlink(missing_ok=True)
-
     def write_summary(self, summary: Summary) -> None:
         """Write the summary. Raises OSError."""
         self._write(SUMMARY, summary.to_json())

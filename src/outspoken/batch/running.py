@@ -14,7 +14,7 @@ from .errors import BatchError
 from .function import BatchReader
 from .inputs import InputFile, UnitCutter, common_schema, find_inputs, reason_of
 from .options import BatchOptions
-from .outputs import OutputFolder, make_manifest
+from .outputs import SUMMARY, OutputFolder, make_manifest
 from .parts import Output
 from .pool import Pool, StoppedError
 from .summary import Counts, Progress, Summary
@@ -104,10 +104,11 @@ class _Batch:
         """Read all units that are not done."""
         units = self._units(cutter)
         first = next(units, None)
-        if first is None and self._results.has_summary():
+        known = self._results.path / SUMMARY
+        if first is None and known.exists():
             return self._summary(workers)  # there was nothing left to do
         try:
-            self._results.remove_summary()
+            known.unlink(missing_ok=True)
             if first is not None:
                 with pool:
                     for done in pool.run(chain([first], units)):
