@@ -21,8 +21,15 @@ from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import Status
 from outspoken.results.settings import Settings
 
-from . import errors
 from .api_payload import MESSAGES, Evaluation, actions_of, is_object, type_name
+from .errors import (
+    ApiResponseError,
+    InvalidLLMResponseFormatError,
+    InvalidLLMResponseTypeError,
+    LLMContentFilteredError,
+    LLMOutputTruncatedError,
+    LLMResponseMissingActionsError,
+)
 
 _log = logging.getLogger("outspoken")
 
@@ -68,22 +75,22 @@ class ApiResponse(FrozenModel):
         return list(actions_of(self.value) or ())
 
     @property
-    def error(self) -> errors.ApiResponseError | None:
+    def error(self) -> ApiResponseError | None:
         """The exception that `parse_api_response` raises for this response, or None."""
         if self.needs_manual:
-            return errors.LLMContentFilteredError(self.model, self)
+            return LLMContentFilteredError(self.model, self)
         if not self.needs_retry:
             return None
         if self.status == "truncated":
             counts = self.prompt_tokens, self.completion_tokens, self.reasoning_tokens
-            return errors.LLMOutputTruncatedError(self.model, *counts, response=self)
+            return LLMOutputTruncatedError(self.model, *counts, response=self)
         if any(note.code == "empty-response" for note in self.diagnostics):
-            return errors.InvalidLLMResponseFormatError("Empty response content", self)
+            return InvalidLLMResponseFormatError("Empty response content", self)
         if not self.found:
-            return errors.InvalidLLMResponseFormatError(f"Unable to parse: {self.text[:200]}...", self)
+            return InvalidLLMResponseFormatError(f"Unable to parse: {self.text[:200]}...", self)
         if is_object(self.value):
-            return errors.LLMResponseMissingActionsError(self.value, self)
-        return errors.InvalidLLMResponseTypeError(type_name(self.found), self)
+            return LLMResponseMissingActionsError(self.value, self)
+        return InvalidLLMResponseTypeError(type_name(self.found), self)
 
 
 class ChatCompletionLike(Protocol):
@@ -177,7 +184,7 @@ def require_actions(payload: Mapping[str, Any]) -> list[Any]:
     check_type(payload, Mapping, "payload")
     actions = actions_of(payload)
     if actions is None:
-        raise errors.LLMResponseMissingActionsError(payload)
+        raise LLMResponseMissingActionsError(payload)
     return actions
 
 
