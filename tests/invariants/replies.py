@@ -27,7 +27,7 @@ from outspoken.results.replies import STATUSES
 
 from .advice import check_advice, check_markers
 from .events import FINISHED, check_events
-from .lines import check_segment, with_repairs
+from .segments import check_segment, with_repairs
 
 # the reply
 
