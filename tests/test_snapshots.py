@@ -1,16 +1,11 @@
 """Snapshots are safe: `--snapshot-update` writes and deletes what it should, and never accepts what must not be.
 
-Each test runs pytest in a small project of its own, with this project's `conftest.py` and a corpus of five cases. One
-process has imported what all of these runs need, and forks for each of them.
+Each test runs pytest in a small project of its own, with this project's `conftest.py` and a corpus of five cases.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +16,7 @@ import pytest
 from outspoken import parse
 from outspoken.authoring.shared.checkout import TOP, Checkout
 from outspoken.authoring.shared.corpus import Case, load
+from tests.forks import Forks, forks
 from tests.snapshots import Complete, markup, readable, refusal
 
 SOUND = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
@@ -47,30 +43,16 @@ def test_case(case, snapshot):
     assert readable(case, reply) == snapshot(name=f"{case.kind}-{case.name}")
 """
 
-#: Runs pytest in a folder, with options, for each line that it reads; what is printed goes to files in the folder.
-RUNNER = """\
-import json, os, sys
+#: What all of these runs need.
+IMPORTED = """\
 from importlib.metadata import entry_points
 import hypothesis, pytest, regex, syrupy.extensions.amber
 from outspoken import parse
 from outspoken.authoring.shared import corpus
-from outspoken.engine import parser
 for format in ("hermes", "json"):
     parse('{"name": "f", "arguments": {"x": 1,}}', format)
 for plugin in entry_points(group="pytest11"):
     plugin.load()
-for line in sys.stdin:
-    root, options = json.loads(line)
-    child = os.fork()
-    if not child:
-        os.chdir(root)
-        sys.path[0] = root
-        for number, name in enumerate(("stdout", "stderr"), 1):
-            os.dup2(os.open(f"{root}.{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-        code = pytest.main(options)
-        sys.stdout.flush()
-        os._exit(code)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 ALONE = "tests/test_formats.py::test_case[hermes]"
@@ -81,7 +63,7 @@ class Project:
     """A project with a corpus and snapshots, whose tests can be run."""
 
     root: Path
-    runner: subprocess.Popen[str]
+    runner: Forks
 
     def write(self, case: str, text: str) -> None:
         path = self.root / "tests" / "corpus" / f"{case}.txt"
@@ -93,14 +75,9 @@ class Project:
 
     def run(self, *options: str) -> str:
         """Run the tests, and return the last line without its time, as `1 failed, 4 passed`."""
-        assert self.runner.stdin
-        assert self.runner.stdout
-        given = ["-q", "--no-header", "--assert=plain", *options]
-        print(json.dumps([str(self.root), given]), file=self.runner.stdin, flush=True)
-        code = int(self.runner.stdout.readline())
-        printed, errors = [self.root.with_suffix(end).read_text("utf-8") for end in (".stdout", ".stderr")]
-        assert errors == ""
-        return f"{re.sub(r' in [0-9.]+s.*', '', printed.rstrip().splitlines()[-1])} ({code})"
+        ran = self.runner.run(self.root, "pytest", "-q", "--no-header", "--assert=plain", *options)
+        assert ran.err == ""
+        return f"{re.sub(r' in [0-9.]+s.*', '', ran.out.rstrip().splitlines()[-1])} ({ran.code})"
 
     def snapshots(self) -> dict[str, bytes]:
         """Each snapshot, by file and case, and each file's name for itself, so that nothing else may be there."""
@@ -115,20 +92,14 @@ class Project:
 
 
 @pytest.fixture(scope="module")
-def runner() -> Generator[subprocess.Popen[str]]:
+def runner() -> Generator[Forks]:
     """The process that runs the tests of projects."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    environment["PYTHONPATH"] = os.pathsep.join([str(TOP / "src"), environment.get("PYTHONPATH", "")])
-    pipe = subprocess.PIPE
-    command = [sys.executable, "-c", RUNNER]
-    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True) as process:
+    with forks(IMPORTED, TOP / "src") as process:
         yield process
-        assert process.stdin
-        process.stdin.close()
 
 
 @pytest.fixture(scope="module")
-def accepted(tmp_path_factory: pytest.TempPathFactory, runner: subprocess.Popen[str]) -> Path:
+def accepted(tmp_path_factory: pytest.TempPathFactory, runner: Forks) -> Path:
     """A project whose snapshots were just accepted."""
     root = tmp_path_factory.mktemp("project")
     (root / "tests").mkdir()
@@ -145,7 +116,7 @@ def accepted(tmp_path_factory: pytest.TempPathFactory, runner: subprocess.Popen[
 
 
 @pytest.fixture
-def project(accepted: Path, tmp_path: Path, runner: subprocess.Popen[str]) -> Project:
+def project(accepted: Path, tmp_path: Path, runner: Forks) -> Project:
     """A copy of it for one test."""
     copytree(accepted, tmp_path / "project")
     return Project(tmp_path / "project", runner)
