@@ -13,24 +13,15 @@ from shutil import copy, copytree
 
 import pytest
 
-from outspoken import parse
-from outspoken.authoring.shared.checkout import TOP, Checkout
-from outspoken.authoring.shared.corpus import Case, load
+from outspoken.authoring.shared.checkout import TOP
+from outspoken.authoring.shared.corpus import Case
 from tests.forks import Forks, forks
-from tests.snapshots import Complete, markup, readable, refusal
+from tests.snapshots import refusal
+from tests.tables import tables
 
-SOUND = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
-OTHER = '<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>'
-DAMAGED = '<tool_call>\n{"name": "f", "arguments": {"x": 1,}}\n</tool_call>'
-PLAIN = '{"name": "f", "arguments": {"x": 1}}'
-
-CASES = {
-    "hermes/ok/first": SOUND,
-    "hermes/ok/json": OTHER,
-    "hermes/err/comma": DAMAGED,
-    "json/ok/call": PLAIN,
-    "json/err/cut": PLAIN[:-9],
-}
+TABLES = tables(__file__)
+SOUND, DAMAGED = TABLES["SOUND"], TABLES["DAMAGED"]
+CASES = TABLES["CASES"]
 
 TEST = """\
 from tests.loops import every_case
@@ -54,8 +45,6 @@ for format in ("hermes", "json"):
 for plugin in entry_points(group="pytest11"):
     plugin.load()
 """
-
-ALONE = "tests/test_formats.py::test_case[hermes]"
 
 
 @dataclass(frozen=True)
@@ -122,105 +111,21 @@ def project(accepted: Path, tmp_path: Path, runner: Forks) -> Project:
     return Project(tmp_path / "project", runner)
 
 
-def changed(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
-    """The snapshots that were written, added or deleted."""
-    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-
-
 def test_each_format_has_a_file_of_its_name(project: Project) -> None:
-    assert list(project.snapshots()) == [
-        "test_formats/hermes.ambr",
-        "test_formats/hermes.ambr test_case[hermes-err-comma]",
-        "test_formats/hermes.ambr test_case[hermes-ok-first]",
-        "test_formats/hermes.ambr test_case[hermes-ok-json]",
-        "test_formats/json.ambr",
-        "test_formats/json.ambr test_case[json-err-cut]",
-        "test_formats/json.ambr test_case[json-ok-call]",
-    ]
+    assert list(project.snapshots()) == TABLES["SNAPSHOTS"]
     assert project.run() == "2 passed (0)"
 
 
-FIRST = "test_formats/hermes.ambr test_case[hermes-ok-first]"
-CUT = "test_formats/json.ambr test_case[json-err-cut]"
-
-
-@pytest.mark.parametrize(
-    ("options", "result", "written"),
-    [
-        ("", "2 failed (1)", []),
-        (f"{ALONE} --snapshot-update", "1 passed (0)", [FIRST]),
-        ("-k hermes --snapshot-update", "1 passed, 1 deselected (0)", [FIRST]),
-        (f"--deselect {ALONE} --snapshot-update", "1 passed, 1 deselected (0)", [CUT]),
-        ("-n 1 --snapshot-update", "2 passed (0)", [FIRST, CUT]),
-    ],
-)
-def test_update_writes_only_the_tests_that_ran(project: Project, options: str, result: str, written: list[str]) -> None:
-    before = project.snapshots()
-    project.write("hermes/ok/first", SOUND.replace("Hi", "Hello"))
-    project.write("json/err/cut", PLAIN[:-12])
-    assert project.run(*options.split()) == result
-    assert changed(before, project.snapshots()) == written
-
-
-@pytest.mark.parametrize(
-    ("options", "result", "deleted"),
-    [
-        ("--snapshot-update", "2 passed (0)", [FIRST]),
-        ("tests/test_formats.py --snapshot-update", "2 passed (0)", [FIRST]),
-        ("-k hermes --snapshot-update", "1 passed, 1 deselected (0)", []),
-        ("-k hermes", "1 passed, 1 deselected (1)", []),
-        ("-k json", "1 passed, 1 deselected (0)", []),
-        ("", "2 passed (1)", []),
-    ],
-)
-def test_the_snapshot_of_a_removed_case(project: Project, options: str, result: str, deleted: list[str]) -> None:
-    before = project.snapshots()
-    project.remove("hermes/ok/first")
-    assert project.run(*options.split()) == result
-    assert changed(before, project.snapshots()) == deleted
-
-
-def test_the_file_of_a_removed_format_is_deleted(project: Project) -> None:
-    before = project.snapshots()
-    project.remove("json/ok/call")
-    project.remove("json/err/cut")
-    assert project.run("--snapshot-update") == "1 passed (0)"
-    assert project.snapshots() == {name: text for name, text in before.items() if "hermes" in name}
-
-
-UNACCEPTABLE = {
-    "hermes/ok/first": DAMAGED,
-    "hermes/ok/new": DAMAGED,
-    "hermes/err/comma": SOUND,
-    "json/err/new": PLAIN,
-    "text/ok/new": "<think>\nIt goes on",
-}
-
-
-@pytest.mark.parametrize(
-    ("options", "result"),
-    [
-        ("", "3 failed (1)"),
-        ("-n 1", "3 failed (1)"),
-        ("-x", "1 failed (1)"),
-        ("-k hermes", "1 failed, 2 deselected (1)"),
-        (ALONE, "1 failed (1)"),
-    ],
-)
-def test_unacceptable_case_changes_nothing(project: Project, options: str, result: str) -> None:
-    before = project.snapshots()
-    for case, text in UNACCEPTABLE.items():
-        project.write(case, text)
-    assert project.run(*options.split(), "--snapshot-update") == result
-    assert project.snapshots() == before
-
-
-def test_last_failed_run_deletes_nothing(project: Project) -> None:
-    before = project.snapshots()
-    project.write("hermes/ok/first", SOUND.replace("Hi", "Hello"))
-    assert project.run() == "1 failed, 1 passed (1)"
-    assert project.run("--lf", "--snapshot-update") == "1 passed (0)"
-    assert changed(before, project.snapshots()) == [FIRST]
+@pytest.mark.parametrize("name", TABLES["RUNS"])
+def test_what_a_run_writes_and_deletes(project: Project, name: str) -> None:
+    """The corpus is changed, the tests are run with some options, and only the snapshots of `changed` are others."""
+    before, case = project.snapshots(), TABLES["RUNS"][name]
+    for path, text in TABLES["CHANGES"][case["change"]].items():
+        project.write(path, text) if text else project.remove(path)
+    for options, result in case["runs"].items():
+        assert project.run(*options.split()) == result
+    after = project.snapshots()
+    assert sorted(one for one in before.keys() | after.keys() if before.get(one) != after.get(one)) == case["changed"]
 
 
 def test_a_test_outside_of_the_folder_of_tests_has_no_snapshots(project: Project) -> None:
@@ -232,19 +137,7 @@ def test_a_test_outside_of_the_folder_of_tests_has_no_snapshots(project: Project
     assert project.snapshots() == before
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "refused"),
-    [
-        ("ok", SOUND, ""),
-        ("err", DAMAGED, ""),
-        ("err", SOUND, "a case in `err/` has no diagnostic"),
-        (
-            "ok",
-            DAMAGED,
-            "a case in `ok/` has a diagnostic: hermes:2:35 trailing-comma: a comma with nothing after it was dropped",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("kind", "text", "refused"), TABLES["REJECTED_REPLIES"])
 def test_rejected_replies(kind: str, text: str, refused: str) -> None:
     case = Case("hermes", kind, "case", text)
     assert refusal(case, case.parse()) == refused
@@ -254,28 +147,3 @@ def test_status_without_diagnostic_is_rejected() -> None:
     case = Case("hermes", "ok", "case", SOUND)
     reply = case.parse().model_copy(update={"status": "truncated"})
     assert refusal(case, reply) == "a case in `ok/` is truncated"
-
-
-def test_readable_reply() -> None:
-    case = load(Checkout().corpus / "hermes" / "ok" / "one_call.txt")
-    reply = case.parse()
-    assert readable(case, reply) == {
-        "input": case.text,
-        "text": "",
-        "reasoning": None,
-        "segments": [Complete(segment) for segment in reply.segments],
-        "markup": [],
-        "status": "ok",
-        "diagnostics": [],
-    }
-
-
-def test_readable_reply_of_an_envelope_and_after_a_prefix() -> None:
-    text = '{"toolCalls": [], "content": "Hi.", "needsMoreWork": false}'
-    case = Case("json", "ok", "case", text, {"prefix": "<think>\n"})
-    value = readable(case, parse(text, format="json"))
-    assert (value["needs_more_work"], value["prefix"], value["text"]) == (False, "<think>\n", "Hi.")
-
-
-def test_markup_is_the_text_outside_segments() -> None:
-    assert markup(parse(SOUND, format="hermes")) == ["\n"]
