@@ -335,14 +335,6 @@ BROKEN_REPLIES = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN_REPLIES)
-def test_checks_detect_a_broken_reply(name: str) -> None:
-    reply, message = BROKEN_REPLIES[name]
-    with pytest.raises(ViolationError) as caught:
-        check_reply(reply)
-    assert str(caught.value) == message
-
-
 def test_checks_detect_lost_text() -> None:
     reply = parse('<tool_call>{"name": "f", "arguments": {"city": 1}}</tool_call>', "hermes")
     check_nothing_lost(reply)
@@ -381,11 +373,11 @@ BROKEN_EVENTS: dict[str, tuple[list[Event], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN_EVENTS)
-def test_checks_detect_broken_events(name: str) -> None:
-    events, message = BROKEN_EVENTS[name]
+@pytest.mark.parametrize("name", [*BROKEN_REPLIES, *BROKEN_EVENTS])
+def test_checks_detect_what_is_broken(name: str) -> None:
+    broken, message = BROKEN_REPLIES[name] if name in BROKEN_REPLIES else BROKEN_EVENTS[name]
     with pytest.raises(ViolationError) as caught:
-        check_events(events)
+        check_reply(broken) if isinstance(broken, Reply) else check_events(broken)
     assert str(caught.value) == message
 
 
