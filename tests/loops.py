@@ -3,6 +3,8 @@
 Every input is tried, whatever fails before it. The failure names each input that failed, with its traceback.
 """
 
+from __future__ import annotations
+
 import inspect
 import os
 import traceback

@@ -1,5 +1,7 @@
 """Names of keys for Playwright."""
 
+from __future__ import annotations
+
 import pytest
 
 from outspoken.actions.key_names import playwright_key

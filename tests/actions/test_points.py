@@ -1,5 +1,7 @@
 """Points and boxes: every coordinate space to pixels and back, and what is refused."""
 
+from __future__ import annotations
+
 import math
 from typing import Any, cast, get_args
 

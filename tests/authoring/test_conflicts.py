@@ -1,5 +1,7 @@
 """Conflicts of grammars, each with a text that shows it, and what Lark refuses, in the words of the author."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from textwrap import dedent
 

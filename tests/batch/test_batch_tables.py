@@ -3,6 +3,8 @@
 `tests/integrations/test_clusters.py` reads them in the processes of Ray and Spark.
 """
 
+from __future__ import annotations
+
 import json
 import pickle
 from functools import partial

@@ -1,5 +1,7 @@
 """The runner of commands."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest

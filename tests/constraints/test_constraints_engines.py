@@ -3,6 +3,8 @@
 `python -m tools.constraints` makes many more walks.
 """
 
+from __future__ import annotations
+
 import zlib
 from collections.abc import Iterator, Sequence
 from functools import cache

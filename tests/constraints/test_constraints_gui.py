@@ -1,5 +1,7 @@
 """Constraints of GUI formats: their action words with typed arguments."""
 
+from __future__ import annotations
+
 import zlib
 
 import pytest

@@ -1,5 +1,7 @@
 """Constraints of the pages of a registry of payloads."""
 
+from __future__ import annotations
+
 import random
 from typing import Literal
 

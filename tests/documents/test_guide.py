@@ -1,5 +1,7 @@
 """Each command of the guide to a new format prints what the guide shows."""
 
+from __future__ import annotations
+
 import re
 import shlex
 import subprocess

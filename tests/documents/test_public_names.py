@@ -1,5 +1,7 @@
 """The page on the public interface lists every public name, and says where each name of 0.1 is now."""
 
+from __future__ import annotations
+
 import re
 from importlib import import_module
 from pathlib import Path

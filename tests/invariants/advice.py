@@ -1,5 +1,7 @@
 """Invariants of the diagnostics that say something of text that stays text."""
 
+from __future__ import annotations
+
 import ast
 import re
 

@@ -1,5 +1,7 @@
 """Python literals: what they mean, where they end, and that pieces make no difference to either."""
 
+from __future__ import annotations
+
 import ast
 import json
 from functools import partial

@@ -1,5 +1,7 @@
 """Tool definitions of every accepted shape, and the messages for those that are refused."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial

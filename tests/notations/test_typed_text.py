@@ -1,5 +1,7 @@
 """The text of a `type_text` action streams early, and sent text is never withdrawn."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pytest

@@ -1,5 +1,7 @@
 """`Parser` and `Session`: options are given once, and arguments of wrong types are refused by name."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from enum import Enum

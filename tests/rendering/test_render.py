@@ -1,5 +1,7 @@
 """Rendered text reads back as what was rendered."""
 
+from __future__ import annotations
+
 import re
 from functools import cache
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Instances built without validation equal those that pydantic builds. This fails if pydantic changes their layout."""
 
+from __future__ import annotations
+
 import pickle
 from copy import deepcopy
 from typing import Any

@@ -1,5 +1,7 @@
 """The metrics of the proxy, the ids of requests, and its log."""
 
+from __future__ import annotations
+
 import json
 import logging
 import sys

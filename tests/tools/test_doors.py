@@ -1,5 +1,7 @@
 """Every way into the library reads the same text alike."""
 
+from __future__ import annotations
+
 import pytest
 
 from outspoken import parse

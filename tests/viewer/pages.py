@@ -1,5 +1,7 @@
 """A page with the view of a response, in a real browser."""
 
+from __future__ import annotations
+
 import json
 from typing import Any
 
