@@ -22,7 +22,7 @@ from outspoken.batch import BatchError, BatchOptions, Progress, StoppedError, re
 from outspoken.batch import outputs as outputs_module
 from outspoken.batch import pool as pool_module
 from outspoken.batch.arrow import pa, parquet
-from outspoken.batch.progress import progress_text
+from outspoken.batch.summary import progress_text
 from outspoken.results.packages import install_command
 from tests.batch.batch_files import CALL, quarantine, results, write_lines, zstd
 from tests.tables import tables

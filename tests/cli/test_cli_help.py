@@ -18,9 +18,9 @@ import click
 import pytest
 
 from outspoken import formats
-from outspoken.cli.framework import Command
 from outspoken.cli.groups import Group
 from outspoken.cli.main import main
+from outspoken.cli.options import Command
 from outspoken.cli.program import EXIT_CODES, program
 from outspoken.providers.registry import PROVIDERS
 from outspoken.terminal.errors import UsageError

@@ -58,89 +58,13 @@ def cases() -> Iterator[tuple[str, Case]]:
         yield name, Case(arguments, stdin[:-1], int(code), out)
 
 
-CASES = dict(cases()) | {
-    "parse: every kind of segment": Case(
-        "parse",
-        "SUGGESTED_VALUES: [1]\n<think>\nHm.\n</think>\n\x1b[31m Red.\n"
-        "Action: wait()\nAction: click(start_box='(1,2)') {\"a\": 1}",
-        0,
-        r"""format: suggestions
-status: ok
-
-payload 0-21: suggested_values
-  Payload(suggested_values, [1])
-
-reasoning 30-33
-  Hm.
-
-text 43-53
-  \x1b[31m Red.
-
-action 62-68: wait
-  Wait()
-
-action 77-101: click
-  Click(point=Point(1, 2, space='px_smart28'))
-
-json 102-110
-  {"a": 1}
-
-note[ambiguous-space]: the space of its points may be px_smart28 or rel1000; they are as the model wrote them
-  --> ui_tars:7:9 (offset 77)
-   |
- 7 | Action: click(start_box='(1,2)') {"a": 1}
-   |         ^^^^^^^^^^^^^^^^^^^^^^^^
-   |
-   = help: name the format, or the space: `Settings(coordinates=…)`
-""",
-    ),
-    "parse --stream": Case(
-        "parse --stream=40",
-        CALL + "\nSUGGESTED_VALUES: [1]\nAction: wait()",
-        0,
-        """\
-TextDelta('Hi.')
-ToolCallStart(0, None, 'get_weather')
-ToolCallDelta(0, '{"city": "Paris"}')
-ToolCallEnd(0, ToolCall(get_weather, city='Paris'))
-PayloadParsed(Payload(suggested_values, [1]))
-ActionParsed(Wait())
-Done(Reply(format='hermes'))
-""",
-    ),
+CASES = {
+    **dict(cases()),
+    **{name: Case(**case) for name, case in TABLES["CASES"].items()},
+    "stream": Case("stream --format hermes", STREAM, 0, TABLES["SHOWN"]),
+    "stream: another provider": Case("stream --provider anthropic", ANTHROPIC, 1, "thinking\nHm.\nerror: Overloaded\n"),
     "parse --stream: bytes that split characters": Case(
         "parse --stream=1", "é".encode() + b"\xff", 0, "TextDelta('é')\nTextDelta('\ufffd')\nDone(Reply(format=None))\n"
-    ),
-    "stream": Case(
-        "stream --format hermes",
-        STREAM,
-        0,
-        """\
-thinking
-Hm.
-text
-Let me look.
-call 0: get_weather
-{"city": "Paris"}
-finished: tool_calls (stop)
-tokens: 1,200 in, 7 out
-""",
-    ),
-    "stream: without a format": Case(
-        "stream", sse("<think>\x1b[2JHm."), 0, "text\n<think>\\x1b[2JHm.\nfinished: stop\n"
-    ),
-    "stream: another provider": Case("stream --provider anthropic", ANTHROPIC, 1, "thinking\nHm.\nerror: Overloaded\n"),
-    "stream: a call that is cut": Case(
-        "stream --format hermes",
-        sse('<tool_call>\n{"name": "f", "arguments": {"a": [1', finish="length"),
-        1,
-        """\
-call 0: f
-{"a": [
-call 0: f is truncated; do not run it
-finished: length
-hermes:1:1 unclosed-call: the call of `f` never ends
-""",
     ),
 }
 

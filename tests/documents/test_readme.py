@@ -118,7 +118,7 @@ READ_IT = TABLES["READ_IT"]
 def test_the_grammar_of_the_walk_through_is_detected_read_and_written(tmp_path: Path) -> None:
     grammar = blocks(GRAMMARS, "lark")[0]
     folder = tmp_path / "grammars"
-    copytree(TOP / "grammars", folder, ignore=ignore_patterns("compiled", "README.md"))
+    copytree(TOP / "grammars", folder, ignore=ignore_patterns("README.md"))
     (folder / "double_angle.lark").write_text(grammar, "utf-8")
     command = [sys.executable, "-c", READ_IT, str(folder), "double_angle"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)

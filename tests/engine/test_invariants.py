@@ -114,7 +114,7 @@ def test_every_split_in_two(case: Case, recovered: tuple[Recovered, Recovered]) 
     whole, text = case.parse(), case.text
     assert (whole.raw, whole.format) == (text, case.format)
     places = range(len(text) + 1)
-    for at in places if len(text) <= 100 else some(places, case, 0.25):
+    for at in places if len(text) <= 100 else some(places, case, 0.15):
         assert args(case).stream((text[:at], text[at:]))[1] == whole, at
 
 
@@ -262,13 +262,13 @@ def test_any_text(format_: str, data: st.DataObject) -> None:
 # texts that are meant to do harm
 
 #: How long a hostile text is: for a share of them, which another format draws otherwise, and for the others.
-SIZE, LESS = 20_000, 4_000
+SIZE, LESS = 20_000, 2_000
 REPEATED = TABLES["REPEATED"]
 
 
 @pytest.mark.parametrize("format_", [*FORMATS, "auto"])
 def test_hostile_texts(format_: str) -> None:
-    long = range(len(REPEATED)) if format_ == "auto" else some(range(len(REPEATED)), format_, 0.3)
+    long = range(len(REPEATED)) if format_ == "auto" else some(range(len(REPEATED)), format_, 0.2)
     for number, unit in enumerate(REPEATED):
         size = SIZE if number in long else LESS
         text = (unit * (size // len(unit) + 1))[:size]
@@ -337,14 +337,6 @@ BROKEN_REPLIES = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN_REPLIES)
-def test_checks_detect_a_broken_reply(name: str) -> None:
-    reply, message = BROKEN_REPLIES[name]
-    with pytest.raises(ViolationError) as caught:
-        check_reply(reply)
-    assert str(caught.value) == message
-
-
 def test_checks_detect_lost_text() -> None:
     reply = parse('<tool_call>{"name": "f", "arguments": {"city": 1}}</tool_call>', "hermes")
     check_nothing_lost(reply)
@@ -383,11 +375,11 @@ BROKEN_EVENTS: dict[str, tuple[list[Event], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN_EVENTS)
-def test_checks_detect_broken_events(name: str) -> None:
-    events, message = BROKEN_EVENTS[name]
+@pytest.mark.parametrize("name", [*BROKEN_REPLIES, *BROKEN_EVENTS])
+def test_checks_detect_what_is_broken(name: str) -> None:
+    broken, message = BROKEN_REPLIES[name] if name in BROKEN_REPLIES else BROKEN_EVENTS[name]
     with pytest.raises(ViolationError) as caught:
-        check_events(events)
+        check_reply(broken) if isinstance(broken, Reply) else check_events(broken)
     assert str(caught.value) == message
 
 

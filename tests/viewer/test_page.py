@@ -12,8 +12,8 @@ from selenium.webdriver.common.keys import Keys
 
 from outspoken.authoring.show import main
 from outspoken.results.printing import one_line
+from outspoken.viewer.lines import segment_title
 from outspoken.viewer.page import page as html_page
-from outspoken.viewer.segments import segment_title
 from outspoken.viewer.view import View, show
 from tests.cases import CASES
 from tests.tables import tables

@@ -29,12 +29,14 @@ from tools.bench.peers import GIVEN, LEAD, TYPICAL, Calls, fault, response, want
 from tools.bench.peers import TOOLS as BENCH_TOOLS
 from tools.bench.turns import turns
 from tools.damage import responses
+from tools.damage.json_texts import sound
 from tools.damage.judging import equal
 from tools.damage.markup import damaged_texts
+from tools.docs.markdown import table
 from tools.integrations.missing_modules import stand_ins
 
-from .servers import SERVERS, Reader, Server, Written
-from .tables import share, spread, table, told
+from .servers import SERVERS, Server, Written
+from .tables import share, spread, told
 
 KINDS = ("corpus", "render", "damaged", "cut")
 WAYS = ("whole", "streamed")
@@ -110,9 +112,9 @@ def outcome(read: Callable[[str], Written], example: Example, *, streamed: bool)
         found = read(example.text)
     except Exception:  # whatever the parser raises, the client gets no calls
         return "raised"
-    if streamed and example.kind == "cut" and found and not _is_json(found[-1][1]):
+    if streamed and example.kind == "cut" and found and not sound(found[-1][1]):
         found = found[:-1]  # the client sees that the arguments have no end
-    if not all(_is_json(arguments) for _, arguments in found):
+    if not all(sound(arguments) for _, arguments in found):
         return "broken"
     calls = [[name, json.loads(arguments)] for name, arguments in found]
     if any(equal(calls, [list(call) for call in right]) for right in (example.meant, example.also)):
@@ -124,14 +126,6 @@ def outcome(read: Callable[[str], Written], example: Example, *, streamed: bool)
             return "wrong"
         del left[at]
     return "lost"
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _peer_names(server: Server) -> dict[str, str]:
@@ -158,7 +152,7 @@ def _pairs(title: str, size: int, only: Sequence[str]) -> Iterator[tuple[Server,
 
 # --- What becomes of texts with the servers' parsers
 
-Row = tuple[str, str, tuple[str, str], tuple[str, str]]
+Row = tuple[str, str, list[str], list[str]]
 
 
 def servers(only: Sequence[str], number: int) -> str:
@@ -189,15 +183,12 @@ def _compared(server: Server, format: str, name: str, number: int) -> Iterator[R
         except Exception as error:  # their parser needs a package that is not installed, or more of a tokenizer
             print(f"{name}: {error}", file=sys.stderr)
             return
-        theirs, ours = [_outcomes(reader, example) for reader in readers]
+        theirs, ours = [
+            [outcome(getattr(reader, way), example, streamed=way == "streamed") for way in WAYS] for reader in readers
+        ]
         if example.text == example.base and theirs[0] != "meant":
             unread.add(example.base)
         yield format, example.kind, theirs, ours
-
-
-def _outcomes(reader: Reader, example: Example) -> tuple[str, str]:
-    whole, streamed = [outcome(getattr(reader, way), example, streamed=way == "streamed") for way in WAYS]
-    return whole, streamed
 
 
 def _server_table(title: str, rows: list[Row], left_out: list[str]) -> str:
@@ -350,11 +341,11 @@ def templates(only: Sequence[str], number: int) -> str:
         readers = dict(zip(found, (Alone(format, Tools.of(tools)), _Template(_TEMPLATES[format], tools)), strict=True))
         for name, reader in readers.items():
             found[name].update((example.kind, judged(reader, example, "whole")) for example in chosen)
-        sound = [example.text for example in chosen if example.kind == "render"]
+        texts = [example.text for example in chosen if example.kind == "render"]
         for way in WAYS:
-            spent = turns([partial(_all, getattr(reader, way), sound) for reader in readers.values()], number, 1.0)
+            spent = turns([partial(_all, getattr(reader, way), texts) for reader in readers.values()], number, 1.0)
             for name, seconds in zip(readers, spent, strict=True):
-                times.setdefault((name, way), []).append(seconds * 1e6 / len(sound))
+                times.setdefault((name, way), []).append(seconds * 1e6 / len(texts))
     heads = {"render": "sound", "damaged": "one wrong character in the markup", "cut": "cut inside the calls"}
     lines = [
         [

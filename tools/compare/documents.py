@@ -22,8 +22,9 @@ from tools.damage.documents import document
 from tools.damage.json_damage import DAMAGE, joined, style, tokens
 from tools.damage.json_texts import KINDS, SEED, generate, sound
 from tools.damage.judging import equal, is_beginning
+from tools.docs.markdown import table
 
-from .tables import share, table
+from .tables import share
 
 Json = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 from tools.integrations.missing_modules import stand_ins
 
@@ -14,28 +14,6 @@ Tools = list[dict[str, Any]]
 
 #: What a tokenizer of a model has as one token: a marker.
 _MARKER = re.compile(r"<[|｜/]?[^<>\s]{1,60}>|\[/?[A-Z_]{3,40}\]|<\|[^<>|]{1,60}\|>")
-
-
-class Reader(Protocol):
-    """A parser of a server, with the tools of a request: the names of calls, and their arguments as text."""
-
-    def whole(self, text: str) -> Written:
-        """The calls of a whole response."""
-        ...
-
-    def streamed(self, text: str) -> Written:
-        """The calls of a response in chunks."""
-        ...
-
-
-class Server(Protocol):
-    """A server: the names of its own parsers, and a reader with one of them, or of ours."""
-
-    names: list[str]
-
-    def reader(self, parser: str, tools: Tools) -> Reader:
-        """A reader with a parser."""
-        ...
 
 
 class _Vocabulary(dict[str, int]):
@@ -132,6 +110,8 @@ def _joined(deltas: Iterable[tuple[int, str | None, str | None]]) -> Written:
 
 
 class _VllmReader:
+    """A parser with the tools of a request: names and arguments as text, of a `whole` response or one `streamed`."""
+
     def __init__(self, make: Callable[[Any], Any], ask: Callable[[], Any], tokenizer: MarkerTokenizer) -> None:
         self._make, self._ask, self._tokenizer = make, ask, tokenizer
 
@@ -166,7 +146,7 @@ class Vllm:
         parsers.ToolParserManager.import_tool_parser("outspoken.integrations.vllm")
         self._tokenizer = MarkerTokenizer(size)
 
-    def reader(self, parser: str, tools: Tools) -> Reader:
+    def reader(self, parser: str, tools: Tools) -> Any:
         """A reader with a parser of calls and none of reasoning."""
         kind: Any = self._manager.get_parser(parser, None, True)
         asked = {"model": "m", "messages": [{"role": "user", "content": "?"}], "tools": tools, "tool_choice": "auto"}
@@ -202,11 +182,12 @@ class Sglang:
         self._tokenizer = MarkerTokenizer(size)
         self.names = [name for name in self._parser.ToolCallParserEnum if not name.startswith("outspoken_")]
 
-    def reader(self, parser: str, tools: Tools) -> Reader:
+    def reader(self, parser: str, tools: Tools) -> Any:
         """A reader with a parser."""
         given = [self._tool.model_validate(tool) for tool in tools]
         return _SglangReader(lambda: self._parser(given, parser, tokenizer=self._tokenizer), self._tokenizer)
 
 
+Server = Vllm | Sglang
 #: The servers, by the number of characters of a token of their tokenizer.
 SERVERS: dict[str, Callable[[int], Server]] = {"vLLM": Vllm, "SGLang": Sglang}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import geometric_mean
 from typing import NamedTuple
@@ -22,12 +22,6 @@ class Place(NamedTuple):
     name: str
     date: str
     commit: str
-
-
-def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """A table of Markdown."""
-    head, *rows = [f"| {' | '.join(row)} |" for row in (heads, *lines)]
-    return "\n".join([head, f"|{'---|' * len(heads)}", *rows])
 
 
 def share(count: int, of: int) -> str:

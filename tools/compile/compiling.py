@@ -20,6 +20,7 @@ from outspoken.grammar.lenient_rules import LENIENT_RULES
 from outspoken.grammar.sources import sources
 from outspoken.grammar.tables import Tables
 from outspoken.results.errors import GrammarError
+from outspoken.terminal.progress import ProgressLine
 
 from .record import Record, key_of
 from .training import trainer
@@ -37,7 +38,7 @@ class Compilation:
     def __init__(self, folder: Path, record: Record, jobs: int) -> None:
         self.folder, self.record, self.jobs = folder, record, jobs
         self.keys = {path.stem: key_of(sources(path)) for path in sorted(folder.glob("*.lark"))}
-        self.progress = Progress(len(self.keys))
+        self.progress = ProgressLine("grammars compiled", len(self.keys))
         self.changed: set[str] = set()
 
     def run(self, inputs: str) -> int:
@@ -45,7 +46,7 @@ class Compilation:
         stale = [name for name, key in self.keys.items() if not self.record.is_made(f"{name}.json", key)]
         made = [*self._each(_tables, [self.folder / f"{name}.lark" for name in stale])]
         if errors := [error for _, error in made if error]:
-            self.progress.end()
+            self.progress.clear()
             print(*errors, sep="\n", file=sys.stderr)
             return 1
         for name, (text, _) in zip(stale, made, strict=True):
@@ -54,7 +55,7 @@ class Compilation:
         self._fast_paths()
         names = [f"{name}.{kind}" for name in self.keys for kind in ("json", "py")]
         self.record.keep(inputs, names + [INDEX] * (INDEX in self.record.files))
-        self.progress.end()
+        self.progress.clear()
         few = ", ".join(sorted(self.changed)) if len(self.changed) <= _NAMED else f"{len(self.changed)} formats"
         print(f"compiled: {few}" if self.changed else "compiled: nothing that differs")
         return 0
@@ -87,7 +88,7 @@ class Compilation:
             for name, (key, source) in zip(family, modules, strict=True):
                 if source:
                     self._write(name, "py", key, source)
-            self.progress.add(len(family))
+            self.progress.step(len(family))
 
     def _each(self, function: Callable[[_T], _R], items: list[_T]) -> Iterator[_R]:
         """What a function returns for each item, in order."""
@@ -123,23 +124,3 @@ def format_index(tables: dict[str, Tables]) -> FormatIndex:
     automata = {name: Automaton(made, LENIENT_RULES) for name, made in tables.items()}
     openers = collect(automata.items(), automata[registry.PLAIN]).to_data()
     return FormatIndex.of(tables.values(), openers)
-
-
-class Progress:
-    """A line that tells how many grammars are done, where somebody watches."""
-
-    def __init__(self, count: int) -> None:
-        self._count, self._done = count, 0
-        self._shown = sys.stderr.isatty()
-        self.add(0)
-
-    def add(self, more: int) -> None:
-        """More grammars are done."""
-        self._done += more
-        if self._shown:
-            print(f"\rcompiling the grammars: {self._done} of {self._count}", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """All of them are."""
-        if self._shown:
-            print(file=sys.stderr)

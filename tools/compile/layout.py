@@ -11,18 +11,10 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.header import Header
 from outspoken.grammar.value_markup import all_value_markup, call_phrases
 from outspoken.patterns.markup_search import MarkupSearch
+from outspoken.semantics import unread_markup
 from outspoken.semantics.think_markers import think_markers
-from outspoken.semantics.unread_markup import (
-    action_names,
-    line_openers,
-    overlap,
-    unmarked_openers,
-    weak_markers,
-    written_markers,
-)
 
-from .parts import Shared
-from .source import literal
+from .parts import Shared, literal
 from .states import StateWriter
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -66,12 +58,12 @@ def _constants(automaton: Automaton) -> list[str]:
         f"FORMAT = {literal(tables.header.format)}",
         f"PROMPT_END = {literal(tables.header.opened)}",
         f"TRIMS_TEXT = {'text' in tables.header.trim}",
-        *_names("MARKERS", MarkupSearch(written_markers(tables)).markers),
-        *_names("WEAK_MARKERS", weak_markers(tables)),
-        *_names("LINE_MARKERS", line_openers(automaton)),
-        *_names("OPENERS", unmarked_openers(automaton)),
-        *_names("ACTIONS", action_names(tables)),
-        f"OVERLAP = {overlap(automaton)}",
+        *_names("MARKERS", MarkupSearch(unread_markup.written_markers(tables)).markers),
+        *_names("WEAK_MARKERS", unread_markup.weak_markers(tables)),
+        *_names("LINE_MARKERS", unread_markup.line_openers(automaton)),
+        *_names("OPENERS", unread_markup.unmarked_openers(automaton)),
+        *_names("ACTIONS", unread_markup.action_names(tables)),
+        f"OVERLAP = {unread_markup.overlap(automaton)}",
         f"THINK_CLOSER = {literal(thinks.closer.pattern if thinks is not None else '')}",
         *_names("VALUE_CLOSERS", values.closers),
         *_names("VALUE_FOLLOWERS", values.followers),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.matchers import NamedOperation
 
-from .source import literal
+from .parts import literal
 
 EMPTY = '""'
 #: The nodes whose objects may have keys that the grammar does not know.

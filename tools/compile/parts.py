@@ -1,10 +1,11 @@
-"""The parts of a fast path: states, and branches from them."""
+"""The parts of a fast path: states, and branches from them; and pieces of its source."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config
+from outspoken.grammar.tables import Terminal
 
 from .markers import Expression, Markers, Path
 
@@ -62,3 +63,16 @@ def _after_free(state: State) -> Config:
     if state.at_marker or state.config.free is None:
         return state.config
     return state.config.free.target
+
+
+def literal(text: str) -> str:
+    """A string as Python source, in double quotes."""
+    written = repr(text)
+    if written[0] == '"':
+        return written
+    return '"' + written[1:-1].replace('"', '\\"').replace("\\'", "'") + '"'
+
+
+def spelling(terminal: Terminal) -> str:
+    """A terminal as comments show it."""
+    return repr(terminal.canonical) if terminal.canonical and terminal.short.startswith("_") else terminal.short

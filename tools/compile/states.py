@@ -25,8 +25,7 @@ from outspoken.patterns.analysis import required_chars
 
 from .markers import Expression, Markers, Path
 from .operations import OperationWriter, UnsupportedError
-from .parts import Part, Shared, State, StateBranch
-from .source import literal, spelling
+from .parts import Part, Shared, State, StateBranch, literal, spelling
 
 #: How deep code is nested at most, in steps of the indentation.
 _MAX_INDENT = 9

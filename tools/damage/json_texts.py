@@ -9,20 +9,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, NamedTuple
 
+from . import json_damage
 from .documents import document, similar_document
-from .json_damage import (
-    DAMAGE,
-    QUOTE_DAMAGE,
-    STRING_DAMAGE,
-    TOGETHER,
-    Mutation,
-    Token,
-    joined,
-    places,
-    quoted,
-    style,
-    tokens,
-)
 
 SEED = 20261122
 PER_KIND = 60
@@ -68,15 +56,15 @@ def _fenced(random: Random, text: str) -> str:
     return f"{random.choice(_LEADS)}\n\n{tick}{text}\n```\n\n{random.choice(_TAILS)}".rstrip()
 
 
-def _structure(mutation: Mutation, *, fence: bool = False, group: str = "structure") -> Kind:
+def _structure(mutation: json_damage.Mutation, *, fence: bool = False, group: str = "structure") -> Kind:
     """Damage to the tokens of a document."""
 
     def make(kind: str, random: Random) -> DamageCase | None:
         meant = document(random)
-        parts = mutation(random, tokens(meant.value, style(random)))
+        parts = mutation(random, json_damage.tokens(meant.value, json_damage.style(random)))
         if parts is None:
             return None
-        text = _fenced(random, joined(parts)) if fence else joined(parts)
+        text = _fenced(random, json_damage.joined(parts)) if fence else json_damage.joined(parts)
         return DamageCase(kind, text, [meant.value], meant.schema)
 
     return Kind(group, make)
@@ -91,41 +79,46 @@ def _python_repr(kind: str, random: Random) -> DamageCase:
 def _together(kind: str, random: Random) -> DamageCase | None:
     """Two or three kinds of damage to the structure, some of them in a fence."""
     meant = document(random)
-    parts: list[Token] | None = tokens(meant.value, style(random))
+    parts: list[json_damage.Token] | None = json_damage.tokens(meant.value, json_damage.style(random))
     ended = True
-    for i in sorted(random.sample(range(len(TOGETHER)), random.randint(2, 3))):
-        name = random.choice(TOGETHER[i])
-        parts = DAMAGE[name](random, parts)
+    for i in sorted(random.sample(range(len(json_damage.TOGETHER)), random.randint(2, 3))):
+        name = random.choice(json_damage.TOGETHER[i])
+        parts = json_damage.DAMAGE[name](random, parts)
         if parts is None:
             return None
         ended = ended and name != "closer missing"
-    text = joined(parts)
+    text = json_damage.joined(parts)
     text = text if ended and random.random() < 0.8 else _fenced(random, text)
     return DamageCase(kind, text, [meant.value], meant.schema)
 
 
-def _strings(damage: Callable[[Random, Token], Token]) -> Kind:
+def _strings(damage: Callable[[Random, json_damage.Token], json_damage.Token]) -> Kind:
     """Damage to the payload of a document."""
 
     def make(kind: str, random: Random) -> DamageCase | None:
-        meant, how = document(random), style(random)
-        sound = quoted(meant.payload, how)
-        parts = [damage(random, p) if p.text == sound else p for p in tokens(meant.value, how)]
-        return DamageCase(kind, joined(parts), [meant.value], meant.schema) if '"' in meant.payload else None
+        meant, how = document(random), json_damage.style(random)
+        sound = json_damage.quoted(meant.payload, how)
+        parts = [damage(random, p) if p.text == sound else p for p in json_damage.tokens(meant.value, how)]
+        return (
+            DamageCase(kind, json_damage.joined(parts), [meant.value], meant.schema) if '"' in meant.payload else None
+        )
 
     return Kind("strings", make, 3)
 
 
-def _several(separators: Sequence[str], mutation: Mutation = lambda random, parts: parts) -> Kind:
+def _several(separators: Sequence[str], mutation: json_damage.Mutation = lambda random, parts: parts) -> Kind:
     """Two or three calls of one shape, the first of them damaged."""
 
     def make(kind: str, random: Random) -> DamageCase | None:
-        first, how = document(random), style(random)
+        first, how = document(random), json_damage.style(random)
         meant = [first, *[similar_document(first, random) for _ in range(random.choice((1, 1, 2)))]]
-        damaged = mutation(random, tokens(first.value, how))
+        damaged = mutation(random, json_damage.tokens(first.value, how))
         if damaged is None:
             return None
-        texts = [joined(damaged), *[joined(tokens(d.value, how)) for d in meant[1:]]]
+        texts = [
+            json_damage.joined(damaged),
+            *[json_damage.joined(json_damage.tokens(d.value, how)) for d in meant[1:]],
+        ]
         return DamageCase(kind, random.choice(separators).join(texts), [d.value for d in meant], first.schema)
 
     return Kind("several", make)
@@ -136,12 +129,12 @@ def _cut(*, fence: bool = False, weight: int = 1) -> Kind:
 
     def make(kind: str, random: Random) -> DamageCase | None:
         meant = document(random)
-        parts = tokens(meant.value, style(random))
-        text = joined(parts)
+        parts = json_damage.tokens(meant.value, json_damage.style(random))
+        text = json_damage.joined(parts)
         if random.random() < 0.5:
             kinds = sorted({p.kind for p in parts[:-1] if p.kind not in ("text", "space")})
-            spot = random.choice(places(random.choice(kinds))(parts[:-1]))
-            text = joined(parts[:spot]) + parts[spot].text[: random.randint(1, len(parts[spot].text))]
+            spot = random.choice(json_damage.places(random.choice(kinds))(parts[:-1]))
+            text = json_damage.joined(parts[:spot]) + parts[spot].text[: random.randint(1, len(parts[spot].text))]
         else:
             text = text[: random.randint(1, len(text) - 1)]
         text = f"{random.choice(_LEADS)}\n\n```json\n{text}" if fence else text
@@ -159,23 +152,23 @@ def _kinds() -> dict[str, Kind]:
     names |= {"closer missing": "last closer missing"}
     found = {
         names.get(name, name): _structure(mutation, fence="closer" in name and "missing" in name)
-        for name, mutation in DAMAGE.items()
+        for name, mutation in json_damage.DAMAGE.items()
         if name != "surplus brace, two readings"
     }
     return found | {
         "Python repr": Kind("structure", _python_repr),
         "fence and prose": _structure(lambda random, parts: parts, fence=True),
-        "fence, prose, trailing comma": _structure(DAMAGE["trailing comma"], fence=True),
+        "fence, prose, trailing comma": _structure(json_damage.DAMAGE["trailing comma"], fence=True),
         "two or three of these": Kind("structure", _together, 3),
-        **{name: _strings(damage) for name, damage in QUOTE_DAMAGE.items()},
-        **{name: _structure(damage, group="strings") for name, damage in STRING_DAMAGE.items()},
-        "surplus brace, two readings": _structure(DAMAGE["surplus brace, two readings"], group="guesses"),
+        **{name: _strings(damage) for name, damage in json_damage.QUOTE_DAMAGE.items()},
+        **{name: _structure(damage, group="strings") for name, damage in json_damage.STRING_DAMAGE.items()},
+        "surplus brace, two readings": _structure(json_damage.DAMAGE["surplus brace, two readings"], group="guesses"),
         "calls, nothing between": _several(("",)),
         "calls, on lines": _several(("\n", "\n\n")),
         "calls, commas between": _several((", ", ",", ",\n")),
-        "calls, first lacks a comma": _several(_ANY, DAMAGE["comma missing between members"]),
-        "calls, first lacks a closer": _several(_ANY, DAMAGE["closer missing"]),
-        "calls, first has a trailing comma": _several(_ANY, DAMAGE["trailing comma"]),
+        "calls, first lacks a comma": _several(_ANY, json_damage.DAMAGE["comma missing between members"]),
+        "calls, first lacks a closer": _several(_ANY, json_damage.DAMAGE["closer missing"]),
+        "calls, first has a trailing comma": _several(_ANY, json_damage.DAMAGE["trailing comma"]),
         "cut": _cut(weight=2),
         "cut, in a fence": _cut(fence=True),
     }

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from outspoken.authoring.diagram import diagram
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.results.errors import OutspokenError
-from tools.shared.generated import outdated, update
 
 from .pages import INDEX, format_table, page
 from .picture import picture
@@ -77,3 +77,27 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
     if code:
         print("run `python -m tools.docs`", file=sys.stderr)
     return code
+
+
+def outdated(wanted: dict[Path, str], present: Iterable[Path]) -> dict[Path, str | None]:
+    """The files whose content differs from what is wanted, with that content; None for files that must go."""
+    changed: dict[Path, str | None] = {
+        path: text for path, text in wanted.items() if not path.is_file() or path.read_bytes() != text.encode()
+    }
+    return changed | {path: None for path in present if path not in wanted}
+
+
+def update(changed: dict[Path, str | None], shown: Callable[[Path], str], *, check: bool) -> int:
+    """Write or remove the files, with `check` only name them. Returns 1 if `check` finds any."""
+    for path, text in changed.items():
+        print(f"{'out of date' if check else 'removed' if text is None else 'written'}: {shown(path)}")
+        if check:
+            continue
+        if text is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode())
+            continue
+        path.unlink()
+        if not any(path.parent.iterdir()):
+            path.parent.rmdir()
+    return int(check and bool(changed))

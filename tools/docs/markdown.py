@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from outspoken.results.snippet import visible
 
@@ -32,7 +32,7 @@ def fence(text: str) -> str:
     return f"{ticks}text\n{text}\n{ticks}"
 
 
-def table(head: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
     """A table of cells that are Markdown; their bars are escaped, also in code spans."""
     lines = [[cell.replace("|", r"\|") for cell in row] for row in (head, *rows)]
     shown = [f"| {' | '.join(line)} |" for line in lines]

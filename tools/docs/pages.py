@@ -12,7 +12,7 @@ from outspoken.authoring.shared.text import joined
 from outspoken.constraints.summary import parts_of
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
-from outspoken.terminal.explain import summary
+from outspoken.viewer.lines import summary
 
 from .markdown import code, codes, fence, plain, table
 

@@ -18,9 +18,9 @@ from outspoken.authoring.shared.corpus import KINDS, Case, load
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
 from outspoken.terminal.errors import UsageError
-from outspoken.terminal.explain import full_view
 from outspoken.terminal.inputs import read_text, read_tools
 from outspoken.terminal.outputs import print_lines, print_written, use_utf8, write_file
+from outspoken.viewer.lines import full_view
 from outspoken.viewer.page import MOST, page, view_data
 from outspoken.viewer.view import View, show
 

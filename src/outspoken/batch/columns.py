@@ -214,10 +214,7 @@ class ReplyColumns:
     def _diagnostic_array(self) -> Array:
         found = [one for _, one in self._diagnostics]
         fields = [
-            strings([one.code for one in found]),
-            strings([one.severity for one in found]),
-            strings([one.message for one in found]),
-            strings([one.format for one in found]),
+            *[strings([getattr(one, name) for one in found]) for name in ("code", "severity", "message", "format")],
             *_places(found),
             strings([one.label for one in found]),
             _texts([one.notes for one in found]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from outspoken.results.errors import OutspokenError
 
@@ -25,7 +25,6 @@ ErrorCode = Literal[
     "worker-died",
     "unreadable-input",
 ]
-ERROR_CODES: tuple[ErrorCode, ...] = get_args(ErrorCode)
 
 
 class BatchError(OutspokenError, ValueError):

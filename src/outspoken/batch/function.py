@@ -93,7 +93,7 @@ class BatchReader:
         """The batch of rows that were read."""
         count = len(rows.values)
         lines = nulls(count, COLUMNS["line"]) if rows.lines is None else cast("Array", pa.array(rows.lines, pa.int64()))
-        ids = strings([None] * count if rows.ids is None else [id_text(value) for value in rows.ids])
+        ids = strings([None] * count if rows.ids is None else [kept_value(value, None, "id") for value in rows.ids])
         made = [repeated(rows.file, count, COLUMNS["file"]), lines, ids]
         made += columns.arrays(has_response=self.options.has_response)
         for name, values in rows.kept.items():
@@ -104,14 +104,13 @@ class BatchReader:
 
     def id_of(self, rows: Rows, row: int) -> str | None:
         """The id of a row as text."""
-        return None if rows.ids is None else id_text(rows.ids[row])
+        return None if rows.ids is None else kept_value(rows.ids[row], None, "id")
 
     def rows_of(self, batch: RecordBatch) -> Rows:
         """The columns of a batch that are read."""
         options = self.options
         values = _values(batch, options.messages_column or options.text_column)
-        hinted = (options.format_column, options.tools_column, options.prefix_column, options.finish_reason_column)
-        hints = tuple([None if name is None else _values(batch, name, values) for name in hinted])
+        hints = tuple([None if name is None else _values(batch, name, values) for name in options.hint_columns])
         ids = None if options.id_column is None else _values(batch, options.id_column, values)
         kept: dict[str, list[Any] | Array] = {}
         for name, kind in options.kept.items():
@@ -133,11 +132,6 @@ def checked_values(found: Sequence[Any], kind: str | None, name: str, values: li
             if not isinstance(values[row], RowError):
                 values[row] = failure.error
     return made
-
-
-def id_text(value: Any) -> str | None:
-    """The value of the id column as text."""
-    return kept_value(value, None, "id")
 
 
 @contextmanager

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import glob
 import os
+import zlib
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+from outspoken.results.packages import Package
+
 from .arrow import RecordBatch, Schema, pa, parquet
 from .errors import BatchError, RowError
 from .function import BatchReader
 from .units import Unit, UnitEnd
-from .unpacking import unpacked
 
 #: The suffixes of files that are found in folders: what is in them, and how they are compressed.
 _KINDS: dict[str, Literal["lines", "parquet"]] = {
@@ -365,3 +367,48 @@ def _ipc(batch: RecordBatch) -> bytes:
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
     return sink.getvalue().to_pybytes()
+
+
+#: So much is unpacked at once: what is lost before a damaged place is not more than this.
+_PIECE = 8192
+#: zstd: the memory that a file may ask for, that of `--ultra --long=31`
+_WINDOW = 1 << 31
+
+
+def unpacked(raw: BinaryIO, compression: str) -> Generator[bytes]:
+    """The content of a file of gzip or zstd, of one member or several, in pieces.
+
+    Raises ValueError where it is damaged, and at its end if that is missing.
+    """
+    unpacker: Any = None
+    count = 0
+    while piece := raw.read(_PIECE):
+        while piece:
+            if unpacker is None:
+                piece = piece.lstrip(b"\0") if count and compression == "gzip" else piece  # padding, as gzip allows it
+                if not piece:
+                    break
+                unpacker, count = _unpacker(compression), count + 1
+            data, error = _unpack(unpacker, piece)
+            if data:
+                yield data
+            if error is not None:
+                raise ValueError(f"its {compression} data is damaged: {error}") from error
+            piece = unpacker.unused_data if unpacker.eof else b""
+            unpacker = None if unpacker.eof else unpacker
+    if unpacker is not None:
+        raise ValueError(f"its {compression} data is cut off")
+
+
+def _unpack(unpacker: Any, piece: bytes) -> tuple[bytes, Exception | None]:
+    try:
+        return unpacker.decompress(piece), None
+    except Exception as error:  # zstandard's errors have no other base
+        return b"", error
+
+
+def _unpacker(compression: str) -> Any:
+    if compression == "gzip":
+        return zlib.decompressobj(wbits=31)
+    zstandard = Package("batch", "zstandard", needed_by="`outspoken.batch`").load("zstandard")
+    return zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()

@@ -24,12 +24,6 @@ class LineReader:
     def __init__(self, options: BatchOptions) -> None:
         self._options = options
         self._response = options.messages_column or options.text_column
-        self._hinted = (
-            options.format_column,
-            options.tools_column,
-            options.prefix_column,
-            options.finish_reason_column,
-        )
         names = (*options.columns, *options.kept)
         self._heads = tuple(dict.fromkeys([name.split(".")[0] for name in names if name != WHOLE_ROW]))
         #: what a line has twice if it has a column twice
@@ -44,7 +38,9 @@ class LineReader:
                 raws.append(line)
                 objects.append(self._object_of(line))
         rows = Rows(self._column(objects, self._response, required=True), file=file, lines=lines)
-        rows.hints = tuple([None if name is None else self._column(objects, name) for name in self._hinted])
+        rows.hints = tuple(
+            [None if name is None else self._column(objects, name) for name in self._options.hint_columns]
+        )
         if self._options.id_column is not None:
             rows.ids = self._column(objects, self._options.id_column)
         for name, kind in self._options.kept.items():

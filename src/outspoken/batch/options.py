@@ -108,6 +108,11 @@ class BatchOptions:
         names = [self.messages_column or self.text_column, *[getattr(self, name) for name in _COLUMN_OPTIONS[:-1]]]
         return tuple(dict.fromkeys([name for name in names if name is not None]))
 
+    @property
+    def hint_columns(self) -> tuple[str | None, ...]:
+        """The columns of `Hints`, in its order."""
+        return self.format_column, self.tools_column, self.prefix_column, self.finish_reason_column
+
     def to_json(self) -> dict[str, Any]:
         """The options as plain data, for a manifest."""
         return json.loads(json.dumps(asdict(self)))

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from io import BufferedRandom
 from pathlib import Path
-from types import TracebackType
 from typing import Any, cast
 
 from outspoken import __version__
@@ -66,9 +65,7 @@ class OutputFolder:
     def __enter__(self) -> OutputFolder:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._journal is not None:
             self._journal.close()
         if self._lock is not None:
@@ -209,14 +206,6 @@ class OutputFolder:
         manifest, path = self._known_manifest(), self.path / UNITS
         if manifest is not None and path.exists():
             self._read_units(path.read_bytes().splitlines(keepends=True), manifest["output"])
-
-    def has_summary(self) -> bool:
-        """Is there a summary, as that of a batch that is complete?"""
-        return (self.path / SUMMARY).exists()
-
-    def remove_summary(self) -> None:
-        """Remove the summary, since there is more to do. Raises OSError."""
-        (self.path / SUMMARY).unlink(missing_ok=True)
 
     def write_summary(self, summary: Summary) -> None:
         """Write the summary. Raises OSError."""

@@ -17,9 +17,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, cast
 
 from .errors import BatchError, RowError
@@ -63,19 +63,13 @@ class _Process:
         self._send(unit)
 
     def _send(self, message: object) -> None:
-        pipe = self.process.stdin
-        assert pipe is not None
-        try:
-            send(cast("BinaryIO", pipe), message)
-        except OSError:
-            return
+        with suppress(OSError):
+            send(cast("BinaryIO", self.process.stdin), message)
 
     def _listen(self, answers: queue.SimpleQueue[tuple[_Process, object]]) -> None:
-        pipe = self.process.stdout
-        assert pipe is not None
         try:
             while True:
-                answers.put((self, receive(cast("BinaryIO", pipe))))
+                answers.put((self, receive(cast("BinaryIO", self.process.stdout))))
         except (EOFError, OSError):
             answers.put((self, EOFError()))
 
@@ -88,11 +82,8 @@ class _Process:
             self.process.kill()
             code = self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except OSError:
-                    continue
+            with suppress(OSError):
+                cast("BinaryIO", pipe).close()
         self._errors.seek(0)
         printed = self._errors.read()[-2000:].decode("utf-8", "replace").strip()
         self._errors.close()
@@ -133,9 +124,7 @@ class Pool:
         threading.Thread(target=self._watch, daemon=True).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._is_open = False
         workers = [worker for worker in self._workers if worker is not None]
         for worker in workers:
@@ -223,7 +212,7 @@ class Pool:
                 raise StoppedError(f"{count} workers ended while they read {place}; the last one {how}")
             return replace(unit, only=None)
         if count == 1:
-            return unit.alone(row)
+            return replace(unit, only=row)  # the row is tried alone
         if is_late:
             return unit.without(row, RowError("timeout", f"the row took longer than {self._timeout:g} s, twice"))
         return unit.without(row, RowError("worker-died", f"the worker that read this row {how}, twice"))

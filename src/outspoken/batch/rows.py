@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.notations.tools import Tools
@@ -13,7 +14,6 @@ from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.errors import LimitError, ToolError, UnknownFormatError
 from outspoken.results.settings import Settings
 
-from .conversations import last_answer
 from .errors import RowError, UnreadableRowError
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ class RowReader:
         self._max_chars = options.max_chars
         self._settings = Settings(max_chars=options.max_chars, screen=options.screen)
         self._tools = Tools.of(options.tools)
-        self._tool_lists: dict[str, Tools | None] = {}
-        self._parsers: dict[tuple[str, str | None], Parser] = {}
+        self._parser_for = lru_cache(_MAX_PARSERS)(self._make_parser)
+        self._tools_for = lru_cache(_MAX_PARSERS)(self._read_tools)
         self._parser = self._parser_of(NO_HINTS)
 
     def read(self, value: Any, hints: Hints, columns: ReplyColumns) -> None:
@@ -101,7 +101,7 @@ class RowReader:
                 cast("Any", value),
                 provider,
                 *([] if format is None else [format]),
-                tools=self._tools_of(hints.tools),
+                tools=self._tools_for(_tools_text(hints.tools)),
                 prefix=_optional_text(hints.prefix, options.prefix_column, options.prefix),
                 repair=options.repair,
                 settings=self._settings,
@@ -129,34 +129,23 @@ class RowReader:
         """The parser for the format and the tools of a row."""
         options = self._options
         format = _optional_text(hints.format, options.format_column, options.format) or "auto"
-        key = None if hints.tools is None else _tools_key(hints.tools)
-        parser = self._parsers.get((format, key))
-        if parser is None:
-            if len(self._parsers) >= _MAX_PARSERS:
-                self._parsers.clear()
-            tools = self._tools_of(hints.tools)
-            parser = Parser(format, tools=tools, repair=options.repair, settings=self._settings)
-            self._parsers[format, key] = parser
-        return parser
+        return self._parser_for(format, _tools_text(hints.tools))
 
-    def _tools_of(self, given: Any) -> Tools | None:
+    def _make_parser(self, format: str, tools: str | None) -> Parser:
+        options = self._options
+        return Parser(format, tools=self._tools_for(tools), repair=options.repair, settings=self._settings)
+
+    def _read_tools(self, given: str | None) -> Tools | None:
         """The tools of a row: its own, or those of all."""
-        if given is None:
-            return self._tools
-        key = _tools_key(given)
-        if key not in self._tool_lists:
-            if len(self._tool_lists) >= _MAX_PARSERS:
-                self._tool_lists.clear()
-            try:
-                self._tool_lists[key] = Tools.of(json.loads(key))
-            except (ValueError, RecursionError):
-                raise UnreadableRowError("invalid-tools", "the tools of the row are not JSON") from None
-        return self._tool_lists[key]
+        try:
+            return self._tools if given is None else Tools.of(json.loads(given))
+        except (ValueError, RecursionError):
+            raise UnreadableRowError("invalid-tools", "the tools of the row are not JSON") from None
 
 
-def _tools_key(given: Any) -> str:
+def _tools_text(given: Any) -> str | None:
     """The tools of a row as JSON."""
-    return given if isinstance(given, str) else json.dumps(given, default=str)
+    return given if given is None or isinstance(given, str) else json.dumps(given, default=str)
 
 
 def _text_of(value: Any, column: str) -> str:
@@ -257,3 +246,43 @@ def dig(value: Any, path: Sequence[str]) -> Any:
             return None
         value = cast("dict[str, Any]", value).get(key)
     return value
+
+
+#: The roles of an assistant, in the words of OpenAI's messages and of ShareGPT's.
+_ASSISTANTS = frozenset({"assistant", "model", "gpt", "chatgpt", "bot", "ai"})
+#: The keys of a message that say no more than its content does.
+_PLAIN = frozenset({"role", "from", "content", "value", "name", "weight", "id"})
+
+
+def last_answer(messages: Any) -> str | dict[str, Any]:
+    """The text of the last message of the assistant, or the message if it holds more than text.
+
+    `messages` may be the JSON text of a list. Raises UnreadableRowError if there is no such message.
+    """
+    if isinstance(messages, str):
+        try:
+            messages = json.loads(messages)
+        except (ValueError, RecursionError):
+            raise UnreadableRowError("not-text", "the messages are text that is not JSON; expected a list") from None
+    if messages is None:
+        raise UnreadableRowError("no-text", "there are no messages")
+    if not isinstance(messages, list):
+        raise UnreadableRowError("not-text", f"the messages are {kind_of(messages)}; expected a list")
+    for message in reversed(cast("list[Any]", messages)):
+        if not isinstance(message, dict):
+            raise UnreadableRowError("not-text", f"a message is {kind_of(message)}; expected an object")
+        found = cast("dict[str, Any]", message)
+        role = found.get("role", found.get("from"))
+        if isinstance(role, str) and role.lower() in _ASSISTANTS:
+            return _answer(found)
+    raise UnreadableRowError("no-answer", "no message is of the assistant")
+
+
+def _answer(message: dict[str, Any]) -> str | dict[str, Any]:
+    content = message.get("content", message.get("value"))
+    known = {key: value for key, value in message.items() if value not in (None, [], {}, "")}
+    if isinstance(content, str) and known.keys() <= _PLAIN:
+        return content
+    if content is None and known.keys() <= _PLAIN:
+        raise UnreadableRowError("no-text", "the last message of the assistant has no content")
+    return {**known, "role": "assistant", "content": content}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterable
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from outspoken.results.arguments import check_choice
 
@@ -14,7 +14,7 @@ from .errors import BatchError
 from .function import BatchReader
 from .inputs import InputFile, UnitCutter, common_schema, find_inputs, reason_of
 from .options import BatchOptions
-from .outputs import OutputFolder, make_manifest
+from .outputs import SUMMARY, OutputFolder, make_manifest
 from .parts import Output
 from .pool import Pool, StoppedError
 from .summary import Counts, Progress, Summary
@@ -102,14 +102,16 @@ class _Batch:
 
     def run(self, pool: Pool, cutter: UnitCutter, workers: int) -> Summary:
         """Read all units that are not done."""
-        units = _Ahead(self._units(cutter))
-        if units.first is None and self._results.has_summary():
+        units = self._units(cutter)
+        first = next(units, None)
+        known = self._results.path / SUMMARY
+        if first is None and known.exists():
             return self._summary(workers)  # there was nothing left to do
         try:
-            self._results.remove_summary()
-            if units.first is not None:
+            known.unlink(missing_ok=True)
+            if first is not None:
                 with pool:
-                    for done in pool.run(units):
+                    for done in pool.run(chain([first], units)):
                         self._add(done.unit, done.counts)
             if self._cut != self._done:
                 raise StoppedError(f"{self._cut - self._done} units were not answered; run the same command again")
@@ -152,16 +154,3 @@ class _Batch:
     def _summary(self, workers: int) -> Summary:
         units, total = self._results.totals()
         return Summary(True, len(self._files), units, total, self._new, round(self._seconds(), 3), workers)
-
-
-class _Ahead:
-    """An iterator whose first item is known before it is taken."""
-
-    def __init__(self, source: Generator[Unit]) -> None:
-        self._source = source
-        self.first: Any = next(source, None)
-
-    def __iter__(self) -> Generator[Unit]:
-        if self.first is not None:
-            yield self.first
-            yield from self._source

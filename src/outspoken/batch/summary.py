@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from outspoken.results.replies import STATUSES
+from outspoken.viewer.lines import aligned
 
 #: How the format of plain text is shown.
 _NO_FORMAT = "none"
@@ -124,10 +125,10 @@ class Summary:
             for counts in total.statuses.values():
                 _add(merged, counts)
             rows.append(_status_row("all", merged))
-        lines = _aligned(rows)
+        lines = aligned(rows)
         if total.quarantine:
             found = [(code, f"{count:,}") for code, count in sorted(total.quarantine.items())]
-            lines += ["", *_aligned([("quarantine", "rows"), *found])]
+            lines += ["", *aligned([("quarantine", "rows"), *found])]
         return "\n".join([*lines, "", *self._notes()])
 
     def _notes(self) -> list[str]:
@@ -150,11 +151,22 @@ def _status_row(name: str, counts: Mapping[str, int]) -> tuple[str, ...]:
     return name, f"{whole:,}", *shares
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    """Rows as lines, with the first column aligned to the left and all others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines: list[list[str]] = []
-    for row in rows:
-        cells = zip(row, widths, strict=True)
-        lines.append([f"{cell:>{width}}" if n else f"{cell:<{width}}" for n, (cell, width) in enumerate(cells)])
-    return ["  ".join(line) for line in lines]
+def progress_text() -> Callable[[Progress], str]:
+    """Return what writes the progress of one batch: the share of the bytes, rows, their rate, and the time left.
+
+    The rate and the time are those of this run: what an earlier run has read counts in neither.
+    """
+    start: list[Progress] = []
+
+    def text(now: Progress) -> str:
+        start.append(now) if not start else None
+        rows, read = now.rows - start[0].rows, now.bytes - start[0].bytes
+        rate = f", {rows / now.seconds:,.0f}/s" if now.seconds else ""
+        bad = f", {now.quarantined:,} in quarantine" if now.quarantined else ""
+        left = round(now.seconds * (now.total_bytes - now.bytes) / read) if read else None
+        end = "" if left is None else f", {left // 60}:{left % 60:02} left"
+        return (
+            f"{now.bytes / max(now.total_bytes, 1):.0%} of {now.total_bytes:,} bytes, {now.rows:,} rows{rate}{bad}{end}"
+        )
+
+    return text

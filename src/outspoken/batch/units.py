@@ -44,10 +44,6 @@ class Unit:
         """The name of the unit's part, without a suffix."""
         return f"part-{self.file:05}-{self.number:06}"
 
-    def alone(self, row: int) -> Unit:
-        """The unit to try one row alone."""
-        return replace(self, only=row)
-
     def without(self, row: int, error: RowError) -> Unit:
         """The unit without a row, and with the reason."""
         return replace(self, only=None, skipped=(*self.skipped, (row, error)))

@@ -13,7 +13,6 @@ import os
 import pickle
 import queue
 import signal
-import struct
 import sys
 import threading
 from dataclasses import dataclass
@@ -33,7 +32,6 @@ from .units import Unit
 
 #: What stands in the shared memory while no row is read.
 NO_ROW = -1
-_LENGTH = struct.Struct("<Q")
 #: Linux: send a signal when the parent ends.
 _PR_SET_PDEATHSIG = 1
 
@@ -69,22 +67,16 @@ class Failed:
 
 def send(file: BinaryIO, message: object) -> None:
     """Write a message to a pipe."""
-    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-    file.write(_LENGTH.pack(len(data)))
-    file.write(data)
+    pickle.dump(message, file, pickle.HIGHEST_PROTOCOL)
     file.flush()
 
 
 def receive(file: BinaryIO) -> Any:
     """Read a message from a pipe. Raises EOFError at its end."""
-    head = file.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        raise EOFError
-    (length,) = _LENGTH.unpack(head)
-    data = file.read(length)
-    if len(data) < length:
-        raise EOFError
-    return pickle.loads(data)
+    try:
+        return pickle.load(file)
+    except pickle.UnpicklingError as error:  # the other process was killed while it wrote
+        raise EOFError from error
 
 
 def map_cursors(path: str) -> mmap.mmap:

@@ -27,14 +27,15 @@ class Group(click.Group):
     """A group of commands, by the titles of the sections that they are listed in.
 
     With a `package`, the command `x` is the attribute `run` of the module `package.x`; what is listed is only its name
-    and its purpose.
+    and its purpose. Without a command, the group shows its help.
     """
 
     def __init__(
         self, name: str, *, listed: Mapping[str, Sequence[click.Command]], package: str = "", **settings: Any
     ) -> None:
         commands = [one for section in listed.values() for one in section]
-        super().__init__(name, commands, context_settings=CONTEXT, **settings)
+        settings |= {"context_settings": CONTEXT, "invoke_without_command": True, "callback": _show_help_if_bare}
+        super().__init__(name, commands, **settings)
         self.listed, self.package = listed, package
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -84,8 +85,8 @@ class Group(click.Group):
         return f"there is no command `{name}`{hint}"
 
 
-def show_help_if_bare(ctx: click.Context) -> int:
-    """Show the help of a group that was given no command."""
+@click.pass_context
+def _show_help_if_bare(ctx: click.Context) -> int:
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
     return 0

@@ -1,8 +1,4 @@
-"""Runs a command: its errors as one sentence, and its exit code.
-
-Exit codes: 0 for success, 1 if a response, row or grammar has errors, 2 if the command cannot run, 3 if `batch` is
-stopped, 130 and 143 if it is interrupted or terminated.
-"""
+"""Runs a command: its errors as one sentence, and its exit code (see `program.EXIT_CODES`)."""
 
 from __future__ import annotations
 

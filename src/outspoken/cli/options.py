@@ -1,4 +1,4 @@
-"""The options that commands share: the same spelling, the same words of help and the same meaning everywhere."""
+"""How commands are declared, and the options that they share: the same spelling, words and meaning everywhere."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -17,8 +18,10 @@ from outspoken.results.edits import REPAIR_LIMITS, RepairLimit
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import check_file, read_chunks, read_text, read_tools, screen_size, unescaped
 
+from .groups import CONTEXT, example_text
+
 if TYPE_CHECKING:
-    from outspoken.notations.tools import Tools
+    from outspoken.parsing.options import ParserOptions
     from outspoken.parsing.parser import Parser
     from outspoken.results.geometry import Screen
 
@@ -30,6 +33,30 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 #: What the help of a command says of FILE.
 FILES_HELP = "\n\nFILE is a response, and `-` standard input, which is read if no FILE is given."
+
+
+class Command(cloup.Command):
+    """A command whose errors know it: click's parser does not always say whose option is wrong."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
+
+def command(
+    name: str, help: str, *examples: tuple[str, str], kind: type[Command] = Command
+) -> Callable[[Callable[..., int]], Command]:
+    """Declare a command. The first sentence of `help` is its purpose; the function returns the exit code.
+
+    Examples are pairs of a command line and what it does.
+    """
+    purpose = help.partition("\n\n")[0].rstrip(".")
+    settings: dict[str, Any] = {"help": help, "epilog": example_text(*examples), "context_settings": CONTEXT}
+    return cloup.command(name, cls=kind, short_help=purpose[0].lower() + purpose[1:], **settings)
 
 
 class File(_Path):
@@ -161,20 +188,20 @@ class Reading:
         names = ("format", "tools", "screen", "prefix", "repair", "finish_reason")
         return cls(*[given.pop(name, None) for name in names])
 
-    @property
-    def tools(self) -> Tools | None:
-        """The tools of the file. Raises UsageError if it cannot be read."""
-        return read_tools(self.tools_file) if self.tools_file else None
+    @cached_property
+    def options(self) -> ParserOptions:
+        """The options of `Parser`. Raises UsageError if the file of the tools cannot be read."""
+        tools = read_tools(self.tools_file) if self.tools_file else None
+        return {"tools": tools, "repair": self.repair, "screen": self.screen}
 
     def parser(self) -> Parser:
         """The parser of the responses; its options are checked before any input is read."""
         from outspoken.parsing.parser import Parser
 
-        format = "auto" if self.format is None else self.format
-        return Parser(format, tools=self.tools, repair=self.repair, screen=self.screen)
+        return Parser("auto" if self.format is None else self.format, **self.options)
 
     @property
-    def known(self) -> dict[str, str | None]:
+    def known(self) -> dict[str, Any]:
         """What is known of a response."""
         return {"prefix": self.prefix, "finish_reason": self.finish_reason}
 

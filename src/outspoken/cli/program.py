@@ -11,7 +11,7 @@ import click
 
 from outspoken import __version__
 
-from .groups import Group, example_text, show_help_if_bare
+from .groups import Group, example_text
 
 #: The variable in which a shell asks for completions; the script of `outspoken completion` sets it.
 COMPLETE = "_OUTSPOKEN_COMPLETE"
@@ -55,20 +55,18 @@ _EXAMPLES = example_text(
 )
 
 
-@click.group(
-    "outspoken",
-    cls=Group,
-    package="outspoken.cli.commands",
-    listed={
-        title: [click.Command(name, short_help=words) for name, words in rows.items()]
-        for title, rows in COMMANDS.items()
-    },
-    invoke_without_command=True,
-    help="Read what language models say: tool calls, reasoning and GUI actions.",
-    epilog="\n".join(["\b", "Exit codes:", *_CODES, "", _EXAMPLES]),
+_version = click.version_option(
+    __version__, "-V", "--version", message="outspoken %(version)s", help="print the version"
 )
-@click.version_option(__version__, "-V", "--version", message="outspoken %(version)s", help="print the version")
-@click.pass_context
-def program(ctx: click.Context) -> int:
-    """Show the help if no command is given."""
-    return show_help_if_bare(ctx)
+program = _version(
+    Group(
+        "outspoken",
+        package="outspoken.cli.commands",
+        listed={
+            title: [click.Command(name, short_help=words) for name, words in rows.items()]
+            for title, rows in COMMANDS.items()
+        },
+        help="Read what language models say: tool calls, reasoning and GUI actions.",
+        epilog="\n".join(["\b", "Exit codes:", *_CODES, "", _EXAMPLES]),
+    )
+)

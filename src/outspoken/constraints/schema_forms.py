@@ -7,22 +7,13 @@ from typing import Any, cast
 
 from outspoken.notations.schema import referred
 
+from . import schema_parts
 from .automata import complement, intersection, matching
 from .dfa_patterns import dfa_pattern
 from .forms import EMPTY, NOTHING, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, choice, optional, seq
 from .free_text import text_automaton
 from .number_ranges import integer_pattern, number_pattern
 from .plain_patterns import escape
-from .schema_parts import (
-    FORMATS,
-    TYPES,
-    PlainPattern,
-    merged_schema,
-    other_properties,
-    required_keys,
-    search_pattern,
-    unenforced,
-)
 from .styles import INTEGER, NUMBER, Style
 
 #: Objects and lists without a schema of their own nest no deeper.
@@ -42,7 +33,7 @@ class SchemaForms:
         self._depth = self._least_depth = 0
         self._anything: list[Rule] = []
 
-    def value(self, schema: Any, path: str = "", kinds: frozenset[str] = TYPES) -> Form:
+    def value(self, schema: Any, path: str = "", kinds: frozenset[str] = schema_parts.TYPES) -> Form:
         """The form of a value. Only values of the JSON types `kinds` count."""
         if schema is False:
             return NOTHING
@@ -53,8 +44,8 @@ class SchemaForms:
     def _of(self, schema: dict[str, Any], path: str, kinds: frozenset[str]) -> Form:
         if isinstance(ref := schema.get("$ref"), str):
             return self._referred(ref, schema, path, kinds)
-        merged = merged_schema(schema, self._root)
-        for keyword in unenforced(merged):
+        merged = schema_parts.merged_schema(schema, self._root)
+        for keyword in schema_parts.unenforced(merged):
             self._warn(f"{path or 'the arguments'}: `{keyword}` is not enforced")
         if "const" in merged or "enum" in merged:
             return self._listed(merged, kinds)
@@ -63,7 +54,7 @@ class SchemaForms:
                 rest = {name: inner for name, inner in merged.items() if name != key}
                 return choice(
                     [
-                        self.value(merged_schema({**rest, "allOf": [option]}, self._root), path, kinds)
+                        self.value(schema_parts.merged_schema({**rest, "allOf": [option]}, self._root), path, kinds)
                         for option in cast("list[Any]", options)
                     ]
                 )
@@ -80,7 +71,7 @@ class SchemaForms:
         others = {key: inner for key, inner in schema.items() if key != "$ref"}
         if others.keys() - {"description", "title", "default", "examples"}:
             return self._of({**others, "allOf": [referred(ref, self._root), *others.get("allOf", [])]}, path, kinds)
-        if kinds != TYPES:
+        if kinds != schema_parts.TYPES:
             return self.value(referred(ref, self._root), path, kinds)
         if ref not in self._references:
             name = ref.rpartition("/")[2] or "root"
@@ -93,7 +84,7 @@ class SchemaForms:
     def _listed(self, schema: dict[str, Any], kinds: frozenset[str]) -> Form:
         """One of the values that a schema lists."""
         values: list[Any] = [schema["const"]] if "const" in schema else schema["enum"]
-        declared = set(self._kinds(schema, TYPES)) if "type" in schema else TYPES
+        declared = set(self._kinds(schema, schema_parts.TYPES)) if "type" in schema else schema_parts.TYPES
         fitting = [v for v in values if _kind(v) in declared or (_kind(v) == "integer" and "number" in declared)]
         return choice([self._style.value(v) for v in fitting if _kind(v) in kinds or _kind(v) == "integer" in kinds])
 
@@ -124,17 +115,17 @@ class SchemaForms:
     # strings
 
     def _string(self, schema: dict[str, Any], path: str) -> Form:
-        if isinstance(plain := schema.get("pattern"), PlainPattern):
+        if isinstance(plain := schema.get("pattern"), schema_parts.PlainPattern):
             return self._style.string_of(plain)
         style, low = self._style, int(schema.get("minLength", 0))
         high = int(schema["maxLength"]) if schema.get("maxLength") is not None else None
-        known = FORMATS.get(schema.get("format", ""))
+        known = schema_parts.FORMATS.get(schema.get("format", ""))
         if not isinstance(schema.get("pattern"), str):
             if known is None:
                 return style.string(low, high)
             if style.has_formats and not low and high is None:
                 return style.string_of(known)
-        patterns = [search_pattern(schema["pattern"])] if isinstance(schema.get("pattern"), str) else []
+        patterns = [schema_parts.search_pattern(schema["pattern"])] if isinstance(schema.get("pattern"), str) else []
         text = FreeText(style.excluded, low=low, high=high, patterns=(*patterns, *([known] if known else [])))
         try:
             return style.quoted(text) if any(text_automaton(text).accepts) else NOTHING
@@ -152,7 +143,7 @@ class SchemaForms:
     def object(self, schema: dict[str, Any], path: str) -> Form:
         """An object: the properties in the order of the schema, then others, if the schema says that there are any."""
         properties: dict[str, Any] = schema.get("properties") or {}
-        required = required_keys(schema)
+        required = schema_parts.required_keys(schema)
         listed = {**properties, **{key: True for key in required if key not in properties}}
         style = self._style
         if any(listed[key] is False for key in required):
@@ -175,7 +166,7 @@ class SchemaForms:
 
     def _others(self, schema: dict[str, Any], listed: Iterable[str], path: str) -> Form:
         """An entry with a key that is not listed; NOTHING if there is none."""
-        more = other_properties(schema)
+        more = schema_parts.other_properties(schema)
         if more is False:
             return NOTHING
         known = "|".join([f"(?:{escape(key)})" for key in listed])

@@ -37,17 +37,8 @@ from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
+from . import messages as shared
 from .framework import Framework
-from .messages import (
-    METADATA,
-    CallIds,
-    IdentifiedCall,
-    Passage,
-    has_failed_call,
-    message_parts,
-    metadata,
-    retry_message,
-)
 from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem
 
 _PYDANTIC_AI = Framework("pydantic_ai", "pydantic-ai-slim", "2.68")
@@ -104,7 +95,7 @@ class OutspokenModel(_wrapper.WrapperModel):
         ]
         return self._make_parser(tools=tools)
 
-    def _read(self, response: Any, parser: Parser, ids: CallIds) -> Any:
+    def _read(self, response: Any, parser: Parser, ids: shared.CallIds) -> Any:
         """A response with what its text parts mean in their place."""
         parts: list[Any] = []
         replies: list[Reply] = []
@@ -113,7 +104,7 @@ class OutspokenModel(_wrapper.WrapperModel):
             if part.part_kind == "text":
                 reply = parser.parse(part.content, prefix=prefix, finish_reason=reason)
                 replies.append(reply)
-                parts += [_part(item) for item in message_parts(reply, ids)]
+                parts += [_part(item) for item in shared.message_parts(reply, ids)]
             else:
                 prefix = "" if part.part_kind == "thinking" else prefix  # the prompt's `<think>` is closed
                 parts.append(part)
@@ -130,7 +121,7 @@ class AskAgain(_capabilities.AbstractCapability[Any]):
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
         """Raise ModelRetry for a response whose metadata says that a call could not be read."""
-        found: dict[str, Any] = response.metadata.get(METADATA, {}) if response.metadata else {}
+        found: dict[str, Any] = response.metadata.get(shared.METADATA, {}) if response.metadata else {}
         if "retry" in found and not response.tool_calls:
             raise _exceptions.ModelRetry(found["retry"])
         return response
@@ -139,7 +130,7 @@ class AskAgain(_capabilities.AbstractCapability[Any]):
 class _Stream(_models.StreamedResponse):
     """A stream of the wrapped model, with what its text means."""
 
-    def __init__(self, wrapped: Any, parser: Parser, prefix: str | None, ids: CallIds) -> None:
+    def __init__(self, wrapped: Any, parser: Parser, prefix: str | None, ids: shared.CallIds) -> None:
         _models.StreamedResponse.__init__(self, model_request_parameters=wrapped.model_request_parameters)
         self._wrapped, self._parser, self._prefix, self._ids = wrapped, parser, prefix, ids
         self._texts: dict[int, ReplyStream] = {}  # by the index of the part
@@ -243,15 +234,15 @@ class _Stream(_models.StreamedResponse):
     timestamp = property(lambda self: self._wrapped.timestamp)
 
 
-def _ids(messages: Any) -> CallIds:
+def _ids(messages: Any) -> shared.CallIds:
     """Ids for the calls of a response to these messages."""
     calls = [part for message in messages for part in message.parts if part.part_kind == "tool-call"]
-    return CallIds(taken=[call.tool_call_id for call in calls])
+    return shared.CallIds(taken=[call.tool_call_id for call in calls])
 
 
-def _part(item: Passage | IdentifiedCall) -> Any:
+def _part(item: shared.Passage | shared.IdentifiedCall) -> Any:
     """A part of a response. The arguments of a call with a problem are no JSON, so that it cannot run."""
-    if isinstance(item, Passage):
+    if isinstance(item, shared.Passage):
         return (_messages.TextPart if item.kind == "text" else _messages.ThinkingPart)(content=item.text)
     args = item.arguments_text if item.problem is None else item.refusal
     return _messages.ToolCallPart(tool_name=item.name, args=args, tool_call_id=item.id)
@@ -272,11 +263,11 @@ def _metadata(response: Any, replies: list[Reply]) -> Any:
     """The metadata of a response, with what the framework has no field for."""
     found: dict[str, Any] = {}
     for reply in replies:
-        for key, value in metadata(reply).items():
+        for key, value in shared.metadata(reply).items():
             found[key] = found[key] + value if isinstance(value, list) and key in found else value
-        if has_failed_call(reply):
-            found["retry"] = retry_message(reply)
+        if shared.has_failed_call(reply):
+            found["retry"] = shared.retry_message(reply)
     if not found:
         return response.metadata
     known: dict[str, Any] = response.metadata or {}
-    return {**known, METADATA: found}
+    return {**known, shared.METADATA: found}

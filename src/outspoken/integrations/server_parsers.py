@@ -1,4 +1,4 @@
-"""What the plug-ins of inference servers share: names of parsers, and readers that lose nothing.
+"""What the plug-ins of inference servers share: names of parsers, readers that lose nothing, and constraints.
 
 A server has two fields for a message, content and calls, and cannot take a call back. So a call is passed on when it is
 complete. A call that is truncated or invalid stays in the content as the model wrote it, and so do GUI actions.
@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
+from outspoken.constraints.deriving import ReasoningMode, constraint
 from outspoken.constraints.heads import common_beginning
 from outspoken.grammar import registry
 from outspoken.notations.tools import ToolLike, Tools
@@ -349,3 +350,37 @@ class ReasoningSplitter:
 
 def _after_break(text: str, is_behind: bool) -> str:
     return text.lstrip("\r\n") if is_behind else text
+
+
+def choice_of(tool_choice: Any) -> str:
+    """The tool choice of a request, as `constraint` takes it: a word, or the name of the tool that is called."""
+    if tool_choice is None:
+        return "auto"
+    if isinstance(tool_choice, str):
+        return tool_choice
+    named = getattr(tool_choice, "function", None) or tool_choice
+    return getattr(named, "name", None) or getattr(named, "mode", None) or "auto"
+
+
+def structural_tag(
+    format: str,
+    tools: Tools | None,
+    tool_choice: Any,
+    *,
+    parallel: bool = True,
+    reasoning: ReasoningMode = "none",
+    tokenizer: Any = None,
+) -> dict[str, Any] | None:
+    """The structural tag that holds a response to the format and the schemas of the tools; None if there are no tools.
+
+    What it does not enforce goes to the log of the server. Raises ConstraintError if the format cannot write what is
+    asked for.
+    """
+    choice = choice_of(tool_choice)
+    if tools is None or choice == "none":
+        return None
+    added = tokenizer if hasattr(tokenizer, "get_added_vocab") else None
+    made = constraint(format, tools=tools, tool_choice=choice, parallel=parallel, reasoning=reasoning, tokenizer=added)
+    for warning in made.warnings:
+        _logger.warning("outspoken: the constraint of %s: %s", made.format, warning)
+    return made.to_xgrammar()

@@ -36,18 +36,8 @@ from outspoken.grammar import registry
 from outspoken.rendering.render import render
 from outspoken.results.replies import Reply, ToolCall
 
+from . import server_parsers as parsers
 from .framework import Framework
-from .server_constraints import structural_tag
-from .server_parsers import (
-    CallReader,
-    Pieces,
-    ReasoningSplitter,
-    arguments_of,
-    needed_tags,
-    parser_names,
-    readable_tools,
-    reasoning_parser_names,
-)
 
 _SGLANG = Framework("sglang", "sglang", "0.5.23")
 _base: Any = _SGLANG.load("sglang.srt.function_call.base_format_detector")
@@ -67,12 +57,12 @@ class OutspokenDetector(_base.BaseFormatDetector):
         parent: Any = super()
         parent.__init__()
         self._tokenizer = tokenizer
-        self._reader: CallReader | None = None
+        self._reader: parsers.CallReader | None = None
         self._count = 0
 
     def has_tool_call(self, text: str) -> bool:
         """Whether the content of the message is not the text as it is."""
-        pieces = CallReader(self.format, behind_reasoning=True).read(text)
+        pieces = parsers.CallReader(self.format, behind_reasoning=True).read(text)
         return bool(pieces.calls) or pieces.content != text
 
     def detect_and_parse(self, text: str, tools: list[Any]) -> Any:
@@ -89,7 +79,7 @@ class OutspokenDetector(_base.BaseFormatDetector):
 
     def finish(self, tools: list[Any]) -> Any:
         """What the end of the response adds to a message."""
-        return self._next(Pieces() if self._reader is None else self._reader.close())
+        return self._next(parsers.Pieces() if self._reader is None else self._reader.close())
 
     def parses_required_natively(self) -> bool:
         """True: required calls are in the format, too, and not in JSON of the server's own."""
@@ -105,9 +95,9 @@ class OutspokenDetector(_base.BaseFormatDetector):
         """The constraint of a request. Raises ConstraintError if the format cannot write what is asked for."""
         if self.format == "auto":
             return None
-        tag = structural_tag(
+        tag = parsers.structural_tag(
             self.format,
-            readable_tools(tools),
+            parsers.readable_tools(tools),
             tool_choice,
             parallel=parallel_tool_calls,
             reasoning="free" if thinking_mode else "none",
@@ -128,18 +118,18 @@ class OutspokenDetector(_base.BaseFormatDetector):
         begin = text[: match.start()]
         return _types.StructureInfo(begin=begin, end=text[match.end() :], trigger=begin.partition(name)[0].strip())
 
-    def _reader_for(self, tools: list[Any]) -> CallReader:
+    def _reader_for(self, tools: list[Any]) -> parsers.CallReader:
         # Whether a parser of reasoning stands before this one is not known. If none does, tags say where reasoning is.
-        return CallReader(self.format, readable_tools(tools), behind_reasoning=True)
+        return parsers.CallReader(self.format, parsers.readable_tools(tools), behind_reasoning=True)
 
-    def _next(self, pieces: Pieces) -> Any:
+    def _next(self, pieces: parsers.Pieces) -> Any:
         first = self._count
         self._count += len(pieces.calls)
         return self._result(pieces, range(first, self._count))
 
-    def _result(self, pieces: Pieces, indices: Any) -> Any:
+    def _result(self, pieces: parsers.Pieces, indices: Any) -> Any:
         calls = [
-            _types.ToolCallItem(tool_index=index, name=call.name, parameters=arguments_of(call))
+            _types.ToolCallItem(tool_index=index, name=call.name, parameters=parsers.arguments_of(call))
             for index, call in zip(indices, pieces.calls, strict=True)
         ]
         return _types.StreamingParseResult(normal_text=pieces.content, calls=calls)
@@ -151,7 +141,7 @@ class OutspokenReasoningDetector(_reasoning.BaseReasoningFormatDetector):
     format: ClassVar[str]
 
     def __init__(self, stream_reasoning: bool = True, force_reasoning: bool | None = None, **options: Any) -> None:
-        tags = needed_tags(self.format)
+        tags = parsers.needed_tags(self.format)
         opened = self.format != "auto" and bool(registry.header(self.format).opened)
         parent: Any = super()
         parent.__init__(
@@ -163,18 +153,18 @@ class OutspokenReasoningDetector(_reasoning.BaseReasoningFormatDetector):
             **options,
         )
         self._prefix = tags.open if self._in_reasoning else None if force_reasoning is None else ""
-        self._splitter: ReasoningSplitter | None = None
+        self._splitter: parsers.ReasoningSplitter | None = None
         self._thought, self._held, self._has_content = "", "", False
 
     def detect_and_parse(self, text: str) -> Any:
         """The reasoning of a whole response, and the text without it."""
-        reasoning, rest = ReasoningSplitter(self.format, self._prefix).split(text)
+        reasoning, rest = parsers.ReasoningSplitter(self.format, self._prefix).split(text)
         return self._maybe_apply_force_nonempty_content(_reasoning.StreamingParseResult(rest, reasoning))
 
     def parse_streaming_increment(self, new_text: str) -> Any:
         """What a chunk adds to the reasoning, and the text behind it."""
         if self._splitter is None:
-            self._splitter = ReasoningSplitter(self.format, self._prefix)
+            self._splitter = parsers.ReasoningSplitter(self.format, self._prefix)
         return self._result(*self._splitter.feed(new_text), is_last=False)
 
     def finish(self) -> Any:
@@ -195,10 +185,10 @@ class OutspokenReasoningDetector(_reasoning.BaseReasoningFormatDetector):
 
 def register() -> None:
     """Register a parser for each format. SGLang calls it when it loads its plug-ins."""
-    for name, format in parser_names().items():
+    for name, format in parsers.parser_names().items():
         made = type(f"{name}_Detector", (OutspokenDetector,), {"format": format, "__module__": __name__})
         _calls.FunctionCallParser.ToolCallParserEnum[name] = made
-    for name, format in reasoning_parser_names().items():
+    for name, format in parsers.reasoning_parser_names().items():
         fields = {"format": format, "__module__": __name__}
         made = type(f"{name}_ReasoningDetector", (OutspokenReasoningDetector,), fields)
         _reasoning.ReasoningParser.DetectorMap[name.lower()] = made

@@ -10,17 +10,7 @@ from outspoken.parsing.options import FinishReason
 from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import Session
 from outspoken.providers.export.replay import without
-from outspoken.results.events import (
-    Done,
-    Event,
-    ReasoningDelta,
-    ReasoningEnd,
-    TextDelta,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    ToolCallUnfinished,
-)
+from outspoken.results import events as results
 from outspoken.results.replies import Reply, ToolCall
 
 from .messages import CallIds, IdentifiedCall
@@ -56,7 +46,9 @@ class CallEnd:
     announced: bool
 
 
-StreamItem: TypeAlias = "TextDelta | ReasoningDelta | ReasoningEnd | CallStart | CallDelta | CallEnd"
+StreamItem: TypeAlias = (
+    "results.TextDelta | results.ReasoningDelta | results.ReasoningEnd | CallStart | CallDelta | CallEnd"
+)
 
 
 class ReplyStream:
@@ -114,34 +106,34 @@ class ReplyStream:
         self._session = self._session or self._parser.session(prefix=self._prefix)
         return self._session
 
-    def _items(self, event: Event) -> list[StreamItem]:
+    def _items(self, event: results.Event) -> list[StreamItem]:
         items = self._items_of(event)
         self._calls |= {item.position: item.call for item in items if isinstance(item, CallEnd)}
         return items
 
-    def _items_of(self, event: Event) -> list[StreamItem]:
+    def _items_of(self, event: results.Event) -> list[StreamItem]:
         match event:
-            case ReasoningDelta() if self._joins_reasoning and self._needs_break:
+            case results.ReasoningDelta() if self._joins_reasoning and self._needs_break:
                 self._needs_break = False
-                return [ReasoningDelta(f"\n\n{event.text}")]
-            case ReasoningEnd():
+                return [results.ReasoningDelta(f"\n\n{event.text}")]
+            case results.ReasoningEnd():
                 self._needs_break = True
                 return [event]
-            case TextDelta() | ReasoningDelta():
+            case results.TextDelta() | results.ReasoningDelta():
                 return [event]
-            case ToolCallStart():
+            case results.ToolCallStart():
                 return [self._announce(event.index, event.id, event.name)]
-            case ToolCallDelta():
+            case results.ToolCallDelta():
                 call = self._announced[event.index]
                 return [CallDelta(call.position, call.id, event.arguments)] if event.arguments else []
-            case ToolCallEnd():
+            case results.ToolCallEnd():
                 return self._end(event.index, event.call)
-            case ToolCallUnfinished():
+            case results.ToolCallUnfinished():
                 # Its diagnostics are known at the end of the response.
                 if event.index in self._announced:
                     self._unfinished[event.index] = (self._announced[event.index], event.call)
                 return []
-            case Done():
+            case results.Done():
                 return self._end_unfinished(event.reply)
             case _:
                 return []

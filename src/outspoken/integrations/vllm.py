@@ -35,19 +35,8 @@ from typing import Any, ClassVar
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import ConstraintError
 
+from . import server_parsers as parsers
 from .framework import Framework
-from .server_constraints import choice_of, structural_tag
-from .server_parsers import (
-    CallReader,
-    Pieces,
-    ReasoningSplitter,
-    ReasoningTags,
-    arguments_of,
-    needed_tags,
-    parser_names,
-    readable_tools,
-    reasoning_parser_names,
-)
 
 _VLLM = Framework("vllm", "vllm", "0.33")
 _tool_parsers: Any = _VLLM.load("vllm.tool_parsers")
@@ -73,7 +62,7 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
         parent.__init__(tokenizer, tools)
         #: set by the server if it has no parser for reasoning
         self.skip_reasoning_parsing = False
-        self._reader: CallReader | None = None
+        self._reader: parsers.CallReader | None = None
         self._count = 0
 
     def adjust_request(self, request: Any) -> Any:
@@ -87,7 +76,7 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
     def get_structural_tag(self, request: Any, *, reasoning: bool = False, strict_level: Any = None) -> Any:
         """The constraint of a request. Raises ConstraintError if calls are required that the format cannot write."""
         try:
-            tag = structural_tag(
+            tag = parsers.structural_tag(
                 self.format,
                 self._tools_of(request),
                 request.tool_choice,
@@ -96,7 +85,7 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
                 tokenizer=self.model_tokenizer,
             )
         except ConstraintError as error:
-            if choice_of(request.tool_choice) != "auto":
+            if parsers.choice_of(request.tool_choice) != "auto":
                 raise
             _logger.warning("outspoken: the calls of a response are not constrained: %s", error)
             return None
@@ -130,11 +119,11 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
         return None if self._reader is None else self._delta(self._reader.close())
 
     def _tools_of(self, request: Any) -> Tools | None:
-        return readable_tools(request.tools or self.tools)
+        return parsers.readable_tools(request.tools or self.tools)
 
-    def _reader_for(self, request: Any) -> CallReader:
+    def _reader_for(self, request: Any) -> parsers.CallReader:
         has_reasoning = not self.skip_reasoning_parsing
-        return CallReader(
+        return parsers.CallReader(
             self.format,
             self._tools_of(request),
             behind_reasoning=has_reasoning,
@@ -145,11 +134,11 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
     def _call(self, call: Any) -> dict[str, Any]:
         """The fields of a call."""
         written = call.id or _chat_utils.make_tool_call_id()
-        function = _protocol.FunctionCall(name=call.name, arguments=arguments_of(call))
+        function = _protocol.FunctionCall(name=call.name, arguments=parsers.arguments_of(call))
         return {"id": written, "type": "function", "function": function}
 
-    def _delta(self, pieces: Pieces) -> Any:
-        if pieces == Pieces():
+    def _delta(self, pieces: parsers.Pieces) -> Any:
+        if pieces == parsers.Pieces():
             return None
         calls: list[Any] = []
         for call in pieces.calls:
@@ -166,14 +155,14 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
     """Reads the reasoning of a response in one format, and leaves the text behind it to the parser of calls."""
 
     format: ClassVar[str]
-    tags: ClassVar[ReasoningTags]
+    tags: ClassVar[parsers.ReasoningTags]
     engine_based_streaming = True
 
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
         parent: Any = super()
         parent.__init__(tokenizer, *args, **kwargs)
         self._prefix: str | None = None
-        self._splitter: ReasoningSplitter | None = None
+        self._splitter: parsers.ReasoningSplitter | None = None
 
     @property
     def reasoning_start_str(self) -> str | None:
@@ -217,7 +206,7 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
 
     def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
         """The reasoning of a whole response, and the text without it."""
-        reasoning, rest = ReasoningSplitter(self.format, self._prefix).split(model_output)
+        reasoning, rest = parsers.ReasoningSplitter(self.format, self._prefix).split(model_output)
         return reasoning or None, rest or None
 
     def extract_reasoning_streaming(
@@ -231,7 +220,7 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
     ) -> Any:
         """What a chunk adds to the reasoning, and the text behind it; None for nothing."""
         if self._splitter is None:
-            self._splitter = ReasoningSplitter(self.format, self._prefix)
+            self._splitter = parsers.ReasoningSplitter(self.format, self._prefix)
         return _reasoning_delta(*self._splitter.feed(delta_text))
 
     def has_engine_confirmed_reasoning_end(self) -> bool:
@@ -264,21 +253,21 @@ def _reasoning_delta(reasoning: str, rest: str) -> Any:
 
 
 #: The name of each parser by the name of its class, which is made when the server first asks for it.
-_TOOL_PARSERS = {f"{name}_ToolParser": name for name in parser_names()}
-_REASONING_PARSERS = {f"{name}_ReasoningParser": name for name in reasoning_parser_names()}
+_TOOL_PARSERS = {f"{name}_ToolParser": name for name in parsers.parser_names()}
+_REASONING_PARSERS = {f"{name}_ReasoningParser": name for name in parsers.reasoning_parser_names()}
 
 
 def __getattr__(name: str) -> Any:
     """Make the class of a parser."""
     if name in _TOOL_PARSERS:
         base, parser = OutspokenToolParser, _TOOL_PARSERS[name]
-        fields: dict[str, Any] = {"format": parser_names()[parser], "__module__": __name__}
+        fields: dict[str, Any] = {"format": parsers.parser_names()[parser], "__module__": __name__}
         if fields["format"] != "auto":  # a constraint is that of one format
             fields["structural_tag_model"] = parser
     elif name in _REASONING_PARSERS:
         base = OutspokenReasoningParser
-        format = parser_names()[_REASONING_PARSERS[name]]
-        fields = {"format": format, "tags": needed_tags(format), "__module__": __name__}
+        format = parsers.parser_names()[_REASONING_PARSERS[name]]
+        fields = {"format": format, "tags": parsers.needed_tags(format), "__module__": __name__}
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     made = globals()[name] = type(name, (base,), fields)

@@ -12,11 +12,11 @@ from outspoken.constraints import Constraint, ConstraintError, constraint
 from outspoken.constraints.deriving import TARGETS
 from outspoken.grammar import registry
 from outspoken.results.snippet import visible
+from outspoken.viewer.lines import segment_title
 from outspoken.viewer.page import page, view_data
-from outspoken.viewer.segments import segment_title
 from outspoken.viewer.view import View, show
 
-from .given import Asked, Given, ProblemError, as_json
+from .given import Asked, Given, ProblemError, as_json, one_line
 from .grammars import use_format
 
 #: Detection reads a text in every format, so it is asked of the beginning only.
@@ -51,7 +51,7 @@ def constrained(asked: Asked) -> Any:
     if target not in TARGETS:
         raise ProblemError("choice", f"there is no target `{target}`; choose one of {', '.join(TARGETS)}", status=400)
     name = use_format(given)
-    return _written(_constraint(given, _format(_reply(given)) if name == "auto" else name), target)
+    return _written(_constraint(given, (_reply(given).format or "") if name == "auto" else name), target)
 
 
 def rendered(asked: Asked) -> Any:
@@ -63,7 +63,7 @@ def file(asked: Asked) -> Any:
     """A page of one response that works from a file, as HTML; `formats` are those in which the reply is rendered."""
     given, view = asked.given, _view(asked.given)
     name, reply = use_format(given), view.reply
-    shown = _format(reply) if name == "auto" else name
+    shown = (reply.format or "") if name == "auto" else name
     made, to = cache(partial(_constraint, given, shown)), dict.fromkeys([shown, *asked.formats])
     constraints = {target: _said(lambda target: _written(made(), target), target) for target in TARGETS if shown}
     texts = {name: _said(lambda name: _rendered(given, reply, name), name) for name in to if name}
@@ -88,17 +88,13 @@ def answer(what: str, asked: Asked) -> tuple[int, bytes]:
     except ProblemError as error:
         problem = error
     except (OutspokenError, ValueError, TypeError) as error:
-        problem = ProblemError("format" if isinstance(error, UnknownFormatError) else "", _sentence(error))
+        problem = ProblemError("format" if isinstance(error, UnknownFormatError) else "", one_line(error))
     except MemoryError:
         problem = ProblemError("", "this needs more memory than the playground may use; shorten it")
     except Exception as error:
         words = f"this could not be shown ({type(error).__name__}: {error}); please report it with the response"
-        problem = ProblemError("", _sentence(words), status=500)
+        problem = ProblemError("", one_line(words), status=500)
     return problem.status, problem.body
-
-
-def _sentence(error: object) -> str:
-    return visible(" ".join(str(error).split()))
 
 
 def _view(given: Given) -> View:
@@ -107,10 +103,6 @@ def _view(given: Given) -> View:
 
 def _reply(given: Given) -> Reply:
     return parse(given.text, use_format(given), **given.known, **given.options())
-
-
-def _format(reply: Reply) -> str:
-    return reply.format or ""
 
 
 def _constraint(given: Given, name: str) -> Constraint:
@@ -128,21 +120,21 @@ def _written(made: Constraint, target: str) -> dict[str, Any]:
     try:
         written: Any = getattr(made, f"to_{target}")()
     except ValueError as error:
-        raise ProblemError("choice", f"`{made.format}` has no constraint for {target}: {_sentence(error)}") from None
+        raise ProblemError("choice", f"`{made.format}` has no constraint for {target}: {one_line(error)}") from None
     text = written if isinstance(written, str) else json.dumps(written, ensure_ascii=False, indent=2)
     return {"text": text, "notes": [visible(warning) for warning in made.warnings]}
 
 
 def _rendered(given: Given, reply: Reply, to: str) -> dict[str, Any]:
     """The reply in a format, without what is truncated or invalid. Raises ProblemError if the format cannot say it."""
-    to = _format(reply) if to == "auto" else to
+    to = (reply.format or "") if to == "auto" else to
     if not to:
         raise ProblemError("choice", "no format was detected; choose one to write the reply in")
     whole = [segment for segment in reply.segments if getattr(segment, "status", "ok") in ("ok", "repaired")]
     try:
         text = render(whole, to, **given.options())
     except RenderError as error:
-        raise ProblemError("choice", f"`{to}` cannot say this: {_sentence(error)}") from None
+        raise ProblemError("choice", f"`{to}` cannot say this: {one_line(error)}") from None
     left_out = [segment_title(segment) for segment in reply.segments if segment not in whole]
     return {"text": text, "notes": [f"left out, since it would look complete: {title}" for title in left_out]}
 
@@ -152,7 +144,7 @@ def _said(make: Callable[[str], dict[str, Any]], choice: str) -> dict[str, Any]:
     try:
         made = make(choice)
     except (ProblemError, OutspokenError, ValueError) as error:
-        return {"text": "", "error": _sentence(error)}
+        return {"text": "", "error": one_line(error)}
     text: str = made["text"]
     if len(text) <= _MOST_IN_FILE:
         return made

@@ -111,11 +111,8 @@ async def _problem(request: Request, error: Exception) -> Response:
 def _check_origin(request: Request) -> None:
     """Raise ProblemError for a request that no page of this server has sent."""
     headers, own = request.headers, f"http://{request.headers['host'].lower()}"
-    is_own = headers.get("origin", own).lower() == own and headers.get("sec-fetch-site", "none") in (
-        "same-origin",
-        "none",
-    )
-    if not is_own:
+    is_own = headers.get("origin", own).lower() == own
+    if not is_own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         raise ProblemError("", "this request comes from another site, and is refused", status=403)
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise ProblemError("", "a request to the playground is JSON", status=403)

@@ -9,8 +9,9 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from outspoken import Screen, ToolError
+from outspoken import ToolError
 from outspoken.notations.tools import Tools
+from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import screen_size, unescaped
 
@@ -100,11 +101,9 @@ class Given(BaseModel):
 
     def options(self) -> dict[str, Any]:
         """The options of a parser. Raises ProblemError if the tools or the screen are not valid."""
-        return {"tools": self.read_tools(), "screen": self._screen()}
-
-    def _screen(self) -> Screen | None:
+        tools = self.read_tools()
         try:
-            return screen_size(self.screen) if self.screen.strip() else None
+            return {"tools": tools, "screen": screen_size(self.screen) if self.screen.strip() else None}
         except UsageError as error:
             raise ProblemError("screen", str(error)) from None
 
@@ -154,6 +153,11 @@ FIRST = Given(
         '{"city": {"type": "string"}, "days": {"type": "integer"}}}}]'
     ),
 )
+
+
+def one_line(told: object) -> str:
+    """What an error says, on one line."""
+    return visible(" ".join(str(told).split()))
 
 
 def as_json(found: Any) -> bytes:

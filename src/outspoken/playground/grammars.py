@@ -16,9 +16,8 @@ from outspoken.authoring.shared.grammar_source import Source
 from outspoken.grammar import registry
 from outspoken.grammar.header import read_header
 from outspoken.results.errors import GrammarError
-from outspoken.results.snippet import visible
 
-from .given import Given, Place, ProblemError
+from .given import Given, Place, ProblemError, one_line
 
 #: What an edited grammar is called: the name of its format and this.
 SUFFIX = "_edited"
@@ -52,16 +51,16 @@ def _load(text: str) -> str:
     try:
         known = read_header(text, "grammar").format
         if not _NAME.fullmatch(known):
-            words = (
-                f"`{known[:_LONGEST]}` is no name: write up to {_LONGEST} of a-z, 0-9 and _, beginning with a letter"
+            words = f"is no name: write up to {_LONGEST} of a-z, 0-9 and _, beginning with a letter"
+            raise GrammarError(
+                "grammar", f"`{known[:_LONGEST]}` {words}", line=text[: text.index(known)].count("\n") + 1
             )
-            raise GrammarError("grammar", words, line=text[: text.index(known)].count("\n") + 1)
         renamed = _FORMAT.sub(rf"\g<1>{known}{SUFFIX}", text, count=1)  # what is read in it asks for it by its own name
         return registry.add(f"{known}{SUFFIX}", renamed, _path())
     except GrammarError as error:
         places = list(_places(text, error))
         place = f"line {places[0].line}, column {places[0].column}: " if places else ""
-        words = places[0].message if places else _one_line(error.message)
+        words = places[0].message if places else one_line(error.message)
         raise ProblemError("grammar", f"the grammar cannot be used: {place}{words}", places) from None
     except RecursionError:
         raise ProblemError("grammar", "the grammar cannot be used: it nests too deeply; name the inner parts") from None
@@ -78,12 +77,8 @@ def _places(text: str, error: GrammarError) -> Iterator[Place]:
     found = [one for one in check_grammar(CheckedGrammar(checkout, source, file)) if one.severity == "error"]
     if error.line or source.field("format") is None:  # it is the header that is refused
         span = file.line(error.line)
-        found.insert(0, file.finding("grammar-refused", span, _one_line(error.message), *error.helps))
+        found.insert(0, file.finding("grammar-refused", span, one_line(error.message), *error.helps))
     for diagnostic in found[:_MOST]:
         helps = (*diagnostic.notes, *diagnostic.helps)
         place = (diagnostic.line, diagnostic.column, *diagnostic.span)
         yield Place(*place, diagnostic.message, diagnostic.severity, helps)
-
-
-def _one_line(message: str) -> str:
-    return visible(" ".join(message.split()))

@@ -27,7 +27,7 @@ def begin_with(
     """What a page begins with; None for the example, if there is neither a text nor an option.
 
     `text` is a response, or what a page saved: its options come with it. `format` is the name of a format or the path
-    of a grammar, the `options` are the other fields of `Given`.
+    of a grammar, the `options` are the other fields of `Given`; those that are None are not given.
 
     Raises UsageError if the grammar cannot be read or a saved file is damaged, and UnknownFormatError.
     """
@@ -41,6 +41,7 @@ def begin_with(
         options["grammar"] = read_text(format)
     elif format != "auto":
         options["format"] = registry.resolve(format)
+    options = {key: value for key, value in options.items() if value is not None}
     made = checked(Given.model_validate, {"name": name, "text": text or "", **options})
     return None if made == Given() else made
 

@@ -28,14 +28,14 @@ class ErrorCategory(str, Enum):
 
 
 _SYNTAX = frozenset({*CODES, *MARKUP, *JSON_NOTES}) | frozenset({
-    "broken-payload", "invalid-answer", "invalid-call", "invalid-list", "invalid-payload", "joined-actions",
+    "broken-payload", "call-in-reasoning", "invalid-answer", "invalid-call", "invalid-list", "invalid-payload", "joined-actions",
     "left-out", "moved-actions", "odd-marker", "refused-text", "repeated-action", "repeated-argument",
     "unknown-key", "unread-markup", "unsound-response", "unwrapped-object", "wrapped-actions",
 })  # fmt: skip
 _MISMATCH = frozenset({
     "clamped-point", "coerced-value", "invalid-action", "invalid-item", "marker-not-registered",
     "mistyped-argument", "odd-payload", "unknown-element", "unknown-tool", "unread-entry", "unwrapped-array",
-    "wrapped-object", "wrong-element", "wrong-kind", "wrong-type",
+    "unlisted-value", "wrapped-object", "wrong-element", "wrong-kind", "wrong-type",
 })  # fmt: skip
 _MISSING = frozenset(
     {"default-value", "empty-response", "missing-actions", "missing-argument", "missing-payload", "nothing-usable"}
@@ -44,8 +44,8 @@ _TRUNCATED = re.compile("cut-|unclosed-|truncated|token-limit$")
 #: The codes that are no mistake in the response itself.
 OTHER_CODES = frozenset({
     "ambiguous-space", "content-filter", "extra-payload", "invented-result", "opens-nothing", "other-choices",
-    "other-format", "other-values", "provider-error", "refusal", "repeated-id", "repeated-message",
-    "suggestions-with-proposal",
+    "other-format", "other-values", "provider-error", "quoted-call", "refusal", "repeated-id", "repeated-message",
+    "suggestions-with-proposal", "thought-call",
 })  # fmt: skip
 
 #: The messages that distinguish what is absent from what is of the wrong kind, where the code does not.

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from outspoken.grammar.registry import PLAIN
 from outspoken.json.read import read_json
-from outspoken.notations.coerce import fits
-from outspoken.notations.tools import Tools
 from outspoken.parsing.parser import Parser
 from outspoken.results.actions.union import Action
 from outspoken.results.construct import construct
@@ -39,7 +37,6 @@ def evaluate(
     found, parser = strategies.read(request), strategies.parser
     reply = found.reply
     pending = [*_response_diagnostics(request, found, settings.expect, parser)]
-    pending += _argument_diagnostics(reply, parser.tools)
     every = [*request.response.problems, *reply.diagnostics, *place_diagnostics(pending, reply.raw)]
     every += [d for check in checks for d in check(reply, request.context)]
     problems = tuple([d for d in every if d.severity != "note"])
@@ -137,24 +134,6 @@ def _generic_problem(found: Attempt) -> PendingDiagnostic:
     else:
         message = f"the response is {found.reply.status}"
     return PendingDiagnostic("unsound-response", message, (0, len(found.reply.raw)), "warning", found.reply.format)
-
-
-def _argument_diagnostics(reply: Reply, tools: Tools | None) -> Iterator[PendingDiagnostic]:
-    """Missing arguments of complete calls, and arguments of another type than in the schema of the tool."""
-    if tools is None:
-        return
-    for call in reply.tool_calls:
-        for key in tools.required(call.name):
-            if key not in call.arguments:
-                message = f"the argument `{key}` of `{call.name}` is missing"
-                yield PendingDiagnostic("missing-argument", message, call.span, "warning", reply.format)
-        if any(d.code == "mistyped-argument" and _within(d, call.span) for d in reply.diagnostics):
-            continue
-        for key, value in call.arguments.items():
-            types = tools.types(call.name, key)
-            if types is not None and not fits(value, types):
-                message = f"the argument `{key}` of `{call.name}` should be {' or '.join(sorted(types))}"
-                yield PendingDiagnostic("mistyped-argument", message, call.span, "warning", reply.format)
 
 
 def _within(diagnostic: Diagnostic, span: tuple[int, int]) -> bool:

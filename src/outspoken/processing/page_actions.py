@@ -15,11 +15,12 @@ from outspoken.json.scanner import NotJsonError, decode
 from outspoken.parsing.parser import Parser
 from outspoken.results.actions.union import Action
 from outspoken.results.arguments import check_type, kind_of, text_of
-from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
-from outspoken.results.replies import Reply, Segment, Status
+from outspoken.results.replies import Reply, Segment
 from outspoken.results.settings import DEFAULT
+
+from .responses import changed
 
 #: A response with actions: its text, or the values decoded from it.
 ActionsLike: TypeAlias = "str | bytes | Mapping[str, Any] | Sequence[Any] | None"
@@ -72,15 +73,6 @@ def parse_action(
         return found[0]
     extra: dict[str, Any] = dict(response) if isinstance(response, Mapping) else {}
     return unknown_action("", extra, {"raw": reply.raw, "span": (0, len(reply.raw))})
-
-
-def _replaced(reply: Reply, segments: list[Segment], diagnostics: list[Diagnostic], status: Status) -> Reply:
-    every = sorted([*reply.diagnostics, *diagnostics], key=lambda note: note.span[0])
-    return construct(Reply, {**_values(reply), "segments": segments, "diagnostics": every, "status": status})
-
-
-def _values(reply: Reply) -> dict[str, Any]:
-    return {field: getattr(reply, field) for field in Reply.model_fields}
 
 
 class _ActionReader:
@@ -138,10 +130,8 @@ class _ActionReader:
             findings += pending
             start = end + 2
         status = "invalid" if any(action.status == "invalid" for action in actions) else "ok"
-        empty = self._values_parser.parse("")
-        return _replaced(
-            construct(Reply, {**_values(empty), "raw": raw}), [*actions], place_diagnostics(findings, raw), status
-        )
+        notes = sorted(place_diagnostics(findings, raw), key=_start)
+        return changed(self._values_parser.parse(""), raw=raw, segments=actions, diagnostics=notes, status=status)
 
     def _read_item(self, text: str, start: int) -> tuple[Action | None, list[PendingDiagnostic]]:
         """The action of a list item, and its diagnostics."""
@@ -168,8 +158,13 @@ class _ActionReader:
             if any(segment.kind == "action" and segment.status == "ok" for segment in found.segments):
                 message = f"the actions are not where `{self.name}` has them; spans refer to their JSON text"
                 note = PendingDiagnostic("moved-actions", message, (0, len(text)), "warning", self.name)
-                return _replaced(found, found.segments, place_diagnostics([note], text), found.status)
+                notes = [*found.diagnostics, *place_diagnostics([note], text)]
+                return changed(found, diagnostics=sorted(notes, key=_start))
         return None
+
+
+def _start(note: Diagnostic) -> int:
+    return note.span[0]
 
 
 def _written(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from outspoken.providers.decode.sdk_objects import ChunkLike
 from outspoken.providers.stream import parse_response
@@ -53,5 +53,9 @@ def with_native(reply: Reply, native: tuple[Segment, ...]) -> Reply:
         return reply
     # of segments at the same place, those that the provider sent come first
     segments = sorted([*native, *reply.segments], key=lambda segment: segment.span[0])
-    values = {field: getattr(reply, field) for field in Reply.model_fields}
-    return construct(Reply, {**values, "segments": segments})
+    return changed(reply, segments=segments)
+
+
+def changed(reply: Reply, **fields: Any) -> Reply:
+    """A reply with other values of some fields."""
+    return construct(Reply, {name: fields.get(name, getattr(reply, name)) for name in Reply.model_fields})

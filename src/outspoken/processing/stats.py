@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any
 
 from outspoken.results.replies import STATUSES, Status
+from outspoken.viewer.lines import aligned
 
 from .categories import ErrorCategory
 
@@ -119,9 +120,9 @@ class ParseStats:
             rows.append(("all", *self._row(None)))
         found, rates = self.errors(), self.error_rates()
         mistakes = [(c.value, f"{n:,}", f"{rates[c]:.1f}%") for c, n in found.items() if n]
-        lines = _aligned(rows)
+        lines = aligned(rows)
         if mistakes:
-            lines += ["", *_aligned([("mistakes", "responses", "share"), *mistakes])]
+            lines += ["", *aligned([("mistakes", "responses", "share"), *mistakes])]
         return "\n".join(lines)
 
     def _row(self, name: str | None) -> tuple[str, ...]:
@@ -162,10 +163,3 @@ def _counted(value: Any) -> int:
     if type(value) is not int or value < 0:
         raise ValueError(f"{value!r} is not a count")
     return value
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    """Rows as lines, with the first column aligned to the left and all others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [[f"{cell:>{w}}" if n else f"{cell:<{w}}" for n, (cell, w) in enumerate(zip(r, widths))] for r in rows]  # noqa: B905
-    return ["  ".join(line) for line in lines]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any, cast
 
 from outspoken.results import events as results
@@ -41,22 +42,6 @@ class ParsedDelta:
     is_complete: bool = False
 
 
-class _Pieces:
-    """A text that grows by pieces. They are joined when the text is asked for, so that adding one costs no copy."""
-
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-
-    def add(self, piece: str) -> None:
-        if piece:
-            self._pieces.append(piece)
-
-    def joined(self) -> str:
-        if len(self._pieces) > 1:
-            self._pieces = ["".join(self._pieces)]
-        return self._pieces[0] if self._pieces else ""
-
-
 class LLMResponseParser:
     """Reads the chunks of one message; call `reset` before the next message.
 
@@ -76,26 +61,26 @@ class LLMResponseParser:
         """Forget the message; the next chunk begins another one."""
         self._stream: ProviderStream | None = None
         self._provider = ""
-        self._thinking, self._text = _Pieces(), _Pieces()
+        self._thinking, self._text = StringIO(newline=""), StringIO(newline="")
         #: by index, which is not the place in the list: calls that break off in their name have an index only
         self._calls: dict[int, dict[str, Any]] = {}
-        self._arguments: dict[int, _Pieces] = {}
+        self._arguments: dict[int, StringIO] = {}
 
     @property
     def thinking(self) -> str:
         """The thinking so far."""
-        return self._thinking.joined()
+        return self._thinking.getvalue()
 
     @property
     def text(self) -> str:
         """The text so far."""
-        return self._text.joined()
+        return self._text.getvalue()
 
     @property
     def tool_calls(self) -> list[dict[str, Any]]:
         """The calls so far, in order, with all of their arguments that have arrived."""
         for index, pieces in self._arguments.items():
-            self._calls[index]["function"]["arguments"] = pieces.joined()
+            self._calls[index]["function"]["arguments"] = pieces.getvalue()
         return list(self._calls.values())
 
     def parse_openai(self, delta: ChunkLike) -> ParsedDelta:
@@ -145,18 +130,18 @@ class LLMResponseParser:
                     head: dict[str, Any] = {"index": index, "id": id, "type": "function"}
                     delta.tool_calls.append({**head, "function": {"name": name, "arguments": ""}})
                     self._calls[index] = {**head, "function": {"name": name, "arguments": ""}}
-                    self._arguments[index] = _Pieces()
+                    self._arguments[index] = StringIO(newline="")
                 case results.ToolCallDelta(index, arguments):
                     delta.tool_calls.append({"index": index, "function": {"arguments": arguments}})
-                    self._arguments[index].add(arguments)
+                    self._arguments[index].write(arguments)
                 case results.ToolCallEnd(index, call) | results.ToolCallUnfinished(index, call) if index in self._calls:
                     self._calls[index]["status"] = call.status
                 case Finished():
                     delta.is_complete = True
                 case _:
                     pass
-        self._text.add(delta.text)
-        self._thinking.add(delta.thinking)
+        self._text.write(delta.text)
+        self._thinking.write(delta.thinking)
         return delta
 
 

@@ -17,15 +17,13 @@ from outspoken.results.arguments import check_type
 from outspoken.results.packages import Package
 
 from .apis.anthropic import AnthropicApi
-from .apis.base import Api
-from .apis.chat import ChatApi
+from .apis.base import Api, ChatApi
 from .apis.responses import ResponsesApi
 from .exchange import CLIENT_GONE, Exchange
 from .http_errors import HttpError
 from .metrics import Metrics
-from .request_ids import find_request_id, make_request_id, with_request_id
 from .settings import ServerSettings
-from .upstream import Deadline, Upstream, to_client, to_upstream
+from .upstream import Deadline, Upstream, find_request_id, make_request_id, to_client, to_upstream, with_request_id
 
 #: The APIs that the proxy speaks. An error about an unknown path has the shape of the first whose path it begins with.
 _PROMETHEUS = Package("serve", "prometheus-client", needed_by="the page of metrics")

@@ -12,8 +12,7 @@ from outspoken.constraints.deriving import Constraint, constraint
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import OutspokenError
 
-from .http_errors import HttpError
-from .json_bodies import write_object
+from .http_errors import HttpError, write_object
 from .settings import ServerSettings
 from .upstream import Headers
 

@@ -20,13 +20,20 @@ from outspoken.providers.replies import ProviderReply
 
 from .apis.base import Api, ApiRequest
 from .constrain import constrain_request
-from .http_errors import HttpError, bad_upstream_response
-from .json_bodies import write_object
+from .http_errors import HttpError, bad_upstream_response, write_object
 from .metrics import Metrics
-from .request_ids import find_request_id, make_request_id, with_request_id
 from .rewriter import Rewriter
 from .settings import ServerSettings
-from .upstream import Deadline, Headers, Upstream, to_client, to_upstream
+from .upstream import (
+    Deadline,
+    Headers,
+    Upstream,
+    find_request_id,
+    make_request_id,
+    to_client,
+    to_upstream,
+    with_request_id,
+)
 
 _T = TypeVar("_T")
 _LOG = logging.getLogger("outspoken.serving")

@@ -1,8 +1,9 @@
-"""HTTP errors of the proxy. Each API writes them in its own shape; see `outspoken.serving.apis`."""
+"""HTTP errors of the proxy, which each API writes in its own shape (see `outspoken.serving.apis`), and JSON bodies."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, cast
 
 
 class HttpError(Exception):
@@ -22,3 +23,27 @@ class HttpError(Exception):
 def bad_upstream_response(problem: str) -> HttpError:
     """Make the error for an upstream that sends no chat completion."""
     return HttpError(502, f"the upstream's {problem}", "bad_upstream_response")
+
+
+def parse_object(body: bytes) -> dict[str, Any]:
+    """Parse the JSON object of a request. Raises HttpError."""
+    try:
+        request: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        raise HttpError(400, "the request is not JSON", "invalid_json") from None
+    if not isinstance(request, dict):
+        raise HttpError(400, "the request is not a JSON object", "invalid_json")
+    return cast("dict[str, Any]", request)
+
+
+def write_object(body: dict[str, Any]) -> bytes:
+    """Write JSON as UTF-8, or as ASCII if it has half a character, which UTF-8 cannot encode."""
+    try:
+        return json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(body).encode()
+
+
+def without_halves(body: dict[str, Any]) -> dict[str, Any]:
+    """Copy JSON, with a question mark for each half of a character, which server-sent events cannot have."""
+    return json.loads(json.dumps(body, ensure_ascii=False).encode(errors="replace"))

@@ -7,7 +7,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -16,18 +15,16 @@ from outspoken.results.snippet import visible
 from .errors import UsageError
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
     from outspoken.results.replies import Reply
+    from outspoken.viewer.lines import Line
 
-#: A style and a text; the styles are the names in `COLORS`, or empty.
-Line = tuple[str, str]
 #: Writes a text in a style, without a line break.
 Writer = Callable[[str, str], None]
 
-#: The codes of each style, as terminals take them (ECMA-48, SGR).
+#: The codes of each style, as terminals take them (ECMA-48, SGR). Those of others are that of headings.
 COLORS = {
     "head": "1",
+    "": "",
     "text": "",
     "reasoning": "3;35",
     "tool_call": "32",
@@ -71,7 +68,7 @@ def make_writer(color: str) -> Writer:
         os.system("")  # a call of any command makes the console read escape sequences
 
     def write(style: str, text: str) -> None:
-        codes = COLORS.get(style) if colored else ""
+        codes = COLORS.get(style, COLORS["head"]) if colored else ""
         if codes:
             body = text.rstrip("\n")
             text = f"\x1b[{codes}m{body}\x1b[0m{text[len(body) :]}" if body else text
@@ -108,16 +105,10 @@ def print_reply(reply: Reply, file: str | None = None) -> None:
 
 def print_event(event: object, file: str | None = None) -> None:
     """Print an event as a line of JSON; of several files, with `file` as its first field."""
-    line = _adapter(type(event)).dump_json(event).decode()
+    from pydantic_core import to_json  # only events need it
+
+    line = to_json(event, inf_nan_mode="null").decode()
     print(line if file is None else f'{{"file":{json.dumps(file, ensure_ascii=False)},{line[1:]}', flush=True)
-
-
-@cache
-def _adapter(kind: type[object]) -> TypeAdapter[object]:
-    """What serialises the events of a class."""
-    from pydantic import TypeAdapter  # only events need it
-
-    return TypeAdapter(kind)
 
 
 def exit_code(reply: Reply) -> int:

@@ -20,7 +20,7 @@ from outspoken.results.diagnostics import Repair
 from outspoken.results.events import Event
 from outspoken.results.printing import one_line, several_lines
 
-from .segments import segment_title, segment_value
+from .lines import segment_title, segment_value
 from .steps import Step
 from .tree import Node
 from .view import Moment, View

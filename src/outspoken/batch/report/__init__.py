@@ -5,6 +5,6 @@
 - `arguments`: calls with invalid arguments
 - `examples`: rows that are kept as examples
 - `tally`: the counts of all rows, and the examples
-- `markup`, `charts`, `sections`, `page`: the HTML
+- `page`: the HTML, by the template `page.html`
 - `write`: `write_report`
 """

@@ -1,8 +1,4 @@
-"""`outspoken batch`: reads files of responses with every core, into a folder of results.
-
-Exit codes: 0 if all rows were read, 1 if some are in quarantine, 2 for wrong usage, 3 if it was stopped before the end,
-130 and 143 if it was interrupted or terminated.
-"""
+"""`outspoken batch`: reads files of responses with every core, into a folder of results."""
 
 from __future__ import annotations
 
@@ -14,17 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 from cloup import argument, option_group
 
-from outspoken.cli.framework import command
-from outspoken.cli.options import (
-    File,
-    Reading,
-    format_option,
-    json_option,
-    option,
-    positive,
-    provider_option,
-    reading_options,
-)
+from outspoken.cli import options
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import read_json
@@ -41,13 +27,11 @@ _COLUMNS = {
     "finish-reason-column": "a column with the finish reason of each row",
     "messages-column": "a column with lists of messages: the last answer of the assistant is read",
 }
-
-
 _TEXT = "the column of responses or a provider's bodies; `a.b` leads into objects, `.` is the line"
 _KEEP = "a column to keep, with or without a type: NAME, NAME:json, :string, :int64, :float64, :bool; may be repeated"
 
 
-@command(
+@options.command(
     "batch",
     "Read files of responses with every core, into a folder of results."
     "\n\nIN is a file of JSON lines (also .gz, .zst) or of Parquet, a folder, or a pattern.",
@@ -55,47 +39,46 @@ _KEEP = "a column to keep, with or without a type: NAME, NAME:json, :string, :in
     ("outspoken batch a.jsonl.gz -o parsed/ -f hermes --id-column id", "one file in a known format"),
     ("outspoken stats parsed/", "the summary, again"),
 )
-@argument("inputs", nargs=-1, required=True, metavar="IN...", type=File())
-@reading_options(
-    provider_option("the rows are bodies of this provider's responses"),
-    format=format_option(default=None, shown="auto"),
+@argument("inputs", nargs=-1, required=True, metavar="IN...", type=options.File())
+@options.reading_options(
+    options.provider_option("the rows are bodies of this provider's responses"),
+    format=options.format_option(default=None, shown="auto"),
 )
 @option_group(
     "Columns",
-    option("--text-column C", _TEXT, default="text"),
-    *[option(f"--{name} C", words) for name, words in _COLUMNS.items()],
-    option("--keep C", _KEEP, multiple=True),
+    options.option("--text-column C", _TEXT, default="text"),
+    *[options.option(f"--{name} C", words) for name, words in _COLUMNS.items()],
+    options.option("--keep C", _KEEP, multiple=True),
 )
 @option_group(
     "Limits",
-    option("--max-chars N", "longer responses are not read", click.IntRange(1), default=16_000_000),
-    option("--row-timeout SECONDS", "a row that takes longer is not read", positive, default=60.0, shown=60),
-    option("--workers N", "the number of processes", click.IntRange(1), shown="one for each core"),
-    option("--unit-bytes N", "how much of the input makes one part", click.IntRange(1)),
+    options.option("--max-chars N", "longer responses are not read", click.IntRange(1), default=16_000_000),
+    options.option(
+        "--row-timeout SECONDS", "a row that takes longer is not read", options.positive, default=60.0, shown=60
+    ),
+    options.option("--workers N", "the number of processes", click.IntRange(1), shown="one for each core"),
+    options.option("--unit-bytes N", "how much of the input makes one part", click.IntRange(1)),
 )
 @option_group(
     "Output",
-    option("-o --out DIR", "the folder of the results", File(), required=True),
-    option("--output TYPE", "parquet or jsonl", click.Choice(("parquet", "jsonl")), default="parquet"),
-    option("--restart", "remove the results that are in DIR, and begin again"),
-    json_option("write the summary as JSON"),
+    options.option("-o --out DIR", "the folder of the results", options.File(), required=True),
+    options.option("--output TYPE", "parquet or jsonl", click.Choice(("parquet", "jsonl")), default="parquet"),
+    options.option("--restart", "remove the results that are in DIR, and begin again"),
+    options.json_option("write the summary as JSON"),
 )
-def run(
-    inputs: tuple[str, ...], out: str, workers: int | None, unit_bytes: int | None, output: str, restart: bool,
-    as_json: bool, **given: Any,
-) -> int:  # fmt: skip
+def run(inputs: tuple[str, ...], out: str, as_json: bool, **given: Any) -> int:
     """Run the batch, and print the summary."""
     from outspoken.batch import StoppedError  # the list of commands need not wait for it
     from outspoken.batch import run as run_batch
-    from outspoken.batch.progress import progress_text
+    from outspoken.batch.summary import progress_text
 
     text = progress_text()
-    running: dict[str, Any] = {"workers": workers, "unit_bytes": unit_bytes, "output": output, "restart": restart}
+    running = {name: given.pop(name) for name in ("workers", "unit_bytes", "output", "restart")}
     before = signal.signal(signal.SIGTERM, _end)
     try:
-        options = _options(Reading.of(given), given)
+        wanted = _options(options.Reading.of(given), given)
         with ProgressLine() as line:
-            summary = run_batch(inputs, out, options, progress=lambda now: line.show(text(now)), **running)
+            summary = run_batch(inputs, out, wanted, progress=lambda now: line.show(text(now)), **running)
     except StoppedError as error:
         code, reason = 3, str(error)
     except KeyboardInterrupt:
@@ -115,7 +98,7 @@ def _end(number: int, frame: object) -> NoReturn:
     sys.exit(143)
 
 
-def _options(reading: Reading, given: dict[str, Any]) -> BatchOptions:
+def _options(reading: options.Reading, given: dict[str, Any]) -> BatchOptions:
     """The options of a batch; those of columns and limits have the same names. Raises UsageError for wrong ones."""
     from outspoken.batch import BatchOptions
 

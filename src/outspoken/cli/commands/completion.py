@@ -9,7 +9,7 @@ import click
 from click.shell_completion import get_completion_class
 from cloup import argument
 
-from outspoken.cli.framework import command
+from outspoken.cli.options import command
 from outspoken.terminal.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")

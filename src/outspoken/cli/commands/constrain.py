@@ -10,8 +10,7 @@ import cloup
 from cloup import argument, option_group
 from cloup.constraints import RequireExactly
 
-from outspoken.cli.framework import command
-from outspoken.cli.options import SHARED, File, format_names, format_option, json_option, option, size
+from outspoken.cli.options import SHARED, File, command, format_names, format_option, json_option, option, size
 from outspoken.constraints.deriving import TARGETS, constraint
 from outspoken.results.errors import ConstraintError, OutspokenError
 from outspoken.results.snippet import visible

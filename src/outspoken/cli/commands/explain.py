@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from outspoken.cli.framework import command
-from outspoken.cli.options import (
-    FILES_HELP,
-    Reading,
-    Source,
-    format_names,
-    input_options,
-    option,
-    output_options,
-    sources,
-)
+from outspoken.cli import options
 from outspoken.grammar import registry
 from outspoken.parsing.inspection import detect
 from outspoken.parsing.parser import Parser
-from outspoken.terminal.explain import explanation, tree_view
 from outspoken.terminal.outputs import exit_code, print_json, print_lines, print_title
-
-if TYPE_CHECKING:
-    from outspoken.viewer.tree import Node
-    from outspoken.viewer.view import View
+from outspoken.viewer.lines import explanation, tree_as_json, tree_view
 
 
-@command(
+@options.command(
     "explain",
-    "Show a response part by part, the formats that match it, and why." + FILES_HELP,
+    "Show a response part by part, the formats that match it, and why." + options.FILES_HELP,
     ("outspoken explain response.txt", "name the parts, and the formats that fit"),
     ("outspoken explain --tree -t 'Action: wait()'", "the rules and tokens of the grammar"),
 )
-@input_options()
-@output_options(
+@options.input_options()
+@options.output_options(
     "write the reply with candidates or tree as JSON; a line for each of several files",
-    option("--tree", "show the rules and tokens of the format's grammar"),
-    option(
+    options.option("--tree", "show the rules and tokens of the format's grammar"),
+    options.option(
         "--tolerant-grammar FORMAT",
         "show the grammar that damaged responses of a format are read with, and no response",
-        shell_complete=format_names,
+        shell_complete=options.format_names,
     ),
 )
 def run(
@@ -48,36 +34,31 @@ def run(
 ) -> int:  # fmt: skip
     """Explain each source, and return the highest exit code."""
     if tolerant_grammar:
-        return _show_grammar(tolerant_grammar, as_json)
-    reading = Reading.of(given)
+        from outspoken.recovery.earley import grammar_text  # imports Lark
+
+        grammar = grammar_text(tolerant_grammar)
+        shown = {"format": registry.resolve(tolerant_grammar), "grammar": grammar}
+        print_json(shown) if as_json else print(grammar, end="")
+        return 0
+    reading = options.Reading.of(given)
     parser = reading.parser()
-    return max([_explain(source, parser, reading, tree, as_json, color) for source in sources(files, text)])
+    return max([_explain(source, parser, reading, tree, as_json, color) for source in options.sources(files, text)])
 
 
-def _show_grammar(name: str, as_json: bool) -> int:
-    from outspoken.recovery.earley import grammar_text  # imports Lark
-
-    text = grammar_text(name)
-    if as_json:
-        print_json({"format": registry.resolve(name), "grammar": text})
-    else:
-        print(text, end="")
-    return 0
-
-
-def _explain(source: Source, parser: Parser, reading: Reading, with_tree: bool, as_json: bool, color: str) -> int:
+def _explain(
+    source: options.Source, parser: Parser, reading: options.Reading, with_tree: bool, as_json: bool, color: str
+) -> int:
     from outspoken.viewer.view import show  # without a tree, nobody need wait for it
 
     text, named = source.read(), reading.format or "auto"
     reply = parser.parse(text, **reading.known)
-    known: dict[str, Any] = {**reading.known, "tools": parser.tools, "repair": reading.repair, "screen": reading.screen}
-    view = show(text, "", named, **known) if with_tree else None
+    view = show(text, "", named, **reading.known, **reading.options) if with_tree else None
     candidates = [] if view else detect(text, tools=parser.tools)
     if as_json:
         found: dict[str, Any] = {"file": source.name} if source.several else {}
         found["reply"] = reply.model_dump(mode="json")
         if view is not None:
-            found["tree"] = {"rule": "start", "span": [0, len(view.raw)], "children": tree_as_json(view, view.tree)}
+            found["tree"] = tree_as_json(view)
         else:
             found["candidates"] = [one.model_dump(mode="json") for one in candidates]
         print_json(found, indent=None if source.several else 2)
@@ -85,17 +66,3 @@ def _explain(source: Source, parser: Parser, reading: Reading, with_tree: bool, 
         print_title(source.title)
         print_lines(tree_view(view) if view else explanation(reply, candidates, named=named != "auto"), color)
     return exit_code(reply)
-
-
-def tree_as_json(view: View, nodes: list[Node | int]) -> list[dict[str, Any]]:
-    """A tree as JSON: rules have `rule`, `span` and `children`, tokens `token`, `span` and `text`."""
-    found: list[dict[str, Any]] = []
-    for node in nodes:
-        if isinstance(node, int):
-            token = view.tokens[node]
-            text = view.text.slice(token.start, token.end)
-            found.append({"token": token.name, "span": [token.start, token.end], "text": text})
-        else:
-            children = tree_as_json(view, node.children)
-            found.append({"rule": node.name, "span": list(view.span(node)), "children": children})
-    return found

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from cloup import argument
 
-from outspoken.cli.framework import command
-from outspoken.cli.options import format_names, json_option
+from outspoken.cli.options import command, format_names, json_option
 from outspoken.grammar.registry import resolve
-from outspoken.parsing.inspection import FormatInfo, formats
+from outspoken.parsing.inspection import formats
 from outspoken.results.snippet import visible
 from outspoken.terminal.outputs import print_json
 
@@ -30,15 +29,8 @@ def run(names: tuple[str, ...], as_json: bool) -> int:
         return 0
     width = max(len(info.name) for info in found)
     for info in found:
-        _show(info, width, with_example=bool(wanted))
+        lines = [f"models: {', '.join(info.models)}", f"aliases: {', '.join(info.aliases) or 'none'}"]
+        if wanted:
+            lines += ["example:", *[f"  {visible(line)}" for line in info.example.splitlines()]]
+        print(f"{info.name:<{width}}  {info.title}", *lines, sep=f"\n{'':<{width}}  ")
     return 0
-
-
-def _show(info: FormatInfo, width: int, *, with_example: bool) -> None:
-    print(f"{info.name:<{width}}  {info.title}")
-    print(f"{'':<{width}}  models: {', '.join(info.models)}")
-    print(f"{'':<{width}}  aliases: {', '.join(info.aliases) or 'none'}")
-    if with_example:
-        print(f"{'':<{width}}  example:")
-        for line in info.example.splitlines():
-            print(f"{'':<{width}}    {visible(line)}")

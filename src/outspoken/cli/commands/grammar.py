@@ -13,9 +13,8 @@ from cloup import argument
 from cloup.constraints import mutually_exclusive
 
 from outspoken.authoring.commands import run as run_tool
-from outspoken.cli.framework import command
-from outspoken.cli.groups import Group, example_text, show_help_if_bare
-from outspoken.cli.options import SHARED, File, format_names, json_option, option, positive
+from outspoken.cli.groups import Group, example_text
+from outspoken.cli.options import SHARED, File, command, format_names, json_option, option, positive
 from outspoken.terminal.errors import UsageError
 
 #: So many responses are made if neither a number nor a time is given.
@@ -118,18 +117,12 @@ def diagram(file: str, **given: Any) -> int:
     return run_tool("diagram", file, _words(**given))
 
 
-@click.group(
+run = Group(
     "grammar",
-    cls=Group,
     listed={"Commands": (new, check, show, fuzz, diagram)},
-    invoke_without_command=True,
     help="Work on a grammar file, wherever it lies. The cases of NAME.lark are in NAME/ok/*.txt and NAME/err/*.txt.",
     epilog=example_text(
         ("outspoken grammar new my_tags.lark --from a.txt b.txt", "write a grammar for two responses"),
         ("outspoken grammar check my_tags.lark", "report what is wrong with it"),
     ),
 )
-@click.pass_context
-def run(ctx: click.Context) -> int:
-    """Show the help if no command is given."""
-    return show_help_if_bare(ctx)

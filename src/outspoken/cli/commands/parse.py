@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from outspoken.cli.framework import Command, command
-from outspoken.cli.options import FILES_HELP, Reading, input_options, option, output_options, sources
+from outspoken.cli.options import FILES_HELP, Command, Reading, command, input_options, option, output_options, sources
 from outspoken.results.events import Done
 from outspoken.results.printing import one_line
 from outspoken.terminal.errors import UsageError
-from outspoken.terminal.explain import summary
 from outspoken.terminal.inputs import CHUNK_SIZE
 from outspoken.terminal.outputs import exit_code, print_event, print_lines, print_reply, print_title
+from outspoken.viewer.lines import summary
 
 if TYPE_CHECKING:
     from outspoken.payloads import PayloadParser, PayloadRegistry

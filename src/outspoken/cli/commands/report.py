@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from cloup import argument
 
-from outspoken.cli.framework import command
-from outspoken.cli.options import File, json_option, option
+from outspoken.cli.options import File, command, json_option, option
 from outspoken.terminal.outputs import print_written
 
 

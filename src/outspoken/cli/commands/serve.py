@@ -8,8 +8,7 @@ from typing import Any, cast
 import click
 from cloup import option_group
 
-from outspoken.cli.framework import command
-from outspoken.cli.options import format_option, option
+from outspoken.cli.options import command, format_option, option
 from outspoken.serving.settings import UPSTREAMS, ServerSettings
 from outspoken.terminal.ports import listen
 

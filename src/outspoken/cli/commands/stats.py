@@ -13,16 +13,7 @@ from typing import Any, get_args
 import click
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
-from outspoken.cli.framework import command
-from outspoken.cli.options import (
-    Reading,
-    files_argument,
-    format_option,
-    given_files,
-    json_option,
-    option,
-    reading_options,
-)
+from outspoken.cli import options
 from outspoken.grammar import registry
 from outspoken.parsing.parser import Parser
 from outspoken.processing.processor import ResponseProcessor
@@ -48,7 +39,7 @@ class Response(BaseModel):
     finish_reason: str | None = None
 
 
-@command(
+@options.command(
     "stats",
     "Count how many responses are ok, repaired, truncated or invalid, by format."
     "\n\nFILE is a response. In `.jsonl` files and standard input (`-`), each line is an object with `text` or "
@@ -57,40 +48,38 @@ class Response(BaseModel):
     ("outspoken stats logs/*.txt --json", "files with one response each; the counts as JSON"),
     ("outspoken stats parsed/", "the summary of a folder of results of `outspoken batch`"),
 )
-@files_argument
-@reading_options(
-    option(
+@options.files_argument
+@options.reading_options(
+    options.option(
         "--expect KIND", f"what a response must have: {', '.join(get_args(Expect))}", click.Choice(get_args(Expect)),
         default="anything",
     ),
-    option("--strict", "count repairs and warnings as failures"),
-    option("--no-recovery", "repair nothing"),
-    format=format_option("the format of responses that name none"),
+    options.option("--strict", "count repairs and warnings as failures"),
+    options.option("--no-recovery", "repair nothing"),
+    format=options.format_option("the format of responses that name none"),
 )  # fmt: skip
-@json_option("write the counts as JSON")
+@options.json_option("write the counts as JSON")
 def run(files: tuple[str, ...], expect: Expect, strict: bool, no_recovery: bool, as_json: bool, **given: Any) -> int:
     """Process the responses of all files and print the counts. Other lines are reported and skipped."""
     if len(files) == 1 and os.path.isdir(files[0]):
         from .batch import show_summary
 
         return show_summary(files[0], as_json=as_json)
-    reading = Reading.of(given)
+    reading = options.Reading.of(given)
     if reading.format != "auto":
         registry.resolve(reading.format or "")
     settings = ProcessorSettings(
         enable_recovery_strategies=not no_recovery, strict_validation=strict, log_failed_parses=False, expect=expect
     )
-    stats, tools = ParseStats(), reading.tools
+    stats, wanted = ParseStats(), reading.options
 
     @cache
     def processor(format: str) -> ResponseProcessor:
-        return ResponseProcessor(
-            Parser(format, tools=tools, repair=reading.repair, screen=reading.screen), settings=settings, stats=stats
-        )
+        return ResponseProcessor(Parser(format, **wanted), settings=settings, stats=stats)
 
     problems = 0
     with ProgressLine("responses") as progress:
-        for place, found in chain.from_iterable(map(_responses, given_files(files))):
+        for place, found in chain.from_iterable(map(_responses, options.given_files(files))):
             problem = found if isinstance(found, str) else _process(processor, found, reading)
             if not problem:
                 progress.step()
@@ -102,7 +91,7 @@ def run(files: tuple[str, ...], expect: Expect, strict: bool, no_recovery: bool,
     return int(problems > 0)
 
 
-def _process(processor: Callable[[str], ResponseProcessor], found: Response, reading: Reading) -> str | None:
+def _process(processor: Callable[[str], ResponseProcessor], found: Response, reading: options.Reading) -> str | None:
     """Process a response. Returns the problem, if there is one."""
     prefix = reading.prefix if found.prefix is None else found.prefix
     end = found.finish_reason or reading.finish_reason

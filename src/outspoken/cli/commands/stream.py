@@ -6,16 +6,7 @@ import sys
 from functools import partial
 from typing import Any
 
-from outspoken.cli.framework import command
-from outspoken.cli.options import (
-    FILES_HELP,
-    Reading,
-    format_option,
-    input_options,
-    output_options,
-    provider_option,
-    sources,
-)
+from outspoken.cli import options
 from outspoken.providers.errors import ProviderFormatError
 from outspoken.providers.events import Failed, Finished, ProviderEvent, RefusalDelta, UsageReported
 from outspoken.providers.stream import PROVIDER_FORMAT, ProviderOptions, stream_response
@@ -27,30 +18,27 @@ from outspoken.terminal.inputs import CHUNK_SIZE
 from outspoken.terminal.outputs import Writer, exit_code, make_writer, print_event, print_title
 
 
-@command(
+@options.command(
     "stream",
-    "Show the stream of a provider as it arrives: reasoning, text, calls and usage." + FILES_HELP,
+    "Show the stream of a provider as it arrives: reasoning, text, calls and usage." + options.FILES_HELP,
     ("curl -sN $URL -d @request.json | outspoken stream -f hermes", "a live stream whose content is in a format"),
     ("outspoken stream --provider anthropic recorded.txt", "a recorded stream"),
 )
-@input_options(
-    provider_option("the provider of the stream", default="openai"),
-    format=format_option("the format of the content: a name or alias, or auto", default=None, shown="the provider's"),
+@options.input_options(
+    options.provider_option("the provider of the stream", default="openai"),
+    format=options.format_option(
+        "the format of the content: a name or alias, or auto", default=None, shown="the provider's"
+    ),
     finish_reason=False,
 )
-@output_options("write events as JSON lines")
+@options.output_options("write events as JSON lines")
 def run(files: tuple[str, ...], text: str | None, provider: str, as_json: bool, color: str, **given: Any) -> int:
     """Show the streams. Returns 1 if one has errors."""
-    reading, codes = Reading.of(given), [0]
-    options: ProviderOptions = {
-        "tools": reading.tools,
-        "prefix": reading.prefix,
-        "repair": reading.repair,
-        "screen": reading.screen,
-    }
-    for source in sources(files, text):
+    reading, codes = options.Reading.of(given), [0]
+    wanted: ProviderOptions = {**reading.options, "prefix": reading.prefix}
+    for source in options.sources(files, text):
         print_title(None if as_json else source.title)
-        stream = stream_response(source.chunks(CHUNK_SIZE), provider, reading.format or PROVIDER_FORMAT, **options)
+        stream = stream_response(source.chunks(CHUNK_SIZE), provider, reading.format or PROVIDER_FORMAT, **wanted)
         show = partial(print_event, file=source.title) if as_json else LiveView(make_writer(color)).show
         try:
             for event in stream:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from cloup import argument, option_group
 
-from outspoken.cli.framework import command
-from outspoken.cli.options import SHARED, File, format_names, format_option, json_option, option, sources
+from outspoken.cli.options import SHARED, File, command, format_names, format_option, json_option, option, sources
 from outspoken.terminal.inputs import read_text
 from outspoken.terminal.outputs import print_written
 
@@ -52,9 +51,8 @@ if TYPE_CHECKING:
     json_option("with `--write`: write the path of the page as JSON"),
 )  # fmt: skip
 def run(
-    file: str | None, text: str | None, format: str, tools: str | None, screen: Screen | None, prefix: str | None,
-    finish_reason: str | None, chunk: int, port: int, open_browser: bool, write: str | None, to: tuple[str, ...],
-    as_json: bool,
+    file: str | None, text: str | None, tools: str | None, screen: Screen | None, port: int, open_browser: bool,
+    write: str | None, to: tuple[str, ...], as_json: bool, **given: Any,
 ) -> int:  # fmt: skip
     """Serve until the process is asked to stop, or write the page and print its path."""
     from outspoken.playground.run import begin_with, serve  # what reads grammars, which others need not wait for
@@ -64,12 +62,9 @@ def run(
     first = begin_with(
         source.read() if source else None,
         source.name if source else "response",
-        format=format,
-        tools=read_text(tools) if tools else "",
-        screen=f"{screen.width}x{screen.height}" if screen else "",
-        prefix=prefix,
-        finish_reason=finish_reason or "",
-        chunk=chunk,
+        tools=tools and read_text(tools),
+        screen=screen and f"{screen.width}x{screen.height}",
+        **given,
     )
     if not write:
         serve(first, port=port, open_browser=open_browser)

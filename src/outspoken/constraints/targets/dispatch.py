@@ -11,20 +11,7 @@ import json
 from itertools import product
 from typing import Any
 
-from outspoken.constraints.forms import (
-    EMPTY,
-    Choice,
-    Form,
-    FreeText,
-    Grammar,
-    Literal,
-    Repeat,
-    Rule,
-    Seq,
-    TextLoop,
-    inner_forms,
-    seq,
-)
+from outspoken.constraints import forms
 from outspoken.patterns import syntax
 
 from .bnf import bnf_grammar
@@ -35,7 +22,7 @@ _MOST_TEXTS, _SHORTEST = 16, 3
 _BEHIND_SPAN = r"[ \n.,;:!?)\]*_]"
 
 
-def dispatch_format(grammar: Grammar) -> dict[str, Any] | None:
+def dispatch_format(grammar: forms.Grammar) -> dict[str, Any] | None:
     """The format of a grammar's loop; None if it has none, or dispatch cannot say what text may not hold."""
     loop = grammar.loop
     if loop is None or not loop.blocks or loop.text.begins or loop.text.ends:
@@ -49,7 +36,7 @@ def dispatch_format(grammar: Grammar) -> dict[str, Any] | None:
         trigger = _trigger(literal, texts)
         if trigger is None:
             return None
-        rest = seq(Literal(literal[len(trigger) :]), block)
+        rest = forms.seq(forms.Literal(literal[len(trigger) :]), block)
         rules.append([trigger, _leaf(rest, grammar)])
     triggers = [rule[0] for rule in rules]
     excludes = [text for text in texts if not any(text in trigger for trigger in triggers)]
@@ -61,9 +48,9 @@ def dispatch_format(grammar: Grammar) -> dict[str, Any] | None:
     return {"type": "sequence", "elements": [*leads, dispatch]} if leads else dispatch
 
 
-def _leads(loop: TextLoop, grammar: Grammar) -> list[dict[str, Any]]:
+def _leads(loop: forms.TextLoop, grammar: forms.Grammar) -> list[dict[str, Any]]:
     """The format of what a response may begin with."""
-    some = [lead for lead in loop.leads if lead != EMPTY]
+    some = [lead for lead in loop.leads if lead != forms.EMPTY]
     if not some:
         return []
     formats = [_lead(lead, grammar) for lead in some]
@@ -71,39 +58,39 @@ def _leads(loop: TextLoop, grammar: Grammar) -> list[dict[str, Any]]:
     return [either if len(some) == len(loop.leads) else {"type": "optional", "content": either}]
 
 
-def _lead(lead: Form, grammar: Grammar) -> dict[str, Any]:
+def _lead(lead: forms.Form, grammar: forms.Grammar) -> dict[str, Any]:
     """Reasoning between its tags."""
     parts = getattr(lead, "parts", ())
-    if len(parts) == 3 and isinstance(parts[0], Literal) and isinstance(parts[1], FreeText):
+    if len(parts) == 3 and isinstance(parts[0], forms.Literal) and isinstance(parts[1], forms.FreeText):
         listed = [_texts_of(pattern) for pattern in parts[1].excluded]
-        if None not in listed and isinstance(parts[2], Literal):
+        if None not in listed and isinstance(parts[2], forms.Literal):
             content = {"type": "any_text", "excludes": sorted({text for found in listed for text in found or ()})}
             return {"type": "tag", "begin": parts[0].text, "content": content, "end": parts[2].text}
     return _leaf(lead, grammar)
 
 
-def _leaf(form: Form, grammar: Grammar) -> dict[str, Any]:
+def _leaf(form: forms.Form, grammar: forms.Grammar) -> dict[str, Any]:
     """A form as a format, with JSON by its schema; as EBNF where there is none."""
-    if isinstance(form, Literal):
+    if isinstance(form, forms.Literal):
         return {"type": "const_string", "value": form.text}
-    if isinstance(form, Rule) and form.name in grammar.schemas:
+    if isinstance(form, forms.Rule) and form.name in grammar.schemas:
         return {"type": "json_schema", "json_schema": json.loads(grammar.schemas[form.name])}
-    if isinstance(form, Rule) and _holds_schema(grammar.rules[form.name], grammar):
+    if isinstance(form, forms.Rule) and _holds_schema(grammar.rules[form.name], grammar):
         return _leaf(grammar.rules[form.name], grammar)
-    if isinstance(form, Seq) and _holds_schema(form, grammar):
+    if isinstance(form, forms.Seq) and _holds_schema(form, grammar):
         return {"type": "sequence", "elements": [_leaf(part, grammar) for part in form.parts]}
-    if isinstance(form, Choice) and _holds_schema(form, grammar):
+    if isinstance(form, forms.Choice) and _holds_schema(form, grammar):
         return {"type": "or", "elements": [_leaf(option, grammar) for option in form.options]}
-    if isinstance(form, Repeat) and _holds_schema(form.part, grammar) and (form.low, form.high) == (0, None):
+    if isinstance(form, forms.Repeat) and _holds_schema(form.part, grammar) and (form.low, form.high) == (0, None):
         return {"type": "star", "content": _leaf(form.part, grammar)}
-    return {"type": "grammar", "grammar": bnf_grammar(Grammar(form, None, grammar.rules))}
+    return {"type": "grammar", "grammar": bnf_grammar(forms.Grammar(form, None, grammar.rules))}
 
 
-def _holds_schema(form: Form, grammar: Grammar) -> bool:
-    if isinstance(form, Rule):
+def _holds_schema(form: forms.Form, grammar: forms.Grammar) -> bool:
+    if isinstance(form, forms.Rule):
         is_call = form.name.startswith("call")
         return form.name in grammar.schemas or (is_call and _holds_schema(grammar.rules[form.name], grammar))
-    return any(_holds_schema(part, grammar) for part in inner_forms(form))
+    return any(_holds_schema(part, grammar) for part in forms.inner_forms(form))
 
 
 def _trigger(literal: str, texts: list[str]) -> str | None:

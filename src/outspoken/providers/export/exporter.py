@@ -14,15 +14,7 @@ import time
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from outspoken.providers.events import (
-    Failed,
-    Finished,
-    ProviderEvent,
-    ReasoningSigned,
-    RefusalDelta,
-    Started,
-    UsageReported,
-)
+from outspoken.providers import events as provider_events
 from outspoken.providers.replies import FinishReason, ProviderError, Usage
 from outspoken.results import events as results
 from outspoken.results.actions.base import PROVENANCE
@@ -59,7 +51,7 @@ class Exporter:
         self.created = int(time.time()) if created is None else created
         self.usage: Usage | None = None
         self.error: ProviderError | None = None
-        self.finished: Finished | None = None
+        self.finished: provider_events.Finished | None = None
         self.refusal = ""
         self.calls: list[ExportedCall] = []
         self.extension: dict[str, list[Part]] = {}
@@ -118,22 +110,22 @@ class Exporter:
 
     # events in, parts out
 
-    def export(self, events: Iterable[ProviderEvent]) -> Iterator[Part]:
+    def export(self, events: Iterable[provider_events.ProviderEvent]) -> Iterator[Part]:
         """Export a whole stream, each part as early as possible. Raises TypeError if there are no events."""
         check_events(events)
         return self._export(events)
 
-    def _export(self, events: Iterable[ProviderEvent]) -> Iterator[Part]:
+    def _export(self, events: Iterable[provider_events.ProviderEvent]) -> Iterator[Part]:
         for event in events:
             yield from self.feed(event)
         yield from self.close()
 
-    def aexport(self, events: AsyncIterable[ProviderEvent]) -> AsyncIterator[Part]:
+    def aexport(self, events: AsyncIterable[provider_events.ProviderEvent]) -> AsyncIterator[Part]:
         """Export a whole stream of asynchronous events. Raises TypeError if there are none."""
         check_async_events(events)
         return self._aexport(events)
 
-    async def _aexport(self, events: AsyncIterable[ProviderEvent]) -> AsyncIterator[Part]:
+    async def _aexport(self, events: AsyncIterable[provider_events.ProviderEvent]) -> AsyncIterator[Part]:
         async for event in events:
             for part in self.feed(event):
                 yield part
@@ -144,21 +136,21 @@ class Exporter:
         """Export a whole reply. Incomplete calls and actions are in the extension only."""
         return [part for event in replay(check_type(reply, Reply, "reply")) for part in self.feed(event)]
 
-    def feed(self, event: ProviderEvent) -> list[Part]:
+    def feed(self, event: provider_events.ProviderEvent) -> list[Part]:
         """Return the parts for an event; none after `Done`."""
         if self._ended:
             return []
         match event:
-            case Started():
+            case provider_events.Started():
                 self._id = self._id or event.id
                 self._model = self._model or event.model
-            case UsageReported():
+            case provider_events.UsageReported():
                 self.usage = event.usage
-            case Finished():
+            case provider_events.Finished():
                 self.finished = event
                 if event.reason == "error" and self.error is None:
                     self.error = ProviderError(message=f"the response ended with `{event.raw}`", code=event.raw)
-            case Failed():
+            case provider_events.Failed():
                 self.error = event.error
             case results.Done():
                 self._reply = event.reply
@@ -201,7 +193,7 @@ class Exporter:
         self._ended = True
         self._on_finish()
 
-    def _export_content(self, event: ProviderEvent) -> None:
+    def _export_content(self, event: provider_events.ProviderEvent) -> None:
         match event:
             case results.TextDelta() if event.text:
                 self._switch_block("text")
@@ -211,11 +203,11 @@ class Exporter:
                 self._on_delta("reasoning", event.text)
             case results.ReasoningEnd():
                 self._end_reasoning()
-            case RefusalDelta() if event.text:
+            case provider_events.RefusalDelta() if event.text:
                 self._switch_block("refusal")
                 self.refusal += event.text
                 self._on_delta("refusal", event.text)
-            case ReasoningSigned():
+            case provider_events.ReasoningSigned():
                 self._sign(event)
             case results.PayloadParsed() | results.PayloadUnfinished():
                 payload = event.payload.model_dump(mode="json", include={"type", "data", "status"})
@@ -253,7 +245,7 @@ class Exporter:
             self._in_reasoning = False
             self._on_block_end("reasoning")
 
-    def _sign(self, event: ReasoningSigned) -> None:
+    def _sign(self, event: provider_events.ReasoningSigned) -> None:
         """Sign the open block of reasoning; if there is none, the signature is a block without text."""
         alone = not self._in_reasoning
         if event.redacted:
@@ -266,7 +258,7 @@ class Exporter:
 
     # calls and actions
 
-    def _export_call(self, event: ProviderEvent) -> None:
+    def _export_call(self, event: provider_events.ProviderEvent) -> None:
         match event:
             case results.ToolCallStart():
                 self._by_index[event.index] = self._announce(event.id, event.name)

@@ -7,15 +7,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
-from outspoken.providers.events import (
-    Failed,
-    Finished,
-    ProviderEvent,
-    ReasoningSigned,
-    RefusalDelta,
-    Started,
-    UsageReported,
-)
+from outspoken.providers import events as provider_events
 from outspoken.providers.replies import ProviderReply
 from outspoken.results import events as results
 from outspoken.results.arguments import kind_of
@@ -24,39 +16,39 @@ from outspoken.results.replies import Reply, Segment
 _T = TypeVar("_T")
 
 
-def replay(reply: Reply) -> Iterator[ProviderEvent]:
+def replay(reply: Reply) -> Iterator[provider_events.ProviderEvent]:
     """Replay the events of a reply. Incomplete calls and actions are only in `Done`, at the end."""
     if isinstance(reply, ProviderReply):
-        yield Started(reply.id, reply.model)
+        yield provider_events.Started(reply.id, reply.model)
         if reply.usage is not None:
-            yield UsageReported(reply.usage)
+            yield provider_events.UsageReported(reply.usage)
         if reply.finish_reason is not None:
-            yield Finished(reply.finish_reason, reply.stop_reason or reply.finish_reason)
+            yield provider_events.Finished(reply.finish_reason, reply.stop_reason or reply.finish_reason)
     signatures = (
         sorted(reply.signatures, key=lambda signature: signature.segment) if isinstance(reply, ProviderReply) else []
     )
     calls = 0
     for number, (segment, text) in enumerate(zip(reply.segments, reply.text_pieces(), strict=True)):
         while signatures and signatures[0].redacted and signatures[0].segment <= number:
-            yield ReasoningSigned(signatures.pop(0).data, redacted=True)
+            yield provider_events.ReasoningSigned(signatures.pop(0).data, redacted=True)
         yield from _replay_segment(segment, text, calls)
         calls += segment.kind == "tool_call"
         while signatures and signatures[0].segment <= number:
             found = signatures.pop(0)
-            yield ReasoningSigned(found.data, found.redacted)
+            yield provider_events.ReasoningSigned(found.data, found.redacted)
         if segment.kind == "reasoning":
             yield results.ReasoningEnd()
     for found in signatures:
-        yield ReasoningSigned(found.data, found.redacted)
+        yield provider_events.ReasoningSigned(found.data, found.redacted)
     if isinstance(reply, ProviderReply):
         if reply.refusal:
-            yield RefusalDelta(reply.refusal)
+            yield provider_events.RefusalDelta(reply.refusal)
         if reply.error is not None:
-            yield Failed(reply.error)
+            yield provider_events.Failed(reply.error)
     yield results.Done(reply)
 
 
-def _replay_segment(segment: Segment, text: str, index: int) -> Iterator[ProviderEvent]:
+def _replay_segment(segment: Segment, text: str, index: int) -> Iterator[provider_events.ProviderEvent]:
     """The events of a segment. `text` is what it adds to the text of the reply."""
     match segment.kind:
         case "text" | "json":

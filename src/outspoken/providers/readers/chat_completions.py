@@ -14,21 +14,9 @@ from outspoken.providers.replies import EXTENSION, REASONING_BREAKS
 from outspoken.providers.usage import CHAT_COMPLETIONS
 
 from .base import Reader, arguments_text, find_error, list_of, parse_error
-from .repeated_message import Received
+from .repeated_message import PAYLOADS, REASONING, REASONING_LISTS, Received
 
-#: fields that hold reasoning as text; a server that sends several sends the same in all
-_REASONING = ("reasoning_content", "reasoning", "thinking")
-#: lists of reasoning parts: text, summaries, encrypted blocks
-_REASONING_LISTS = ("reasoning_details", "thinking_blocks")
-#: fields whose values, or items of a list, become payloads, and the payload types
-_PAYLOADS = {
-    "annotations": "annotation",
-    "audio": "audio",
-    "images": "image",
-    "executed_tools": "executed_tool",
-    "citations": "citation",
-}
-_REASONING_KEYS, _PAYLOAD_KEYS = frozenset([*_REASONING, *_REASONING_LISTS]), frozenset(_PAYLOADS)
+_REASONING_KEYS, _PAYLOAD_KEYS = frozenset([*REASONING, *REASONING_LISTS]), frozenset(PAYLOADS)
 #: what a response or a chunk has, one of them at least
 _RESPONSE_KEYS = ("choices", "id", "object", "model", "usage", "created", "x_groq", "prompt_filter_results")
 
@@ -98,7 +86,7 @@ class ChatCompletionsReader(Reader):
         if legacy is not None:
             self._extend_call(legacy, -1, None)
         if not _PAYLOAD_KEYS.isdisjoint(fields):
-            for key, kind in _PAYLOADS.items():
+            for key, kind in PAYLOADS.items():
                 for item in list_of(message.get(key)):
                     self._payload(kind, item, aside=True)
 
@@ -108,7 +96,7 @@ class ChatCompletionsReader(Reader):
         rest = {key: value for key, value in message.value.items() if key != EXTENSION}
         if isinstance(extension, dict) and REASONING_BREAKS in extension:
             self._assembler.split_reasoning()
-            rest = {key: value for key, value in rest.items() if key not in _REASONING}
+            rest = {key: value for key, value in rest.items() if key not in REASONING}
         self._read_message(JsonObject(rest, message.path))
         self.read_extension(message)
 
@@ -116,7 +104,7 @@ class ChatCompletionsReader(Reader):
 
     def _read_reasoning(self, message: JsonObject) -> None:
         texts: list[str] = []
-        for key in _REASONING:
+        for key in REASONING:
             found = message.get(key)
             if isinstance(found, dict):  # a summary, from some gateways
                 text = JsonObject(found, key).string("content", "text", "summary")
@@ -124,7 +112,7 @@ class ChatCompletionsReader(Reader):
                 text = message.string(key)
             if text and text not in texts:
                 texts.append(text)
-        parts = [part for key in _REASONING_LISTS for part in message.objects(key)]
+        parts = [part for key in REASONING_LISTS for part in message.objects(key)]
         if not texts:
             texts = [text for part in parts if (text := part.string("text", "summary", "thinking"))]
         for text in texts:

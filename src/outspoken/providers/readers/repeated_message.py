@@ -11,9 +11,18 @@ from outspoken.providers.decode.json_object import JsonObject
 
 from .base import arguments_text, list_of
 
-_REASONING = ("reasoning_content", "reasoning", "thinking")
-_REASONING_LISTS = ("reasoning_details", "thinking_blocks")
-_ITEMS = ("annotations", "audio", "images", "executed_tools", "citations")
+#: fields that hold reasoning as text; a server that sends several sends the same in all
+REASONING = ("reasoning_content", "reasoning", "thinking")
+#: lists of reasoning parts: text, summaries, encrypted blocks
+REASONING_LISTS = ("reasoning_details", "thinking_blocks")
+#: fields whose values, or items of a list, become payloads, and the payload types
+PAYLOADS = {
+    "annotations": "annotation",
+    "audio": "audio",
+    "images": "image",
+    "executed_tools": "executed_tool",
+    "citations": "citation",
+}
 
 
 class Received:
@@ -39,14 +48,14 @@ class Received:
         if not self.has_deltas:
             return message
         fields = {key: value for key, value in message.value.items() if key != "function_call" or not self.calls}
-        for key in ("content", "refusal", *_REASONING):
+        for key in ("content", "refusal", *REASONING):
             if isinstance(text := fields.get(key), str):
-                fields[key] = self._rest("reasoning" if key in _REASONING else key, text, assembler)
+                fields[key] = self._rest("reasoning" if key in REASONING else key, text, assembler)
         if isinstance(fields.get("content"), list):
             fields["content"] = self._rest_of_parts(message, assembler)
         if self._pieces["reasoning"]:
-            fields = {key: value for key, value in fields.items() if key not in _REASONING_LISTS}
-        for key in _ITEMS:
+            fields = {key: value for key, value in fields.items() if key not in REASONING_LISTS}
+        for key in PAYLOADS:
             if fields.get(key):
                 fields[key] = [item for item in list_of(fields[key]) if item not in self.items]
         if fields.get("tool_calls"):

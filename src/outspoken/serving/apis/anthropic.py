@@ -8,8 +8,7 @@ from typing import Any, cast
 from outspoken.providers.export.anthropic import AnthropicExporter, to_anthropic
 from outspoken.providers.export.parts import Part
 from outspoken.providers.export.sse import Protocol as EventProtocol
-from outspoken.serving.http_errors import HttpError
-from outspoken.serving.json_bodies import parse_object, write_object
+from outspoken.serving.http_errors import HttpError, parse_object, write_object
 from outspoken.serving.rewriter import OnReply
 from outspoken.serving.settings import ServerSettings
 from outspoken.serving.upstream import Headers

@@ -11,7 +11,7 @@ from typing import Any, cast
 from outspoken.providers.export.parts import Part
 
 from .conversation import Conversation, text_part
-from .fields import Fields, Ignored, Translated, refused
+from .fields import Fields, Translated, closed, opened, refused
 
 #: Fields that upstreams of chat completions have under the same name.
 _SAME = ("model", "max_tokens", "temperature", "top_p", "top_k")
@@ -34,18 +34,9 @@ _FUNCTIONS = "the model runs on a server that has only functions"
 
 def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
     """Translate a request. Raises HttpError, with the field that cannot be translated."""
-    ignored = Ignored()
-    request = Fields(body, "", ignored)
-    for name, problem in _REFUSED.items():
-        request.refuse(name, problem=problem)
+    request, chat = opened(body, _REFUSED, _SAME, "a message")
     if request.has("thread"):
         raise refused("thread", "is not supported: the proxy stores no messages; send all of them", THREADS)
-    if request.take("n") not in (None, 1):
-        raise refused("n", "is not supported: a message has one choice")
-    chat: dict[str, Any] = request.forward(*_SAME)
-    stream = request.flag("stream")
-    if stream is not None:
-        chat["stream"] = stream
     conversation = Conversation(reasoning_field)
     _read_system(request, "system", conversation)
     for message in request.children("messages"):
@@ -67,10 +58,7 @@ def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
             chat["user"] = user
         metadata.ignore_rest()
     request.ignore(*_IGNORED)
-    if chat.get("stream") is True:
-        chat["stream_options"] = {"include_usage": True}
-    rest = request.rest()
-    return Translated(chat | rest, ignored.names, sorted(rest))
+    return closed(request, chat)
 
 
 # messages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar, cast
 
 from outspoken.providers.decode.json_object import describe_value
@@ -45,7 +46,7 @@ class Fields:
         if not isinstance(value, dict):
             raise refused(place, f"is {describe_value(value)}; expected an object", "invalid_type")
         self._rest = {key: field for key, field in cast("dict[str, Any]", value).items() if field is not None}
-        self.place, self._ignored = place, ignored
+        self.place, self.ignored = place, ignored
 
     def at(self, name: str) -> str:
         """The place of a field."""
@@ -88,7 +89,7 @@ class Fields:
     def object(self, name: str) -> Fields | None:
         """Take an object; None if it is missing."""
         value = self.take(name)
-        return None if value is None else Fields(value, self.at(name), self._ignored)
+        return None if value is None else Fields(value, self.at(name), self.ignored)
 
     def children(self, name: str) -> list[Fields]:
         """Take a list of objects; empty if it is missing."""
@@ -96,11 +97,11 @@ class Fields:
 
     def objects(self, name: str, values: list[Any]) -> list[Fields]:
         """Return the objects of a list that was taken as the field `name`."""
-        return [Fields(value, f"{self.at(name)}[{index}]", self._ignored) for index, value in enumerate(values)]
+        return [Fields(value, f"{self.at(name)}[{index}]", self.ignored) for index, value in enumerate(values)]
 
     def note(self, name: str) -> None:
         """Note a field as ignored."""
-        self._ignored.add(self.at(name))
+        self.ignored.add(self.at(name))
 
     def refuse(self, *names: str, problem: str) -> None:
         """Raise HttpError if one of these fields is there."""
@@ -114,7 +115,7 @@ class Fields:
         for name in names:
             value = self.take(name)
             if value is not None and value not in harmless:
-                self._ignored.add(self.at(name))
+                self.ignored.add(self.at(name))
 
     def ignore_rest(self) -> None:
         """Drop all fields that were not taken, and note them."""
@@ -128,3 +129,23 @@ class Fields:
         """Take all fields that were not taken."""
         rest, self._rest = self._rest, {}
         return rest
+
+
+def opened(
+    body: dict[str, Any], refusals: Mapping[str, str], same: Iterable[str], one: str
+) -> tuple[Fields, dict[str, Any]]:
+    """Begin to translate a request: refuse some fields, and forward those that a chat completion has as well."""
+    request = Fields(body, "", Ignored())
+    for name, problem in refusals.items():
+        request.refuse(name, problem=problem)
+    if request.take("n") not in (None, 1):
+        raise refused("n", f"is not supported: {one} has one choice")
+    stream = request.flag("stream")
+    return request, request.forward(*same) | ({} if stream is None else {"stream": stream})
+
+
+def closed(request: Fields, chat: dict[str, Any]) -> Translated:
+    """End the translation: all other fields are forwarded."""
+    usage = {"stream_options": {"include_usage": True}} if chat.get("stream") is True else {}
+    rest = request.rest()
+    return Translated(chat | usage | rest, request.ignored.names, sorted(rest))

@@ -8,7 +8,7 @@ from typing import Any, cast
 from outspoken.providers.export.parts import Part
 from outspoken.providers.export.responses import ResponsesExporter, to_openai_response
 from outspoken.providers.export.sse import Protocol as EventProtocol
-from outspoken.serving.json_bodies import parse_object, without_halves, write_object
+from outspoken.serving.http_errors import parse_object, without_halves, write_object
 from outspoken.serving.rewriter import OnReply
 from outspoken.serving.settings import ServerSettings
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 from outspoken.providers.export.parts import Part
 
 from .conversation import Conversation, text_part
-from .fields import Fields, Ignored, Translated, refused
+from .fields import Fields, Ignored, Translated, closed, opened, refused
 
 #: Fields that chat completions have under the same name.
 _SAME = (
@@ -34,16 +34,7 @@ _FUNCTIONS = "the model runs on a server that has only functions"
 
 def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
     """Translate a request. Raises HttpError, with the field that cannot be translated."""
-    ignored = Ignored()
-    request = Fields(body, "", ignored)
-    for name, problem in _REFUSED.items():
-        request.refuse(name, problem=problem)
-    if request.take("n") not in (None, 1):
-        raise refused("n", "is not supported: a response has one choice")
-    chat: dict[str, Any] = request.forward(*_SAME)
-    stream = request.flag("stream")
-    if stream is not None:
-        chat["stream"] = stream
+    request, chat = opened(body, _REFUSED, _SAME, "a response")
     conversation = Conversation(reasoning_field)
     instructions = request.text("instructions")
     if instructions:
@@ -58,13 +49,10 @@ def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
     request.take("metadata")  # the response repeats it
     request.ignore("store", harmless=(False,))
     request.ignore("truncation", harmless=("disabled",))
-    _read_include(request, ignored)
+    _read_include(request)
     request.ignore("max_tool_calls", "context_management", "stream_options", "moderation", "background_options")
     request.ignore("access_programs", "image", "prompt_cache_options")
-    if chat.get("stream") is True:
-        chat["stream_options"] = {"include_usage": True}
-    rest = request.rest()
-    return Translated(chat | rest, ignored.names, sorted(rest))
+    return closed(request, chat)
 
 
 # input
@@ -254,8 +242,8 @@ def _read_text_format(wanted: Fields, chat: dict[str, Any]) -> None:
     wanted.ignore_rest()
 
 
-def _read_include(request: Fields, ignored: Ignored) -> None:
+def _read_include(request: Fields) -> None:
     for name in request.items("include"):
         if name == _LOGPROBS:
             raise refused("include", f"has {name!r}: responses have no log probabilities here")
-        ignored.add(f"include={name}")
+        request.ignored.add(f"include={name}")

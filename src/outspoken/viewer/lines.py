@@ -1,29 +1,36 @@
-"""Replies, candidates and views of responses as lines for people.
+"""Replies, candidates and views of responses as lines for people, and the rows of tables.
 
-A line is a style and a text. The style is the kind of what the line shows (`text`, `tool_call`, `markup`) or empty.
-Control characters are shown as escapes.
+The style of a line is the kind of what it shows (`text`, `tool_call`, `markup`), or empty. Control characters are shown
+as escapes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from outspoken.results.printing import one_line
-from outspoken.results.replies import Reply
+from outspoken.results.printing import one_line, several_lines
+from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.snippet import visible
-from outspoken.viewer.segments import segment_title, segment_value
-
-from .outputs import COLORS, Line
 
 if TYPE_CHECKING:
     from outspoken.parsing.inspection import Candidate
-    from outspoken.viewer.steps import Step
-    from outspoken.viewer.tree import Node
-    from outspoken.viewer.view import View
 
+    from .steps import Step
+    from .tree import Node
+    from .view import View
+
+#: A style and a text.
+Line = tuple[str, str]
 #: The styles of tokens: of what they are, and of free text.
 _STYLES = {"marker": "markup", "value": "tool_call", "none": "error", "TEXT": "text", "REASONING": "reasoning"}
+
+
+def aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Rows as lines, with the first column aligned to the left and all others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    cells = [zip(row, widths, strict=True) for row in rows]
+    return ["  ".join([f"{c:>{w}}" if n else f"{c:<{w}}" for n, (c, w) in enumerate(row)]) for row in cells]
 
 
 def summary(reply: Reply) -> Iterator[Line]:
@@ -58,6 +65,19 @@ def tree_view(view: View) -> Iterator[Line]:
     yield from _tree(view)
     yield from _frames(view.refusals)
     yield from _frames(view.diagnostics)
+
+
+def tree_as_json(view: View) -> dict[str, Any]:
+    """The tree as JSON: rules have `rule`, `span` and `children`, tokens `token`, `span` and `text`."""
+
+    def shown(node: Node | int) -> dict[str, Any]:
+        if isinstance(node, int):
+            token = view.tokens[node]
+            text = view.text.slice(token.start, token.end)
+            return {"token": token.name, "span": [token.start, token.end], "text": text}
+        return {"rule": node.name, "span": list(view.span(node)), "children": [*map(shown, node.children)]}
+
+    return {"rule": "start", "span": [0, len(view.raw)], "children": [*map(shown, view.tree)]}
 
 
 def full_view(view: View, *, stream: bool = False, trace: bool = False) -> Iterator[Line]:
@@ -95,7 +115,7 @@ def _branches(view: View, nodes: list[Node | int], margin: str) -> Iterator[Line
             continue
         start, end = view.span(node)
         flag = "" if node.complete else " (not completed)"
-        yield node.name if node.name in COLORS else "head", f"{margin}{node.name}{flag} {start}-{end}"
+        yield node.name, f"{margin}{node.name}{flag} {start}-{end}"
         yield from _branches(view, node.children, f"{margin}  ")
 
 
@@ -188,3 +208,24 @@ def _frames(frames: list[str]) -> Iterator[Line]:
         yield "", ""
         for line in frame.split("\n"):
             yield frame.partition("[")[0], line
+
+
+def segment_title(segment: Segment) -> str:
+    """Return the kind, the place and the name of a segment."""
+    status = getattr(segment, "status", "ok")
+    start, end = segment.span
+    title = f"{segment.kind.replace('_', ' ')} {start}-{end}"
+    if isinstance(segment, ToolCall):
+        title += f": {segment.name}" + (f" (id {segment.id})" if segment.id is not None else "")
+    elif isinstance(segment, Payload):
+        title += f": {segment.type}"
+    elif segment.kind == "action":
+        title += f": {segment.name}"
+    return visible(title + ("" if status == "ok" else f", {status}"))
+
+
+def segment_value(segment: Segment) -> str:
+    """Return the text of a segment, or its `repr`."""
+    if isinstance(segment, (Text, Reasoning)):
+        return segment.text
+    return segment.raw if isinstance(segment, JsonValue) else several_lines(segment)
