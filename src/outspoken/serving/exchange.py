@@ -39,6 +39,8 @@ _T = TypeVar("_T")
 _LOG = logging.getLogger("outspoken.serving")
 #: The status in metrics and logs if the client disconnects before the response begins.
 CLIENT_GONE = 499
+#: So many seconds pass between two comments in a stream, which keep connections open while a call is held.
+PING_SECONDS = 15.0
 
 
 class Exchange:
@@ -242,11 +244,27 @@ class StreamResponse(Response):
 
     async def _send_events(self, response: httpx.Response, send: Send) -> None:
         headers = self._exchange.answer_headers(response, b"text/event-stream; charset=utf-8")
+        headers.append((b"x-accel-buffering", b"no"))  # nginx would hold events back
         self._sent_status = response.status_code
         await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
-        async with aclosing(self._events(response)) as events:
-            async for event in events:
-                await send({"type": "http.response.body", "body": event, "more_body": True})
+        lock = anyio.Lock()  # an event is sent as a whole
+
+        async def send_body(body: bytes) -> None:
+            async with lock:
+                await send({"type": "http.response.body", "body": body, "more_body": True})
+
+        async def ping() -> None:
+            while True:
+                await anyio.sleep(PING_SECONDS)
+                await send_body(b": ping\n\n")
+
+        async def send_events() -> bool:
+            async with aclosing(self._events(response)) as events:
+                async for event in events:
+                    await send_body(event)
+            return True
+
+        await while_running(ping, send_events)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _events(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
@@ -289,21 +307,29 @@ def _parse_completion(content: bytes) -> dict[str, Any]:
 
 async def while_connected(receive: Receive, work: Callable[[], Awaitable[_T]]) -> _T:
     """Await some work; cancel it and raise ClientDisconnect if the client disconnects first."""
+
+    async def watch_client() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    return await while_running(watch_client, work)
+
+
+async def while_running(background: Callable[[], Awaitable[None]], work: Callable[[], Awaitable[_T]]) -> _T:
+    """Await some work; cancel it and raise ClientDisconnect if what runs in the background ends first."""
     done: list[_T] = []
     failed: list[Exception] = []
     async with anyio.create_task_group() as group:
 
-        async def watch_client() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
+        async def run(task: Callable[[], Awaitable[Any]], results: list[Any]) -> None:
+            try:
+                results.append(await task())
+            except Exception as error:  # the group would wrap it in an ExceptionGroup
+                failed.append(error)
             group.cancel_scope.cancel()
 
-        group.start_soon(watch_client)
-        try:
-            done.append(await work())
-        except Exception as error:  # the group would wrap it in an ExceptionGroup
-            failed.append(error)
-        group.cancel_scope.cancel()
+        group.start_soon(run, background, list[None]())
+        await run(work, done)
     if failed:
         raise failed[0]
     if not done:

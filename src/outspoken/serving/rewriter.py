@@ -250,6 +250,7 @@ class _ChoiceRewriter:
             include_usage=False,
             reasoning_field=settings.reasoning_field,
             action_tool=settings.action_tool,
+            stream_calls=settings.stream_calls,
         )
         self.finished = False
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from outspoken.grammar.registry import resolve
+from outspoken.providers.export.parts import STREAM_CALLS, StreamCalls
 from outspoken.results.arguments import check_optional, check_type, kind_of
 from outspoken.results.errors import OutspokenError
 
@@ -25,9 +26,11 @@ class ServerSettings:
     format, or "auto". Times are in seconds: to connect, between two pieces of a response, and for a whole response.
     `max_body` is in bytes of a request, `max_chars` in characters of a response. More than `max_concurrent` requests
     are rejected and may be tried again. `reasoning_field` is the field for reasoning from the text. With `action_tool`,
-    GUI actions are calls of the tool of that name. `constrain` names the upstream ("vllm", "sglang" or "llama_cpp") if
-    requests with tools are to be constrained to what the format and the tools allow, which needs the name of a format;
-    with `constrain_strict`, a request is rejected if its constraint cannot be made or does not enforce everything.
+    GUI actions are calls of the tool of that name. `stream_calls` says whether a call of a stream is sent when it is
+    "complete", or in "pieces" for clients that wait for its end (see `Exporter`). `constrain` names the upstream
+    ("vllm", "sglang" or "llama_cpp") if requests with tools are to be constrained to what the format and the tools
+    allow, which needs the name of a format; with `constrain_strict`, a request is rejected if its constraint cannot be
+    made or does not enforce everything.
     With `log_requests`, `outspoken serve` logs a line for each request.
 
     Raises ServerStartError for invalid values, UnknownFormatError, and TypeError for values of a wrong type.
@@ -43,6 +46,7 @@ class ServerSettings:
     max_concurrent: int = 1024
     reasoning_field: str = "reasoning_content"
     action_tool: str | None = None
+    stream_calls: StreamCalls = "complete"
     constrain: str | None = None
     constrain_strict: bool = False
     log_requests: bool = True
@@ -52,6 +56,9 @@ class ServerSettings:
             check_type(getattr(self, name), str, name)
         check_optional(self.action_tool, str, "action_tool")
         check_optional(self.constrain, str, "constrain")
+        if self.stream_calls not in STREAM_CALLS:
+            names = " or ".join([f"`{name}`" for name in STREAM_CALLS])
+            raise ServerStartError(f"`stream_calls` is {self.stream_calls!r}; expected {names}")
         parts = urlsplit(self.upstream)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise ServerStartError(

@@ -9,6 +9,7 @@ import click
 from cloup import option_group
 
 from outspoken.cli.options import command, format_option, option
+from outspoken.providers.export.parts import STREAM_CALLS
 from outspoken.serving.settings import UPSTREAMS, ServerSettings
 from outspoken.terminal.ports import listen
 
@@ -47,6 +48,12 @@ def _limit(name: str, words: str) -> Callable[[Any], Any]:
     "Responses",
     option("--reasoning-field NAME", "the field for reasoning", default="reasoning_content"),
     option("--action-tool NAME", "export GUI actions as calls of a tool of this name"),
+    option(
+        "--stream-calls KIND",
+        "send each call of a stream when it is complete, or in pieces for clients that wait for its end",
+        click.Choice(STREAM_CALLS),
+        default="complete",
+    ),
     option(
         "--constrain KIND",
         f"constrain requests with tools, for an upstream of this kind: {', '.join(UPSTREAMS)}",

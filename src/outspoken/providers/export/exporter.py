@@ -21,7 +21,7 @@ from outspoken.results.actions.base import PROVENANCE
 from outspoken.results.arguments import check_type
 from outspoken.results.replies import Reply, ToolCall
 
-from .parts import BlockKind, ExportedCall, Part
+from .parts import STREAM_CALLS, BlockKind, ExportedCall, Part, StreamCalls
 from .replay import check_async_events, check_events, replay, without
 
 if TYPE_CHECKING:  # the import takes long
@@ -33,6 +33,10 @@ class Exporter:
 
     `id`, `model` and `created` (seconds since 1970) override those of the events. With `action_tool`, complete GUI
     actions become calls of a tool of that name; otherwise they are in the extension.
+
+    A call is sent when it is `complete`, and one that stays incomplete or is invalid only in the extension: several
+    clients close and run what they have of a call when the stream ends. With "pieces" as `stream_calls` a call is sent
+    while it arrives, for clients that wait for its end and read the finish reason. Raises ValueError for another value.
     """
 
     #: prefixes of the ids that are made here
@@ -46,8 +50,11 @@ class Exporter:
         model: str | None = None,
         created: int | None = None,
         action_tool: str | None = None,
+        stream_calls: StreamCalls = "complete",
     ) -> None:
-        self._id, self._model = id, model
+        if stream_calls not in STREAM_CALLS:
+            raise ValueError(f"`stream_calls` is {stream_calls!r}; expected one of {', '.join(STREAM_CALLS)}")
+        self._id, self._model, self._in_pieces = id, model, stream_calls == "pieces"
         self.created = int(time.time()) if created is None else created
         self.usage: Usage | None = None
         self.error: ProviderError | None = None
@@ -260,13 +267,15 @@ class Exporter:
 
     def _export_call(self, event: provider_events.ProviderEvent) -> None:
         match event:
+            case results.ToolCallStart() | results.ToolCallDelta() if not self._in_pieces:
+                pass
             case results.ToolCallStart():
                 self._by_index[event.index] = self._announce(event.id, event.name)
             case results.ToolCallDelta() if event.arguments:
                 self._add_arguments(self._by_index[event.index], event.arguments)
             case results.ToolCallEnd():
                 call = self._by_index.get(event.index)
-                if call is None:  # it was not certain before its end that it is a call
+                if call is None:
                     call = self._announce(event.call.id, event.call.name)
                     self._add_arguments(call, event.call.arguments_text)
                 call.open = False

@@ -9,6 +9,9 @@ from typing import Any, Literal, TypedDict
 Part = dict[str, Any]
 
 BlockKind = Literal["text", "reasoning", "refusal"]
+#: How the calls of a stream are sent: each when it is complete, or in pieces as it arrives.
+StreamCalls = Literal["complete", "pieces"]
+STREAM_CALLS: tuple[StreamCalls, ...] = ("complete", "pieces")
 
 
 class ExportOptions(TypedDict, total=False):
@@ -18,6 +21,7 @@ class ExportOptions(TypedDict, total=False):
     model: str | None
     created: int | None
     action_tool: str | None
+    stream_calls: StreamCalls
 
 
 @dataclass(slots=True)

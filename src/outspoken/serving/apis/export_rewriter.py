@@ -28,7 +28,7 @@ class Target:
     def __init__(
         self, settings: ServerSettings, id: str, exporter: Callable[..., Exporter], whole: Callable[..., Part]
     ) -> None:
-        self.exporter = partial(exporter, id=id, action_tool=settings.action_tool)
+        self.exporter = partial(exporter, id=id, action_tool=settings.action_tool, stream_calls=settings.stream_calls)
         self.whole = partial(whole, id=id, action_tool=settings.action_tool)
 
     def complete(self, part: Part, stop: str | None) -> Part:
