@@ -73,7 +73,7 @@ class Builder:
         """A node begins that may become one of several kinds."""
         self.nodes.append(OpenNode(kinds, start))
         if kinds == "answer":
-            self.output.after_text = False
+            self.output.after_markup()
 
     def begin_named(self, kinds: str, start: int, name: str) -> None:
         """A node begins, and its name is read."""
