@@ -117,7 +117,7 @@ def _shifts(source: TreeSource) -> list[Shift] | None:
     parser = AutomatonParser(source.automaton, builder, TextBuffer(-base), log=log)
     parser.take_rest(source.prompt + source.text)
     parser.run(final=True)
-    samples = [node.start for node in builder.nodes if node.kinds == "code"]
+    sample = builder.open_sample
     parser.finish()
     if builder.recorder.status != "ok" or any(step.kind == "recovered" for step in log):
         return None
@@ -130,8 +130,8 @@ def _shifts(source: TreeSource) -> list[Shift] | None:
         elif step.kind == "text":
             end = _take_back(shifts, step.start)
     text = source.automaton.start.free or source.automaton.top_level.free
-    if samples and text is not None:  # a code sample that is never closed is text
-        start = _take_back(shifts, samples[0])
+    if sample is not None and text is not None:  # a code sample that is never closed is text
+        start = _take_back(shifts, sample.start)
         shifts.append(Shift(text, start, parser.text.end))
     return None if any(shift.transition.inserted for shift in shifts) else shifts
 
