@@ -12,6 +12,7 @@ from outspoken.recovery.costs import MAX_COST
 from outspoken.recovery.marker_lexer import is_closed, marker_forms, marker_lexer
 from outspoken.recovery.path import RecoveryPath, RecoveryStep, Region
 from outspoken.recovery.sync_points import single_character_points, sync_points
+from outspoken.semantics.recorder import odd_marker
 from outspoken.semantics.steps import apply_step
 
 from .budget import SEARCH, TRY
@@ -350,7 +351,8 @@ class RecoveryDriver:
             fork.recorder.edits += before
             fork.recorder.continue_from(builder.recorder, min([damage.start, *[edit.start for edit in before]]))
         self._show_blank(fork, path.steps[0] if path.steps else None)
-        for step in path.steps:
+        steps = path.steps if any(step.edits for step in path.steps) else self._with_odd(path.steps, end)
+        for step in steps:
             trims = step.transition is not None and step.transition.terminal.short in self.state.trims
             text = self.text.slice(step.start, step.end) if step.is_text else ""
             apply_step(fork, step, step.trimmed(text, leads=trims, ends=trims))
@@ -370,6 +372,19 @@ class RecoveryDriver:
         speculation.accept()
         self.resume(end, path.config)
         return True
+
+    def _with_odd(self, steps: tuple[RecoveryStep, ...], end: int) -> list[RecoveryStep]:
+        """The steps without edits, with one at each marker that stands where the grammar does not expect it."""
+        found: list[RecoveryStep] = []
+        for step in steps:
+            transition = step.transition if step.start < step.end < end and not step.is_text else None
+            if transition is not None and not step.value_text:
+                left = max(step.start - LOOKBEHIND, self.text.origin)
+                regex = marker_forms(transition).regex
+                if regex.match(self.text.slice(left, end), step.start - left) is None:
+                    step = step._replace(edits=(odd_marker(step.start, step.end),))
+            found.append(step)
+        return found
 
     def _show_blank(self, fork: Builder, first: RecoveryStep | None) -> None:
         """White space before what a recovery path reads as text is text, too: no marker stands behind it."""

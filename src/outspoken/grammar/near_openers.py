@@ -108,7 +108,7 @@ def _lenient(opener: Transition, mark: str, regex: str, first: str, written: str
     """The transition of an opening marker over another pattern; `written` is what a mistake is in, if it has one."""
     name, short = f"{opener.terminal.name}{mark}", opener.terminal.short
     terminal = Terminal(name, short, regex, "", grows=False, may_stay_open=True, priority=_PRIORITY, first=first)
-    after = ((("replace", written),) if written else ()) + opener.after
+    after = (("replace", written) if written else ("odd", ""), *opener.after)
     if written and short == "PAYLOAD_NAME":
         after = tuple([("named", written.strip()) if op == ("token", short) else op for op in after])
     named = opener.terminal.canonical or written or opener.terminal.name

@@ -162,8 +162,7 @@ def _facts(shifts: list[Shift], end: int) -> Iterator[tuple[TokenPlace, TokenFac
         is_structure = ("drop", "") in (*transition.after, *next_)
         late = sum([name == "end" for name, _ in next_])
         at = following.start if following is not None else end
-        if shift.is_lone or is_structure or late:
-            yield shift.place, TokenFacts(shift.is_lone, is_structure, late, at)
+        yield shift.place, TokenFacts(transition.target, shift.is_lone, is_structure, late, at)
 
 
 def _tokens(shifts: list[Shift], source: TreeSource) -> list[Token]:

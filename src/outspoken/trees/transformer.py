@@ -58,11 +58,12 @@ class TokenPlace(NamedTuple):
 class TokenFacts(NamedTuple):
     """What the engine knows of a token, and its tree does not say.
 
-    `is_lone`: it is a marker that belongs to no node. `is_structure`: behind it, the grammar shows that what had begun
-    is no node. White space behind either belongs to it. `late`: so many nodes that end with it end for the engine only
-    where what follows shows it, at the offset `end`.
+    `target` is the configuration behind it. `is_lone`: it is a marker that belongs to no node. `is_structure`: behind
+    it, the grammar shows that what had begun is no node. White space behind either belongs to it. `late`: so many nodes
+    that end with it end for the engine only where what follows shows it, at the offset `end`.
     """
 
+    target: Config
     is_lone: bool
     is_structure: bool
     late: int
@@ -181,7 +182,7 @@ class SegmentTransformer(StepTransformer):
 
 def _with_facts(transition: Transition, known: TokenFacts) -> tuple[Transition, Transition]:
     """A transition that does what the engine does with its token, and one that does what follows later."""
-    terminal, target, operations = transition.terminal, transition.target, transition.after
+    terminal, target, operations = transition.terminal, known.target, transition.after
     before = (("markup", ""),) if known.is_lone else ()
     behind = (("markup", ""),) if known.is_structure else ()
     ends = [at for at, (name, _) in enumerate(operations) if name == "end"]
