@@ -52,16 +52,10 @@ def found(format_: str, seed: int, number: int) -> str:
     return str(fuzz.run(seed, number))
 
 
-#: Formats of which seed 0 finds what is not mended yet, with a seed that finds nothing, and what was found:
-#: `{action_plan":"","":{}` (skyvern) loses a key, white space before "```{thought:" (surfer_h) belongs to the text or
-#: not, and "]```" behind a list of calls without arguments (xlam) is dropped without a word if repairs are allowed.
-OPEN = {"skyvern": 3, "surfer_h": 3, "xlam": 3}
-
-
 @pytest.mark.parametrize("format_", FORMATS)
 @pytest.mark.timeout(180)
 def test_texts_of_a_grammar(format_: str) -> None:
-    assert found(format_, OPEN.get(format_, 0), TEXTS) == "None"
+    assert found(format_, 0, TEXTS) == "None"
 
 
 @in_one_item("format_", FORMATS[SEED % ROTATING :: ROTATING])
