@@ -257,7 +257,7 @@ class RecoveryDriver:
         self.state.config = self.automaton.top_level
         builder.nodes.clear()
         builder.recorder.edits.clear()
-        builder.output.thoughts.clear()
+        builder.output.drop_thoughts(consumed)
         resume = self._opener()[1] or after
         read = max(after, text.offset)
         budget.spent += read - resume

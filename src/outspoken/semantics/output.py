@@ -156,6 +156,12 @@ class Output:
                 self.events += [self._models.ReasoningDelta(thought.text), self._models.ReasoningEnd()]
         self.thoughts = []
 
+    def drop_thoughts(self, start: int) -> None:
+        """Forget the reasoning of an object that is read again from an offset on; what stands before it is complete."""
+        self.thoughts = [thought for thought in self.thoughts if thought.span[1] <= start]
+        if self.thoughts:
+            self.flush()
+
     def reopen_text(self) -> None:
         """Let text that was flushed last go on."""
         if self.segments and type(self.segments[-1]) is Text and self.run_model is None:
