@@ -187,17 +187,17 @@ class OperationWriter:
         if self._has_told and "tool_call" in kinds:
             self._put(f"told{d} = False")
         if arg == "answer":
-            self._put("out.after_text = False")
+            self._put("out.after_markup()")
 
     def _do_reopen(self, arg: str, start: str, end: str, token: str) -> None:
         self._do_begin(arg, f"out.node_start{self._unshift}", end, token)
 
     def _do_drop(self, arg: str, start: str, end: str, token: str) -> None:
         self._pop()
-        self._put("out.after_text = False")
+        self._put("out.after_markup()")
 
     def _do_markup(self, arg: str, start: str, end: str, token: str) -> None:
-        self._put("out.after_text = False")
+        self._put("out.after_markup()")
 
     def _refuse_unknown(self, kinds: str, d: int) -> None:
         """The parser reports unknown keys, but those of values that are shown as they are."""

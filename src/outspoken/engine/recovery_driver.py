@@ -10,17 +10,20 @@ from outspoken.patterns.markup_search import FoundMarkup
 from outspoken.patterns.spellings import look_ahead
 from outspoken.recovery.costs import MAX_COST
 from outspoken.recovery.marker_lexer import is_closed, marker_forms, marker_lexer
-from outspoken.recovery.path import RecoveryPath, Region
+from outspoken.recovery.path import RecoveryPath, RecoveryStep, Region
 from outspoken.recovery.sync_points import single_character_points, sync_points
+from outspoken.semantics.recorder import odd_marker
 from outspoken.semantics.steps import apply_step
 
 from .budget import SEARCH, TRY
 from .damaged_segment import DamagedSegment, SearchedText, find_end, looks_like_call
 from .list_damage import damaged_gap, is_later_entry, lose_entry, read_between
 from .parse_steps import Kind, ParseStep
-from .text_buffer import LOOKBEHIND
+from .text_buffer import BLANK, LOOKBEHIND
 
 if TYPE_CHECKING:
+    from outspoken.semantics.builder import Builder
+
     from .single_steps import SingleSteps
 
 #: No opening marker is longer than this.
@@ -254,16 +257,23 @@ class RecoveryDriver:
         self.state.config = self.automaton.top_level
         builder.nodes.clear()
         builder.recorder.edits.clear()
-        builder.output.thoughts.clear()
+        builder.output.drop_thoughts(consumed)
         resume = self._opener()[1] or after
         read = max(after, text.offset)
         budget.spent += read - resume
         if not budget.allows(read):
             resume = max(resume, after)
+        resume = self._before_blank(resume)
         builder.output.show(resume)
         text.rewind(resume)
         self._log("text", consumed, resume)
         return True
+
+    def _before_blank(self, at: int) -> int:
+        """The offset of the white space before another one, where text goes on: a marker behind it may take it."""
+        start = max(self.builder.output.consumed, self.state.opener_at, 0)
+        kept = self.text.slice(start, at).rstrip(BLANK) if "TEXT" in self.state.trims and start < at else ""
+        return start + len(kept) if kept else at
 
     def resume(self, at: int, config: Config) -> None:
         """Continue to read at an offset, in a configuration."""
@@ -340,7 +350,9 @@ class RecoveryDriver:
             before = [edit for edit in builder.recorder.edits if edit.start <= damage.start]
             fork.recorder.edits += before
             fork.recorder.continue_from(builder.recorder, min([damage.start, *[edit.start for edit in before]]))
-        for step in path.steps:
+        self._show_blank(fork, path.steps[0] if path.steps else None)
+        steps = path.steps if any(step.edits for step in path.steps) else self._with_odd(path.steps, end)
+        for step in steps:
             trims = step.transition is not None and step.transition.terminal.short in self.state.trims
             text = self.text.slice(step.start, step.end) if step.is_text else ""
             apply_step(fork, step, step.trimmed(text, leads=trims, ends=trims))
@@ -362,6 +374,30 @@ class RecoveryDriver:
         speculation.accept()
         self.resume(end, path.config)
         return True
+
+    def _with_odd(self, steps: tuple[RecoveryStep, ...], end: int) -> list[RecoveryStep]:
+        """The steps without edits, with one at each marker that stands where the grammar does not expect it."""
+        found: list[RecoveryStep] = []
+        for step in steps:
+            transition = step.transition if step.start < step.end < end and not step.is_text else None
+            if transition is not None and not step.value_text:
+                left = max(step.start - LOOKBEHIND, self.text.origin)
+                regex = marker_forms(transition).regex
+                if regex.match(self.text.slice(left, end), step.start - left) is None:
+                    step = step._replace(edits=(odd_marker(step.start, step.end),))
+            found.append(step)
+        return found
+
+    def _show_blank(self, fork: Builder, first: RecoveryStep | None) -> None:
+        """White space before what a recovery path reads as text is text, too: no marker stands behind it."""
+        if first is None or not first.is_text or first.transition is None or first.transition.terminal.short != "TEXT":
+            return
+        output = self.builder.output
+        start, end = max(output.consumed, 0), first.start
+        has_text = bool(self.text.slice(first.start, first.end).strip(BLANK))
+        if start < end and has_text and not self.text.slice(start, end).strip(BLANK):
+            fork.output.consumed = start
+            fork.output.show(end)
 
     def _log(
         self, kind: Kind, start: int, end: int, config: Config | None = None, path: RecoveryPath | None = None

@@ -73,6 +73,13 @@ def named_operation(operation: Operation, group: int, *, before: bool = False) -
     return ("before_" if before and name in ("end", "reopen") else "") + key, arg, group
 
 
+def is_lone(step: Transition, done: Sequence[NamedOperation]) -> bool:
+    """Does a marker in text for the user belong to no node? `done` are the operations before it."""
+    target = step.target
+    is_text = target is target.automaton.top_level or (target.free is not None and target.free.terminal.short == "TEXT")
+    return is_text and not step.after and (not done or done[-1][0].endswith(_SHOWN))
+
+
 class Branch:
     """One way through a matcher: its operations, and the configuration that it leads to.
 
@@ -291,7 +298,7 @@ class _Writer:
             token = self._groups
         done = (*taken, *[named_operation(op, token, before=True) for op in step.before])
         done += tuple([named_operation(op, token) for op in ops])
-        if not ops and self._is_text(step.target) and (not done or done[-1][0].endswith(_SHOWN)):
+        if not inline and is_lone(step, done):
             done += (named_operation(("markup", ""), 0),)
         share = room // len(following) if following else 0
         onward = [self.tree(t, done, share, depth - 1) for t in following]
@@ -314,13 +321,9 @@ class _Writer:
     def _pattern_of(self, regex: str) -> str:
         return while_arriving(regex) if self._is_partial else regex
 
-    def _is_text(self, config: Config) -> bool:
-        """May text for the user stand here, so that a marker before it belongs to no node?"""
-        return config is self._automaton.top_level or (config.free is not None and config.free.terminal.short == "TEXT")
-
     def _is_whole_match(self, ops: tuple[Operation, ...], depth: int, goes_on: bool) -> bool:
         """Can the operations take the whole match as their token? The search is faster without a group."""
-        if self._anchored or depth < _MAX_DEPTH or any(name == "replace" for name, _ in ops):
+        if self._anchored or depth < _MAX_DEPTH or any(name in ("replace", "odd") for name, _ in ops):
             return False  # the place of a damaged marker ends before white space that is skipped behind it
         return not goes_on or all(name in ("begin", "field") for name, _ in ops)
 

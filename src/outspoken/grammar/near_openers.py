@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from outspoken.patterns.near_miss import SHORT_MARKER, near_miss_pattern, near_misses
-from outspoken.patterns.spellings import spellings, without_conditions
+from outspoken.patterns.spellings import look_ahead, spellings, without_conditions
 
 from .automaton import Config, Transition
 from .tables import Terminal
@@ -48,13 +48,13 @@ def near_openers(config: Config) -> list[Transition]:
         if begun & {"think", "code"}:
             continue
         if following := evidence(opener.target, is_long=is_evidence(opener.terminal)):
-            forms = all_forms(opener.terminal)
+            forms, condition = all_forms(opener.terminal), _condition(opener.terminal.regex)
             for written in forms:
                 boundary = r"(?<!\w)" if written[0].isalnum() else ""
                 others = [re.escape(form) for form in forms if not written.startswith(form)]
                 if others:
                     boundary += f"(?!{'|'.join(others)})"
-                regex = f"{boundary}{near_miss_pattern(written)}(?={SPACES}{following})"
+                regex = f"{boundary}{near_miss_pattern(written)}{condition}(?={SPACES}{following})"
                 if len(written) >= SHORT_MARKER and regex not in known:
                     known.add(regex)
                     first = {written[0], written[0].swapcase(), written[1]}
@@ -65,6 +65,14 @@ def near_openers(config: Config) -> list[Transition]:
             regex = f"(?:{bare})(?={SPACES}{following})"
             found.append(_lenient(opener, "~~", regex, opener.terminal.first, ""))
     return found
+
+
+def _condition(regex: str) -> str:
+    """The look-ahead that a pattern ends with, if it has no other: a marker with a mistake stands before that, too."""
+    asked = f"(?={look_ahead(regex)})"
+    bare = regex.removeprefix("(?:").removesuffix(")") if regex.startswith("(?:") else regex
+    marker = bare.removesuffix(asked)
+    return asked if marker != bare and "(?=" not in marker and "|" not in marker else ""
 
 
 def _beside_line_start(opener: Transition) -> list[Transition]:
@@ -108,7 +116,7 @@ def _lenient(opener: Transition, mark: str, regex: str, first: str, written: str
     """The transition of an opening marker over another pattern; `written` is what a mistake is in, if it has one."""
     name, short = f"{opener.terminal.name}{mark}", opener.terminal.short
     terminal = Terminal(name, short, regex, "", grows=False, may_stay_open=True, priority=_PRIORITY, first=first)
-    after = ((("replace", written),) if written else ()) + opener.after
+    after = (("replace", written) if written else ("odd", ""), *opener.after)
     if written and short == "PAYLOAD_NAME":
         after = tuple([("named", written.strip()) if op == ("token", short) else op for op in after])
     named = opener.terminal.canonical or written or opener.terminal.name

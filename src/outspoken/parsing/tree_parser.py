@@ -6,7 +6,8 @@ these terminals.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from lark import Token, Tree, UnexpectedInput
@@ -16,7 +17,9 @@ from outspoken.engine.parse_steps import ParseStep
 from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
-from outspoken.grammar.vocabulary import FREE_TEXT, short
+from outspoken.grammar.automaton import Transition
+from outspoken.grammar.matchers import is_lone, named_operation
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.arguments import text_of
 from outspoken.results.encoding import replace_surrogates
@@ -26,7 +29,7 @@ from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.trees.lark_parser import tree_of
-from outspoken.trees.transformer import TreeSource
+from outspoken.trees.transformer import TokenFacts, TokenPlace, TreeSource
 
 from .options import ReadOptions, prefix_of, read_options
 from .parser import Parser
@@ -78,19 +81,34 @@ def _source(raw: str, name: str, prefix: str | None, options: ReadOptions) -> Tr
     header = automaton.tables.header
     prompt = after_anchor(replace_surrogates(prompt_before(raw, prefix, header.opened)), header.anchor)
     context = Context(header, options.tools, options.settings, options.repair, read_embedded, *options[5:])
-    return TreeSource(prompt, raw, automaton, context)
+    return TreeSource(prompt, raw, automaton, context, {})
 
 
 # the tokens
 
 
 class Shift(NamedTuple):
-    """A terminal that the engine shifted, and the offsets of its text. `is_lenient`: a marker before it is missing."""
+    """A terminal that the engine shifted by a transition, and the offsets of its text."""
 
-    name: str
+    transition: Transition
     start: int
     end: int
-    is_lenient: bool = False
+
+    @property
+    def is_free_text(self) -> bool:
+        """Is it free text?"""
+        return self.transition.terminal.short in FREE_TEXT
+
+    @property
+    def is_lone(self) -> bool:
+        """Is it a marker that belongs to no node?"""
+        before = [named_operation(op, 0, before=True) for op in self.transition.before]
+        return self.transition.terminal.short not in FREE_TEXT | EMBEDDED_VALUES and is_lone(self.transition, before)
+
+    @property
+    def place(self) -> TokenPlace:
+        """Which token it becomes."""
+        return TokenPlace(self.transition.terminal.short, self.start, self.end)
 
 
 def _shifts(source: TreeSource) -> list[Shift] | None:
@@ -99,7 +117,7 @@ def _shifts(source: TreeSource) -> list[Shift] | None:
     parser = AutomatonParser(source.automaton, builder, TextBuffer(-base), log=log)
     parser.take_rest(source.prompt + source.text)
     parser.run(final=True)
-    samples = [node.start for node in builder.nodes if node.kinds == "code"]
+    sample = builder.open_sample
     parser.finish()
     if builder.recorder.status != "ok" or any(step.kind == "recovered" for step in log):
         return None
@@ -107,33 +125,44 @@ def _shifts(source: TreeSource) -> list[Shift] | None:
     for step in log:
         if step.kind == "token" and step.transition is not None:
             is_free = step.transition.terminal.short in FREE_TEXT and step.start == step.end
-            start, is_lenient = end if is_free else step.start, bool(step.transition.inserted)
-            shifts.append(Shift(step.transition.terminal.name, start, step.end, is_lenient))
+            shifts.append(Shift(step.transition, end if is_free else step.start, step.end))
             end = step.end
         elif step.kind == "text":
             end = _take_back(shifts, step.start)
     text = source.automaton.start.free or source.automaton.top_level.free
-    if samples and text is not None:  # a code sample that is never closed is text
-        start = _take_back(shifts, samples[0])
-        shifts.append(Shift(text.terminal.name, start, parser.text.end))
-    return None if any(shift.is_lenient for shift in shifts) else shifts
+    if sample is not None and text is not None:  # a code sample that is never closed is text
+        start = _take_back(shifts, sample.start)
+        shifts.append(Shift(text, start, parser.text.end))
+    return None if any(shift.transition.inserted for shift in shifts) else shifts
 
 
 def _take_back(shifts: list[Shift], at: int) -> int:
     """What was shifted from an offset on is text. Returns where that begins: with the text before it."""
     while shifts and shifts[-1].start >= at and shifts[-1].end > at:
         shifts.pop()
-    is_more = shifts and shifts[-1].end >= at and short(shifts[-1].name) in FREE_TEXT
+    is_more = shifts and shifts[-1].end >= at and shifts[-1].is_free_text
     return shifts.pop().start if is_more else at
 
 
 def _tree(name: str, shifts: list[Shift], source: TreeSource) -> Tree[Token]:
     """The tree of what was shifted. Raises lark.UnexpectedInput if the grammar refuses it."""
     tree = tree_of(name, _tokens(shifts, source))
+    source = source._replace(facts=dict(_facts(shifts, len(source.text))))
     for subtree in tree.iter_subtrees():
         known: Any = subtree.meta
         known.source = source
     return tree
+
+
+def _facts(shifts: list[Shift], end: int) -> Iterator[tuple[TokenPlace, TokenFacts]]:
+    """What the engine knows of each token. The response ends at an offset."""
+    for shift, following in zip_longest(shifts, shifts[1:]):
+        transition = shift.transition
+        next_ = following.transition.before if following is not None else transition.target.end_operations() or ()
+        is_structure = ("drop", "") in (*transition.after, *next_)
+        late = sum([name == "end" for name, _ in next_])
+        at = following.start if following is not None else end
+        yield shift.place, TokenFacts(transition.target, shift.is_lone, is_structure, late, at)
 
 
 def _tokens(shifts: list[Shift], source: TreeSource) -> list[Token]:
@@ -144,7 +173,8 @@ def _tokens(shifts: list[Shift], source: TreeSource) -> list[Token]:
         counter.feed(source.text[counter.char_pos : max(at, 0)])
         return counter.line, counter.column
 
-    for name, start, end, _ in shifts:
+    for transition, start, end in shifts:
         (line, column), (end_line, end_column) = place(start), place(end)
-        found.append(Token(name, whole[start + base : end + base], start, line, column, end_line, end_column, end))
+        name, text = transition.terminal.name, whole[start + base : end + base]
+        found.append(Token(name, text, start, line, column, end_line, end_column, end))
     return found

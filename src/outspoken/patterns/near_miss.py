@@ -27,8 +27,15 @@ def mistakes_allowed(written: str) -> int:
     return 2 if len(written) >= LONG_MARKER else 1
 
 
-#: Some character follows.
-_BEFORE_MORE = r"(?=[\s\S])"
+def _not_behind(written: str, at: int) -> str:
+    """The condition of a missing character: it does not stand before the marker, if that begins with it alone."""
+    first = written[: at + 1]
+    return f"(?<!{re.escape(first)})" if first == written[0] * len(first) else ""
+
+
+def _before_other(last: str) -> str:
+    """The pattern of what follows a marker without its last character: not any character and the last one."""
+    return rf"(?=\n|[^\n](?!{re.escape(last)}))"
 
 
 @lru_cache(maxsize=4096)
@@ -50,7 +57,7 @@ def near_miss_pattern(written: str) -> str:
             mistakes.append(re.escape(written[i + 1] + written[i] + written[i + 2 :]))
         mistakes.append((other if i else re.escape(written[0].swapcase())) + rest)
         # the character is missing; at the end of the text so far, it may still come
-        mistakes.append((rest or _BEFORE_MORE) if i else f"(?<!{re.escape(written[0])}){rest}")
+        mistakes.append(f"{_not_behind(written, i)}{rest or _before_other(written[i])}")
         intact = [re.escape(written[i]) + pattern] if pattern else []
         pattern = f"(?:{'|'.join([*intact, *mistakes])})"
     return f"(?!{_ANY}?{re.escape(written)}){pattern}"

@@ -23,10 +23,10 @@ class Speculation:
     `builder` is the fork. `read` gives the text between two offsets.
     """
 
-    __slots__ = ("_call", "_parent", "builder")
+    __slots__ = ("_call", "_parent", "_start", "builder")
 
     def __init__(self, parent: Builder, call: OpenNode | None, start: int, read: Callable[[int, int], str]) -> None:
-        self._parent, self._call = parent, call
+        self._parent, self._call, self._start = parent, call, start
         self.builder = fork = parent.fork(start)
         fork.source.slice = read
         fork.output.after_text = parent.output.after_text
@@ -93,7 +93,7 @@ class Speculation:
         """Put what was read into the parent, and send what was not sent yet."""
         parent, fork = self._parent, self.builder
         parent.recorder.edits.clear()
-        parent.output.thoughts.clear()
+        parent.output.drop_thoughts(self._start)
         parent.absorb(fork)
         parent.nodes[:] = fork.nodes
         if fork.output.events:

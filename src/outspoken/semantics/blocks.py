@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def drop(b: Builder) -> None:
     """What began was only structure."""
     b.nodes.pop()
-    b.output.after_text = False
+    b.output.after_markup()
 
 
 def reopen(b: Builder, kinds: str) -> None:
@@ -122,7 +122,7 @@ def end_call_id(b: Builder, end: int) -> None:
 
 def markup(b: Builder) -> None:
     """A marker was read in text that belongs to no node, such as one that ends a turn."""
-    b.output.after_text = False
+    b.output.after_markup()
 
 
 def field_is_text(b: Builder) -> None:

@@ -73,7 +73,7 @@ class Builder:
         """A node begins that may become one of several kinds."""
         self.nodes.append(OpenNode(kinds, start))
         if kinds == "answer":
-            self.output.after_text = False
+            self.output.after_markup()
 
     def begin_named(self, kinds: str, start: int, name: str) -> None:
         """A node begins, and its name is read."""
@@ -106,6 +106,8 @@ class Builder:
         if call is not None:
             self.calls.unfinished(call, end, "truncated")
             return
+        sample = self._sample_of(nodes)
+        edits = recorder.edits.copy()
         recorder.edits.clear()
         first, start = nodes[0] if nodes else None, max(output.consumed, 0)
         if first is not None and first.kinds == "think":
@@ -114,7 +116,7 @@ class Builder:
             message, label = "the reasoning is never closed", "opened here, and the text ends inside it"
             recorder.report("unclosed-reasoning", message, (first.start, end), "warning", label=label)
             output.consumed = end
-        elif first is not None and first.kinds == "code" and (output.after_text or output.consumed <= first.start):
+        elif sample is not None:
             output.show(end)
         elif self.source.slice(start, end).strip(_CLOSERS):
             recorder.lower_status("truncated")
@@ -127,8 +129,20 @@ class Builder:
         else:
             message = "the text ends before the section of calls does"
             recorder.report("unclosed-section", message, (end, end), "warning")
+            recorder.edits += edits if first is None else []  # nothing is lost of what they belong to
             if "," in self.source.slice(start, end):
                 recorder.lower_status("truncated")  # another call was to follow
+
+    @property
+    def open_sample(self) -> OpenNode | None:
+        """The code sample that is open, if all of it is text."""
+        return self._sample_of(self.nodes)
+
+    def _sample_of(self, nodes: list[OpenNode]) -> OpenNode | None:
+        first, output = nodes[0] if nodes else None, self.output
+        if first is None or first.kinds != "code":
+            return None
+        return first if output.after_text or output.consumed <= first.start else None
 
     @property
     def first_start(self) -> int | None:

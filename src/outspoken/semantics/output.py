@@ -60,6 +60,8 @@ class Output:
     # class attributes, so that making one costs little
     consumed = node_start = call_count = action_count = 0
     after_text = True
+    #: `consumed` when markup that belongs to no node was read behind text; None if there was none
+    _text_end: int | None = None
     run_model: type[Text] | type[Reasoning] | None = None
     _run_start = _run_end = 0
     #: the module of the events, which only streams need
@@ -114,6 +116,8 @@ class Output:
     def show(self, end: int) -> None:
         """Make everything between `consumed` and an offset text, apart from white space behind markup."""
         start = max(self.consumed, 0)
+        if self._text_end == self.consumed:
+            self.after_text = True  # the markup since then is text, too
         if start >= end:
             return
         piece = self._slice(start, end)
@@ -151,6 +155,12 @@ class Output:
             if self.events is not None:
                 self.events += [self._models.ReasoningDelta(thought.text), self._models.ReasoningEnd()]
         self.thoughts = []
+
+    def drop_thoughts(self, start: int) -> None:
+        """Forget the reasoning of an object that is read again from an offset on; what stands before it is complete."""
+        self.thoughts = [thought for thought in self.thoughts if thought.span[1] <= start]
+        if self.thoughts:
+            self.flush()
 
     def reopen_text(self) -> None:
         """Let text that was flushed last go on."""
@@ -211,6 +221,11 @@ class Output:
     def end_node(self, start: int, end: int) -> None:
         """A node between two offsets was read."""
         self.consumed, self.after_text, self.node_start = end, False, start
+
+    def after_markup(self) -> None:
+        """Markup was read that belongs to no node: white space behind it belongs to it, if text follows."""
+        if self.after_text:
+            self.after_text, self._text_end = False, self.consumed
 
     # forks
 

@@ -10,6 +10,14 @@ from outspoken.results.edits import Edit
 from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
 from outspoken.results.replies import STATUSES, Status
 
+#: The code of an edit that changes nothing: a marker stands where it is not expected.
+_ODD = "odd-marker"
+
+
+def odd_marker(start: int, end: int) -> Edit:
+    """The edit of a marker that stands where the grammar does not expect it."""
+    return Edit(start, end, "", _ODD, "notation")
+
 
 class Source:
     """The raw text, as a parser gives it: `source.slice(start, end)` is what stands between two offsets."""
@@ -72,8 +80,21 @@ class Recorder:
         if end > max(start, 0):
             self.edits.append(Edit(max(start, 0), end, marker, code, level))
 
+    def add_odd(self, start: int, end: int) -> None:
+        """Record that a marker stands where the grammar does not expect it: by what is beside it, it would be none."""
+        self.edits.append(odd_marker(max(start, 0), max(end, 0)))
+
+    def _take_odd(self) -> None:
+        """Report the first marker that stands where it is not expected, if nothing else says what is wrong."""
+        odd = [edit for edit in self.edits if edit.code == _ODD] if self.edits else []
+        self.edits[:] = [edit for edit in self.edits if edit.code != _ODD]
+        if odd and not self.edits:
+            message = "the grammar does not expect this marker here, by what is beside it"
+            self.report(_ODD, message, (odd[0].start, odd[0].end), "warning")
+
     def take_repairs(self) -> tuple[Repair, ...]:
         """The changes since the last call, in the order of the text. They belong to the node that ends now."""
+        self._take_odd()
         if not self.edits:
             return ()
         made = tuple([self._repair(edit) for edit in sorted(self.edits, key=lambda e: e[:2])])

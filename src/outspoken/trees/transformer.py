@@ -7,7 +7,7 @@ in `semantics.handlers`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from lark import Token, Transformer, Tree
@@ -17,9 +17,10 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NOD
 from outspoken.notations.interface import notation_of
 from outspoken.results.replies import Segment
 from outspoken.semantics.builder import Builder
+from outspoken.semantics.handlers import Place
 from outspoken.semantics.settle import settle
 from outspoken.semantics.state import Context, ReplyState
-from outspoken.semantics.steps import FreeText, Step, apply_step, begin_text, schema_of
+from outspoken.semantics.steps import FreeText, Step, apply_step, begin_text, carry_out, schema_of
 
 from .tokens import DROPPED, RepairedToken
 
@@ -42,6 +43,34 @@ class TreeStep(NamedTuple):
 TreeSteps = list[TreeStep]
 
 
+class TokenPlace(NamedTuple):
+    """Which token of a response it is: the short name of its terminal, and its offsets."""
+
+    type: str
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, token: Token) -> TokenPlace:
+        """The place of a token."""
+        return cls(token.type, token.start_pos or 0, token.end_pos or 0)
+
+
+class TokenFacts(NamedTuple):
+    """What the engine knows of a token, and its tree does not say.
+
+    `target` is the configuration behind it. `is_lone`: it is a marker that belongs to no node. `is_structure`: behind
+    it, the grammar shows that what had begun is no node. White space behind either belongs to it. `late`: so many nodes
+    that end with it end for the engine only where what follows shows it, at the offset `end`.
+    """
+
+    target: Config
+    is_lone: bool
+    is_structure: bool
+    late: int
+    end: int
+
+
 class TreeSource(NamedTuple):
     """What a tree was made from: the raw text behind the end of its prompt, and what is given for the response.
 
@@ -52,6 +81,7 @@ class TreeSource(NamedTuple):
     text: str
     automaton: Automaton
     context: Context
+    facts: Mapping[TokenPlace, TokenFacts]
 
     def slice(self, start: int, end: int) -> str:
         """The text between two offsets; those of the prompt are negative."""
@@ -147,23 +177,19 @@ class SegmentTransformer(StepTransformer):
         steps: Any = super().transform(tree)
         builder = Builder(ReplyState(source.context, None))
         builder.source.slice = source.slice
-        _Run(builder, source).apply(_as_steps(_with_markup(steps or []), source.automaton))
+        _Run(builder, source).apply(_as_steps(steps or [], source.automaton))
         return settle(builder.output.segments, source.text, source.automaton, None).segments
 
 
-def _with_markup(steps: TreeSteps) -> TreeSteps:
-    """The steps, with the operation "markup" for each marker that belongs to no node, or stands before text."""
-    found: TreeSteps = []
-    depth = 0
-    for i, step in enumerate(steps):
-        following = steps[i + 1].token if i + 1 < len(steps) else None
-        is_marker = step.token is not None and step.token.type not in FREE_TEXT | EMBEDDED_VALUES
-        is_before_text = following is not None and following.type == "TEXT"
-        if is_marker and not step.operations and (depth == 0 or is_before_text):
-            step = TreeStep(step.token, (("markup", ""),))
-        depth += sum([{"begin": 1, "reopen": 1, "end": -1}.get(name, 0) for name, _ in step.operations])
-        found.append(step)
-    return found
+def _with_facts(transition: Transition, known: TokenFacts) -> tuple[Transition, Transition]:
+    """A transition that does what the engine does with its token, and one that does what follows later."""
+    terminal, target, operations = transition.terminal, known.target, transition.after
+    before = (("markup", ""),) if known.is_lone else ()
+    behind = (("markup", ""),) if known.is_structure else ()
+    ends = [at for at, (name, _) in enumerate(operations) if name == "end"]
+    first = ends[-known.late :][0] if ends and known.late else len(operations)
+    now = Transition(terminal, target, (), (*before, *operations[:first]), 0)
+    return now, Transition(terminal, target, (), (*operations[first:], *behind), 0)
 
 
 class _Run:
@@ -199,7 +225,14 @@ class _Run:
             step = self._with_value(step, transition)
         else:
             self._after_marker = True
-        apply_step(self._builder, step, free)
+        place = TokenPlace(transition.terminal.short, step.start, step.end) if transition is not None else None
+        known = self._source.facts.get(place) if place is not None else None
+        if transition is None or known is None:
+            apply_step(self._builder, step, free)
+            return
+        now, later = _with_facts(transition, known)
+        apply_step(self._builder, step._replace(transition=now), free)
+        carry_out(self._builder, later, Place(known.end, known.end))
 
     def _with_value(self, step: Step, transition: Transition) -> Step:
         """The step of an embedded value with its value, which is read unless it is known."""

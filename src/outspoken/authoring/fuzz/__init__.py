@@ -1,8 +1,8 @@
 """Search for texts that are read wrongly. Run as `python -m tools.fuzz [NAME ...]` or `outspoken grammar fuzz FILE`.
 
-Hypothesis makes responses from the rules of a grammar (`texts.py`), damages some of them, and checks what holds of each
-(`checks.py`): reading raises nothing and loses nothing, pieces give the same reply as the whole, and a sound response
-means what its tree says. What violates one of these is shown with the shortest text that does.
+Hypothesis makes responses from the rules of a grammar (`texts.py`, `choices.py`), damages some of them, and checks what
+holds of each (`checks.py`): reading raises nothing and loses nothing, pieces give the same reply as the whole, and a
+sound response means what its tree says. What violates one of these is shown with the shortest text that does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import hypothesis
-from hypothesis import given, settings
+from hypothesis import given
 
 from outspoken.authoring.shared.arguments import positive, refuse
 from outspoken.authoring.shared.checkout import Checkout
@@ -30,6 +30,7 @@ from outspoken.results.errors import OutspokenError
 from outspoken.terminal.progress import ProgressLine
 
 from .checks import ParseArguments, ViolationError, check_text, check_tree, violation_of
+from .choices import with_seed
 from .texts import SETTINGS, Example, examples
 
 #: So many texts are made with one seed.
@@ -92,7 +93,7 @@ class Fuzz:
         worst: list[tuple[Example, ViolationError]] = []
 
         @hypothesis.seed(seed)
-        @settings(SETTINGS, max_examples=number)
+        @with_seed(SETTINGS, seed, number)
         @given(examples(self.name, self.others))
         def read(example: Example) -> None:
             if (found := self._violation(example)) is not None:
