@@ -14,6 +14,8 @@ from .near_openers import written_forms
 
 #: A marker of several words that does not occur by chance.
 _PHRASE = re.compile(r"(?=.{12})\(?[A-Za-z]\w+,? \w")
+#: How an object, a list of objects or a key of JSON begins.
+_STRUCTURE = re.compile(r"[{\"']|\[\s*[{\"']")
 
 
 @lru_cache(maxsize=2048)
@@ -123,6 +125,13 @@ def closing_forms(automaton: Automaton) -> frozenset[str]:
     """The closing markers of a format as they are written, brackets and quotes among them."""
     ends = [t for t in automaton.tables.terminals.values() if t.short.startswith("_") and t.short.endswith(_CLOSING)]
     return frozenset({form.strip() for terminal in ends for form in written_forms(terminal)} - {""})
+
+
+@lru_cache(maxsize=256)
+def opening_forms(automaton: Automaton) -> tuple[str, ...]:
+    """The markers of a format that no other text has by chance, as they are written; brackets and keys are none."""
+    forms = [form.strip() for t in automaton.tables.terminals.values() for form in written_forms(t)]
+    return tuple(sorted({form for form in forms if is_distinct_marker(form) and not _STRUCTURE.match(form)}))
 
 
 def _distinct(step: Transition) -> set[str]:

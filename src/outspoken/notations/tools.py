@@ -56,13 +56,15 @@ class ToolFacts(NamedTuple):
 class Tools:
     """The tools that a model was given, by name."""
 
-    __slots__ = ("_facts", "_sources", "_types", "names", "schema_views")
+    __slots__ = ("_facts", "_sources", "_types", "destructive", "names", "schema_views")
 
-    def __init__(self, sources: dict[str, Any]) -> None:
+    def __init__(self, sources: dict[str, Any], destructive: frozenset[str] = frozenset()) -> None:
         #: a schema, None, or a model or function whose schema is made on first use
         self._sources = sources
         #: the names of the tools
         self.names: KeysView[str] = sources.keys()
+        #: the names of those that say that they destroy something (`annotations` of MCP with `destructiveHint`)
+        self.destructive = destructive
         self._types: dict[tuple[str, str], Types | None] = {}
         self._facts: dict[str, ToolFacts] = {}
         #: the views of the tools' arguments, made on first use
@@ -79,7 +81,10 @@ class Tools:
         if not is_list(tools):
             raise ToolError(-1, _name_of(tools), "a list of tools")
         sources = dict([_read(index, tool) for index, tool in enumerate(tools)])
-        return cls(sources) if sources else None
+        hints = [_hint(_field(tool, "annotations")) for tool in tools]
+        names = [_read(index, tool)[0] for index, tool in enumerate(tools)] if any(hints) else []
+        destructive = frozenset({name for name, hint in zip(names, hints, strict=False) if hint})
+        return cls(sources, destructive) if sources else None
 
     def __contains__(self, name: object) -> bool:
         return name in self._sources
@@ -94,7 +99,7 @@ class Tools:
 
     def only(self, *names: str) -> Tools:
         """Some of the tools alone."""
-        return Tools({name: self._sources[name] for name in names})
+        return Tools({name: self._sources[name] for name in names}, self.destructive.intersection(names))
 
     def argument(self, name: str, key: str) -> dict[str, Any] | bool | None:
         """The JSON schema of one argument; None if it is not known."""
@@ -176,7 +181,7 @@ def _read(index: int, tool: Any) -> tuple[str, Any]:
         body = tool.get("function", tool)
     if body.__class__ is dict:
         name = body.get("name")
-        schema = body.get("parameters", body.get("input_schema"))
+        schema = body.get("parameters", body.get("input_schema", body.get("inputSchema")))
         if name.__class__ is str and name and schema.__class__ is dict:
             return name, schema
     return _read_other(index, tool)
@@ -205,7 +210,7 @@ def _read_fields(index: int, tool: Any) -> tuple[str, Any]:
         raise ToolError(index, f"{where} without a `name`", _TOOL)
     if not isinstance(name, str) or not name:
         raise ToolError(index, f"{where} whose `name` is {_name_of(name)}", "a name that is a str")
-    for key in ("parameters", "input_schema"):
+    for key in ("parameters", "input_schema", "inputSchema"):
         schema = _field(body, key)
         if _is_mapping(schema):
             return name, dict(schema)
@@ -217,6 +222,11 @@ def _read_fields(index: int, tool: Any) -> tuple[str, Any]:
 def _field(value: Any, key: str) -> Any:
     """A field of a mapping or an object; None if there is none."""
     return value.get(key) if _is_mapping(value) else getattr(value, key, None)
+
+
+def _hint(annotations: Any) -> bool:
+    """Do the annotations of a tool of MCP say that it destroys something?"""
+    return annotations is not None and _field(annotations, "destructiveHint") is True
 
 
 def _name_of(value: Any) -> str:

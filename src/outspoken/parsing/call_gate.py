@@ -21,7 +21,7 @@ from outspoken.results.events import (
 )
 from outspoken.results.replies import Reasoning
 from outspoken.semantics.said import Doubt, Surroundings
-from outspoken.semantics.settle import as_repaired
+from outspoken.semantics.settle import in_reasoning
 
 if TYPE_CHECKING:
     from .response_reader import ResponseReader
@@ -188,7 +188,9 @@ class CallGate:
             elif isinstance(event, PlacedCallStart) and said and event.start < closer[1]:
                 insort(self._left_out, event.index)
             elif isinstance(event, ToolCallEnd) and not said:
-                self._held.append(ToolCallEnd(event.index, as_repaired(event.call)))
+                call = in_reasoning(event.call, self._reader.exact)
+                ended = ToolCallUnfinished if call.status == "invalid" else ToolCallEnd
+                self._held.append(ended(event.index, call))
             else:
                 self._held.append(event)
         if text := "".join(thoughts).strip():

@@ -14,8 +14,12 @@ from outspoken.results.settings import DEFAULT, Settings, with_screen
 if TYPE_CHECKING:
     from outspoken.actions.page import PageContext
     from outspoken.results.geometry import Screen
+    from outspoken.results.replies import Reply
+    from outspoken.semantics.echoes import Echoes
 
 OnError = Literal["keep", "raise"]
+#: What a call of a tool must show: that it could be read, if need be with repairs; or that it is sound as it stands.
+Proof = Literal["repaired", "exact"]
 
 #: A provider's finish reason: as text, or as a function that a stream calls when its chunks have ended.
 FinishReason = str | Callable[[], str | None] | None
@@ -45,12 +49,14 @@ class ParserOptions(TypedDict, total=False):
     on_error: OnError
     screen: Screen | None
     settings: Settings | None
+    context: Sequence[Any] | None
+    proof: Mapping[str, Proof] | None
 
 
 class ReadOptions(NamedTuple):
     """The options of a `Parser` after they were checked. `format` is the exact name of a format; None to detect it.
 
-    `page` and `given` are those of `Parser.with_page`.
+    `page` and `given` are those of `Parser.with_page`. `exact` are the names of the tools that need an exact call.
     """
 
     format: str | None
@@ -60,6 +66,8 @@ class ReadOptions(NamedTuple):
     settings: Settings = DEFAULT
     page: PageContext | None = None
     given: Mapping[str, Any] | None = None
+    echoes: Echoes | None = None
+    exact: frozenset[str] = frozenset()
 
 
 def read_options(
@@ -69,6 +77,8 @@ def read_options(
     on_error: OnError = "keep",
     screen: Screen | None = None,
     settings: Settings | None = None,
+    context: Sequence[Any] | None = None,
+    proof: Mapping[str, Proof] | None = None,
 ) -> ReadOptions:
     """Check the arguments of `Parser`, which says what is raised."""
     check_choice(on_error, ("keep", "raise"), "on_error")
@@ -81,7 +91,32 @@ def read_options(
         check_optional(screen, Screen, "screen")
     check_optional(settings, Settings, "settings")
     name = None if check_type(format, str, "format") == "auto" else registry.resolve(format)
-    return ReadOptions(name, Tools.of(tools), repair, on_error, with_screen(settings, screen) or DEFAULT)
+    given = Tools.of(tools)
+    made = ReadOptions(name, given, repair, on_error, with_screen(settings, screen) or DEFAULT)
+    if context is None and not proof and (given is None or not given.destructive):
+        return made
+    return made._replace(echoes=echoes_of(context), exact=exact_tools(proof, given))
+
+
+def echoes_of(context: Sequence[Any] | None) -> Echoes | None:
+    """What the model had read, by the argument `context`; None if it had read nothing."""
+    if context is None:
+        return None
+    if isinstance(context, str | bytes | Mapping) or not isinstance(context, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"`context` is {kind_of(context)}; expected a list of messages")
+    from outspoken.semantics.echoes import Echoes
+
+    return Echoes(context) if context else None
+
+
+def exact_tools(proof: Mapping[str, Proof] | None, tools: Tools | None) -> frozenset[str]:
+    """The names of the tools that need an exact call: as `proof` says, or as they say that they are destructive."""
+    levels: dict[str, Proof] = dict.fromkeys(tools.destructive, "exact") if tools is not None else {}
+    check_optional(proof, Mapping, "proof")
+    for name, level in (proof or {}).items():
+        check_choice(level, ("repaired", "exact"), f"proof[{name!r}]")
+        levels[name] = level
+    return frozenset({name for name, level in levels.items() if level == "exact"})
 
 
 def prefix_of(prefix: object) -> str | None:
@@ -101,3 +136,11 @@ def finish_reason_of(reason: object) -> str | None:
 def proves_end(reason: str | None) -> bool:
     """Does a finish reason prove that the model ended its answer itself?"""
     return reason is not None and reason.strip().lower().replace("-", "_") in ENDED
+
+
+def may_refuse(reply: Reply, options: ReadOptions) -> bool:
+    """May a call of a sound reply be an echo, or one of a tool that needs an exact call?"""
+    if options.exact and any(call.name in options.exact for call in reply.tool_calls):
+        return True
+    echoes = options.echoes
+    return echoes is not None and any(echoes.may_hold(call.name) for call in reply.tool_calls)

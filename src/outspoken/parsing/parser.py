@@ -16,7 +16,7 @@ from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings, with_screen
 
 from .event_stream import AsyncEventStream, EventStream
-from .options import FinishReason, OnError, finish_reason_of, prefix_of, read_options
+from .options import FinishReason, OnError, Proof, echoes_of, finish_reason_of, may_refuse, prefix_of, read_options
 
 if TYPE_CHECKING:
     from outspoken.actions.page import PageContext
@@ -51,6 +51,14 @@ class Parser:
     With a `screen`, the points of GUI actions are converted to its pixels. `settings` hold the limits of the parser,
     and the coordinate space if it is not the format's own.
 
+    `context` are the messages that the model had read: dicts or objects of an SDK, or texts. A call that stands in one
+    of a tool or user is an echo, which an attacker may have written: it is unfinished, with the diagnostic
+    `echoed-call`. What the system says, and what the assistant itself called before, is none.
+
+    `proof` says for tools by name what a call must show. An "exact" call is sound, in the format's own markers, and not
+    in reasoning; any other one of that tool is unfinished (`needs-exact`). Tools with `destructiveHint` need it unless
+    `proof` says "repaired".
+
     Raises UnknownFormatError for an unknown format, ToolError for an invalid tool, ValueError for an unknown `repair`
     or `on_error`, and TypeError for an argument of another wrong type.
     """
@@ -66,8 +74,10 @@ class Parser:
         on_error: OnError = "keep",
         screen: Screen | None = None,
         settings: Settings | None = None,
+        context: Sequence[Any] | None = None,
+        proof: Mapping[str, Proof] | None = None,
     ) -> None:
-        self._options = read_options(format, tools, repair, on_error, screen, settings)
+        self._options = read_options(format, tools, repair, on_error, screen, settings, context, proof)
 
     @property
     def format(self) -> str:
@@ -91,6 +101,19 @@ class Parser:
 
     def __repr__(self) -> str:
         return f"Parser({self.format!r})"
+
+    def with_format(self, format: str, repair: RepairLimit | None = None) -> Parser:
+        """A parser with the same options for another format, and for another highest level of repair if it is given."""
+        made = copy(self)
+        found = read_options(format, repair=repair or self.repair)
+        made._options = self._options._replace(format=found.format, repair=found.repair)
+        return made
+
+    def with_context(self, context: Sequence[Any] | None) -> Parser:
+        """A parser with the same options for a request with other messages; see `Parser`."""
+        made = copy(self)
+        made._options = self._options._replace(echoes=echoes_of(context))
+        return made
 
     def with_page(
         self,
@@ -151,7 +174,7 @@ class Parser:
                 reply = reader.read(text, format, prefix, options.tools, options.settings)
             else:
                 reply = None if prefix else _detection().read(text, options.tools, options.settings)
-            if reply is not None:
+            if reply is not None and not ((options.echoes or options.exact) and may_refuse(reply, options)):
                 return reply
         from .response_reader import ResponseReader  # with all of the parser; sound text does not need it
 

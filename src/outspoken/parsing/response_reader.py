@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,7 @@ from outspoken.results.events import Event
 from outspoken.results.message_text import ForwardText
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
+from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
 from outspoken.semantics.said import Surroundings
@@ -60,13 +62,15 @@ class ResponseReader:
         log: list[ParseStep] | None = None,
     ) -> None:
         """With a `log`, markers are read one by one, and each step of the parsers is appended to it."""
-        self.format, tools, repair, self._on_error, self.settings, page, given = options
+        self.format, tools, repair, self._on_error, self.settings, page, given, echoes, exact = options
         self._max_chars = self.settings.max_chars
         self._length = 0
         self._policy, self._log = policy, log
         lenient = repair not in ("none", "notation")
         self._automaton = automaton = self.load_automaton(self.format or registry.PLAIN, lenient=lenient)
-        context = Context(automaton.tables.header, tools, self.settings, repair, read_embedded, page, given)
+        calls = partial(_calls_in, self.format)
+        header = automaton.tables.header
+        context = Context(header, tools, self.settings, repair, read_embedded, page, given, echoes, exact, calls)
         self._builder = self.builder_type(ReplyState(context, events))
         usual = automaton.tables.header.opened if prefix is None and self.format else ""
         #: the end of the prompt, as long as the response may still begin by repeating it
@@ -196,11 +200,10 @@ class ResponseReader:
             automaton = self._automaton if format is None else registry.automaton(format)
         quoted: list[tuple[int, int]] = []
         if any(type(segment) is ToolCall for segment in output.segments):
-            settled = settle(output.segments, raw, self._automaton, format)
+            settled = settle(output.segments, raw, self._automaton, format, self.exact)
             self._read_segments, output.segments, quoted = output.segments, settled.segments, settled.quoted
             recorder.diagnostics += settled.diagnostics
-            if settled.is_repaired:
-                recorder.lower_status("repaired")
+            recorder.lower_status(settled.lowest)
         pending = [*recorder.diagnostics, *self._unread_markup(format, automaton, quoted)]
         diagnostics = place_diagnostics(pending, raw) if pending else []
         return reply_of(raw, format, output, recorder.status, diagnostics, recorder.repairs)
@@ -215,6 +218,11 @@ class ResponseReader:
             return unread_markup(output.segments, None, None, tools, refused, quoted)
         reported = [*quoted, *[found.span for found in recorder.diagnostics if found.code == "unclosed-markup"]]
         return unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported)
+
+    @property
+    def exact(self) -> frozenset[str]:
+        """The tools whose calls must be exact."""
+        return self._builder.context.exact
 
     def surroundings(self) -> Surroundings:
         """What tells which calls of a stream may only be said."""
@@ -244,6 +252,16 @@ class ResponseReader:
     def length(self) -> int:
         """The length of the text that has come."""
         return self._text.length
+
+
+def _calls_in(format: str | None, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The calls that a text holds, in a format and in those that are detected, whether they were made or quoted."""
+    for name in dict.fromkeys([format, None]):
+        reader = ResponseReader(ReadOptions(name, settings=Settings(max_chars=max(len(text), 1))))
+        reply = reader.read(text)
+        for segment in [*reader.segments, *reply.unfinished_tool_calls]:
+            if segment.kind == "tool_call":
+                yield segment.name, segment.arguments
 
 
 def read_embedded(context: Context, text: str, raw: str, start: int) -> EmbeddedActions:

@@ -65,7 +65,7 @@ class Strategies:
         self._fallbacks = [self._with("auto", self._limit)] if is_other else []
 
     def _with(self, format: str, repair: RepairLimit) -> Parser:
-        return Parser(format, tools=self.parser.tools, repair=repair, settings=self.parser.settings)
+        return self.parser.with_format(format, repair)
 
     def read(self, request: Request) -> Attempt:
         """The first attempt with a usable reply; if there is none, the first one with an error, or the first of all."""

@@ -65,7 +65,17 @@ class ProviderStream:
         found = read_options("text" if format is None else format, **options)
         name, settings = format and (found.format or "auto"), found.settings
         self._assembler = Assembler(
-            ContentOptions(provider, name, found.tools, prefix_of(prefix), found.repair, settings, choice)
+            ContentOptions(
+                provider,
+                name,
+                found.tools,
+                prefix_of(prefix),
+                found.repair,
+                settings,
+                choice,
+                found.echoes,
+                found.exact,
+            )
         )
         self._raise_errors = found.on_error == "raise"
         self._framer = Framer(settings.max_chars)

@@ -6,33 +6,28 @@ from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any, cast
 
-from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton, Config
-from outspoken.grammar.value_markup import closing_forms, loose_markup, value_markup
+from outspoken.grammar.value_markup import loose_markup, value_markup
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
 from outspoken.notations.tools import schema_view_of
 from outspoken.results.events import PlacedCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished
 from outspoken.results.replies import Status
 
-from . import repeated_keys, taken_in, unknown_keys
+from . import taken_in, unknown_keys
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
 from .lacking import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
-from .proof import Objection, is_unlike, loses_path, objections, unproven
 from .repair_paths import set_paths, set_paths_before
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
 from .state import ReplyState
+from .verdict import OWN_CODES, verdict_on
 
 #: As many characters of a bare value decide whether it may be anything but text.
 _DECISIVE = 8
 #: What the name of a repaired call does not hold.
 _NOT_IN_NAME = frozenset('"{}\n')
-
-
-#: Objections to which there is no second opinion: what the model wrote says two things.
-_REFUSED = frozenset({"repeated-argument", "lost-path", "unnamed-argument", "unproven"})
 
 
 class CallBuilder:
@@ -43,14 +38,13 @@ class CallBuilder:
 
     __slots__ = (
         "_state", "_output", "_recorder", "_nodes", "_answers", "_actions", "_header", "_tools", "_tool_names",
-        "_automaton", "_schema_check",
+        "_automaton",
     )  # fmt: skip
 
     def __init__(self, state: ReplyState, answers: AnswerBuilder, actions: ActionBuilder) -> None:
         self._state, self._output, self._recorder, self._nodes = state, state.output, state.recorder, state.nodes
         self._answers, self._actions = answers, actions
         self._header, self._tools = state.header, state.context.tools
-        self._schema_check = state.context.settings.schema_check
         self._tool_names = self._tools.names if self._tools is not None else None
         #: the automaton of the format; None before the first bare value
         self._automaton: Automaton | None = None
@@ -404,9 +398,10 @@ class CallBuilder:
         if arguments is None or node.keyed:
             self._send(node, closing_text(arguments, keyed=node.keyed))
         text = "".join(node.parts or ())
-        found = self._objections(node, name, arguments or {})
-        if found and (recorder.edits or found[0].code in _REFUSED or self._schema_check == "refuse"):
+        found, is_refused = verdict_on(self._state, node, name, arguments or {}, end)
+        if is_refused:
             node.problem = found[0].message
+            node.problem_code = found[0].code if found[0].code in OWN_CODES else "invalid-call"
             self.unfinished(node, end, "invalid")
             return
         repairs = recorder.take_repairs() if recorder.edits else ()
@@ -424,25 +419,6 @@ class CallBuilder:
         if self._recorder.edits and node.name and not _NOT_IN_NAME.isdisjoint(node.name):
             return "the name holds punctuation of the call"
         return self._doubt(node) or self._recorder.ambiguity or ("" if node.name else "a tool call has no name")
-
-    def _objections(self, node: OpenNode, name: str, arguments: dict[str, Any]) -> list[Objection]:
-        """What speaks against a finished call of a name."""
-        is_repaired, found = bool(self._recorder.edits), list[Objection]()
-        text = "" if node.keyed else "".join(node.parts or ())
-        if text and (repeated := repeated_keys.contradicted(text, arguments)) is not None:
-            found.append(Objection("repeated-argument", f"the argument `{repeated}` is given twice, with two values"))
-        if text and loses_path(text):
-            found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
-        if node.looseness == "certain" or (node.looseness and is_unlike(self._tools, name, arguments)):
-            found.append(Objection("unproven", "a value holds markup that may belong to the call"))
-        if is_repaired:
-            closers = closing_forms(registry.automaton(self._header.format))
-            read = self._state.source.slice
-            if why := unproven(self._recorder.edits, read, closers, node, name, has_arguments=bool(arguments)):
-                found.append(Objection("unproven", why))
-        if self._tools is not None and self._schema_check != "off":
-            found += objections(self._tools, name, arguments, repaired=is_repaired)
-        return found
 
     def _doubt(self, node: OpenNode) -> str:
         """Why a bare value of a call may hold markup; "" if nothing shows it."""
@@ -478,7 +454,7 @@ class CallBuilder:
             recorder.report("unclosed-call", f"the call of `{name}` never ends", call.span, label=label)
         else:
             message = node.problem or f"the call of `{name}` cannot be read"
-            recorder.report("invalid-call", message, call.span, helps=("the raw text is kept; nothing was guessed",))
+            recorder.report(node.problem_code, message, call.span, helps=("the raw text is kept; nothing was guessed",))
         if node.index < 0:
             node.index = output.call_count
             output.call_count += 1

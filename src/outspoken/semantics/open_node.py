@@ -64,6 +64,7 @@ class OpenNode:
     #: an argument was read of a call that may be an action, whose start is therefore not sent
     held_back = False
     problem = ""
+    problem_code = "invalid-call"
     #: where its reasoning that was not passed on yet begins, and where the last stretch of it ends
     text_start: int | None = None
     text_end = 0

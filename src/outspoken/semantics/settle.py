@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Severity
 from outspoken.results.pending_diagnostics import PendingDiagnostic
-from outspoken.results.replies import Reasoning, Text, ToolCall
+from outspoken.results.replies import STATUSES, Reasoning, Status, Text, ToolCall
 
 from .said import Doubt, Surroundings
 from .think_markers import think_markers
@@ -22,29 +23,34 @@ class Settled(NamedTuple):
     diagnostics: list[PendingDiagnostic]
     #: the spans of the calls that became text, so that nothing else reports them
     quoted: list[tuple[int, int]]
-    #: was a call repaired that ends reasoning?
-    is_repaired: bool
+    #: the worst status of a call that ends reasoning
+    lowest: Status
 
 
-def settle(segments: list[Any], raw: str, automaton: Automaton, format: str | None) -> Settled:
-    """Make text and reasoning of the calls of a whole response that were only said."""
-    settler = _Settler(raw, automaton, format)
+def settle(
+    segments: list[Any], raw: str, automaton: Automaton, format: str | None, exact: Collection[str] = ()
+) -> Settled:
+    """Make text and reasoning of the calls of a whole response that were only said.
+
+    A call in reasoning is refused if its tool is one of those in `exact`.
+    """
+    settler = _Settler(raw, automaton, format, exact)
     at = 0
     while at < len(segments):
         at = settler.add(segments, at)
-    return Settled(settler.segments, settler.diagnostics, settler.quoted, settler.is_repaired)
+    return Settled(settler.segments, settler.diagnostics, settler.quoted, settler.lowest)
 
 
 class _Settler:
     """Collects the segments of one response."""
 
-    def __init__(self, raw: str, automaton: Automaton, format: str | None) -> None:
-        self._raw, self._format = raw, format
+    def __init__(self, raw: str, automaton: Automaton, format: str | None, exact: Collection[str]) -> None:
+        self._raw, self._format, self._exact = raw, format, exact
         self._surroundings = Surroundings(self._read, partial(think_markers, automaton))
         self.segments: list[Any] = []
         self.diagnostics: list[PendingDiagnostic] = []
         self.quoted: list[tuple[int, int]] = []
-        self.is_repaired = False
+        self.lowest: Status = "ok"
 
     def _read(self, start: int, end: int) -> str:
         return self._raw[max(start, 0) : max(end, 0)]
@@ -110,15 +116,7 @@ class _Settler:
         while at < len(segments):
             segment = segments[at]
             if type(segment) is ToolCall and segment.status in ("ok", "repaired"):
-                self._report(
-                    "call-in-reasoning",
-                    f"the call of `{segment.name}` stands before the end of the reasoning",
-                    segment.span,
-                    "warning",
-                    "called here",
-                )
-                self.segments.append(as_repaired(segment))
-                self.is_repaired = True
+                self._add_reasoned(segment)
             elif type(segment) is Text:
                 if text := self._raw[segment.span[0] : closer[0]].strip():
                     start = self._raw.index(text, segment.span[0])
@@ -128,6 +126,18 @@ class _Settler:
             at += 1
         return at
 
+    def _add_reasoned(self, call: ToolCall) -> None:
+        if call.name in self._exact:
+            message = f"`{call.name}` runs only if its call is exact, and this one stands in reasoning"
+            self._report("needs-exact", message, call.span, "error", "called here")
+        else:
+            message = f"the call of `{call.name}` stands before the end of the reasoning"
+            self._report("call-in-reasoning", message, call.span, "warning", "called here")
+        made = in_reasoning(call, self._exact)
+        self.segments.append(made)
+        if STATUSES.index(made.status) > STATUSES.index(self.lowest):
+            self.lowest = made.status
+
     def _add_rest(self, segment: Any, start: int) -> None:
         """Add the text of a segment from an offset on."""
         if type(segment) is Text and segment.span[1] > start:
@@ -136,9 +146,9 @@ class _Settler:
                 self.segments.append(_text(Text, "text", body, segment.span[1] - len(body)))
 
 
-def as_repaired(call: ToolCall) -> ToolCall:
-    """A call with the status of a repaired one."""
-    return construct(ToolCall, {**vars(call), "status": "repaired"})
+def in_reasoning(call: ToolCall, exact: Collection[str]) -> ToolCall:
+    """A call that stands in reasoning: repaired, or invalid if its tool needs an exact one."""
+    return construct(ToolCall, {**vars(call), "status": "invalid" if call.name in exact else "repaired"})
 
 
 def _text(model: type[Any], kind: str, text: str, start: int) -> Any:

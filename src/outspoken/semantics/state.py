@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from outspoken.grammar.header import Header
@@ -19,11 +19,19 @@ from .recorder import Recorder, Source
 if TYPE_CHECKING:
     from outspoken.actions.page import PageContext
 
+    from .echoes import Echoes, ReadCalls
+
+
+def no_calls(text: str) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    """The calls of a text where none are looked for."""
+    return ()
+
 
 class Context(NamedTuple):
     """What is given for a response. `repair_limit` is the highest level of repairs that is allowed.
 
-    Actions are checked against the `page`; `given` are arguments of actions that the model need not write.
+    Actions are checked against the `page`; `given` are arguments of actions that the model need not write. `echoes`
+    tell what the model had read, of which `read_calls` reads the calls, and the tools in `exact` need an exact call.
     """
 
     header: Header
@@ -33,6 +41,9 @@ class Context(NamedTuple):
     read_embedded: ReadEmbedded
     page: PageContext | None = None
     given: Mapping[str, Any] | None = None
+    echoes: Echoes | None = None
+    exact: frozenset[str] = frozenset()
+    read_calls: ReadCalls = no_calls
 
 
 class ReadEmbedded(Protocol):
@@ -53,6 +64,8 @@ class ReplyState:
 
     last_value: Any = None
     last_text = ""
+    #: where the last call in markers of its format ends
+    marked_end = -1
 
     def __init__(self, context: Context, events: list[Event] | None) -> None:
         self.context, self.header = context, (header := context.header)

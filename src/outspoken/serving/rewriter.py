@@ -54,14 +54,29 @@ class Rewriter(ABC):
     def __init__(self, settings: ServerSettings, request: dict[str, Any], on_reply: OnReply) -> None:
         self.settings, self.on_reply, self._tools = settings, on_reply, read_tools(request)
         self._parser_settings = Settings(max_chars=settings.max_chars)
+        messages: Any = request.get("messages")
+        self._context: list[Any] | None = cast("list[Any]", messages) if isinstance(messages, list) else None
 
     def read(self, body: dict[str, Any]) -> ProviderReply:
         """Read a completion."""
-        return parse_response(body, "openai", self.settings.format, tools=self._tools, settings=self._parser_settings)
+        return parse_response(
+            body,
+            "openai",
+            self.settings.format,
+            tools=self._tools,
+            settings=self._parser_settings,
+            context=self._context,
+        )
 
     def provider_stream(self) -> ProviderStream:
         """Return a reader of the upstream's stream."""
-        return ProviderStream("openai", self.settings.format, tools=self._tools, settings=self._parser_settings)
+        return ProviderStream(
+            "openai",
+            self.settings.format,
+            tools=self._tools,
+            settings=self._parser_settings,
+            context=self._context,
+        )
 
     @abstractmethod
     def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from outspoken.notations.tools import Tools
 from outspoken.parsing.options import read_options
@@ -15,6 +15,9 @@ from outspoken.results.message_text import ForwardText, PlacedMessage
 from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
 from outspoken.results.replies import STATUSES, Reply, Segment, Status
 from outspoken.results.settings import Settings
+
+if TYPE_CHECKING:
+    from outspoken.semantics.echoes import Echoes
 
 #: One kind of segment.
 SegmentT = TypeVar("SegmentT", bound=Segment)
@@ -84,6 +87,9 @@ class ContentOptions(NamedTuple):
     settings: Settings
     #: the index of the choice that is read, of a response with several
     choice: int = 0
+    #: what the model had read, and the tools that need an exact call
+    echoes: Echoes | None = None
+    exact: frozenset[str] = frozenset()
 
 
 class Recorder:
@@ -174,7 +180,7 @@ class Recorder:
         found = read_options(
             options.format or "text", options.tools, options.repair_limit, "keep", None, options.settings
         )
-        return UnjoinedSession.of(found, prefix)
+        return UnjoinedSession.of(found._replace(echoes=options.echoes, exact=options.exact), prefix)
 
     def add_diagnostic(
         self, code: str, message: str, offset: int, severity: Severity = "error", label: str = "", *,

@@ -1,0 +1,162 @@
+"""Calls that the model read somewhere, and repeats: an attacker may have written them into a page, mail or file."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+from outspoken.results.arguments import kind_of
+
+#: Whose messages are the caller's own: examples in them are no echo.
+_INSTRUCTIONS = frozenset({"system", "developer"})
+_ASSISTANT = frozenset({"assistant", "model", "ai"})
+#: What a quotation may change: white space, and the sign before its lines.
+_CHANGED = re.compile(r"[\s>]+")
+#: Fields of messages that hold no content.
+_LABELS = frozenset({"role", "type", "id", "tool_call_id", "call_id", "tool_use_id", "name", "status", "mime_type"})
+#: The fields of a call that the assistant made before, in the APIs of OpenAI and Anthropic.
+_ARGUMENTS = ("arguments", "input", "args")
+#: Content is nested no deeper than this.
+_MAX_DEPTH = 12
+
+#: Reads the calls that a text holds, quoted or not: their names and arguments.
+ReadCalls = Callable[[str], Iterable[tuple[str, Mapping[str, Any]]]]
+
+
+class _Text(NamedTuple):
+    """A text of a message: its number, the text, and the same without what a quotation may change."""
+
+    number: int
+    text: str
+    squeezed: str
+
+
+class Echoes:
+    """What the model had read before it answered, and which of its calls stand there.
+
+    `messages` are those of the request, as dicts or objects of an SDK, or texts. What the system or developer says is
+    no echo, and a call that the assistant made before may be tried again. Each text is searched for calls once, when a
+    call whose name it holds is asked for. Threads may share it.
+    """
+
+    def __init__(self, messages: Sequence[Any]) -> None:
+        self._messages = messages
+        #: the calls in a text
+        self._found: dict[str, frozenset[str]] = {}
+
+    def may_hold(self, name: str) -> bool:
+        """May a message hold a call of this name?"""
+        return any(name in text for _, text, _ in self._read)
+
+    def message_of(self, name: str, arguments: Mapping[str, Any], markup: str, read_calls: ReadCalls) -> int | None:
+        """The number of the message, counted from 0, that holds a call or its markup; None if none does.
+
+        A call that the assistant itself made before is none.
+        """
+        squeezed, wanted = _CHANGED.sub("", markup), _key(name, arguments)
+        for number, text, without_changes in self._read:
+            if name not in text:
+                continue
+            if squeezed in without_changes or wanted in self._calls_in(text, read_calls):
+                return None if wanted in self._made(read_calls) else number
+        return None
+
+    def _calls_in(self, text: str, read_calls: ReadCalls) -> frozenset[str]:
+        found = self._found.get(text)
+        if found is None:
+            found = frozenset({_key(name, arguments) for name, arguments in read_calls(text)})
+            self._found[text] = found
+        return found
+
+    @cached_property
+    def _read(self) -> list[_Text]:
+        """The texts that the model had read."""
+        found: list[_Text] = []
+        for number, message in enumerate(self._messages):
+            if _role_of(message) not in _INSTRUCTIONS | _ASSISTANT:
+                texts = dict.fromkeys(_texts_of(_plain(message), 0))
+                found += [_Text(number, text, _CHANGED.sub("", text)) for text in texts]
+        return found
+
+    def _made(self, read_calls: ReadCalls) -> frozenset[str]:
+        """The calls that the assistant made before."""
+        found: set[str] = set()
+        for message in self._messages:
+            plain = _plain(message)
+            if _role_of(message) in _ASSISTANT:
+                for text in _texts_of(plain, 0):
+                    found |= self._calls_in(text, read_calls)
+            elif not (isinstance(plain, dict) and cast("dict[str, Any]", plain).get("type") == "function_call"):
+                continue
+            found |= set(_own_calls(plain, 0))
+        return frozenset(found)
+
+
+def _key(name: str, arguments: Mapping[str, Any]) -> str:
+    """What is equal for calls of the same name and arguments, in whatever notation."""
+    return f"{name}({json.dumps(arguments, sort_keys=True, default=str)})"
+
+
+def _plain(value: Any) -> Any:
+    """A message as plain data. Objects of SDKs write themselves."""
+    dump = getattr(value, "model_dump", None)
+    return dump(mode="json", exclude_none=True) if callable(dump) else value
+
+
+def _role_of(message: Any) -> str:
+    plain = _plain(message)
+    if isinstance(plain, str):
+        return ""
+    if not isinstance(plain, Mapping):
+        raise TypeError(f"a message of `context` is {kind_of(message)}; expected a dict, an object of an SDK or str")
+    role: Any = cast("Mapping[str, Any]", plain).get("role") or ""
+    return str(role).lower()
+
+
+def _texts_of(value: Any, depth: int) -> Iterator[str]:
+    """The texts in the content of a message, and in JSON that is written in them."""
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, str):
+        yield value
+        if "&lt;" in value or "&quot;" in value:
+            yield html.unescape(value)
+        if value.lstrip()[:1] in ("{", "[", '"'):
+            with suppress(ValueError, RecursionError):
+                inner = json.loads(value)
+                if inner != value:
+                    yield from _texts_of(inner, depth + 1)
+    elif isinstance(value, Mapping):
+        for key, item in cast("Mapping[Any, Any]", value).items():
+            if key not in _LABELS:
+                yield from _texts_of(item, depth + 1)
+    elif isinstance(value, list | tuple):
+        for item in cast("Sequence[Any]", value):
+            yield from _texts_of(item, depth + 1)
+
+
+def _own_calls(value: Any, depth: int) -> Iterator[str]:
+    """The calls that are recorded in a message, as APIs write them."""
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, list | tuple):
+        for item in cast("Sequence[Any]", value):
+            yield from _own_calls(item, depth + 1)
+        return
+    if not isinstance(value, Mapping):
+        return
+    fields = cast("Mapping[str, Any]", value)
+    for key in _ARGUMENTS:
+        arguments: Any = fields.get(key)
+        if isinstance(arguments, str):
+            with suppress(ValueError, RecursionError):
+                arguments = json.loads(arguments)
+        if isinstance(arguments, Mapping) and isinstance(fields.get("name"), str):
+            yield _key(fields["name"], cast("Mapping[str, Any]", arguments))
+    for key in ("tool_calls", "function", "content", "function_call"):
+        yield from _own_calls(fields.get(key), depth + 1)

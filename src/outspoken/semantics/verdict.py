@@ -1,0 +1,96 @@
+"""What becomes of a finished call: it runs, runs with what speaks against it reported, or is refused.
+
+Every call of a response comes here, whatever its format; see `proof` for what its arguments must show.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from outspoken.grammar import registry
+from outspoken.grammar.value_markup import closing_forms, opening_forms
+
+from . import repeated_keys
+from .proof import Objection, is_unlike, loses_path, objections, unproven
+
+if TYPE_CHECKING:
+    from .open_node import OpenNode
+    from .state import ReplyState
+
+#: Objections to which there is no second opinion: the text does not show that the model meant this call.
+_REFUSED = frozenset({
+    "repeated-argument", "lost-path", "unnamed-argument", "unproven", "echoed-call", "needs-exact",
+})  # fmt: skip
+#: Those with a diagnostic of their own; the others are the message of `invalid-call`.
+OWN_CODES = frozenset({"echoed-call", "needs-exact"})
+#: What may stand between two calls of a list.
+_SEPARATORS = re.compile(r"[\s,;]*")
+#: What may stand between an opening marker and a call.
+_BRACKETS = " \t\r\n[{(\"'`"
+#: No opening marker is longer, with what may stand behind it.
+_LONGEST = 200
+
+
+class Verdict(NamedTuple):
+    """What speaks against a call, and whether it is refused for the first of these reasons."""
+
+    found: list[Objection]
+    is_refused: bool
+
+
+def verdict_on(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> Verdict:
+    """Judge a finished call of a name, which ends at an offset."""
+    context, is_repaired = state.context, bool(state.recorder.edits)
+    found = _of_request(state, node, name, arguments, end)
+    found += _of_text(state, node, name, arguments)
+    check = context.settings.schema_check
+    if context.tools is not None and check != "off":
+        found += objections(context.tools, name, arguments, repaired=is_repaired)
+    return Verdict(found, bool(found) and (is_repaired or found[0].code in _REFUSED or check == "refuse"))
+
+
+def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> list[Objection]:
+    """What the request says against a call: its messages hold it, or its tool wants more evidence."""
+    context, found = state.context, list[Objection]()
+    if context.echoes is not None:
+        markup = state.source.slice(node.start, end)
+        number = context.echoes.message_of(name, arguments, markup, context.read_calls)
+        if number is not None:
+            message = f"the call of `{name}` stands in message {number}, which the model had read"
+            found.append(Objection("echoed-call", message))
+    if context.exact:
+        is_marked = _is_marked(state, node)
+        state.marked_end = end if is_marked else -1
+        if name in context.exact and (state.recorder.edits or not is_marked):
+            why = "this one was repaired" if state.recorder.edits else "this one has no markers"
+            found.append(Objection("needs-exact", f"`{name}` runs only if its call is exact, and {why}"))
+    return found
+
+
+def _of_text(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any]) -> list[Objection]:
+    """What the text of a call says against it."""
+    found = list[Objection]()
+    text = "" if node.keyed else "".join(node.parts or ())
+    if text and (repeated := repeated_keys.contradicted(text, arguments)) is not None:
+        found.append(Objection("repeated-argument", f"the argument `{repeated}` is given twice, with two values"))
+    if text and loses_path(text):
+        found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
+    if node.looseness == "certain" or (node.looseness and is_unlike(state.context.tools, name, arguments)):
+        found.append(Objection("unproven", "a value holds markup that may belong to the call"))
+    edits = state.recorder.edits
+    if edits:
+        closers = closing_forms(registry.automaton(state.header.format))
+        if why := unproven(edits, state.source.slice, closers, node, name, has_arguments=bool(arguments)):
+            found.append(Objection("unproven", why))
+    return found
+
+
+def _is_marked(state: ReplyState, node: OpenNode) -> bool:
+    """Does a call stand in markers of its format, and not alone as an object, list or expression?"""
+    read, start = state.source.slice, node.start
+    if 0 <= state.marked_end <= start and _SEPARATORS.fullmatch(read(state.marked_end, start)):
+        return True
+    openers = opening_forms(registry.automaton(state.header.format))
+    before = read(max(start - _LONGEST, 0), start).rstrip(_BRACKETS)
+    return read(start, start + _LONGEST).startswith(openers) or before.endswith(openers)
