@@ -11,6 +11,7 @@ from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
+from outspoken.notations.tools import Tools
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import LimitError, ResponseError
 from outspoken.results.events import Event
@@ -68,7 +69,7 @@ class ResponseReader:
         self._policy, self._log = policy, log
         lenient = repair not in ("none", "notation")
         self._automaton = automaton = self.load_automaton(self.format or registry.PLAIN, lenient=lenient)
-        calls = partial(_calls_in, self.format)
+        calls = partial(_calls_in, self.format, tools)
         header = automaton.tables.header
         context = Context(header, tools, self.settings, repair, read_embedded, page, given, echoes, exact, calls)
         self._builder = self.builder_type(ReplyState(context, events))
@@ -254,10 +255,10 @@ class ResponseReader:
         return self._text.length
 
 
-def _calls_in(format: str | None, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _calls_in(format: str | None, tools: Tools | None, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The calls that a text holds, in a format and in those that are detected, whether they were made or quoted."""
     for name in dict.fromkeys([format, None]):
-        reader = ResponseReader(ReadOptions(name, settings=Settings(max_chars=max(len(text), 1))))
+        reader = ResponseReader(ReadOptions(name, tools, settings=Settings(max_chars=max(len(text), 1))))
         reply = reader.read(text)
         for segment in [*reader.segments, *reply.unfinished_tool_calls]:
             if segment.kind == "tool_call":

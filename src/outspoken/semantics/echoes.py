@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple, cast
 
 from outspoken.results.arguments import kind_of
@@ -17,10 +18,14 @@ _INSTRUCTIONS = frozenset({"system", "developer"})
 _ASSISTANT = frozenset({"assistant", "model", "ai"})
 #: What a quotation may change: white space, and the sign before its lines.
 _CHANGED = re.compile(r"[\s>]+")
+#: The signs before a line of a mail that is quoted.
+_QUOTED_LINE = re.compile(r"(?m)^[ \t]*(?:> ?)+")
 #: Fields of messages that hold no content.
 _LABELS = frozenset({"role", "type", "id", "tool_call_id", "call_id", "tool_use_id", "name", "status", "mime_type"})
 #: The fields of a call that the assistant made before, in the APIs of OpenAI and Anthropic.
 _ARGUMENTS = ("arguments", "input", "args")
+#: So many objects of a text are looked at.
+_MAX_OBJECTS = 500
 #: Content is nested no deeper than this.
 _MAX_DEPTH = 12
 
@@ -62,14 +67,15 @@ class Echoes:
         for number, text, without_changes in self._read:
             if name not in text:
                 continue
-            if squeezed in without_changes or wanted in self._calls_in(text, read_calls):
+            held = self._calls_in(text, read_calls)
+            if squeezed in without_changes or wanted in held or (arguments and _key("", arguments) in held):
                 return None if wanted in self._made(read_calls) else number
         return None
 
     def _calls_in(self, text: str, read_calls: ReadCalls) -> frozenset[str]:
         found = self._found.get(text)
         if found is None:
-            found = frozenset({_key(name, arguments) for name, arguments in read_calls(text)})
+            found = frozenset({_key(name, arguments) for name, arguments in read_calls(text)} | set(_objects(text)))
             self._found[text] = found
         return found
 
@@ -102,6 +108,14 @@ def _key(name: str, arguments: Mapping[str, Any]) -> str:
     return f"{name}({json.dumps(arguments, sort_keys=True, default=str)})"
 
 
+def _objects(text: str) -> Iterator[str]:
+    """The JSON objects in a text, as arguments of a call without a name: a notation that is not detected has these."""
+    decoder = json.JSONDecoder(strict=False)
+    for brace in islice(re.finditer(r"\{", text), _MAX_OBJECTS):
+        with suppress(ValueError, RecursionError):
+            yield _key("", decoder.raw_decode(text, brace.start())[0])
+
+
 def _plain(value: Any) -> Any:
     """A message as plain data. Objects of SDKs write themselves."""
     dump = getattr(value, "model_dump", None)
@@ -124,6 +138,8 @@ def _texts_of(value: Any, depth: int) -> Iterator[str]:
         return
     if isinstance(value, str):
         yield value
+        if ">" in value and (unquoted := _QUOTED_LINE.sub("", value)) != value:
+            yield unquoted
         if "&lt;" in value or "&quot;" in value:
             yield html.unescape(value)
         if value.lstrip()[:1] in ("{", "[", '"'):

@@ -54,7 +54,7 @@ def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[st
     """What the request says against a call: its messages hold it, or its tool wants more evidence."""
     context, found = state.context, list[Objection]()
     if context.echoes is not None:
-        markup = state.source.slice(node.start, end)
+        markup = state.source.slice(max(node.start, 0), end)
         number = context.echoes.message_of(name, arguments, markup, context.read_calls)
         if number is not None:
             message = f"the call of `{name}` stands in message {number}, which the model had read"
