@@ -361,8 +361,8 @@ class RecoveryDriver:
         fork.output.flush()
         self._is_ambiguous = speculation.is_ambiguous()
         if self._is_ambiguous or speculation.has_invalid_call():
-            if call is not None:
-                call.problem = call.problem or speculation.problem()
+            if call is not None and not call.problem:
+                call.problem_code, call.problem = speculation.problem()
             return False  # text that can be read in two ways is no call, and so no invalid one either
         if call is not None and not speculation.continues():
             other = speculation.reject_call() if end_is_certain else None

@@ -15,6 +15,7 @@ from outspoken.results.events import Event, ToolCallDelta, ToolCallStart
 from outspoken.results.replies import ToolCall
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import OpenNode
+from outspoken.semantics.verdict import REFUSED_CODES
 
 
 class Speculation:
@@ -46,10 +47,11 @@ class Speculation:
         is_invalid = any(s.kind == "tool_call" and s.status == "invalid" for s in segments)
         return is_invalid and not self.builder.recorder.was_ambiguous
 
-    def problem(self) -> str:
-        """Why a call is invalid; "" if that is not known."""
-        found = [d.message for d in self.builder.recorder.diagnostics if d.code == "invalid-call"]
-        return found[-1] if found else ""
+    def problem(self) -> tuple[str, str]:
+        """The code and the message that say why a call is invalid; the message is "" if that is not known."""
+        codes = REFUSED_CODES | {"invalid-call"}
+        found = [(d.code, d.message) for d in self.builder.recorder.diagnostics if d.code in codes]
+        return found[-1] if found else ("invalid-call", "")
 
     def continues(self) -> bool:
         """Does the first call or action continue what was announced and sent of it?"""

@@ -22,7 +22,7 @@ from .open_node import EmbeddedValue, OpenNode
 from .repair_paths import set_paths, set_paths_before
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
 from .state import ReplyState
-from .verdict import OWN_CODES, verdict_on
+from .verdict import REFUSED_CODES, verdict_on
 
 #: As many characters of a bare value decide whether it may be anything but text.
 _DECISIVE = 8
@@ -401,7 +401,7 @@ class CallBuilder:
         found, is_refused = verdict_on(self._state, node, name, arguments or {}, end)
         if is_refused:
             node.problem = found[0].message
-            node.problem_code = found[0].code if found[0].code in OWN_CODES else "invalid-call"
+            node.problem_code = found[0].code if found[0].code in REFUSED_CODES else "invalid-call"
             self.unfinished(node, end, "invalid")
             return
         repairs = recorder.take_repairs() if recorder.edits else ()

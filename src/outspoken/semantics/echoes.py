@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import html
 import json
 import re
@@ -26,6 +27,7 @@ _LABELS = frozenset({"role", "type", "id", "tool_call_id", "call_id", "tool_use_
 _ARGUMENTS = ("arguments", "input", "args")
 #: So many objects of a text are looked at.
 _MAX_OBJECTS = 500
+_LONGEST_EXPRESSION = 4000
 #: Content is nested no deeper than this.
 _MAX_DEPTH = 12
 
@@ -68,7 +70,8 @@ class Echoes:
             if name not in text:
                 continue
             held = self._calls_in(text, read_calls)
-            if squeezed in without_changes or wanted in held or (arguments and _key("", arguments) in held):
+            is_held = wanted in held or (arguments and _key("", arguments) in held)
+            if is_held or squeezed in without_changes or wanted in _expressions(text, name):
                 return None if wanted in self._made(read_calls) else number
         return None
 
@@ -116,6 +119,16 @@ def _objects(text: str) -> Iterator[str]:
             yield _key("", decoder.raw_decode(text, brace.start())[0])
 
 
+def _expressions(text: str, name: str) -> Iterator[str]:
+    """The calls of a name that stand in a text as expressions of Python."""
+    for found in islice(re.finditer(rf"(?<!\w){re.escape(name)}\(", text), _MAX_OBJECTS):
+        for closer in islice(re.finditer(r"\)", text[found.start() : found.start() + _LONGEST_EXPRESSION]), 20):
+            with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+                call = ast.parse(text[found.start() : found.start() + closer.end()], mode="eval").body
+                if isinstance(call, ast.Call) and not call.args:
+                    yield _key(name, {str(given.arg): ast.literal_eval(given.value) for given in call.keywords})
+
+
 def _plain(value: Any) -> Any:
     """A message as plain data. Objects of SDKs write themselves."""
     dump = getattr(value, "model_dump", None)
@@ -140,8 +153,8 @@ def _texts_of(value: Any, depth: int) -> Iterator[str]:
         yield value
         if ">" in value and (unquoted := _QUOTED_LINE.sub("", value)) != value:
             yield unquoted
-        if "&lt;" in value or "&quot;" in value:
-            yield html.unescape(value)
+        if "&" in value and (unescaped := html.unescape(value)) != value:
+            yield unescaped
         if value.lstrip()[:1] in ("{", "[", '"'):
             with suppress(ValueError, RecursionError):
                 inner = json.loads(value)

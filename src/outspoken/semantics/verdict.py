@@ -23,7 +23,7 @@ _REFUSED = frozenset({
     "repeated-argument", "lost-path", "unnamed-argument", "unproven", "echoed-call", "needs-exact",
 })  # fmt: skip
 #: Those with a diagnostic of their own; the others are the message of `invalid-call`.
-OWN_CODES = frozenset({"echoed-call", "needs-exact"})
+REFUSED_CODES = frozenset({"echoed-call", "needs-exact"})
 #: What may stand between two calls of a list.
 _SEPARATORS = re.compile(r"[\s,;]*")
 #: What may stand between an opening marker and a call.
