@@ -53,9 +53,12 @@ def without_extension(value: Any) -> Any:
     """What a client reads that does not know the extension."""
     if isinstance(value, list):
         return [without_extension(item) for item in cast("list[Any]", value)]
-    if not isinstance(value, dict) or value.get("type") == "data-unfinished-call":
-        return None if isinstance(value, dict) else value
-    return {key: without_extension(item) for key, item in cast("dict[str, Any]", value).items() if key != "outspoken"}
+    if not isinstance(value, dict):
+        return value
+    fields = cast("dict[str, Any]", value)
+    if fields.get("type") == "data-unfinished-call":
+        return None
+    return {key: without_extension(item) for key, item in fields.items() if key != "outspoken"}
 
 
 @pytest.mark.parametrize("exporter", EXPORTERS)
