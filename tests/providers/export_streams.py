@@ -10,6 +10,7 @@ from importlib import import_module
 from itertools import zip_longest
 from typing import Any, cast, get_args
 
+import pytest
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -24,6 +25,7 @@ from outspoken.providers.events import (
     Started,
     UsageReported,
 )
+from outspoken.providers.export.parts import STREAM_CALLS, StreamCalls
 from outspoken.providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
 from outspoken.results import events as ev
 from outspoken.results.geometry import Point
@@ -31,6 +33,7 @@ from tests.cases import CASES, FORMATS
 
 Events = list[ProviderEvent]
 Draw = Callable[[st.SearchStrategy[Any]], Any]
+in_both_ways = pytest.mark.parametrize("stream_calls", STREAM_CALLS)
 
 
 @cache
@@ -64,8 +67,8 @@ class Call:
     finished: bool
 
 
-def calls_of(events: Events) -> list[Call]:
-    """The calls that a stream announces, with what it sends of their arguments."""
+def calls_of(events: Events, stream_calls: StreamCalls = "pieces") -> list[Call]:
+    """The calls that a client has of a stream, with what it is sent of their arguments."""
     found: dict[int, Call] = {}
     for event in events:
         match event:
@@ -77,7 +80,7 @@ def calls_of(events: Events) -> list[Call]:
                 found[index].finished = True
             case _:
                 pass
-    return list(found.values())
+    return [call for call in found.values() if call.finished or stream_calls == "pieces"]
 
 
 def text_of(events: Events) -> str:

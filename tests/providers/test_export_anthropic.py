@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from outspoken import parse, stream
 from outspoken.providers.events import Failed
 from outspoken.providers.export.anthropic import to_anthropic, to_anthropic_events
+from outspoken.providers.export.parts import StreamCalls
 from outspoken.providers.export.sse import sse
 from outspoken.providers.replies import ProviderError, ProviderReply
 from outspoken.results import events as ev
@@ -24,6 +25,7 @@ from tests.providers.export_streams import (
     calls_of,
     corpus_streams,
     error_of,
+    in_both_ways,
     reply_of,
     streams,
     text_of,
@@ -64,12 +66,12 @@ def check_events(parts: list[Any]) -> None:
     assert parts[0]["type"] == "message_start"
 
 
-def check_message(events: Events, parts: list[Any]) -> None:
+def check_message(events: Events, parts: list[Any], stream_calls: StreamCalls) -> None:
     """The real client has what the reply says."""
     reply = reply_of(events)
     message = accumulated(parts)
     assert "".join(block.text for block in message.content if block.type == "text") == reply.text == text_of(events)
-    calls = calls_of(events)
+    calls = calls_of(events, stream_calls)
     uses = [block for block in message.content if block.type == "tool_use"]
     assert [use.name for use in uses] == [call.name for call in calls]
     for use, call in zip(uses, calls, strict=True):
@@ -83,18 +85,20 @@ def check_message(events: Events, parts: list[Any]) -> None:
         assert message.stop_reason in ("max_tokens", "refusal")
 
 
-def test_corpus() -> None:
+@in_both_ways
+def test_corpus(stream_calls: StreamCalls) -> None:
     for events in corpus_streams():
-        parts = list(to_anthropic_events(events, id="msg_1", model="m"))
+        parts = list(to_anthropic_events(events, stream_calls=stream_calls, id="msg_1", model="m"))
         check_events(parts)
-        check_message(events, parts)
+        check_message(events, parts, stream_calls)
         thinking = "\n\n".join(b.thinking for b in accumulated(parts).content if b.type == "thinking")
         assert thinking == (reply_of(events).reasoning or "")
 
 
-@given(streams())
-def test_any_stream(events: Events) -> None:
-    parts = list(to_anthropic_events(events))
+@in_both_ways
+@given(events=streams())
+def test_any_stream(stream_calls: StreamCalls, events: Events) -> None:
+    parts = list(to_anthropic_events(events, stream_calls=stream_calls))
     check_events(parts)
     reply = reply_of(events)
     assert isinstance(reply, ProviderReply)
@@ -103,7 +107,7 @@ def test_any_stream(events: Events) -> None:
             accumulated(parts)
         assert not any(part["type"] in ("message_delta", "message_stop") for part in parts)
         return
-    check_message(events, parts)
+    check_message(events, parts, stream_calls)
     message = accumulated(parts)
     assert message.id == "r_1"
     signed = [b.signature for b in message.content if b.type == "thinking" and b.signature]
@@ -137,7 +141,7 @@ def test_whole(events: Events) -> None:
     assert uses == [(call.name, json.loads(call.arguments_text)) for call in reply.tool_calls]
 
 
-def test_interleaved_calls_are_open_at_once() -> None:
+def test_interleaved_calls_in_pieces_are_open_at_once() -> None:
     call = parse('{"name": "f", "arguments": {}}').tool_calls[0]
     events: Events = [
         ev.ToolCallStart(0, "a", "f"),
@@ -148,8 +152,8 @@ def test_interleaved_calls_are_open_at_once() -> None:
         ev.ToolCallEnd(0, call),
         ev.ToolCallEnd(1, call),
     ]
-    indexes = [part["index"] for part in to_anthropic_events(events) if part["type"] == "content_block_delta"]
-    assert indexes == [0, 1, 0]
+    parts = to_anthropic_events(events, stream_calls="pieces")
+    assert [part["index"] for part in parts if part["type"] == "content_block_delta"] == [0, 1, 0]
 
 
 def test_text_and_thinking_are_never_open_at_once() -> None:
@@ -169,7 +173,7 @@ def test_invalid_json_does_not_break_the_client() -> None:
     events: Events = [ev.ToolCallStart(0, None, "f")]
     events += [ev.ToolCallDelta(0, character) for character in text]
     events.append(ev.ToolCallUnfinished(0, call))
-    parts = list(to_anthropic_events(events))
+    parts = list(to_anthropic_events(events, stream_calls="pieces"))
     message = accumulated(parts)
     assert message.stop_reason == "max_tokens"
     assert parts[-2]["outspoken"]["unfinished_tool_calls"][0]["arguments"] == text

@@ -13,6 +13,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from outspoken import parse, stream
 from outspoken.providers.events import Failed
 from outspoken.providers.export.chat_completions import to_openai, to_openai_chunks
+from outspoken.providers.export.parts import StreamCalls
 from outspoken.providers.export.sse import sse
 from outspoken.providers.replies import ProviderError, ProviderReply
 from outspoken.results import events as ev
@@ -23,6 +24,7 @@ from tests.providers.export_streams import (
     calls_of,
     corpus_streams,
     error_of,
+    in_both_ways,
     reply_of,
     streams,
     text_of,
@@ -57,14 +59,17 @@ def check_chunks(chunks: list[Any]) -> None:
         assert set(unknown(chunk)) <= {"choices.delta.reasoning_content", "choices.delta.outspoken"}
     assert chunks[0]["choices"][0]["delta"]["role"] == "assistant"
     assert len({chunk["id"] for chunk in chunks if "id" in chunk}) == 1
+    choices = [choice for chunk in chunks for choice in chunk.get("choices", [])]
+    calls = [call for choice in choices for call in choice["delta"].get("tool_calls", [])]
+    begun = [call["index"] for call in calls if "id" in call]
+    assert begun == list(range(len(begun)))
 
 
 def sent(call: Call) -> str:
-    """The arguments that chunks have of a call. Those of an incomplete one lack the closing brace at their end."""
+    """The arguments that chunks have of a call. Those of an incomplete one lack the closing braces at their end."""
     text = call.arguments
-    if call.finished:
-        return text
-    return text.rstrip()[:-1] if text.rstrip().endswith("}") else text if text.strip() else text + "{"
+    shown = text if call.finished or "}" not in text[len(text.rstrip("} \t\r\n")) :] else text.rstrip("} \t\r\n")
+    return shown if shown.strip() or call.finished else shown + "{"
 
 
 def is_object(text: str) -> bool:
@@ -74,14 +79,14 @@ def is_object(text: str) -> bool:
         return False
 
 
-def check_message(events: Events, chunks: list[Any]) -> None:
+def check_message(events: Events, chunks: list[Any], stream_calls: StreamCalls) -> None:
     """The real client has what the reply says."""
     reply = reply_of(events)
     completion = accumulated(b"".join(sse(chunks, "openai")))
     choice = completion.choices[0]
     assert (choice.message.content or "") == text_of(events) == reply.text
     assert getattr(choice.message, "reasoning_content", None) == reply.reasoning
-    calls = calls_of(events)
+    calls = calls_of(events, stream_calls)
     found: Any = choice.message.tool_calls or []
     assert [(call.function.name, call.function.arguments) for call in found] == [(c.name, sent(c)) for c in calls]
     assert not [c for c in calls if not c.finished and is_object(sent(c))]
@@ -97,17 +102,19 @@ def check_message(events: Events, chunks: list[Any]) -> None:
     assert reported == {position for position, call in enumerate(calls) if not call.finished}
 
 
-def test_corpus() -> None:
+@in_both_ways
+def test_corpus(stream_calls: StreamCalls) -> None:
     assert len(corpus_streams()) > 150
     for events in corpus_streams():
-        chunks = list(to_openai_chunks(events, id="chatcmpl-1", model="m", created=1))
+        chunks = list(to_openai_chunks(events, stream_calls=stream_calls, id="chatcmpl-1", model="m", created=1))
         check_chunks(chunks)
-        check_message(events, chunks)
+        check_message(events, chunks, stream_calls)
 
 
-@given(streams())
-def test_any_stream(events: Events) -> None:
-    chunks = list(to_openai_chunks(events))
+@in_both_ways
+@given(events=streams())
+def test_any_stream(stream_calls: StreamCalls, events: Events) -> None:
+    chunks = list(to_openai_chunks(events, stream_calls=stream_calls))
     check_chunks(chunks)
     reply = reply_of(events)
     assert isinstance(reply, ProviderReply)
@@ -117,7 +124,7 @@ def test_any_stream(events: Events) -> None:
             accumulated(b"".join(sse(chunks, "openai")))
         assert not any(chunk["choices"][0]["finish_reason"] for chunk in chunks[:-1])
         return
-    check_message(events, chunks)
+    check_message(events, chunks, stream_calls)
     completion = accumulated(b"".join(sse(chunks, "openai")))
     assert (completion.usage is None) == (reply.usage is None)
     if reply.usage:
@@ -146,11 +153,14 @@ def test_whole(events: Events) -> None:
         assert completion.choices[0].finish_reason in ("length", "content_filter")
 
 
-def test_truncated_call() -> None:
-    chunks = list(to_openai_chunks(stream([CUT], "hermes"), id="x"))
+@in_both_ways
+def test_truncated_call(stream_calls: StreamCalls) -> None:
+    chunks = list(to_openai_chunks(stream([CUT], "hermes"), id="x", stream_calls=stream_calls))
     completion = accumulated(b"".join(sse(chunks, "openai")))
     assert completion.choices[0].finish_reason == "length"
-    assert completion.choices[0].message.outspoken["unfinished_tool_calls"][0]["call"] == 1
+    message, in_pieces = completion.choices[0].message, stream_calls == "pieces"
+    assert [call.function.name for call in message.tool_calls] == ["f", "g"][: 1 + in_pieces]
+    assert message.outspoken["unfinished_tool_calls"][0]["call"] == (1 if in_pieces else None)
     whole = to_openai(parse(CUT, "hermes"), id="x")["choices"][0]
     assert [call["function"]["name"] for call in whole["message"]["tool_calls"]] == ["f"]
     assert whole["finish_reason"] == "length"
@@ -176,7 +186,8 @@ def test_ids_are_stable_and_unique() -> None:
     call = parse('{"name": "f", "arguments": {}}').tool_calls[0]
     events: Events = []
     for index, id in enumerate(["a", "a", None]):
-        events += [ev.ToolCallStart(index, id, "f"), ev.ToolCallDelta(index, "{}"), ev.ToolCallEnd(index, call)]
+        events += [ev.ToolCallStart(index, id, "f"), ev.ToolCallDelta(index, "{}")]
+        events.append(ev.ToolCallEnd(index, call.model_copy(update={"id": id})))
     ids = [
         call["id"]
         for chunk in to_openai_chunks(events, id="x")

@@ -11,6 +11,7 @@ from openai.types.responses import Response, ResponseStreamEvent
 
 from outspoken import parse, stream
 from outspoken.providers.events import Finished, RefusalDelta
+from outspoken.providers.export.parts import StreamCalls
 from outspoken.providers.export.responses import to_openai_response, to_openai_responses
 from outspoken.providers.export.sse import sse
 from outspoken.providers.replies import ProviderReply
@@ -22,6 +23,7 @@ from tests.providers.export_streams import (
     calls_of,
     corpus_streams,
     error_of,
+    in_both_ways,
     reply_of,
     streams,
     text_of,
@@ -54,7 +56,7 @@ def check_events(parts: list[Any]) -> None:
     for number, part in enumerate(parts):
         assert part["sequence_number"] == number
         event = KINDS[part["type"]].model_validate(part, strict=True)
-        assert set(unknown(event)) <= {"response.outspoken"}
+        assert set(unknown(event)) <= {"outspoken", "response.outspoken"}
     assert [part["type"] for part in parts[:2]] == ["response.created", "response.in_progress"]
     added = [part["output_index"] for part in parts if part["type"] == "response.output_item.added"]
     ended = [part["output_index"] for part in parts if part["type"] == "response.output_item.done"]
@@ -62,13 +64,13 @@ def check_events(parts: list[Any]) -> None:
     assert sorted(ended) == added
 
 
-def check_response(events: Events, response: Any) -> None:
+def check_response(events: Events, response: Any, stream_calls: StreamCalls) -> None:
     reply = reply_of(events)
     assert response.output_text == reply.text == text_of(events)
     thoughts = ["".join(part.text for part in item.content) for item in response.output if item.type == "reasoning"]
     assert "\n\n".join(t for t in thoughts if t) == (reply.reasoning or "")
     calls = [item for item in response.output if item.type == "function_call"]
-    assert [Call(c.name, c.arguments, c.status == "completed") for c in calls] == calls_of(events)
+    assert [Call(c.name, c.arguments, c.status == "completed") for c in calls] == calls_of(events, stream_calls)
     beyond = getattr(response, "outspoken", {})
     assert len(beyond.get("payloads", [])) == len(reply.payloads) + len(reply.unfinished_payloads)
     assert len(beyond.get("actions", [])) == len(reply.actions)
@@ -77,19 +79,21 @@ def check_response(events: Events, response: Any) -> None:
         assert response.status in ("incomplete", "failed")
 
 
-def test_corpus() -> None:
+@in_both_ways
+def test_corpus(stream_calls: StreamCalls) -> None:
     for events in corpus_streams():
-        parts = list(to_openai_responses(events, id="resp_1", model="m", created=1))
+        parts = list(to_openai_responses(events, stream_calls=stream_calls, id="resp_1", model="m", created=1))
         check_events(parts)
-        check_response(events, accumulated(parts)[1])
+        check_response(events, accumulated(parts)[1], stream_calls)
 
 
-@given(streams())
-def test_any_stream(events: Events) -> None:
-    parts = list(to_openai_responses(events))
+@in_both_ways
+@given(events=streams())
+def test_any_stream(stream_calls: StreamCalls, events: Events) -> None:
+    parts = list(to_openai_responses(events, stream_calls=stream_calls))
     check_events(parts)
     snapshots, response = accumulated(parts)
-    check_response(events, response)
+    check_response(events, response, stream_calls)
     for index, text in snapshots.items():
         item = response.output[index]
         if item.type == "function_call":
@@ -135,7 +139,7 @@ def test_refusal_does_not_hide_unfinished_calls() -> None:
 
 def test_arguments_are_done_only_where_the_call_is_complete() -> None:
     text = '<tool_call>\n{"name": "f", "arguments": {"a": 1'
-    parts = list(to_openai_responses(stream([text], "hermes")))
+    parts = list(to_openai_responses(stream([text], "hermes"), stream_calls="pieces"))
     assert not any(part["type"] == "response.function_call_arguments.done" for part in parts)
     assert [part["item"]["status"] for part in parts if part["type"] == "response.output_item.done"] == ["incomplete"]
     assert parts[-1]["response"]["incomplete_details"] == {"reason": "max_output_tokens"}

@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from outspoken import Done, ReasoningDelta, ReasoningEnd, Reply, TextDelta, ToolCallStart, ToolCallUnfinished, parse
+from outspoken import (
+    Done,
+    ReasoningDelta,
+    ReasoningEnd,
+    Reply,
+    ToolCallUnfinished,
+    parse,
+)
 from outspoken import stream as parsed
 from outspoken.providers import (
     LLMResponseParser,
@@ -24,15 +31,16 @@ from outspoken.providers import (
 from outspoken.providers.events import ProviderEvent
 from outspoken.providers.export.anthropic import ato_anthropic_events, to_anthropic_events
 from outspoken.providers.export.chat_completions import ato_openai_chunks, to_openai, to_openai_chunks
+from outspoken.providers.export.parts import StreamCalls
 from outspoken.providers.export.responses import ato_openai_responses, to_openai_responses
 from outspoken.providers.export.sse import Protocol, sse
 from outspoken.providers.export.vercel import ato_vercel_parts, to_vercel_parts
-from outspoken.results.message_text import MessageBuilder
 from tests.providers.export_streams import (
     Events,
     calls_of,
     corpus_streams,
     error_of,
+    in_both_ways,
     reply_of,
     streams,
     text_of,
@@ -47,9 +55,9 @@ WAYS: dict[Protocol, Callable[..., Iterator[Any]]] = {
 }
 
 
-def again(events: Events, protocol: Protocol) -> tuple[Events, ProviderReply]:
+def again(events: Events, protocol: Protocol, stream_calls: StreamCalls) -> tuple[Events, ProviderReply]:
     """What a stream says after it has gone out and come back in, in pieces of any size."""
-    body = b"".join(sse(WAYS[protocol](events), protocol))
+    body = b"".join(sse(WAYS[protocol](events, stream_calls=stream_calls), protocol))
     stream = ProviderStream(protocol, None)
     found: Events = []
     chance = random.Random(len(body))
@@ -89,31 +97,18 @@ def is_interleaved(events: Events) -> bool:
     return False
 
 
-def text_in_blocks(events: Events) -> str:
-    """All text of a stream where each run of it is a block of its own, as in Anthropic's messages."""
-    message, pieces, thinks = MessageBuilder(), list[str](), False
-    for event in events:
-        if isinstance(event, TextDelta):
-            pieces.append(message.text(event.text))
-        thought = isinstance(event, ReasoningDelta) and event.text != ""
-        if isinstance(event, ToolCallStart) or (thought and not thinks):
-            message.border()
-        thinks = not isinstance(event, ReasoningEnd) and (thinks or thought)
-    return "".join([*pieces, message.close()])
-
-
-def check_same(before: Events, protocol: Protocol) -> None:
+def check_same(before: Events, protocol: Protocol, stream_calls: StreamCalls = "complete") -> None:
     """What comes back is the same reply: all that it says, in its blocks, and how it ends."""
-    events, found = again(before, protocol)
+    events, found = again(before, protocol, stream_calls)
     reply = reply_of(before)
     assert text_of(before) == reply.text
-    assert found.text == (text_in_blocks(before) if protocol == "anthropic" else reply.text)
+    assert found.text == reply.text == text_of(events)
     if protocol == "openai" and is_interleaved(before):  # a completion cannot say that a block goes on
         assert "".join(thoughts(found)) == "".join(thoughts(reply))
     else:
         assert thoughts(found) == thoughts(reply)
     assert payloads_of(found) == payloads_of(reply)
-    known, said = calls_of(before), calls_of(events)
+    known, said = calls_of(before, stream_calls), calls_of(events)
     assert [call.name for call in said] == [call.name for call in known]
     for mine, call in zip(said, known, strict=True):
         if call.finished:
@@ -151,16 +146,18 @@ def counts(usage: Usage) -> tuple[int, ...]:
     return (usage.input_tokens or 0, usage.output_tokens or 0, usage.cached_tokens or 0)
 
 
+@in_both_ways
 @pytest.mark.parametrize("protocol", WAYS)
-def test_corpus(protocol: Protocol) -> None:
+def test_corpus(protocol: Protocol, stream_calls: StreamCalls) -> None:
     for events in corpus_streams():
-        check_same(events, protocol)
+        check_same(events, protocol, stream_calls)
 
 
+@in_both_ways
 @pytest.mark.parametrize("protocol", WAYS)
 @given(before=streams())
-def test_any_stream(protocol: Protocol, before: Events) -> None:
-    check_same(before, protocol)
+def test_any_stream(protocol: Protocol, stream_calls: StreamCalls, before: Events) -> None:
+    check_same(before, protocol, stream_calls)
 
 
 def recorded() -> Iterator[tuple[str, Events]]:
@@ -174,13 +171,14 @@ def recorded() -> Iterator[tuple[str, Events]]:
         yield row.id, events
 
 
+@in_both_ways
 @pytest.mark.parametrize("protocol", WAYS)
-def test_recorded(protocol: Protocol) -> None:
+def test_recorded(protocol: Protocol, stream_calls: StreamCalls) -> None:
     count = 0
     for name, events in recorded():
         count += 1
         try:
-            check_same(events, protocol)
+            check_same(events, protocol, stream_calls)
         except AssertionError as error:
             raise AssertionError(name) from error
     assert count > 200 or not RECORDED.exists()
@@ -190,11 +188,10 @@ BROKEN_OFF = ("Hi.", "<function_calls>\n<invoke", ' name="find_')
 
 
 @pytest.mark.parametrize("protocol", WAYS)
-def test_unannounced_call_is_only_in_the_extension(protocol: Protocol) -> None:
+def test_call_cut_in_its_name_is_only_in_the_extension(protocol: Protocol) -> None:
     events: Events = list(parsed(BROKEN_OFF, "anthropic_xml"))
     assert [type(event) for event in events[-2:]] == [ToolCallUnfinished, Done]
-    assert not any(isinstance(event, ToolCallStart) for event in events)
-    found, reply = again(events, protocol)
+    found, reply = again(events, protocol, "complete")
     assert calls_of(found) == []
     assert (reply.text, reply.tool_calls, reply.finish_reason) == ("Hi.", [], "length")
     body = b"".join(sse(WAYS[protocol](events), protocol)).decode()
@@ -202,7 +199,7 @@ def test_unannounced_call_is_only_in_the_extension(protocol: Protocol) -> None:
     assert item in body
 
 
-def test_calls_after_an_unannounced_one_keep_their_index() -> None:
+def test_calls_after_a_cut_one_keep_their_index() -> None:
     stream, parser = ProviderStream("anthropic", "anthropic_xml"), LLMResponseParser(format="anthropic_xml")
     events: Events = []
     for index, block in enumerate(
@@ -216,9 +213,10 @@ def test_calls_after_an_unannounced_one_keep_their_index() -> None:
             parser.parse_anthropic(chunk)
     events += stream.close()
     parser.close()
-    assert [call.name for call in calls_of(events)] == ["f"]
+    assert [call.name for call in calls_of(events, "complete")] == ["f"]
     assert [(call["index"], call["function"]["arguments"], call["status"]) for call in parser.tool_calls] == [
-        (1, '{"x": 1}', "ok")
+        (0, "", "truncated"),
+        (1, '{"x": 1}', "ok"),
     ]
     for protocol in WAYS:
         check_same(events, protocol)

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 
 from outspoken import parse, stream
+from outspoken.providers.export.parts import StreamCalls
 from outspoken.providers.export.sse import sse
 from outspoken.providers.export.vercel import to_vercel, to_vercel_parts
 from outspoken.providers.replies import ProviderReply
@@ -25,6 +26,7 @@ from tests.providers.export_streams import (
     calls_of,
     corpus_streams,
     error_of,
+    in_both_ways,
     reply_of,
     streams,
     text_of,
@@ -131,14 +133,16 @@ class Client:
         return [part for part in self.parts if part["type"] == kind]
 
 
-def check_message(events: Events, parts: list[Any]) -> None:
+def check_message(events: Events, parts: list[Any], stream_calls: StreamCalls) -> None:
     reply = reply_of(events)
     client = Client(parts)
     assert "".join(part["text"] for part in client.of("text")) == reply.text == text_of(events)
     thoughts = [part["text"] for part in client.of("reasoning") if part["text"]]
     assert "\n\n".join(thoughts) == (reply.reasoning or "")
     tools = client.of("tool")
-    assert [Call(tool["name"], tool["raw"], tool["state"] == "available") for tool in tools] == calls_of(events)
+    assert [Call(tool["name"], tool["raw"], tool["state"] == "available") for tool in tools] == calls_of(
+        events, stream_calls
+    )
     assert all(tool["state"] in ("available", "error") for tool in tools)
     for tool in tools:
         assert tool["input"] == (json.loads(tool["raw"]) if tool["state"] == "available" else tool["raw"])
@@ -151,18 +155,20 @@ def check_message(events: Events, parts: list[Any]) -> None:
         assert parts[-1]["finishReason"] not in ("stop", "tool-calls")
 
 
-def test_corpus() -> None:
+@in_both_ways
+def test_corpus(stream_calls: StreamCalls) -> None:
     for events in corpus_streams():
-        parts = list(to_vercel_parts(events, id="m"))
+        parts = list(to_vercel_parts(events, stream_calls=stream_calls, id="m"))
         check_parts(parts)
-        check_message(events, parts)
+        check_message(events, parts, stream_calls)
 
 
-@given(streams())
-def test_any_stream(events: Events) -> None:
-    parts = list(to_vercel_parts(events))
+@in_both_ways
+@given(events=streams())
+def test_any_stream(stream_calls: StreamCalls, events: Events) -> None:
+    parts = list(to_vercel_parts(events, stream_calls=stream_calls))
     check_parts(parts)
-    check_message(events, parts)
+    check_message(events, parts, stream_calls)
     reply = reply_of(events)
     assert isinstance(reply, ProviderReply)
     assert parts[0]["messageId"] == "r_1"

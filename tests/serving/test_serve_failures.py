@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import threading
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -14,7 +15,9 @@ import openai
 import pytest
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from outspoken.providers.export.parts import StreamCalls
 from outspoken.serving.app import Proxy
+from tests.providers.export_streams import in_both_ways
 from tests.serving.serving import Server, Upstream, chunk, completion, event, proxied, streaming, until, whole, written
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": [1, 2'
@@ -58,7 +61,8 @@ async def _breaking(pieces: list[bytes]) -> AsyncIterator[bytes]:
     raise RuntimeError("the upstream dies")
 
 
-def test_an_incomplete_call_is_never_json() -> None:
+@in_both_ways
+def test_an_incomplete_call_is_never_json(stream_calls: StreamCalls) -> None:
     """Clients that overlook the finish reason cannot run it."""
     texts = [
         '<tool_call>\n{"name": "f", "arguments": {"a": 1 2}}\n</tool_call>',
@@ -66,15 +70,41 @@ def test_an_incomplete_call_is_never_json() -> None:
         '<tool_call>\n{"name": "f", "arguments": {',
         '<tool_call>\n{"name": "f", "arguments": {}',
     ]
-    with proxied(streaming([])) as (front, _, upstream):
+    with proxied(streaming([]), stream_calls=stream_calls) as (front, _, upstream):
         for text in texts:
             upstream.answer = streaming(written(text, finish="length"))
             choices = [part["choices"][0] for part in parts(front)]
             calls = [call for choice in choices for call in choice["delta"].get("tool_calls", [])]
             assert choices[-1]["finish_reason"] == "length", text
+            assert bool(calls) == (stream_calls == "pieces")
             arguments = "".join([call["function"]["arguments"] for call in calls])
             with pytest.raises(ValueError, match=r"Expecting|Unterminated"):
                 json.loads(arguments)
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "responses", "messages"])
+def test_connections_are_kept_open_while_nothing_is_sent(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("outspoken.serving.exchange.PING_SECONDS", 0.01)
+    pinged = threading.Event()
+
+    async def held() -> AsyncIterator[bytes]:
+        *first, last = written(CALL)
+        for piece in first:
+            yield piece
+        while not pinged.is_set():
+            await asyncio.sleep(0.01)
+        yield last
+
+    asked: Any = {"model": "m", "input": "?"} if path == "responses" else {**ASKED, "max_tokens": 9}
+    with (
+        proxied(streaming(held())) as (front, _, _),
+        httpx.stream("POST", f"{front.url}/v1/{path}", json={**asked, "stream": True}) as found,
+    ):
+        assert found.headers["x-accel-buffering"] == "no"
+        for line in found.iter_lines():
+            if line == ": ping":
+                pinged.set()
+    assert pinged.is_set()
 
 
 def test_upstream_dies_in_a_call() -> None:

@@ -50,7 +50,7 @@ def _limit(name: str, words: str) -> Callable[[Any], Any]:
     option("--action-tool NAME", "export GUI actions as calls of a tool of this name"),
     option(
         "--stream-calls KIND",
-        "send each call of a stream when it is complete, or in pieces for clients that wait for its end",
+        "how calls of streams are sent: complete, or in pieces to clients that wait for the end",
         click.Choice(STREAM_CALLS),
         default="complete",
     ),

@@ -1,9 +1,9 @@
 """OpenAI's chat completions, whole and as chunks.
 
 Source: https://platform.openai.com/docs/api-reference/chat/streaming; the field for reasoning is that of DeepSeek, vLLM
-and SGLang. No chunk marks the end of a call, and many clients run whatever arguments are JSON. So the closing brace is
-sent when the call is complete: the arguments of an incomplete call are never an object. Then the choice has the
-`finish_reason` "length", and a delta has the call in `outspoken.unfinished_tool_calls`.
+and SGLang. No chunk marks the end of a call, and many clients run whatever arguments are JSON. So a closing brace is
+sent when more follows it or the call is complete: the arguments of an incomplete call are never an object. Then the
+choice has the `finish_reason` "length", and a delta has the call in `outspoken.unfinished_tool_calls`.
 """
 
 from __future__ import annotations
@@ -117,11 +117,10 @@ class ChatCompletionsExporter(Exporter):
         )
 
     def _on_call_delta(self, call: ExportedCall, arguments: str) -> None:
-        """Send a piece of the arguments, but hold back a closing brace at its end: the call may still be incomplete."""
+        """Send a piece of the arguments, but hold back the closing braces at its end: the call may be incomplete."""
         text = self._held.pop(call.position, "") + arguments
-        shown = text.rstrip()
-        if shown.endswith("}"):
-            shown = shown[:-1]
+        shown = text.rstrip("} \t\r\n")
+        if "}" in text[len(shown) :]:
             self._held[call.position] = text[len(shown) :]
             text = shown
         if text:
@@ -135,8 +134,8 @@ class ChatCompletionsExporter(Exporter):
             self._add_arguments_chunk(call, held)
 
     def _on_call_cut(self, call: ExportedCall, status: str) -> None:
-        """Begin the arguments if there are none: some clients take nothing as an empty object."""
-        if not call.arguments.strip():
+        """Begin the arguments if none were sent: some clients take nothing as an empty object."""
+        if not call.arguments.removesuffix(self._held.get(call.position, "")).strip():
             self._add_arguments_chunk(call, "{")
 
     def _on_extension_item(self, kind: str, item: Part) -> None:

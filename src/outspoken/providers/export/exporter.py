@@ -15,7 +15,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers import events as provider_events
-from outspoken.providers.replies import FinishReason, ProviderError, Usage
+from outspoken.providers.replies import EXTENSION, JOINED_TEXT, FinishReason, ProviderError, Usage
 from outspoken.results import events as results
 from outspoken.results.actions.base import PROVENANCE
 from outspoken.results.arguments import check_type
@@ -64,10 +64,14 @@ class Exporter:
         self.extension: dict[str, list[Part]] = {}
         self._action_tool = action_tool
         self._by_index: dict[int, ExportedCall] = {}
+        #: the calls that are held until they are complete, with their arguments so far
+        self._held_calls: dict[int, tuple[results.ToolCallStart, list[str]]] = {}
         self._call_ids: set[str] = set()
         self._unfinished: list[ToolCall | Action] = []
         self._reply: Reply | None = None
         self._begun = self._ended = self._in_reasoning = False
+        #: how many blocks of text have begun
+        self._text_blocks = 0
         #: the text or refusal that is open
         self._block: BlockKind | None = None
         self._parts: list[Part] = []
@@ -192,6 +196,11 @@ class Exporter:
                 self._add_unfinished_call(call)
             for action in without(self._reply.unfinished_actions, self._unfinished):
                 self._add_unfinished_action(action)
+        else:
+            for start, pieces in self._held_calls.values():
+                text = "".join(pieces)
+                call = ToolCall(name=start.name, arguments={}, arguments_text=text, id=start.id, status="truncated")
+                self._add_unfinished_call(call)
         for call in self.calls:
             if call.open and not call.reported:
                 self._report_unfinished(call, call.arguments, "truncated")
@@ -237,8 +246,14 @@ class Exporter:
         if self._block is not None:
             self._on_block_end(self._block)
         self._block = kind
+        self._text_blocks += kind == "text"
         if kind is not None:
             self._on_block_start(kind)
+
+    def _extended(self, extension: dict[str, list[Part]] | None = None) -> Part:
+        """Return the field for an extension; it says of several blocks of text that they have all their white space."""
+        content = {**(extension or {}), **({JOINED_TEXT: True} if self._text_blocks > 1 else {})}
+        return {EXTENSION: content} if content else {}
 
     def _begin_reasoning(self) -> None:
         """Begin a block of reasoning, unless one is open. Other blocks do not end it."""
@@ -267,13 +282,16 @@ class Exporter:
 
     def _export_call(self, event: provider_events.ProviderEvent) -> None:
         match event:
-            case results.ToolCallStart() | results.ToolCallDelta() if not self._in_pieces:
-                pass
-            case results.ToolCallStart():
+            case results.ToolCallStart() if self._in_pieces:
                 self._by_index[event.index] = self._announce(event.id, event.name)
-            case results.ToolCallDelta() if event.arguments:
+            case results.ToolCallStart():
+                self._held_calls[event.index] = (event, [])
+            case results.ToolCallDelta() if event.arguments and self._in_pieces:
                 self._add_arguments(self._by_index[event.index], event.arguments)
+            case results.ToolCallDelta() if event.arguments:
+                self._held_calls[event.index][1].append(event.arguments)
             case results.ToolCallEnd():
+                self._held_calls.pop(event.index, None)
                 call = self._by_index.get(event.index)
                 if call is None:
                     call = self._announce(event.call.id, event.call.name)
@@ -281,6 +299,7 @@ class Exporter:
                 call.open = False
                 self._on_call_end(call, event.call.arguments)
             case results.ToolCallUnfinished():
+                self._held_calls.pop(event.index, None)
                 self._add_unfinished_call(event.call, self._by_index.get(event.index))
             case _:
                 pass
