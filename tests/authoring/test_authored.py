@@ -72,7 +72,9 @@ def test_a_value_that_holds_another_argument_of_the_tool_is_doubted() -> None:
         text = f'<perform tool="f">\n<with key="city" value="{value}"/>\n</perform>'
         reply = parse(text, name, tools=tools)
         assert (reply.tool_calls, reply.status) == ([], "invalid"), why
-        assert parse(text, name).tool_calls[0].name == "f", why
+        alone = parse(text, name)  # without tools, only an intact opener shows that a value holds another argument
+        calls = alone.unfinished_tool_calls if '<with key="' in value else alone.tool_calls
+        assert [call.name for call in calls] == ["f"], why
     for value in ("three days in Paris", "days", "some days, or more", "x\ndays later"):
         text = f'<perform tool="f">\n<with key="city" value="{value}"/>\n</perform>'
         assert parse(text, name, tools=tools).tool_calls[0].arguments == {"city": value}

@@ -49,7 +49,7 @@ LEFT_TO_THE_PARSER: dict[str, set[str]] = {
     "hy_v4": {"markers_inside_values"},
     "iquest_q1": {"markers_inside_values"},
     "json": {"code_in_prose_is_no_call", "envelope_in_other_order", "prose_about_markers"},
-    "k2_horizon": {"prose_about_markers"},
+    "k2_horizon": {"markers_inside_values", "prose_about_markers"},
     "kimi_k2": {"prose_about_calls", "prose_about_markers"},
     "kimi_k3": {"markers_inside_values"},
     "llama3_json": {"prose_about_markers"},

@@ -29,7 +29,7 @@ from tests.tables import tables
 TABLES = tables(__file__)
 
 TEXT = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "days": 3,}}\n</tool_call>'
-TOOLS = json.dumps([{"name": "get_weather", "parameters": {"type": "object", "properties": {"days": {}}}}])
+TOOLS = json.dumps([{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {}, "days": {}}}}])
 GRAMMAR = registry.grammar_text("hermes")[0]
 HOST = "http://127.0.0.1:80"
 

@@ -102,11 +102,10 @@ class Parser:
     def __repr__(self) -> str:
         return f"Parser({self.format!r})"
 
-    def with_format(self, format: str, repair: RepairLimit | None = None) -> Parser:
-        """A parser with the same options for another format, and for another highest level of repair if it is given."""
-        made = copy(self)
-        found = read_options(format, repair=repair or self.repair)
-        made._options = self._options._replace(format=found.format, repair=found.repair)
+    def with_format(self, format: str, repair: RepairLimit, on_error: OnError = "keep") -> Parser:
+        """A parser with the same tools, limits and context for another format, level of repair and way to fail."""
+        made, found = copy(self), read_options(format, None, repair, on_error)
+        made._options = self._options._replace(format=found.format, repair=repair, on_error=on_error)
         return made
 
     def with_context(self, context: Sequence[Any] | None) -> Parser:

@@ -27,7 +27,7 @@ from .verdict import REFUSED_CODES, verdict_on
 #: As many characters of a bare value decide whether it may be anything but text.
 _DECISIVE = 8
 #: What the name of a repaired call does not hold.
-_NOT_IN_NAME = frozenset('"{}\n')
+_NOT_IN_NAME = frozenset('"{}\n<>|')
 
 
 class CallBuilder:

@@ -109,7 +109,8 @@ def unproven(
     """
     ends: list[Edit] = []
     for edit in edits:
-        if edit.code in ("stray-text", "dropped-text") and name in read(node.start, edit.start):
+        is_inside = edit.code in ("stray-text", "dropped-text") and edit.start > node.start
+        if is_inside and name in read(node.start, edit.start):
             mark = read(max(edit.start - 3, 0), edit.start)
             dropped = _FENCE.sub(
                 "", read(edit.start, edit.end) if mark not in _MARKS else mark + read(edit.start, edit.end)

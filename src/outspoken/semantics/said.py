@@ -172,8 +172,8 @@ class Surroundings:
         self._last: Any = None
         self._count = 0
         self._beside: tuple[Any, Doubt | None] = (None, None)
-        #: reasoning, up to where its closing tag was looked for, and whether it was found
-        self._closer_of: tuple[Any, int, bool] = (None, 0, False)
+        #: reasoning, up to where its closing tag was looked for, and where that ends; -1 if it was not found
+        self._closer_of: tuple[Any, int, int] = (None, 0, -1)
 
     @cached_property
     def _thinks(self) -> ThinkMarkers | None:
@@ -243,14 +243,15 @@ class Surroundings:
         """Is reasoning not closed before an offset, so that a call has ended it?"""
         if self._thinks is None:
             return False
-        known, searched, is_closed = self._closer_of
+        known, searched, closed_at = self._closer_of
         if known is not reasoning:
-            searched, is_closed = reasoning.span[1], False
-        if not is_closed and searched <= start:
-            is_closed = self._thinks.closer.search(self._read(searched, start)) is not None
+            searched, closed_at = reasoning.span[1], -1
+        if closed_at < 0 and searched < start:
+            if (closer := self._thinks.closer.search(self._read(searched, start))) is not None:
+                closed_at = searched + closer.end()
             searched = max(start - _LOOKBEHIND, reasoning.span[1])
-        self._closer_of = (reasoning, searched, is_closed)
-        return not is_closed
+        self._closer_of = (reasoning, searched, closed_at)
+        return not 0 <= closed_at <= start
 
     def is_cut(self, reasoning: Reasoning, end: int) -> bool:
         """The same for reasoning that has ended, with no more than some markup behind it before an offset."""

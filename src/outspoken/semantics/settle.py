@@ -152,4 +152,4 @@ def in_reasoning(call: ToolCall, exact: Collection[str]) -> ToolCall:
 
 
 def _text(model: type[Any], kind: str, text: str, start: int) -> Any:
-    return construct(model, {"kind": kind, "text": text, "span": (start, start + len(text))})
+    return model(kind=kind, text=text, span=(start, start + len(text)))
