@@ -80,7 +80,7 @@ class CallGate:
     def _step(self, made: list[Event], *, final: bool) -> bool:
         """Pass the first of the held events on, or decide what it begins. Returns whether there may be more to do."""
         event = self._held[0]
-        if type(event) is ReasoningEnd and self._is_cut():
+        if type(event) is ReasoningEnd and self._may_be_cut():
             if len(self._held) == 1 and not final:
                 return False  # a call may follow
             event = self._held[1] if len(self._held) > 1 else event
@@ -89,10 +89,10 @@ class CallGate:
         self._pass(self._held.popleft(), made)
         return True
 
-    def _is_cut(self) -> bool:
-        """Has reasoning ended without its closing tag?"""
+    def _may_be_cut(self) -> bool:
+        """May reasoning have ended without its closing tag?"""
         last = next((s for s in reversed(self._reader.segments) if type(s) is Reasoning), None)
-        return last is not None and self._surroundings.is_cut(last, self._reader.length)
+        return last is not None and self._surroundings.may_be_cut(last, self._reader.length)
 
     def _step_call(self, start: PlacedCallStart, made: list[Event], *, final: bool) -> bool:
         """Decide on a call, and pass on what it turns out to be. Returns whether it was decided."""

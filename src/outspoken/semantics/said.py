@@ -253,9 +253,13 @@ class Surroundings:
         self._closer_of = (reasoning, searched, closed_at)
         return not 0 <= closed_at <= start
 
-    def is_cut(self, reasoning: Reasoning, end: int) -> bool:
-        """The same for reasoning that has ended, with no more than some markup behind it before an offset."""
-        return self._is_cut(reasoning, min(end, reasoning.span[1] + _LONGEST_CLOSER))
+    def may_be_cut(self, reasoning: Reasoning, end: int) -> bool:
+        """May a call have ended reasoning, as its closing tag does not stand right behind it? More text may follow."""
+        if self._thinks is None:
+            return False
+        behind = self._read(reasoning.span[1], min(end, reasoning.span[1] + _LONGEST_CLOSER))
+        closer = self._thinks.closer.search(behind)
+        return closer is None or bool(behind[: closer.start()].strip())
 
     def _doubt_in(self, region: re.Match[str], last: Any, start: int) -> Doubt | None:
         # JSON in a fence that the grammar takes for markup: prompts ask for it
