@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from outspoken import Done, ReasoningDelta, ReasoningEnd, Reply, TextDelta, ToolCallStart, ToolCallUnfinished, parse
+from outspoken import Done, ReasoningDelta, ReasoningEnd, Reply, ToolCallStart, ToolCallUnfinished, parse
 from outspoken import stream as parsed
 from outspoken.providers import (
     LLMResponseParser,
@@ -27,7 +27,6 @@ from outspoken.providers.export.chat_completions import ato_openai_chunks, to_op
 from outspoken.providers.export.responses import ato_openai_responses, to_openai_responses
 from outspoken.providers.export.sse import Protocol, sse
 from outspoken.providers.export.vercel import ato_vercel_parts, to_vercel_parts
-from outspoken.results.message_text import MessageBuilder
 from tests.providers.export_streams import (
     Events,
     calls_of,
@@ -89,25 +88,12 @@ def is_interleaved(events: Events) -> bool:
     return False
 
 
-def text_in_blocks(events: Events) -> str:
-    """All text of a stream where each run of it is a block of its own, as in Anthropic's messages."""
-    message, pieces, thinks = MessageBuilder(), list[str](), False
-    for event in events:
-        if isinstance(event, TextDelta):
-            pieces.append(message.text(event.text))
-        thought = isinstance(event, ReasoningDelta) and event.text != ""
-        if isinstance(event, ToolCallStart) or (thought and not thinks):
-            message.border()
-        thinks = not isinstance(event, ReasoningEnd) and (thinks or thought)
-    return "".join([*pieces, message.close()])
-
-
 def check_same(before: Events, protocol: Protocol) -> None:
     """What comes back is the same reply: all that it says, in its blocks, and how it ends."""
     events, found = again(before, protocol)
     reply = reply_of(before)
     assert text_of(before) == reply.text
-    assert found.text == (text_in_blocks(before) if protocol == "anthropic" else reply.text)
+    assert found.text == reply.text == text_of(events)
     if protocol == "openai" and is_interleaved(before):  # a completion cannot say that a block goes on
         assert "".join(thoughts(found)) == "".join(thoughts(reply))
     else:

@@ -33,6 +33,8 @@ _REASONS: dict[str, FinishReason] = {word: reason for reason, words in _WORDS.it
 EXTENSION = "outspoken"
 #: Its field for the blank lines that separate two blocks of reasoning.
 REASONING_BREAKS = "breaks"
+#: Its field for several blocks of text that have all white space between them.
+JOINED_TEXT = "joined_text"
 
 
 class Usage(FrozenModel):

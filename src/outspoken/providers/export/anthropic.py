@@ -69,10 +69,10 @@ class AnthropicExporter(Exporter):
         }
         self._add_part("message_start", message=begun)
 
-    def _start_block(self, block: Part) -> int:
+    def _start_block(self, block: Part, **more: Any) -> int:
         index = self._next_index
         self._next_index += 1
-        self._add_part("content_block_start", index=index, content_block=block)
+        self._add_part("content_block_start", index=index, content_block=block, **more)
         return index
 
     def _add_delta(self, index: int, **delta: Any) -> None:
@@ -80,7 +80,7 @@ class AnthropicExporter(Exporter):
 
     def _on_block_start(self, kind: BlockKind) -> None:
         if kind == "text":
-            self._block_index[kind] = self._start_block({"type": "text", "text": ""})
+            self._block_index[kind] = self._start_block({"type": "text", "text": ""}, **self._extended())
         elif kind == "reasoning":
             self._block_index[kind] = self._start_block({"type": "thinking", "thinking": "", "signature": ""})
 
@@ -123,7 +123,7 @@ class AnthropicExporter(Exporter):
         self._on_call_end(call)
 
     def _on_finish(self) -> None:
-        extension = {EXTENSION: self.extension} if self.extension else {}
+        extension = self._extended(self.extension)
         if self.error is not None:
             kind = self.error.type if self.error.type in _ERROR_TYPES else "api_error"
             self._add_part("error", error={"type": kind, "message": self.error.message}, **extension)

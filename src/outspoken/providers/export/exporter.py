@@ -15,7 +15,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers import events as provider_events
-from outspoken.providers.replies import FinishReason, ProviderError, Usage
+from outspoken.providers.replies import EXTENSION, JOINED_TEXT, FinishReason, ProviderError, Usage
 from outspoken.results import events as results
 from outspoken.results.actions.base import PROVENANCE
 from outspoken.results.arguments import check_type
@@ -61,6 +61,8 @@ class Exporter:
         self._unfinished: list[ToolCall | Action] = []
         self._reply: Reply | None = None
         self._begun = self._ended = self._in_reasoning = False
+        #: how many blocks of text have begun
+        self._text_blocks = 0
         #: the text or refusal that is open
         self._block: BlockKind | None = None
         self._parts: list[Part] = []
@@ -230,8 +232,14 @@ class Exporter:
         if self._block is not None:
             self._on_block_end(self._block)
         self._block = kind
+        self._text_blocks += kind == "text"
         if kind is not None:
             self._on_block_start(kind)
+
+    def _extended(self, extension: dict[str, list[Part]] | None = None) -> Part:
+        """Return the field for an extension; it says of several blocks of text that they have all their white space."""
+        content = {**(extension or {}), **({JOINED_TEXT: True} if self._text_blocks > 1 else {})}
+        return {EXTENSION: content} if content else {}
 
     def _begin_reasoning(self) -> None:
         """Begin a block of reasoning, unless one is open. Other blocks do not end it."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers.events import ProviderEvent
-from outspoken.providers.replies import EXTENSION, ProviderError, Usage
+from outspoken.providers.replies import ProviderError, Usage
 from outspoken.providers.usage import RESPONSES
 from outspoken.results.replies import Reply
 
@@ -86,12 +86,12 @@ class ResponsesExporter(Exporter):
 
     # items
 
-    def _add_item(self, prefix: str, **fields: Any) -> _Item:
+    def _add_item(self, prefix: str, more: Part | None = None, **fields: Any) -> _Item:
         index = len(self._output)
         data: Part = {"id": f"{prefix}_{self.id}_{index}", **fields, "status": "in_progress"}
         item = _Item(index, data)
         self._output.append(data)
-        self._add_part("response.output_item.added", output_index=index, item=_copy(data))
+        self._add_part("response.output_item.added", output_index=index, item=_copy(data), **(more or {}))
         return item
 
     def _end_item(self, item: _Item, status: str = "completed") -> None:
@@ -130,7 +130,7 @@ class ResponsesExporter(Exporter):
             self._reasoning = self._add_item("rs", type="reasoning", summary=[], content=[])
             return
         if self._message is None:
-            self._message = self._add_item("msg", type="message", role="assistant", content=[])
+            self._message = self._add_item("msg", self._extended(), type="message", role="assistant", content=[])
         if kind == "text":
             self._add_content_part(
                 self._message, {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
@@ -214,9 +214,7 @@ class ResponsesExporter(Exporter):
         elif reason in _INCOMPLETE_REASONS or (reason == "refusal" and (self.has_unfinished or not self.refusal)):
             why = _INCOMPLETE_REASONS.get(reason, "content_filter")
             response |= {"status": "incomplete", "incomplete_details": {"reason": why}}
-        if self.extension:
-            response[EXTENSION] = self.extension
-        return response
+        return response | self._extended(self.extension)
 
     def _on_finish(self) -> None:
         response = self.response()

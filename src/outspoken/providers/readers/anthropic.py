@@ -52,6 +52,7 @@ class AnthropicReader(Reader):
         kind = body.string("type")
         if kind == "message":
             self._read_head(body)
+            self._read_joined(body)
             for index, block in enumerate(body.objects("content")):
                 self._start_block(index, block)
                 self._stop_block(index)
@@ -60,6 +61,7 @@ class AnthropicReader(Reader):
         elif kind == "message_start":
             self._read_head(body.required_object("message"))
         elif kind == "content_block_start":
+            self._read_joined(body)
             self._start_block(self._index(body, new=True), body.required_object("content_block"))
         elif kind == "content_block_delta":
             self._read_delta(self._index(body), body.required_object("delta"))

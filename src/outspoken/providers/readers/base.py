@@ -9,7 +9,7 @@ from outspoken.notations.coerce import to_json
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.block_sequence import Key
 from outspoken.providers.decode.json_object import JsonObject, describe_value
-from outspoken.providers.replies import EXTENSION, ProviderError, Usage
+from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError, Usage
 from outspoken.providers.usage import UsageKeys
 from outspoken.results.replies import STATUSES, Status
 
@@ -42,6 +42,12 @@ class Reader:
                 self._assembler.payload(item.string("type") or "payload", item.get("data"), aside=True, status=known)
         for item in extension.objects("signatures"):
             self._assembler.sign(item.string("data"), redacted=bool(item.get("redacted")))
+
+    def _read_joined(self, body: JsonObject) -> None:
+        """Put no white space between blocks of text if an export of this library says that they have all of it."""
+        extension = body.value.get(EXTENSION)
+        if isinstance(extension, dict) and JOINED_TEXT in extension:
+            self._assembler.join_content()
 
     def _selected(self, choices: list[JsonObject]) -> list[JsonObject]:
         """The choices that are read: those with the index that was asked for. Others are reported."""

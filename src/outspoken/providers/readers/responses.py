@@ -55,6 +55,7 @@ class ResponsesReader(Reader):
     def _read_response(self, response: JsonObject, *, ended: bool) -> None:
         to = self._assembler
         to.started(response.string("id"), response.string("model"))
+        self._read_joined(response)
         for index, item in enumerate(response.objects("output")):
             self._read_item(index, item, done=ended)
         if ended:
@@ -85,6 +86,7 @@ class ResponsesReader(Reader):
         elif kind.startswith(_INPUT_EVENTS):
             self._read_input(index, kind, event)
         elif kind in ("response.output_item.added", "response.output_item.done"):
+            self._read_joined(event)
             self._read_item(index, event.required_object("item"), done=verb == "done")
 
     def _read_whole_text(self, kind: _TextKind, key: Key, text: str | None) -> None:
