@@ -110,14 +110,49 @@ def _is_mentioned(text: str, start: int, end: int) -> bool:
     return _BEFORE.search(text, max(start - 1, 0), start) is not None and _BEHIND.match(text, end) is not None
 
 
-@lru_cache(maxsize=256)
-def loose_markup(automaton: Automaton) -> LooseMarkup:
-    """What finds the markers of a format in its bare values."""
+@lru_cache(maxsize=2048)
+def loose_markup(value_end: Config) -> LooseMarkup:
+    """What finds the markers of a format in a bare value, which leads to the configuration `value_end`.
+
+    A value whose own marks are longer forms of the marks of other values is quoted, as by `<![CDATA[` and `]]>`: only
+    the marks of its quotation count in it.
+    """
+    automaton = value_end.automaton
+    marks = _value_marks(automaton)
+    openers, ends = marks.get(value_end.stack, (frozenset(), frozenset()))
+    if any(_is_longer(openers, ends, *others) for others in marks.values()):
+        return LooseMarkup({*ends}, {form for form in openers if is_distinct_marker(form)})
     terminals = [terminal for terminal in automaton.tables.terminals.values() if terminal.short.startswith("_")]
     forms = {w for terminal in terminals for w in written_forms(terminal)}
     closers = closing_forms(automaton)
     distinct = {form for form in forms if is_distinct_marker(form) and not (form[:1] == '"' and form[-1:] in '":')}
     return LooseMarkup(distinct & closers, distinct - closers)
+
+
+_Forms = frozenset[str]
+
+
+@lru_cache(maxsize=256)
+def _value_marks(automaton: Automaton) -> dict[tuple[int, ...], tuple[_Forms, _Forms]]:
+    """The marks before and behind the bare values of a format, by the stack of the configuration behind the value."""
+    found = dict[tuple[int, ...], tuple[_Forms, _Forms]]()
+    for config in [*automaton.configs]:
+        for step in config.strict_transitions()[2]:
+            free = step.target.strict_transitions()[0]
+            if free is not None and free.terminal.short == "ARG_VALUE":
+                ends = {form for end in free.target.strict_transitions()[2] for form in _distinct(end)}
+                openers, _ = found.get(free.target.stack, (frozenset(), frozenset()))
+                found[free.target.stack] = openers | {*written_forms(step.terminal)}, frozenset(ends)
+    return found
+
+
+def _is_longer(openers: _Forms, ends: _Forms, other_openers: _Forms, other_ends: _Forms) -> bool:
+    """Is each mark of a value a longer form of a mark of another value?"""
+    return (
+        bool(openers and ends)
+        and all(any(form != one and form.startswith(one) for one in other_openers) for form in openers)
+        and all(any(form != one and form.endswith(one) for one in other_ends) for form in ends)
+    )
 
 
 @lru_cache(maxsize=256)

@@ -28,11 +28,12 @@ class Session:
     events. `reply` is then the complete result; before, it is None.
     """
 
+    _is_joined = True
+
     def __init__(self, reader: ResponseReader, events: list[Event]) -> None:
         self._reader, self._events = reader, events
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        self._joiner = TextJoiner(reader)
-        self._gate: CallGate | None = None  # made for the first call
+        self._stream = EventStream(reader, is_joined=self._is_joined)
         self.reply: Reply | None = None
 
     def feed(self, chunk: str | bytes | None) -> list[Event]:
@@ -75,22 +76,44 @@ class Session:
         except (LimitError, ResponseError) as error:
             self.reply = error.reply
             raise
-        length, events = len(self.reply.raw), self._decided(self._events, final=True)
-        if self._gate is not None:
-            events += self._gate.end(length)
-        return [*self._joined(events), *self._end_text(length), Done(self.reply)]
+        return [*self._stream.end(self._events, len(self.reply.raw)), Done(self.reply)]
 
     def _take_events(self) -> list[Event]:
-        """The events since the last time, with text that is joined."""
+        """The events since the last time."""
         events = self._events
         if not events:
             return []
-        taken = self._joined(self._decided(events))
+        taken = self._stream.take(events)
         events.clear()
         return taken
 
+
+class EventStream:
+    """Makes the events of a response that is being read into those that are sent.
+
+    Calls in doubt are held until they are decided (`CallGate`), and text is joined (`PlacedText`), if it `is_joined`.
+    """
+
+    def __init__(self, reader: ResponseReader, *, is_joined: bool = True) -> None:
+        self._reader, self._is_joined = reader, is_joined
+        self._message: PlacedMessage | None = None  # made for the first text
+        self._gate: CallGate | None = None  # made for the first call
+
+    def take(self, events: list[Event]) -> list[Event]:
+        """What can be sent, of what is held and some new events."""
+        return self._joined(self._decided(events))
+
+    def end(self, events: list[Event], length: int) -> list[Event]:
+        """What is to be sent at the end of a response of this length, which has these last events."""
+        events = self._decided(events, final=True)
+        if self._gate is not None:
+            events += self._gate.end(length)
+        made = self._joined(events)
+        text = "" if self._message is None else self._message.end(length)
+        return [*made, TextDelta(text)] if text else made
+
     def _decided(self, events: list[Event], *, final: bool = False) -> list[Event]:
-        """The events of calls that were made, as far as that is known; see `CallGate`."""
+        """The events of calls that were made, as far as that is known."""
         gate = self._gate
         if gate is None:
             if not any(type(event) in _IN_DOUBT for event in events):
@@ -101,21 +124,9 @@ class Session:
         return gate.take(events, final=final)
 
     def _joined(self, events: list[Event]) -> list[Event]:
-        return self._joiner.join(events)
-
-    def _end_text(self, length: int) -> list[Event]:
-        return self._joiner.end(length)
-
-
-class TextJoiner:
-    """Joins the text of a response that is being read (`PlacedText`)."""
-
-    def __init__(self, reader: ResponseReader) -> None:
-        self._reader = reader
-        self._message: PlacedMessage | None = None  # made for the first text
-
-    def join(self, events: list[Event]) -> list[Event]:
-        """Some events, with text that is joined with the text before it."""
+        """Events with text that is joined with the text before it."""
+        if not self._is_joined:
+            return events.copy()
         made: list[Event] = []
         for event in events:
             if type(event) is not PlacedText:
@@ -127,23 +138,14 @@ class TextJoiner:
                 made.append(TextDelta(text))
         return made
 
-    def end(self, length: int) -> list[Event]:
-        """The rest of the text of a response of this length."""
-        text = "" if self._message is None else self._message.end(length)
-        return [TextDelta(text)] if text else []
-
 
 class UnjoinedSession(Session):
     """A session whose text is as it was read, with its place (`PlacedText`), for a caller that joins it."""
+
+    _is_joined = False
 
     @classmethod
     def of(cls, options: ReadOptions, prefix: str | None) -> UnjoinedSession:
         """A session with some options; see `Parser.session`."""
         events: list[Event] = []
         return cls(ResponseReader(options, prefix, events), events)
-
-    def _joined(self, events: list[Event]) -> list[Event]:
-        return events.copy()
-
-    def _end_text(self, length: int) -> list[Event]:
-        return []

@@ -230,7 +230,7 @@ class CallBuilder:
             node.bare = [""]
             return
         text = "".join(node.bare)
-        node.looseness = max(node.looseness, loose_markup(value_end.automaton).find(text), key=len)
+        node.looseness = max(node.looseness, loose_markup(value_end).find(text), key=len)
         if value_markup(value_end).is_in(text):
             node.problem = f"the value of `{node.key}` holds markup that may end it"
 

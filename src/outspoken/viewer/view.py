@@ -14,7 +14,7 @@ from outspoken.grammar.automaton import Config
 from outspoken.parsing.functions import parse
 from outspoken.parsing.options import ParserOptions, ReadOptions, read_options
 from outspoken.parsing.response_reader import Reading, ResponseReader
-from outspoken.parsing.session import TextJoiner
+from outspoken.parsing.session import EventStream
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.events import Event, ToolCallDelta
 from outspoken.results.replies import Reply
@@ -162,7 +162,7 @@ class _Stream:
         self._new: list[Event] = []
         self._reader = ResponseReader(options, prefix, self._new, log=log)
         self._sent: dict[int, int] = {}
-        self._joiner = TextJoiner(self._reader)
+        self._stream = EventStream(self._reader)
         self.events: list[Event] = []
         self.moments: list[Moment] = []
 
@@ -186,8 +186,7 @@ class _Stream:
         for event in self._new:
             if isinstance(event, ToolCallDelta):
                 self._sent[event.index] = self._sent.get(event.index, 0) + len(event.arguments)
-        self.events += self._joiner.join(self._new)
-        self.events += self._joiner.end(arrived) if ended else []
+        self.events += self._stream.end(self._new, arrived) if ended else self._stream.take(self._new)
         self._new.clear()
         parsers = self._reader.parsers()
         held_from = arrived if ended else min([arrived, *[self._held_from(one) for one in parsers]] if parsers else [0])
