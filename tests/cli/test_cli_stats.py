@@ -111,4 +111,4 @@ def test_options_change_which_responses_are_ok(cli: Cli) -> None:
     assert rows(cli, name, "--format", "qwen") == [["hermes", "3", "66.7%", "33.3%", "0.0%", "0.0%"]]
     schema = {"name": "lend", "parameters": {"properties": {"days": {"type": "string"}}}}
     tools = write("tools.json", json.dumps([schema]))
-    assert rows(cli, name, "--tools", tools)[0] == [*hermes, "0.0%", "100.0%", "0.0%", "0.0%"]
+    assert rows(cli, name, "--tools", tools)[0] == [*hermes, "0.0%", "50.0%", "0.0%", "50.0%"]

@@ -70,7 +70,8 @@ def _asked_for_tools(format: str, number: int, seed: int) -> Asked:
     made, (chosen, least, most) = _made(format, ({"tools": tools, **more}, least, most), ("tools",))
 
     def miscounted(text: str) -> str:
-        calls = len(parse(text, format, tools=tools, finish_reason="stop").tool_calls)
+        reply = parse(text, format, tools=tools, finish_reason="stop")
+        calls = len(reply.tool_calls) + sum(found.code == "quoted-call" for found in reply.diagnostics)
         options = {key: value for key, value in chosen.items() if key not in ("parallel", "max_calls")}
         options |= {"max_calls": calls} if calls else {"tool_choice": "none"}
         fewer = constraint(format, **options) if calls != most else made

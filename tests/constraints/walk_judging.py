@@ -20,6 +20,8 @@ def complaint(text: str, constraint: Constraint, tools: Sequence[ToolLike], *, l
     """What is wrong with how a text is read; "" if nothing is."""
     known = Tools.of(tools) or Tools({})
     reply = parse(text, constraint.format, tools=known if known.names else None, finish_reason="stop")
+    if _is_in_doubt(reply):
+        return ""
     may_repeat = any(f"{call.name}: {_MAY_REPEAT}" in constraint.warnings for call in reply.tool_calls)
     if found := trouble(reply, frozenset({"unread-markup", *["repeated-argument"] * may_repeat})):
         return found
@@ -33,6 +35,15 @@ def complaint(text: str, constraint: Constraint, tools: Sequence[ToolLike], *, l
         if found := schema_complaint(call.arguments, known.schema(call.name) or {}, excused):
             return found
     return ""
+
+
+def _is_in_doubt(reply: Reply) -> bool:
+    """Is a call refused or text for what a constraint cannot forbid: markup in a value, or quotation marks around it?
+
+    Walks write the literals of a grammar into values and text on purpose.
+    """
+    markup = "a value holds markup that may belong to the call"
+    return any(found.code == "quoted-call" or found.message == markup for found in reply.diagnostics)
 
 
 def trouble(reply: Reply, excused: frozenset[str] = frozenset({"unread-markup"})) -> str:
