@@ -205,6 +205,8 @@ class ResponseReader:
             self._read_segments, output.segments, quoted = output.segments, settled.segments, settled.quoted
             recorder.diagnostics += settled.diagnostics
             recorder.lower_status(settled.lowest)
+            if settled.withdrawn:
+                recorder.withdraw(settled.withdrawn, [getattr(s, "status", "ok") for s in output.segments])
         pending = [*recorder.diagnostics, *self._unread_markup(format, automaton, quoted)]
         diagnostics = place_diagnostics(pending, raw) if pending else []
         return reply_of(raw, format, output, recorder.status, diagnostics, recorder.repairs)

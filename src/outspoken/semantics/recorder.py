@@ -66,6 +66,18 @@ class Recorder:
         if STATUSES.index(status) > STATUSES.index(self.status):
             self.status = status
 
+    def withdraw(self, spans: list[tuple[int, int]], statuses: list[Status]) -> None:
+        """Take back what was said of refused calls, which nothing depends on; the segments have these `statuses`."""
+
+        def is_within(span: tuple[int, int]) -> bool:
+            return any(start <= span[0] and span[1] <= end for start, end in spans)
+
+        self.diagnostics[:] = [d for d in self.diagnostics if d.severity != "error" or not is_within(d.span)]
+        if not any(d.severity == "error" or d.code.startswith("unclosed-") for d in self.diagnostics):
+            self.status = "repaired" if self.repairs else "ok"
+            for status in statuses:
+                self.lower_status(status)
+
     def add_missing_opener(self, marker: str, at: int) -> None:
         """Record that an opening marker was missing at an offset. Recovery records what it inserts itself."""
         at = max(at, 0)

@@ -132,12 +132,13 @@ class Doubt:
 
     def _find_end(self, call_end: int, read: Callable[[int, int], str], end: int, *, final: bool) -> bool:
         """Look for what ends the region. A match that touches the end of the text may still change."""
-        start = max(call_end, self._searched)
+        first = max(call_end, self._searched)
+        start = max(first - _LOOKBEHIND, 0)  # patterns look at what stands before a tag
         text = read(start, end)
         assert self._closer is not None
-        match = self._closer.search(text)
+        match = self._closer.search(text, first - start)
         if match is None or (match.end() == len(text) and not final):
-            self._searched = start + max(text.rfind("\n"), len(text) - _LOOKBEHIND, 0)
+            self._searched = start + max(text.rfind("\n"), len(text) - _LOOKBEHIND, first - start)
             return False
         is_closer = match.lastgroup != "open"
         self.region_end = (start + match.start(), start + match.end()) if is_closer else _NONE

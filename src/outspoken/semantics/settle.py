@@ -25,6 +25,8 @@ class Settled(NamedTuple):
     quoted: list[tuple[int, int]]
     #: the worst status of a call that ends reasoning
     lowest: Status
+    #: the spans of calls that are reasoning now and were refused, which says nothing of the response
+    withdrawn: list[tuple[int, int]]
 
 
 def settle(
@@ -38,7 +40,7 @@ def settle(
     at = 0
     while at < len(segments):
         at = settler.add(segments, at)
-    return Settled(settler.segments, settler.diagnostics, settler.quoted, settler.lowest)
+    return Settled(settler.segments, settler.diagnostics, settler.quoted, settler.lowest, settler.withdrawn)
 
 
 class _Settler:
@@ -51,6 +53,7 @@ class _Settler:
         self.diagnostics: list[PendingDiagnostic] = []
         self.quoted: list[tuple[int, int]] = []
         self.lowest: Status = "ok"
+        self.withdrawn: list[tuple[int, int]] = []
 
     def _read(self, start: int, end: int) -> str:
         return self._raw[max(start, 0) : max(end, 0)]
@@ -104,6 +107,8 @@ class _Settler:
             segment = segments[at]
             if type(segment) is ToolCall:
                 self.quoted.append(segment.span)
+                if segment.status not in ("ok", "repaired"):
+                    self.withdrawn.append(segment.span)
                 message = f"the call of `{segment.name}` stands in reasoning that goes on behind it, so it is reasoning"
                 self._report("thought-call", message, segment.span, "note", "thought about here")
             self._add_rest(segment, closer[1])

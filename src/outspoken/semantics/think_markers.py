@@ -26,9 +26,8 @@ def think_markers(automaton: Automaton) -> ThinkMarkers | None:
     # what also stands elsewhere, such as the end of a message, tells nothing of reasoning
     others = {name for at, name, _ in shifts if at not in behind}
     closers = [name for name in sorted(tags - others) if name in tables.terminals]
-    openers = sorted(
-        {name for _, name, to in shifts if name in tables.terminals and "think" in tables.nodes[to].split()}
-    )
+    begins = {to for to, state in enumerate(tables.states) if not thoughts.isdisjoint(state)}
+    openers = sorted({name for _, name, to in shifts if name in tables.terminals and to in begins} - tags)
     if not closers:
         return None
     close, open = [
