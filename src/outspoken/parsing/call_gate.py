@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left, insort
 from collections import deque
 from dataclasses import replace
@@ -50,6 +51,8 @@ class CallGate:
         #: where the text that was passed on last ends, and whether that is the text of a call
         self._text_end = 0
         self._ends_in_call = False
+        #: where the tag ends behind which reasoning ended that goes on behind a call
+        self._closed_at = -sys.maxsize
 
     @property
     def is_idle(self) -> bool:
@@ -84,7 +87,9 @@ class CallGate:
             if len(self._held) == 1 and not final:
                 return False  # a call may follow
             event = self._held[1] if len(self._held) > 1 else event
-        if type(event) is PlacedCallStart:
+        if type(event) is PlacedCallStart and event.start < self._closed_at:
+            insort(self._left_out, event.index)
+        elif type(event) is PlacedCallStart:
             return self._step_call(event, made, final=final)
         self._pass(self._held.popleft(), made)
         return True
@@ -114,7 +119,7 @@ class CallGate:
                 return False
             self._doubt = None
             if doubt.closed_by is not None:
-                self._pass_thought(doubt.closed_by, made, said=verdict == "said")
+                self._pass_thought(doubt.thought_start, doubt.closed_by, made, said=verdict == "said")
                 return True
             if verdict == "said":
                 self._pass_quoted(start, ending, doubt, made)
@@ -137,12 +142,17 @@ class CallGate:
     def _pass(self, event: Event, made: list[Event]) -> None:
         """Pass an event on, unless it belongs to a call that is left out."""
         if isinstance(event, PlacedText):
+            event = self._behind(event, self._closed_at)
+            if event.end <= self._closed_at or not event.text:
+                return
             if self._ends_in_call:
                 self._pass_text(self._text_end, event.start, made)
             self._text_end = event.end
         elif isinstance(event, ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished):
             place = bisect_left(self._left_out, event.index)
             if place < len(self._left_out) and self._left_out[place] == event.index:
+                if isinstance(event, ToolCallEnd | ToolCallUnfinished) and event.call.span[0] < self._closed_at:
+                    self._pass_rest(event.call.span[1], made)
                 return
             if type(event) is PlacedCallStart:
                 event = ToolCallStart(event.index - place, event.id, event.name)
@@ -157,6 +167,13 @@ class CallGate:
             made.append(PlacedText(self._reader.read_raw(start, end), start, end))
             self._text_end = end
 
+    def _pass_rest(self, end: int, made: list[Event]) -> None:
+        """Pass on what stands behind reasoning, up to the end of a call that began in it."""
+        start = max(self._closed_at, self._text_end)
+        if end > start:
+            text = self._reader.read_raw(start, end).lstrip()
+            self._pass_text(end - len(text), end, made)
+
     def _pass_quoted(self, start: PlacedCallStart, ending: ToolCallEnd, doubt: Doubt, made: list[Event]) -> None:
         """The call is quoted: pass it on as text."""
         while self._held[0] is not start:
@@ -167,15 +184,17 @@ class CallGate:
         self._pass_text(first, ending.call.span[1], made)
         self._ends_in_call = True
 
-    def _pass_thought(self, closer: tuple[int, int], made: list[Event], *, said: bool) -> None:
+    def _pass_thought(self, begun: int, closer: tuple[int, int], made: list[Event], *, said: bool) -> None:
         """Reasoning goes on behind a call up to its closing tag. Unless the call was `said` there, it was made."""
         held, self._held = self._held, deque[Event]()
-        segments = self._reader.segments
-        cut = next(s for s in reversed(segments) if type(s) is Reasoning and s.span[1] <= closer[0])
         if said:
-            rest = self._reader.read_raw(cut.span[1], closer[0]).rstrip()
+            segments = self._reader.segments
+            cut = next((s for s in reversed(segments) if type(s) is Reasoning and s.span[0] == begun), None)
+            rest = self._reader.read_raw(begun if cut is None else cut.span[1], closer[0]).rstrip()
+            rest = rest.lstrip() if cut is None else rest
             made += [ReasoningDelta(rest), ReasoningEnd()] if rest else [ReasoningEnd()]
             self._surroundings.skip_to(closer[1])
+            self._closed_at = closer[1]
             if type(held[0]) is ReasoningEnd:
                 held.popleft()
         thoughts: list[str] = []

@@ -92,7 +92,7 @@ class ResponseReader:
         """Make the parser, and read the prompt prefix."""
         prefix = prefix and replace_surrogates(prefix)
         prefix = prefix and after_anchor(prefix, self._automaton.tables.header.anchor)
-        self._prefix_length = len(prefix)
+        self._prefix = prefix
         self._text = text = TextBuffer(-len(prefix))
         self._reader: AutomatonParser | Detector
         if self.format is None:
@@ -183,7 +183,7 @@ class ResponseReader:
         return ForwardText(self._text.chunks, self._text.origin)
 
     def _raw(self) -> str:
-        return "".join(self._text.chunks)[self._prefix_length :]
+        return "".join(self._text.chunks)[len(self._prefix) :]
 
     def _finish(self, raw: str) -> Reply:
         reply = self._reply(raw)
@@ -201,7 +201,7 @@ class ResponseReader:
             automaton = self._automaton if format is None else registry.automaton(format)
         quoted: list[tuple[int, int]] = []
         if any(type(segment) is ToolCall for segment in output.segments):
-            settled = settle(output.segments, raw, self._automaton, format, self.exact)
+            settled = settle(output.segments, raw, self._automaton, format, self.exact, self._prefix)
             self._read_segments, output.segments, quoted = output.segments, settled.segments, settled.quoted
             recorder.diagnostics += settled.diagnostics
             recorder.lower_status(settled.lowest)
@@ -229,7 +229,7 @@ class ResponseReader:
 
     def surroundings(self) -> Surroundings:
         """What tells which calls of a stream may only be said."""
-        return Surroundings(self.read_raw, partial(think_markers, self._automaton))
+        return Surroundings(self.read_raw, partial(think_markers, self._automaton), self._prefix)
 
     def read_raw(self, start: int, end: int) -> str:
         """The text between two offsets in the response, as far as it has come."""

@@ -19,10 +19,12 @@ Verdict = Literal["made", "said"]
 
 #: What opens a region of text that is quoted: a fence of code, a comment, a tag.
 _REGION = re.compile(
-    r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|(?P<comment><!--)|<(?P<tag>pre|code|blockquote)>"
+    r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|(?P<comment><!--)|<(?P<tag>pre|code|blockquote|think(?:ing)?)>"
     r"|^\s*<(?P<result>tool_response)>",
     re.IGNORECASE | re.MULTILINE,
 )
+#: Tags of reasoning, which are regions where they are text.
+_THINK_TAGS = ("think", "thinking")
 #: A quotation mark at the end of the text before a call: it begins a word. Its end stands right behind the call.
 _QUOTE = re.compile(r"(?:^|(?<=[\s(\[{:]))[\"'“‘«]\Z|(?<!`)`{1,2}\Z|(?<=[^\n`])`{3,16}\Z")
 _CLOSING = {"“": "”", "‘": "’", "«": "»"}
@@ -54,6 +56,8 @@ class Doubt:
         self.code, self.where, self.start = code, where, start
         #: where the call begins as text, with the markup before it
         self.text_start = start
+        #: where the reasoning begins in which the call stands
+        self.thought_start = start
         #: the quotation mark that must stand right behind the call
         self._closing = closing
         #: what ends the region; the region counts without an end if `is_open_certain`, and with one only if prose
@@ -161,8 +165,10 @@ class Surroundings:
     It is asked of one call after another, and looks at each part of the response once.
     """
 
-    def __init__(self, read: Callable[[int, int], str], thinks: Callable[[], ThinkMarkers | None]) -> None:
-        self._read, self._find_thinks = read, thinks
+    def __init__(
+        self, read: Callable[[int, int], str], thinks: Callable[[], ThinkMarkers | None], prompt_end: str = ""
+    ) -> None:
+        self._read, self._find_thinks, self._prompt_end = read, thinks, prompt_end
         self._at = 0
         #: the match that opened the region in which the text is, whether it is markup of the format, and the doubt
         #: about the calls in it
@@ -196,10 +202,15 @@ class Surroundings:
         lead = last if isinstance(last, Text) else cut
         if doubt is None and lead is not None:
             doubt = self._doubt_beside(lead, start)
-        if cut is not None and self._thinks is not None:
+        before = open if open is not None else segments[count - 1] if count else None
+        if cut is None:
+            begun = self._end_of_opener(before, start)
+        else:  # behind a call that was refused, the reasoning is another one
+            begun = before.span[1] if type(before) is ToolCall else cut.span[0]
+        if begun >= 0 and self._thinks is not None:
             doubt = Doubt("thought-call", "in reasoning", start, closer=self._thinks.either, otherwise=doubt)
+            doubt.thought_start = begun
         if doubt is not None:
-            before = open if open is not None else segments[count - 1] if count else None
             doubt.start, doubt.text_start = start, self._text_start(before, start)
         return doubt
 
@@ -211,6 +222,17 @@ class Surroundings:
                 break
         self._count = count
         return self._last
+
+    def _end_of_opener(self, before: Any, start: int) -> int:
+        """Where the tag ends that opens reasoning right before a call; -1 if none stands behind the segment `before`."""
+        if self._thinks is None:
+            return -1
+        end = 0 if before is None else before.span[1]
+        lead = self._read(max(end - _LOOKBEHIND, 0), end) if before is not None else self._prompt_end
+        last = None
+        for last in self._thinks.either.finditer(lead + self._read(end, start), len(lead) if before is not None else 0):
+            pass
+        return -1 if last is None or last["open"] is None else max(end + last.end() - len(lead), 0)
 
     def _text_start(self, before: Any, start: int) -> int:
         """Where the markup begins that leads to a call: behind the segment before it, and the tag that closes that."""
@@ -305,8 +327,10 @@ class Surroundings:
                 match = _REGION.search(piece, at)
                 if match is None:
                     return
-                self._region, self._region_doubt, place = match, None, offset + match.start()
+                place = offset + match.start()
                 self._is_markup = not any(first <= place < last for first, last in texts)
+                if not (self._is_markup and match["tag"] in _THINK_TAGS):
+                    self._region, self._region_doubt = match, None
             else:
                 match = _closer_of(self._region).search(piece, at)
                 if match is None:
@@ -332,7 +356,10 @@ def is_any_said(raw: str, segments: Sequence[Any], closer: re.Pattern[str] | Non
     def read(start: int, end: int) -> str:
         return raw[max(start, 0) : max(end, 0)]
 
-    thinks = None if closer is None else ThinkMarkers(closer, closer)
+    first = next((segment.span[0] for segment in segments if type(segment) is ToolCall), len(raw))
+    if closer is not None and closer.search(raw, first) is not None:
+        return True  # what opens it is not known here
+    thinks = None if closer is None else ThinkMarkers(re.compile(f"(?P<close>{closer.pattern})|(?P<open>(?!))"), closer)
     surroundings = Surroundings(read, lambda: thinks)
     for at, segment in enumerate(segments):
         if type(segment) is not ToolCall:

@@ -10,6 +10,8 @@ from outspoken.results.replies import Reasoning, Text, ToolCall
 
 #: One of these is in every text that makes a call behind it doubtful, apart from quotation marks and `>`.
 _REGION_SIGNS = ("```", "~~~", "<!--", "<pre>", "<code>", "<blockquote>", "<tool_response>")
+#: And this one in text that is none of reasoning.
+_THINK_SIGN = "<think"
 
 
 class ThinkMarkers(NamedTuple):
@@ -25,10 +27,12 @@ def may_be_said(raw: str, segments: Sequence[Any], closer: re.Pattern[str] | Non
     for segment in segments:
         if type(segment) is ToolCall:
             start = segment.span[0]
+            if at == 0 and closer and closer.search(raw, start) is not None:
+                return True
             if at == 0 and type(last) is Reasoning and closer and closer.search(raw, last.span[1], start) is None:
                 return True
-            before = raw[at:start]
-            if any(sign in before for sign in _REGION_SIGNS) or (type(last) is Text and _ends_in_quote(last.text)):
+            before = raw[at:start].lower()
+            if any(sign in before for sign in _REGION_SIGNS) or (type(last) is Text and _is_doubtful(last.text)):
                 return True
             at = segment.span[1]
         else:
@@ -36,6 +40,9 @@ def may_be_said(raw: str, segments: Sequence[Any], closer: re.Pattern[str] | Non
     return False
 
 
-def _ends_in_quote(text: str) -> bool:
+def _is_doubtful(text: str) -> bool:
+    """May calls behind a text stand in reasoning, or in quotation marks?"""
     stripped = text.rstrip()
+    if _THINK_SIGN in stripped.lower():
+        return True
     return stripped[-1:] in "\"'“‘«`" or stripped[stripped.rfind("\n") + 1 :].lstrip().startswith(">")

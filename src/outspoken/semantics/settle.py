@@ -30,13 +30,18 @@ class Settled(NamedTuple):
 
 
 def settle(
-    segments: list[Any], raw: str, automaton: Automaton, format: str | None, exact: Collection[str] = ()
+    segments: list[Any],
+    raw: str,
+    automaton: Automaton,
+    format: str | None,
+    exact: Collection[str] = (),
+    prompt_end: str = "",
 ) -> Settled:
     """Make text and reasoning of the calls of a whole response that were only said.
 
     A call in reasoning is refused if its tool is one of those in `exact`.
     """
-    settler = _Settler(raw, automaton, format, exact)
+    settler = _Settler(raw, automaton, format, exact, prompt_end)
     at = 0
     while at < len(segments):
         at = settler.add(segments, at)
@@ -46,9 +51,11 @@ def settle(
 class _Settler:
     """Collects the segments of one response."""
 
-    def __init__(self, raw: str, automaton: Automaton, format: str | None, exact: Collection[str]) -> None:
+    def __init__(
+        self, raw: str, automaton: Automaton, format: str | None, exact: Collection[str], prompt_end: str
+    ) -> None:
         self._raw, self._format, self._exact = raw, format, exact
-        self._surroundings = Surroundings(self._read, partial(think_markers, automaton))
+        self._surroundings = Surroundings(self._read, partial(think_markers, automaton), prompt_end)
         self.segments: list[Any] = []
         self.diagnostics: list[PendingDiagnostic] = []
         self.quoted: list[tuple[int, int]] = []
@@ -71,8 +78,9 @@ class _Settler:
         after = segments[at + 1 :]
         verdict = doubt.decide(segment.span[1], after, self._read, len(self._raw), final=True)
         if doubt.closed_by is not None:
-            add = self._add_thought if verdict == "said" else self._add_last_thought
-            return add(segments, at, doubt.closed_by)
+            if verdict == "made":
+                return self._add_last_thought(segments, at, doubt.closed_by)
+            return self._add_thought(segments, at, doubt.thought_start, doubt.closed_by)
         if verdict == "made":
             self.segments.append(segment)
             return at + 1
@@ -98,10 +106,13 @@ class _Settler:
         self.segments.append(_text(Text, "text", self._raw[start:end], start))
         return at + 1
 
-    def _add_thought(self, segments: list[Any], at: int, closer: tuple[int, int]) -> int:
-        """Calls in reasoning that goes on behind them are reasoning, up to its closing tag."""
-        reasoning = self.segments.pop()
-        start = reasoning.span[0]
+    def _add_thought(self, segments: list[Any], at: int, start: int, closer: tuple[int, int]) -> int:
+        """Calls in reasoning that goes on behind them are reasoning, from a start up to its closing tag."""
+        thought = self._raw[start : closer[0]]
+        if self.segments and type(self.segments[-1]) is Reasoning and self.segments[-1].span[0] == start:
+            self.segments.pop()
+        else:
+            start += len(thought) - len(thought.lstrip())
         self.segments.append(_text(Reasoning, "reasoning", self._raw[start : closer[0]].rstrip(), start))
         while at < len(segments) and segments[at].span[0] < closer[1]:
             segment = segments[at]
@@ -123,7 +134,7 @@ class _Settler:
             if type(segment) is ToolCall and segment.status in ("ok", "repaired"):
                 self._add_reasoned(segment)
             elif type(segment) is Text:
-                if text := self._raw[segment.span[0] : closer[0]].strip():
+                if text := self._raw[segment.span[0] : min(segment.span[1], closer[0])].strip():
                     start = self._raw.index(text, segment.span[0])
                     self.segments.append(_text(Reasoning, "reasoning", text, start))
             else:
@@ -144,8 +155,8 @@ class _Settler:
             self.lowest = made.status
 
     def _add_rest(self, segment: Any, start: int) -> None:
-        """Add the text of a segment from an offset on."""
-        if type(segment) is Text and segment.span[1] > start:
+        """Add what a segment holds from an offset on: it is text."""
+        if segment.span[1] > start:
             text = self._raw[start : segment.span[1]]
             if body := text.lstrip():
                 self.segments.append(_text(Text, "text", body, segment.span[1] - len(body)))
