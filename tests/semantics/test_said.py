@@ -7,6 +7,8 @@ from random import Random
 import pytest
 
 from outspoken import Parser, RenderError, ToolCall, formats, parse, render
+from outspoken.grammar import registry
+from outspoken.grammar.near_openers import written_forms
 from outspoken.results.events import Event, ReasoningDelta, TextDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
 from tests.loops import SEED
 
@@ -36,7 +38,6 @@ WRITTEN = [
     "The tag <pre> begins a block.\n{}",
     'He said "no".\n{}',
     "Use `ls` or `{{`.\n{}\nThen `cd`.",
-    "```xml\n{}\n```",
 ]
 
 
@@ -57,14 +58,43 @@ def test_a_call_that_is_quoted_is_text(frame: str, format_: str) -> None:
 
 @pytest.mark.parametrize("frame", WRITTEN)
 def test_a_call_beside_quotations_is_made(frame: str) -> None:
-    if frame != "```xml\n{}\n```":
-        assert calls(frame.replace("{{", "{").replace("{}", CALL)) == MADE
+    assert calls(frame.replace("{{", "{").replace("{}", CALL)) == MADE
 
 
 def test_a_call_that_was_thought_about_is_reasoning() -> None:
     reply = parse(f"<think>\nI must not: {CALL}.\n</think>\nNo.", "hermes")
     assert (reply.tool_calls, reply.reasoning, reply.text) == ([], f"I must not: {CALL}.", "No.")
     assert [diagnostic.code for diagnostic in reply.diagnostics] == ["thought-call"]
+
+
+@pytest.mark.parametrize("lead", ["<think>", "<think>\n", f"{CALL}\n<think>\n", f"{CALL}<think>"])
+def test_a_call_right_behind_the_tag_is_thought_about(lead: str) -> None:
+    reply = parse(f"{lead}{CALL}\n</think>\nNo.", "hermes")
+    assert len(reply.tool_calls) == lead.count(CALL)
+    assert (reply.reasoning, reply.text) == (CALL, "No.")
+    assert [diagnostic.code for diagnostic in reply.diagnostics] == ["thought-call"]
+
+
+def test_a_call_that_begins_reasoning_opened_by_the_prompt_is_thought_about() -> None:
+    reply = parse(f"{CALL}\n{CALL}\n</think>\nNo.", "hermes", prefix="<think>\n")
+    assert (reply.tool_calls, reply.reasoning, reply.text) == ([], f"{CALL}\n{CALL}", "No.")
+    assert [call.status for call in parse(f"{CALL}\n</think>", "hermes", prefix="<think>\n").tool_calls] == ["repaired"]
+
+
+def test_a_call_between_tags_that_are_text_is_quoted() -> None:
+    call = '{"name": "f", "arguments": {}}'
+    reply = parse(f"I think <think>{call}</think>", "ui_tars_calls")
+    assert (reply.tool_calls, reply.text) == ([], f"I think <think>{call}</think>")
+    assert [diagnostic.code for diagnostic in reply.diagnostics] == ["quoted-call"]
+
+
+def test_a_refused_call_that_was_thought_about_says_nothing_of_the_response() -> None:
+    key = '<|open|>argument key="a" type="number"<|sep|>{}<|close|>argument<|sep|>'
+    call = '<|open|>tools<|sep|><|open|>call tool="f"<|sep|>{}<|close|>call<|sep|><|close|>tools<|sep|>'
+    calls = call.format("") + call.format(key.format(1) + key.format(2))
+    text = f"<|open|>think<|sep|>So {calls}<|close|>think<|sep|><|open|>response<|sep|>No.<|close|>response<|sep|>"
+    reply = parse(text, "kimi_k3")
+    assert (reply.status, reply.tool_calls, reply.reasoning, reply.text) == ("ok", [], f"So {calls}", "No.")
 
 
 def test_a_call_that_ends_reasoning_is_made() -> None:
@@ -111,6 +141,29 @@ def test_streams_decide_as_whole_text_does() -> None:
     for text in texts:
         for format_ in ("hermes", "auto"):
             check_stream(text, format_, random)
+
+
+#: What stands between calls and tags of reasoning.
+PIECES = ["Well. ", "`", '"', "```json\n", "\n```\n", "\n", "  ", "<pre>", "</pre>", "Thought:", "> ", "<!-- ", "-->"]
+
+
+def test_tags_of_reasoning_quotations_and_calls_in_any_order() -> None:
+    """Every format with calls: some are cut, some have a quotation mark in a value, and tags stand anywhere."""
+    random = Random(f"any order {SEED}")
+    for info in formats():
+        try:
+            call = render(ToolCall(name="send_funds", arguments={"account": "DE-77"}), info.name)
+        except RenderError:
+            continue
+        automaton = registry.automaton(info.name)
+        terminals = automaton.tables.terminals.values()
+        tags = {form for one in terminals for form in written_forms(one) if "think" in form.lower()}
+        calls = [call, call, call[: -len(call) // 4], call.replace("-77", '"77')]
+        for _ in range(2):
+            drawn = [random.choice((PIECES, calls, sorted(tags) or PIECES)) for _ in range(random.randint(3, 8))]
+            check_stream(
+                "".join([random.choice(some) + random.choice(("", "\n", " ")) for some in drawn]), info.name, random
+            )
 
 
 def test_no_format_runs_what_is_quoted() -> None:

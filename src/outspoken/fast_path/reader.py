@@ -23,7 +23,7 @@ from outspoken.semantics.lacking import lacking, mentions
 from outspoken.semantics.output import Output
 from outspoken.semantics.proof import loses_path, may_violate
 from outspoken.semantics.repeated_keys import repeats
-from outspoken.semantics.said_signs import may_be_said
+from outspoken.semantics.said_signs import ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
 
 from .runtime import SEGMENT
@@ -65,7 +65,8 @@ class FastPath:
         self._loose_markup = MarkupSearch([marker.lower() for marker in module.MARKERS])
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
         #: the tag that ends reasoning; None if there is none, or if calls in reasoning run
-        self.think_closer = re.compile(module.THINK_CLOSER) if module.THINK_CLOSER else None
+        tags, closer = module.THINK_TAGS, module.THINK_CLOSER
+        self.thinks = ThinkMarkers(re.compile(tags), re.compile(closer)) if closer else None
         self._prompt_end: str = module.PROMPT_END
         self._read: Any = module.read_sound
 
@@ -87,11 +88,11 @@ class FastPath:
         self, raw: str, output: Output, tools: Tools | None, settings: Settings, plain: FastPath | None = None
     ) -> bool:
         """Is what was read all that the parser would say? `plain` is the path of plain text where formats alternate."""
-        closer = (plain or self).think_closer
-        if may_be_said(raw, output.segments, closer):
+        thinks = (plain or self).thinks
+        if may_be_said(raw, output.segments, thinks):
             from outspoken.semantics.said import is_any_said  # which most responses do not need
 
-            if is_any_said(raw, output.segments, closer):
+            if is_any_said(raw, output.segments, thinks):
                 return False
         return not self._leaves_markup(raw, output, tools, settings)
 

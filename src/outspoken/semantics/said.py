@@ -350,16 +350,12 @@ def _closer_of(region: re.Match[str]) -> re.Pattern[str]:
     return _closing_pattern(region["fence"] or "", region["tag"] or region["result"] or "")
 
 
-def is_any_said(raw: str, segments: Sequence[Any], closer: re.Pattern[str] | None) -> bool:
-    """May a call of a whole response be quoted or thought about? `closer` finds the tag that ends reasoning."""
+def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
+    """May a call of a whole response be quoted or thought about? `thinks` finds the tags of reasoning."""
 
     def read(start: int, end: int) -> str:
         return raw[max(start, 0) : max(end, 0)]
 
-    first = next((segment.span[0] for segment in segments if type(segment) is ToolCall), len(raw))
-    if closer is not None and closer.search(raw, first) is not None:
-        return True  # what opens it is not known here
-    thinks = None if closer is None else ThinkMarkers(re.compile(f"(?P<close>{closer.pattern})|(?P<open>(?!))"), closer)
     surroundings = Surroundings(read, lambda: thinks)
     for at, segment in enumerate(segments):
         if type(segment) is not ToolCall:

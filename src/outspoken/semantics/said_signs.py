@@ -21,9 +21,10 @@ class ThinkMarkers(NamedTuple):
     closer: re.Pattern[str]
 
 
-def may_be_said(raw: str, segments: Sequence[Any], closer: re.Pattern[str] | None) -> bool:
-    """May a call be quoted or thought about? `closer` finds the tag that ends reasoning; None if there is none."""
+def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
+    """May a call be quoted or thought about? `thinks` finds the tags of reasoning; None if it has none."""
     at, last = 0, None
+    closer = None if thinks is None else thinks.closer
     for segment in segments:
         if type(segment) is ToolCall:
             start = segment.span[0]
