@@ -82,17 +82,23 @@ class FastPath:
         found = self._read(end + text, 0, 0, output, tools, settings, WHOLE, len(end))
         if found.__class__ is not int or (output.segments and output.segments[0].span[0] < 0):
             return None
-        return output if self.is_certain(text, output, tools, settings) else None
+        return output if self.is_certain(text, output, tools, settings, prompt_end=end) else None
 
     def is_certain(
-        self, raw: str, output: Output, tools: Tools | None, settings: Settings, plain: FastPath | None = None
+        self,
+        raw: str,
+        output: Output,
+        tools: Tools | None,
+        settings: Settings,
+        plain: FastPath | None = None,
+        prompt_end: str = "",
     ) -> bool:
         """Is what was read all that the parser would say? `plain` is the path of plain text where formats alternate."""
         thinks = (plain or self).thinks
         if may_be_said(raw, output.segments, thinks):
             from outspoken.semantics.said import is_any_said  # which most responses do not need
 
-            if is_any_said(raw, output.segments, thinks):
+            if is_any_said(raw, output.segments, thinks, prompt_end):
                 return False
         return not self._leaves_markup(raw, output, tools, settings)
 

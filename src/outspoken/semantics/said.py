@@ -224,15 +224,14 @@ class Surroundings:
         return self._last
 
     def _end_of_opener(self, before: Any, start: int) -> int:
-        """Where the tag ends that opens reasoning right before a call; -1 if none stands behind the segment `before`."""
+        """Where the tag ends that opens reasoning right before a call and behind the segment `before`; -1 for none."""
         if self._thinks is None:
             return -1
         end = 0 if before is None else before.span[1]
-        lead = self._read(max(end - _LOOKBEHIND, 0), end) if before is not None else self._prompt_end
-        last = None
-        for last in self._thinks.either.finditer(lead + self._read(end, start), len(lead) if before is not None else 0):
-            pass
-        return -1 if last is None or last["open"] is None else max(end + last.end() - len(lead), 0)
+        lead = self._prompt_end if before is None else self._read(max(end - _LOOKBEHIND, 0), end)
+        text, at = lead + self._read(end, start), 0 if before is None else len(lead)
+        tags = [*self._thinks.either.finditer(text, at)]
+        return max(end + tags[-1].end() - len(lead), 0) if tags and tags[-1]["open"] is not None else -1
 
     def _text_start(self, before: Any, start: int) -> int:
         """Where the markup begins that leads to a call: behind the segment before it, and the tag that closes that."""
@@ -350,13 +349,16 @@ def _closer_of(region: re.Match[str]) -> re.Pattern[str]:
     return _closing_pattern(region["fence"] or "", region["tag"] or region["result"] or "")
 
 
-def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
-    """May a call of a whole response be quoted or thought about? `thinks` finds the tags of reasoning."""
+def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, prompt_end: str) -> bool:
+    """May a call of a whole response be quoted or thought about? `thinks` finds the tags of reasoning.
+
+    `prompt_end` is what the prompt ended with that the response continues.
+    """
 
     def read(start: int, end: int) -> str:
         return raw[max(start, 0) : max(end, 0)]
 
-    surroundings = Surroundings(read, lambda: thinks)
+    surroundings = Surroundings(read, lambda: thinks, prompt_end)
     for at, segment in enumerate(segments):
         if type(segment) is not ToolCall:
             continue

@@ -178,7 +178,8 @@ class SegmentTransformer(StepTransformer):
         builder = Builder(ReplyState(source.context, None))
         builder.source.slice = source.slice
         _Run(builder, source).apply(_as_steps(steps or [], source.automaton))
-        return settle(builder.output.segments, source.text, source.automaton, None).segments
+        settled = settle(builder.output.segments, source.text, source.automaton, None, prompt_end=source.prompt)
+        return settled.segments
 
 
 def _with_facts(transition: Transition, known: TokenFacts) -> tuple[Transition, Transition]:
