@@ -68,11 +68,8 @@ class _Settler:
     def add(self, segments: list[Any], at: int) -> int:
         """Add the segment at a place in a list, or what becomes of it; returns the place of the next one."""
         segment = segments[at]
-        if type(segment) is not ToolCall or segment.status not in ("ok", "repaired"):
-            self.segments.append(segment)
-            return at + 1
-        doubt = self._surroundings.doubt_of(segments, at, segment.span[0])
-        if doubt is None:
+        doubt = self._surroundings.doubt_of(segments, at, segment.span[0]) if type(segment) is ToolCall else None
+        if doubt is None or segment.status not in ("ok", "repaired"):
             self.segments.append(segment)
             return at + 1
         after = segments[at + 1 :]
