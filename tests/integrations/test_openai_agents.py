@@ -189,7 +189,7 @@ def test_structured_output_is_the_text(streamed: bool) -> None:
     assert result.final_output == Tide(place="Brest", hour=9)
 
 
-def test_text_and_arguments_stream_as_they_arrive() -> None:
+def test_text_streams_as_it_arrives_and_a_call_when_it_is_complete() -> None:
     text = written("hermes", ("tide", {"place": "Brest " * 20}), text=ANSWER)
     with text_server(text, size=10) as server:
 
@@ -202,7 +202,7 @@ def test_text_and_arguments_stream_as_they_arrive() -> None:
         events = asyncio.run(main())
     kinds = [event.type for event in events]
     assert kinds.count("response.output_text.delta") >= 3
-    assert kinds.count("response.function_call_arguments.delta") > 5
+    assert kinds.count("response.function_call_arguments.delta") == 1
     assert kinds.count("response.created") == kinds.count("response.completed") == 1
     assert "".join([event.delta for event in events if event.type == "response.output_text.delta"]) == ANSWER
 
