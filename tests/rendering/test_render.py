@@ -302,6 +302,40 @@ def test_a_value_that_a_format_cannot_carry() -> None:
     assert str(caught.value).endswith(repr("</parameter>\n</function>\n</tool_call>")[1:])
 
 
+CUT = '<tool_call>\n{"name": "f", "arguments": {"a": 1'
+TWICE = '<tool_call>\n{"name": "f", "arguments": {"a": 1, "a": 2}}\n</tool_call>'
+
+
+@pytest.mark.parametrize(("text", "status"), [(CUT, "truncated"), (TWICE, "invalid")])
+def test_what_is_unfinished_is_refused_or_left_out(text: str, status: str) -> None:
+    reply = parse(f"Hi.\n{text}", "hermes")
+    for format_ in ("hermes", "qwen3_coder"):
+        for what in (reply, reply.segments):
+            with pytest.raises(
+                RenderError, match=f"the call of `f` is {status}: written as text, it would look complete"
+            ):
+                render(what, format_)
+            assert render(what, format_, unfinished="skip") == "Hi."
+    with pytest.raises(ValueError, match="`unfinished` is 'keep'"):
+        render(reply, "hermes", unfinished="keep")  # pyright: ignore[reportArgumentType]
+
+
+def test_unclosed_reasoning_is_written() -> None:
+    assert render(parse("<think>\nSo", "qwen3"), "qwen3").startswith("<think>\nSo\n</think>")
+
+
+deep: list[Any] = []
+for _ in range(5000):
+    deep = [deep]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf"), {1, 2}, b"x", deep, {1: 2}])
+def test_values_that_are_no_json_are_refused(value: Any) -> None:
+    for format_ in ("hermes", "qwen3_coder", "pythonic"):
+        with pytest.raises(RenderError):
+            render({"name": "f", "arguments": {"a": value}}, format_)
+
+
 TWO_WAYS = TABLES["TWO_WAYS"]
 
 

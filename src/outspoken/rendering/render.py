@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, islice, pairwise
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from outspoken.actions.encoding import convert_points, effect_of, encode_action, lacks
 from outspoken.actions.mapping import PARTS
@@ -16,7 +16,7 @@ from outspoken.grammar.template_fields import written
 from outspoken.notations.coerce import KINDS, to_json
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.actions.base import BaseAction
-from outspoken.results.arguments import check_optional, check_type, kind_of
+from outspoken.results.arguments import check_choice, check_optional, check_type, kind_of
 from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import RenderError
 from outspoken.results.geometry import Screen, Space
@@ -33,6 +33,8 @@ _LONG = 160
 
 #: What `render` writes: a reply, a segment of one, or a dict with `name` and `arguments`.
 Renderable: TypeAlias = "Reply | Segment | BaseAction | Mapping[str, Any]"
+#: What becomes of calls, actions and payloads that are truncated or invalid.
+Unfinished: TypeAlias = Literal["refuse", "skip"]
 
 
 def render(
@@ -42,6 +44,7 @@ def render(
     tools: Tools | Sequence[ToolLike] | None = None,
     screen: Screen | None = None,
     settings: Settings | None = None,
+    unfinished: Unfinished = "refuse",
 ) -> str:
     """Write calls, or a whole reply, as the format's models write them.
 
@@ -53,13 +56,20 @@ def render(
     converting points from another space takes the `screen`. What the model said about an action (its reasoning, its
     confidence) is left out if the format has no words for it.
 
+    What is truncated or invalid would look complete. It raises RenderError, or is left out if `unfinished` is "skip".
+
     The text is read back and compared. Raises RenderError if the format cannot carry a value (without escapes, a string
-    that contains the format's closing marker), a segment, or what an action says; TypeError if `what` is none of the
-    above; UnknownFormatError and ToolError as `parse` does.
+    that contains the format's closing marker), a segment, or what an action says, and for values that are no JSON (NaN,
+    a set, what is nested too deep); TypeError if `what` is none of the above; UnknownFormatError and ToolError as
+    `parse` does.
     """
     check_optional(screen, Screen, "screen")
+    check_choice(unfinished, get_args(Unfinished), "unfinished")
     used = with_screen(check_optional(settings, Settings, "settings"), screen) or DEFAULT
-    return render_path(what, check_type(format, str, "format"), Tools.of(tools), used).text
+    segments = _segments(what)
+    if unfinished == "skip":
+        segments = [segment for segment in segments if not _is_unfinished(segment)]
+    return render_path(segments, check_type(format, str, "format"), Tools.of(tools), used).text
 
 
 class Rendered(NamedTuple):
@@ -85,7 +95,13 @@ def render_path(
     name = registry.resolve(format)
     tables = registry.automaton(name).tables
     header = tables.header
-    segments = [_in_format_space(segment, header, coordinates, used.screen) for segment in _segments(what)]
+    given = _segments(what)
+    for segment in given:
+        if isinstance(segment, (ToolCall, Payload)):
+            _json_of(segment)
+        if _is_unfinished(segment):
+            raise RenderError(f"the {_kind_of(segment)} is {segment.status}: written as text, it would look complete")
+    segments = [_in_format_space(segment, header, coordinates, used.screen) for segment in given]
     kinds = {kind for kinds in tables.nodes for kind in kinds.split()}
     # If a format has both, actions are written as calls, unless that fails.
     modes = [mode for mode in (False, True) if ("action" if mode else "tool_call") in kinds] or [False]
@@ -204,7 +220,28 @@ def _segment(part: Any) -> Any:
     if not isinstance(call.get("name"), str) or not isinstance(call.get("arguments", {}), Mapping):
         raise TypeError("a call in `what` has no `name` that is a str, or `arguments` that are no dict")
     arguments: dict[str, Any] = dict(call.get("arguments", {}))
-    return ToolCall(name=call["name"], arguments=arguments, arguments_text=to_json(arguments), id=call.get("id"))
+    made = ToolCall.model_construct(name=call["name"], arguments=arguments)
+    return ToolCall(name=made.name, arguments=arguments, arguments_text=_json_of(made), id=call.get("id"))
+
+
+def _json_of(segment: ToolCall | Payload) -> str:
+    """The arguments of a call, or the data of a payload, as JSON text. Raises RenderError if they are no JSON."""
+    data: Any = segment.arguments if isinstance(segment, ToolCall) else segment.data
+    keys: list[Any] = list(cast("dict[Any, Any]", data)) if isinstance(data, dict) else []
+    odd = next((key for key in keys if not isinstance(key, str)), None)
+    if odd is not None:
+        raise RenderError(f"the {_kind_of(segment)} has a key that is {kind_of(odd)}")
+    try:
+        return to_json(data)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RenderError(f"the {_kind_of(segment)} has values that are no JSON: {error}") from error
+
+
+def _kind_of(segment: Any) -> str:
+    """A segment in words."""
+    if isinstance(segment, ToolCall):
+        return f"call of `{segment.name}`"
+    return "action" if isinstance(segment, BaseAction) else "payload"
 
 
 def _item_of(segment: Any, header: Header) -> Item:
@@ -283,6 +320,11 @@ def _compare(
 def _is_usable(segment: Any) -> bool:
     """May a segment that was read be used: is it no call, action or payload that is truncated or invalid?"""
     return getattr(segment, "status", "ok") in ("ok", "repaired")
+
+
+def _is_unfinished(segment: Any) -> bool:
+    """Is a segment a call, action or payload that is truncated or invalid?"""
+    return isinstance(segment, (ToolCall, Payload, BaseAction)) and not _is_usable(segment)
 
 
 def _words(essence: tuple[Any, ...]) -> str | tuple[Any, ...]:
