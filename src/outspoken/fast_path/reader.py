@@ -64,8 +64,8 @@ class FastPath:
         self._overlap: int = module.OVERLAP
         self._loose_markup = MarkupSearch([marker.lower() for marker in module.MARKERS])
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
-        #: the tag that ends reasoning; None if there is none, or if calls in reasoning run
         tags, closer = module.THINK_TAGS, module.THINK_CLOSER
+        #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
         self.thinks = ThinkMarkers(re.compile(tags), re.compile(closer)) if closer else None
         self._prompt_end: str = module.PROMPT_END
         self._read: Any = module.read_sound

@@ -51,13 +51,8 @@ class CallGate:
         #: where the text that was passed on last ends, and whether that is the text of a call
         self._text_end = 0
         self._ends_in_call = False
-        #: where the tag ends behind which reasoning ended that goes on behind a call
+        #: where the closing tag ends of the last reasoning that went on behind a call
         self._closed_at = -sys.maxsize
-
-    @property
-    def is_idle(self) -> bool:
-        """Is nothing held or left out so far?"""
-        return not (self._held or self._left_out)
 
     def take(self, events: list[Event], *, final: bool = False) -> list[Event]:
         """The events that can be passed on, of those that are held and some new ones."""

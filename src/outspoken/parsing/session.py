@@ -33,7 +33,7 @@ class Session:
     def __init__(self, reader: ResponseReader, events: list[Event]) -> None:
         self._reader, self._events = reader, events
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        self._stream = EventStream(reader, is_joined=self._is_joined)
+        self._stream = SentEvents(reader, is_joined=self._is_joined)
         self.reply: Reply | None = None
 
     def feed(self, chunk: str | bytes | None) -> list[Event]:
@@ -88,7 +88,7 @@ class Session:
         return taken
 
 
-class EventStream:
+class SentEvents:
     """Makes the events of a response that is being read into those that are sent.
 
     Calls in doubt are held until they are decided (`CallGate`), and text is joined (`PlacedText`), if it `is_joined`.

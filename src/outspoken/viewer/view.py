@@ -14,7 +14,7 @@ from outspoken.grammar.automaton import Config
 from outspoken.parsing.functions import parse
 from outspoken.parsing.options import ParserOptions, ReadOptions, read_options
 from outspoken.parsing.response_reader import Reading, ResponseReader
-from outspoken.parsing.session import EventStream
+from outspoken.parsing.session import SentEvents
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.events import Event, ToolCallDelta
 from outspoken.results.replies import Reply
@@ -162,7 +162,7 @@ class _Stream:
         self._new: list[Event] = []
         self._reader = ResponseReader(options, prefix, self._new, log=log)
         self._sent: dict[int, int] = {}
-        self._stream = EventStream(self._reader)
+        self._stream = SentEvents(self._reader)
         self.events: list[Event] = []
         self.moments: list[Moment] = []
 
