@@ -60,9 +60,8 @@ class FastPath:
         #: matches the markers that may precede all text, or None
         self.match_leading: Any = module.match_leading
         self._markup = MarkupSearch(module.MARKERS, module.WEAK_MARKERS, module.LINE_MARKERS, module.ACTIONS)
-        self._openers: tuple[str, ...] = module.OPENERS
+        self._openers: tuple[str, ...] = tuple([opener.lower() for opener in module.OPENERS])
         self._overlap: int = module.OVERLAP
-        self._loose_markup = MarkupSearch([marker.lower() for marker in module.MARKERS])
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
         tags, closer = module.THINK_TAGS, module.THINK_CLOSER
         #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
@@ -142,7 +141,7 @@ class FastPath:
         """May the response begin with the rest of an opening marker that the prompt begins, with a mistake?"""
         if not segments or segments[0].__class__ is not Text or segments[0].span[0] > 0:
             return False
-        begin = segments[0].text[:_TAIL]
+        begin = segments[0].text[:_TAIL].lower()
         is_rest = len(segments) > 1 and len(begin.strip()) <= _FEW
         return is_rest or any(opener in begin for opener in self._openers)
 
@@ -151,7 +150,7 @@ class FastPath:
         if not segments or segments[-1].__class__ is not Text:
             return False
         first = max(segments[-1].span[0], len(raw.rstrip()) - _TAIL)
-        tail = raw[first:]
+        tail = raw[first:].lower()
         if not any(opener in tail for opener in self._openers):
             return False
         return any(find(raw, first) is not None for find in self._near_openers)
@@ -160,9 +159,9 @@ class FastPath:
         """May a value hold markup, or a call an argument twice?"""
         if not self._value_markup.finds:
             return repeats(call.arguments_text, call.arguments)
-        may_hold = self._loose_markup.may_hold
+        may_hold = self._markup.may_hold
         texts = [value for value in call.arguments.values() if value.__class__ is str]
-        return any(may_hold(text.lower()) or self._value_markup.holds_phrase(text) for text in texts)
+        return any(may_hold(text) or self._value_markup.holds_phrase(text) for text in texts)
 
     def _may_end_reasoning(self, raw: str, segment: Reasoning) -> bool:
         """Does a marker with a mistake stand where reasoning begins or in it, or a line begin as a call does?"""

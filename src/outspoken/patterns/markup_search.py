@@ -107,17 +107,17 @@ class MarkupSearch:
     def _search(self) -> Callable[..., re.Match[str] | None]:
         pieces = {piece for marker in self.markers for piece in fragments(marker)}
         ordered = sorted(pieces, key=lambda piece: (-len(piece), piece))
-        return re.compile("|".join([re.escape(piece) for piece in ordered]) or "(?!)").search
+        return re.compile("|".join([re.escape(piece) for piece in ordered]) or "(?!)", re.IGNORECASE).search
 
     @cached_property
     def _by_fragment(self) -> dict[str, list[tuple[str, int]]]:
-        """By fragment, the markers that it is of, and where it is in each."""
+        """By fragment in lower case, the markers that it is of, and where it is in each."""
         found: dict[str, list[tuple[str, int]]] = {}
         for marker in self.markers:
             left, right, swapped = fragments(marker)
             places = (left, 0), (right, len(left)), (swapped, max(len(left) - 3, 0))
             for piece, at in places:
-                found.setdefault(piece, []).append((marker, at))
+                found.setdefault(piece.lower(), []).append((marker, at))
         return found
 
     def find(self, text: str, end: int | None = None) -> Iterator[FoundMarkup]:
@@ -152,7 +152,7 @@ class MarkupSearch:
 
     def _around(self, text: str, match: re.Match[str], first: int) -> FoundMarkup | None:
         """The marker of which a fragment was found; of several, the one with the fewest mistakes, then the longest."""
-        begun, piece = match.start(), match[0]
+        begun, piece = match.start(), match[0].lower()
         within = [(piece.find(part), places) for part, places in self._by_fragment.items() if part in piece]
         known = [(marker, begun + i - at) for i, places in within for marker, at in places]
         intact = [FoundMarkup(at, at + len(m), m) for m, at in known if at >= first and text.startswith(m, at)]
