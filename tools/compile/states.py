@@ -149,7 +149,7 @@ class StateWriter(OperationWriter):
             self._block(lambda: self._end(config))
             self._marker(state)
             return
-        if config.leading_markers:
+        if any(not step.inserted for step in config.leading_markers):
             branches = self._branches_of(config, state, "leading")
             self._put(f"m = {self._match(branches)}(text, pos)", "if m is not None:")
             self._block(lambda: self._take_branch(branches))

@@ -1,7 +1,7 @@
 """Near misses: texts that are a marker with a mistake in it.
 
-One mistake is a character that is missing, added or replaced, or two neighbours that are swapped; a doubled character is
-an added one. A marker in another case, all of it or a part, has one mistake, too.
+One mistake is a character that is missing, added or replaced, or two neighbours that are swapped; a doubled character
+is an added one. A marker in another case, all of it or a part, has one mistake, too.
 """
 
 from __future__ import annotations
