@@ -197,7 +197,7 @@ class StateWriter(OperationWriter):
     def _marker(self, state: State) -> None:
         """The code for a marker or an embedded value."""
         config = state.config
-        if config.markers:
+        if any(not step.inserted for step in config.markers):
             branches = self._branches_of(config, state, "match")
             self._put(f"m = {self._match(branches)}(text, pos)", "if m is not None:")
             self._block(lambda: self._take_branch(branches))
