@@ -25,8 +25,9 @@ class ThinkMarkers(NamedTuple):
 
 def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
     """May a call be quoted or thought about? `thinks` finds the tags of reasoning; None if it has none."""
-    at, last, judged = 0, None, None
-    lower, has_sign = "", False
+    at, lower, has_sign = 0, "", False
+    last: Any = None
+    judged: Any = None
     for segment in segments:
         if segment.__class__ is not ToolCall:
             last = segment
