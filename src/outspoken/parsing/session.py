@@ -54,7 +54,12 @@ class Session:
         except LimitError as error:
             self.reply = error.reply
             raise
-        return self._take_events()
+        events = self._events
+        if not events:
+            return []
+        taken = self._stream.take(events)
+        events.clear()
+        return taken
 
     def close(self, finish_reason: FinishReason = None) -> list[Event]:
         """End the response, and return the last events; a second call returns none.
@@ -77,15 +82,6 @@ class Session:
             self.reply = error.reply
             raise
         return [*self._stream.end(self._events, len(self.reply.raw)), Done(self.reply)]
-
-    def _take_events(self) -> list[Event]:
-        """The events since the last time."""
-        events = self._events
-        if not events:
-            return []
-        taken = self._stream.take(events)
-        events.clear()
-        return taken
 
 
 class SentEvents:
@@ -116,7 +112,10 @@ class SentEvents:
         """The events of calls that were made, as far as that is known."""
         gate = self._gate
         if gate is None:
-            if not any(type(event) in _IN_DOUBT for event in events):
+            for event in events:
+                if type(event) in _IN_DOUBT:
+                    break
+            else:
                 return events
             from .call_gate import CallGate
 

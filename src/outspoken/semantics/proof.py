@@ -78,11 +78,15 @@ def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any]) -> bool:
     for key in facts.required:
         if key not in arguments:
             return True
-    types, listed = tools.types, facts.listed
+    fitting = facts.fitting
     for key, value in arguments.items():
-        if key[:1] == "$" or not fits(value, types(name, key)):
+        if key[:1] == "$":
             return True
-        if key in listed and not _is_listed(value, listed[key]):
+        if key in fitting and value.__class__ in fitting[key]:
+            continue
+        if not fits(value, tools.types(name, key)):
+            return True
+        if key in facts.listed and not _is_listed(value, facts.listed[key]):
             return True
     return False
 

@@ -12,6 +12,8 @@ from outspoken.results.replies import Reasoning, Text, ToolCall
 _REGION_SIGNS = ("```", "~~~", "<!--", "<pre>", "<code>", "<blockquote>", "<tool_response>")
 #: And this one in text that is none of reasoning.
 _THINK_SIGN = "<think"
+#: And one of these at the end of such a text.
+_QUOTES = "\"'“‘«`"
 
 
 class ThinkMarkers(NamedTuple):
@@ -23,27 +25,38 @@ class ThinkMarkers(NamedTuple):
 
 def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
     """May a call be quoted or thought about? `thinks` finds the tags of reasoning; None if it has none."""
-    at, last = 0, None
-    closer = None if thinks is None else thinks.closer
+    at, lower, has_sign = 0, "", False
+    last: Any = None
+    judged: Any = None
     for segment in segments:
-        if type(segment) is ToolCall:
-            start = segment.span[0]
-            if at == 0 and closer and closer.search(raw, start) is not None:
-                return True
-            if at == 0 and type(last) is Reasoning and closer and closer.search(raw, last.span[1], start) is None:
-                return True
-            before = raw[at:start].lower()
-            if any(sign in before for sign in _REGION_SIGNS) or (type(last) is Text and _is_doubtful(last.text)):
-                return True
-            at = segment.span[1]
-        else:
+        if segment.__class__ is not ToolCall:
             last = segment
+            continue
+        start, end = segment.span
+        if not lower:
+            if thinks is not None and _may_be_thought(raw, start, last, thinks.closer):
+                return True
+            lower = raw.lower()
+            for sign in _REGION_SIGNS:
+                if sign in lower:
+                    has_sign = True
+        if has_sign:
+            before = raw[at:start].lower()
+            if any(sign in before for sign in _REGION_SIGNS):
+                return True
+        if last is not judged and last.__class__ is Text:
+            text = last.text.rstrip()
+            if text[-1:] in _QUOTES or (_THINK_SIGN in lower and _THINK_SIGN in text.lower()):
+                return True
+            if ">" in text and text[text.rfind("\n") + 1 :].lstrip().startswith(">"):
+                return True
+            judged = last
+        at = end
     return False
 
 
-def _is_doubtful(text: str) -> bool:
-    """May calls behind a text stand in reasoning, or in quotation marks?"""
-    stripped = text.rstrip()
-    if _THINK_SIGN in stripped.lower():
+def _may_be_thought(raw: str, start: int, before: Any, closer: re.Pattern[str]) -> bool:
+    """May the first call, behind the segment `before`, stand in reasoning?"""
+    if closer.search(raw, start) is not None:
         return True
-    return stripped[-1:] in "\"'“‘«`" or stripped[stripped.rfind("\n") + 1 :].lstrip().startswith(">")
+    return before.__class__ is Reasoning and closer.search(raw, before.span[1], start) is None
