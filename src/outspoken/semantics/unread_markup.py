@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -19,6 +20,7 @@ from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
 
 #: A word of a sentence.
 _WORD = re.compile(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
+_FENCE = re.compile("```")
 
 #: The key whose value says which action is meant, in the words for an action: `(action_type=CLICK)`.
 _ACTION_KEY = re.compile(r"^\((\w{6,})=")
@@ -174,11 +176,11 @@ def unread_markup(
         called, is_mentioned = _find_call(text, tools, search)
         if called and _is_reported(begun + called.start(), reported):
             called = None
-        likely = [
-            m for m in markers if (called and not is_mentioned and m.start < called.end()) or not _is_prose(text, m)
-        ]
+        before_call = called.end() if called and not is_mentioned else 0
+        fences = [fence.end() for fence in _FENCE.finditer(text)] if markers else []
+        likely = next((m for m in markers if m.start < before_call or not _is_prose(text, m, fences)), None)
         if markers:
-            start, end, written = (likely or markers)[0]
+            start, end, written = likely or markers[0]
             message = f"this looks like the marker {written!r}, but no call could be read here, so it stays text"
         elif called:
             start, end = called.span()
@@ -197,7 +199,8 @@ def _find_call(text: str, tools: Tools | None, search: MarkupSearch | None) -> t
     called = find_named_call(text, tools)
     if called is not None or search is None or (action := search.find_action(text)) is None:
         return called, False
-    return action, _is_prose(text, FoundMarkup(action.start(), action.end(), action[0]))
+    fences = [fence.end() for fence in _FENCE.finditer(text, 0, action.start())]
+    return action, _is_prose(text, FoundMarkup(action.start(), action.end(), action[0]), fences)
 
 
 def _is_reported(at: int, spans: Sequence[tuple[int, int]]) -> bool:
@@ -212,8 +215,11 @@ def find_named_call(text: str, tools: Tools | None) -> re.Match[str] | None:
     return None
 
 
-def _is_prose(text: str, marker: FoundMarkup) -> bool:
-    """Is a marker mentioned: within a line of words, or in a code block?"""
-    before = text[: marker.start]
-    words = before.rpartition("\n")[2] + text[marker.end :].partition("\n")[0]
-    return _WORD.search(words) is not None or before.count("```") % 2 == 1
+def _is_prose(text: str, marker: FoundMarkup, fences: Sequence[int]) -> bool:
+    """Is a marker mentioned: within a line of words, or in a code block? `fences` are the ends of the fences."""
+    line = text.rfind("\n", 0, marker.start) + 1
+    word = _WORD.search(text, max(line - 1, 0), marker.start)
+    if word is not None and word[0][-1].isspace():
+        return True  # the line is not copied for each marker in it
+    words = text[line : marker.start] + text[marker.end :].partition("\n")[0]
+    return _WORD.search(words) is not None or bisect_right(fences, marker.start) % 2 == 1
