@@ -11,7 +11,15 @@ from outspoken.grammar.registry import names, tables
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.patterns.backtracking import backtracks
 
-REFUSED = ["(a+)+b", r"(?:\w+\s*)*x", r"(?:\w|0{1,2})+x", "(?:(?:ab)*)*c", "((a*)*)*", "(?:a{1,99}){1,99}b", "(?=(a+)+b)"]
+REFUSED = [
+    "(a+)+b",
+    r"(?:\w+\s*)*x",
+    r"(?:\w|0{1,2})+x",
+    "(?:(?:ab)*)*c",
+    "((a*)*)*",
+    "(?:a{1,99}){1,99}b",
+    "(?=(a+)+b)",
+]
 ACCEPTED = [r'"(?:[^"\\]|\\.)*"', r"(?:\w+\s)*x", r"(?:\s*,\s*)*", "a+b+", r"(?:[^\n]+\n)*", "[ ]{0,3}(?:`{3,16})"]
 
 GRAMMAR = """// format: {name}
