@@ -445,6 +445,8 @@ class CallBuilder:
             return
         output, recorder = self._output, self._recorder
         output.flush()
+        if node.key is not None:
+            self._state.cut_value = (end, not "".join(node.bare or ()).strip())
         self.complete_text(node)
         recorder.lower_status(status)
         name, text, arguments = node.name or "", "".join(node.parts or ()), self._complete_arguments(node)
