@@ -12,6 +12,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.value_markup import closing_forms, opening_forms
 
 from . import repeated_keys
+from .call_shapes import call_shapes, holds_shape
 from .lacking import lacking
 from .proof import Objection, is_misquoted, is_unlike, loses_path, objections, unproven
 
@@ -79,6 +80,11 @@ def _of_text(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, 
         found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
     if node.looseness == "certain" or (node.looseness and is_unlike(state.context.tools, name, arguments)):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
+    if node.ends_by_chance:
+        shapes, tools = call_shapes(registry.automaton(state.header.format)), state.context.tools
+        for key, value in arguments.items():
+            if value.__class__ is str and holds_shape(value, name, arguments, tools, shapes):
+                found.append(Objection("unproven", f"the value of `{key}` seems to hold a part of another one"))
     if _begins_in_value(state, node):
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
     edits = state.recorder.edits
