@@ -20,6 +20,8 @@ from .lacking import lacking
 
 #: So many characters that are no letters may stand between the name of a tool and that of an argument, and behind that.
 _GAP, _SIGN = r"[^\w]{1,14}", r"[\"'”]?[^\S\n]{0,2}[^\w\s,.;!?)\]}\"'”`-]"
+#: What stands before the name of an argument on a line of its own: signs, and a letter that is there by mistake.
+_INDENT = r"[^\w\n]{0,14}(?:\w[^\w\n]{1,9})?"
 #: So much of the line before the name of a tool is looked at.
 _LEAD = 40
 
@@ -47,9 +49,11 @@ def call_shapes(automaton: Automaton) -> CallShapes:
 
 @lru_cache(maxsize=2048)
 def is_ended_by_chance(value_end: Config) -> bool:
-    """May all that ends a bare value also stand in it by chance, so that only its shape shows where it ends?"""
-    ends = [w for step in value_end.strict_transitions()[2] for w in written_forms(step.terminal)]
-    return not any(is_distinct_marker(written) for written in ends)
+    """May what ends a bare value also stand in it by chance, such as a line break, so that only shapes tell?"""
+    ends = [step.terminal for step in value_end.strict_transitions()[2]]
+    if any(end.canonical.isspace() for end in ends):
+        return True
+    return not any(is_distinct_marker(written) for end in ends for written in written_forms(end))
 
 
 def find_shape(text: str, tools: Tools | None, shapes: CallShapes) -> re.Match[str] | None:
@@ -67,10 +71,14 @@ def _is_opened(text: str, name: re.Match[str], shapes: CallShapes) -> bool:
     line = text.rfind("\n", 0, name.start()) + 1
     lead, rest = text[max(line, name.start() - _LEAD) : name.start()].strip(), text[name.end() :]
     end = rest.partition("\n")[0].strip()
+    end = end[:-1] if end[:-1] in shapes.behind else end
     for opener in shapes.openers:
-        if lead.endswith(opener) and len(opener) > 2 and not opener.isalnum() and end in ("", *shapes.behind):
+        is_word = opener.isalnum() and " " in lead
+        if len(opener) > 2 and lead.endswith(opener) and not is_word and end in ("", *shapes.behind):
             return True
         if len(opener) > 1 and end in ("", *shapes.behind) and _is_near(lead, opener):
+            return True
+        if end and end in shapes.behind and not opener.isalnum() and not any(map(str.isalnum, lead)):
             return True
     return False
 
@@ -92,4 +100,4 @@ def holds_shape(text: str, name: str, arguments: Mapping[str, Any], tools: Tools
     if find_shape(text, tools, shapes) is not None:
         return True
     missing = [key for key in lacking(tools, name, arguments) if key in text]
-    return any(re.search(rf"(?:\n|^)[^\w\n]{{0,14}}{re.escape(key)}{_SIGN}", text) for key in missing)
+    return any(re.search(rf"(?:\n|^){_INDENT}{re.escape(key)}{_SIGN}", text) for key in missing)
