@@ -106,8 +106,10 @@ class LooseMarkup:
     def _is_closed_within(self, markers: list[str]) -> bool:
         """Does the value's own closing marker stand before an opening marker, so that the value may have ended?"""
         ends = [at for at, marker in enumerate(markers) if marker in self._own]
-        return bool(ends) and sum(marker not in self._closers for marker in markers[: ends[0]]) == 0 and any(
-            marker not in self._closers for marker in markers[ends[0] :]
+        return (
+            bool(ends)
+            and sum(marker not in self._closers for marker in markers[: ends[0]]) == 0
+            and any(marker not in self._closers for marker in markers[ends[0] :])
         )
 
 
