@@ -21,6 +21,8 @@ SPACES = r"\s{0,20}"
 _MAX_MARKERS, _MAX_WAYS = 6, 12
 #: No more spellings of an opening marker are looked for than this.
 _MAX_FORMS = 4
+#: An opening marker with a mistake is no shorter than this.
+_SHORTEST = 3
 #: Another spelling than that of the grammar is no shorter than this.
 _LEAST_OTHER = 8
 #: How JSON begins that is not prose.
@@ -58,8 +60,9 @@ def near_openers(config: Config) -> list[Transition]:
                 others = [re.escape(form) for form in forms if not written.startswith(form)]
                 if others:
                     boundary += f"(?!{'|'.join(others)})"
-                regex = f"{boundary}{near_miss_pattern(written)}{condition}(?={SPACES}{following})"
-                if len(written) >= SHORT_MARKER and regex not in known:
+                space = r"[ \t]{0,9}" if opener.terminal.canonical[-1:] == " " else ""
+                regex = f"{boundary}{near_miss_pattern(written)}{space}{condition}(?={SPACES}{following})"
+                if len(written) >= _SHORTEST and regex not in known:
                     known.add(regex)
                     first = {written[0], written[0].swapcase(), written[1]}
                     found.append(_lenient(opener, "~", regex, "".join(sorted(first)), written))

@@ -20,6 +20,7 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagn
 from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
+from outspoken.semantics.call_shapes import call_shapes
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
 from outspoken.semantics.said import Surroundings
 from outspoken.semantics.segments import reply_of
@@ -220,7 +221,8 @@ class ResponseReader:
         if format is None:
             return unread_markup(output.segments, None, None, tools, refused, quoted)
         reported = [*quoted, *[found.span for found in recorder.diagnostics if found.code == "unclosed-markup"]]
-        return unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported)
+        shapes = call_shapes(automaton) if tools is not None else None
+        return unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported, shapes)
 
     @property
     def exact(self) -> frozenset[str]:

@@ -28,6 +28,10 @@ _CLOSING_BRACKETS = ("}", "]", ")")
 #: A mark of a fence with its language, which says nothing.
 _MARKS = ("```", "~~~")
 _FENCE = re.compile(r"[`~]{3,}\w*")
+#: What may be dropped behind a number, since it is no part of it.
+_PUNCTUATION = frozenset(" \t\r\n\"'`{}[]()<>,;:|=/\\")
+#: A repair that says where a string ends, or that it is one.
+_QUOTING = frozenset({"bare-quote", "lost-quote", "missing-quote", "bare-value", "heuristic"})
 #: So far behind an insertion, nothing but white space shows that the text ends there.
 _FAR = 200
 
@@ -96,6 +100,24 @@ def loses_path(arguments_text: str) -> bool:
     return ":\\" in arguments_text and _LOST_PATH.search(arguments_text) is not None
 
 
+def is_misquoted(edits: Iterable[Edit], arguments: Mapping[str, Any], names: Collection[str]) -> str:
+    """The argument of which the repairs leave quotation marks or another one of these names in the value; or ""."""
+    if not any(edit.code in _QUOTING for edit in edits):
+        return ""
+    for key, value in arguments.items():
+        if value.__class__ is str and (_has_lone_quote(value) or _holds_key(value, names)):
+            return key
+    return ""
+
+
+def _has_lone_quote(text: str) -> bool:
+    return any(text.count(text.strip()[at]) == 1 for at in (0, -1) if text.strip()[at:][:1] in ("'", '"'))
+
+
+def _holds_key(text: str, names: Collection[str]) -> bool:
+    return any(re.search(rf"(?<!\w){re.escape(name)}[\"'”]\s*[:=]", text) for name in names if name in text)
+
+
 def unproven(
     edits: Iterable[Edit],
     read: Callable[[int, int], str],
@@ -119,7 +141,10 @@ def unproven(
             dropped = _FENCE.sub(
                 "", read(edit.start, edit.end) if mark not in _MARKS else mark + read(edit.start, edit.end)
             )
-            is_behind = read(max(edit.start - _FAR, 0), edit.start).rstrip()[-1:] in _CLOSING_BRACKETS
+            before = read(max(edit.start - _FAR, 0), edit.start).rstrip()[-1:]
+            if before.isdigit() and not _PUNCTUATION.issuperset(dropped):
+                return f"{dropped.strip()!r} behind a number may belong to it"
+            is_behind = before in _CLOSING_BRACKETS
             if not is_behind and (any(map(str.isdigit, dropped)) or sum(map(str.isalnum, dropped)) > 1):
                 return f"the text {dropped.strip()!r} between markers belongs to nothing"
         if edit.start == edit.end and edit.after and not read(edit.start, edit.start + _FAR).strip():

@@ -174,6 +174,8 @@ class Surroundings:
         #: about the calls in it
         self._region: re.Match[str] | None = None
         self._is_markup = False
+        #: where what stands in the region begins
+        self._region_start = 0
         self._region_doubt: Doubt | None = None
         #: the last segment that is no call, of so many segments; the doubt about calls right behind it
         self._last: Any = None
@@ -285,7 +287,8 @@ class Surroundings:
 
     def _doubt_in(self, region: re.Match[str], last: Any, start: int) -> Doubt | None:
         # JSON in a fence that the grammar takes for markup: prompts ask for it
-        is_habit = region["fence"] and self._is_markup and self._read(start, start + 9).lstrip()[:1] in ("{", "[")
+        begin = self._read(self._region_start, start + 1).lstrip()[:1]
+        is_habit = region["fence"] and self._is_markup and begin in ("{", "[")
         if is_habit and not (type(last) is Text and _ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
             return None
         if self._region_doubt is None:
@@ -330,6 +333,7 @@ class Surroundings:
                 self._is_markup = not any(first <= place < last for first, last in texts)
                 if not (self._is_markup and match["tag"] in _THINK_TAGS):
                     self._region, self._region_doubt = match, None
+                    self._region_start = offset + match.end()
             else:
                 match = _closer_of(self._region).search(piece, at)
                 if match is None:

@@ -18,6 +18,8 @@ from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
 
+from .call_shapes import CallShapes, find_shape
+
 #: A word of a sentence.
 _WORD = re.compile(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
 _FENCE = re.compile("```")
@@ -149,6 +151,7 @@ def unread_markup(
     tools: Tools | None,
     refused: Sequence[FoundMarkup] = (),
     reported: Sequence[tuple[int, int]] = (),
+    shapes: CallShapes | None = None,
 ) -> list[PendingDiagnostic]:
     """A diagnostic for each text that holds markup or what looks like a call of a tool.
 
@@ -173,7 +176,7 @@ def unread_markup(
         markers = list(search.find(text)) if search is not None else []
         markers = markers or [m.moved(-begun) for m in refused if begun <= m.start and m.end <= segment.span[1]]
         markers = [m for m in markers if not _is_reported(begun + m.start, reported)]
-        called, is_mentioned = _find_call(text, tools, search)
+        called, is_mentioned = _find_call(text, tools, search, shapes)
         if called and _is_reported(begun + called.start(), reported):
             called = None
         before_call = called.end() if called and not is_mentioned else 0
@@ -194,9 +197,13 @@ def unread_markup(
     return found
 
 
-def _find_call(text: str, tools: Tools | None, search: MarkupSearch | None) -> tuple[re.Match[str] | None, bool]:
+def _find_call(
+    text: str, tools: Tools | None, search: MarkupSearch | None, shapes: CallShapes | None
+) -> tuple[re.Match[str] | None, bool]:
     """The name of a tool or an action where a call may begin, and whether it is an action that is only mentioned."""
     called = find_named_call(text, tools)
+    if called is None and shapes is not None:
+        called = find_shape(text, tools, shapes)
     if called is not None or search is None or (action := search.find_action(text)) is None:
         return called, False
     fences = [fence.end() for fence in _FENCE.finditer(text, 0, action.start())]

@@ -12,7 +12,9 @@ from outspoken.grammar import registry
 from outspoken.grammar.value_markup import closing_forms, opening_forms
 
 from . import repeated_keys
-from .proof import Objection, is_unlike, loses_path, objections, unproven
+from .call_shapes import call_shapes, holds_shape
+from .lacking import lacking
+from .proof import Objection, is_misquoted, is_unlike, loses_path, objections, unproven
 
 if TYPE_CHECKING:
     from .open_node import OpenNode
@@ -78,12 +80,32 @@ def _of_text(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, 
         found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
     if node.looseness == "certain" or (node.looseness and is_unlike(state.context.tools, name, arguments)):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
+    if node.ends_by_chance:
+        shapes, tools = call_shapes(registry.automaton(state.header.format)), state.context.tools
+        for key, value in arguments.items():
+            if value.__class__ is str and holds_shape(value, name, arguments, tools, shapes):
+                found.append(Objection("unproven", f"the value of `{key}` seems to hold a part of another one"))
+    if _begins_in_value(state, node):
+        found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
     edits = state.recorder.edits
     if edits:
+        names = [*arguments, *lacking(state.context.tools, name, arguments)]
+        if key := is_misquoted(edits, arguments, names):
+            found.append(Objection("unproven", f"the value of `{key}` seems to hold a part of another one"))
         closers = closing_forms(registry.automaton(state.header.format))
         if why := unproven(edits, state.source.slice, closers, node, name, has_arguments=bool(arguments)):
             found.append(Objection("unproven", why))
     return found
+
+
+def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
+    """Has a call begun in a bare value of another one that never ended, and not on a line of its own?"""
+    end, is_empty = state.cut_value
+    if not 0 <= end <= node.start or (state.output.segments and state.output.segments[-1].span[1] != end):
+        return False
+    read = state.source.slice
+    is_own_line = read(max(end - _LONGEST, 0), end).rstrip(" \t").endswith("\n") or read(end, end + 1) == "\n"
+    return is_empty or not is_own_line
 
 
 def _is_marked(state: ReplyState, node: OpenNode) -> bool:
