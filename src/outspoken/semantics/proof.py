@@ -110,9 +110,10 @@ def unproven(
     """Why the repairs of a call prove nothing: words were dropped, or the end of the text closes a value.
 
     `read` gives the response between two offsets, `closers` are the markers that close values and calls, and
-    `value_ends` those that close bare values. Words that stand before the call's name belong to no argument. The end of the text may only close markup, behind a value or a
-    marker that is closed itself; a bare value has no sign of its own. It does not close the arguments of an action,
-    since those that are missing may say where it is to be done.
+    `value_ends` those that close bare values. Words that stand before the call's name belong to no argument. The end
+    of the text may only close markup, behind a value or a marker that is closed itself; a bare value has no sign of
+    its own. It does not close the arguments of an action, since those that are missing may say where it is to be
+    done.
     """
     ends: list[Edit] = []
     for edit in edits:
