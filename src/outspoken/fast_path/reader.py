@@ -64,9 +64,10 @@ class FastPath:
         self._overlap: int = module.OVERLAP
         self._loose_markup = MarkupSearch([marker.lower() for marker in module.MARKERS])
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
-        tags, closer = module.THINK_TAGS, module.THINK_CLOSER
+        tags, closer, bare = module.THINK_TAGS, module.THINK_CLOSER, module.THINK_BARE
         #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
-        self.thinks = ThinkMarkers(re.compile(tags), re.compile(closer)) if closer else None
+        finds_bare = re.compile(bare) if bare else None
+        self.thinks = ThinkMarkers(re.compile(tags), re.compile(closer), finds_bare) if closer else None
         self._prompt_end: str = module.PROMPT_END
         self._read: Any = module.read_sound
 

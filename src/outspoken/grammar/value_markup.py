@@ -158,6 +158,12 @@ def _value_marks(automaton: Automaton) -> dict[tuple[int, ...], tuple[_Forms, _F
     return found
 
 
+@lru_cache(maxsize=256)
+def value_ends(automaton: Automaton) -> frozenset[str]:
+    """The markers behind the bare values of a format."""
+    return frozenset({form.strip() for _, ends in _value_marks(automaton).values() for form in ends})
+
+
 def _is_longer(openers: _Forms, ends: _Forms, other_openers: _Forms, other_ends: _Forms) -> bool:
     """Is each mark of a value a longer form of a mark of another value?"""
     return (

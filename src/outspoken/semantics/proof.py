@@ -23,6 +23,8 @@ _LOST_PATH = re.compile(r'"[A-Za-z]:\\[bfnrt]\w')
 
 #: A value that is closed by its own sign.
 _CLOSED = re.compile(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")
+#: Arguments that are closed by their own sign.
+_CLOSED_LIST = re.compile(r"[})]\Z")
 #: What stands behind one of these belongs to no value before it.
 _CLOSING_BRACKETS = ("}", "]", ")")
 #: A mark of a fence with its language, which says nothing.
@@ -32,6 +34,8 @@ _FENCE = re.compile(r"[`~]{3,}\w*")
 _PUNCTUATION = frozenset(" \t\r\n\"'`{}[]()<>,;:|=/\\")
 #: A repair that says where a string ends, or that it is one.
 _QUOTING = frozenset({"bare-quote", "lost-quote", "missing-quote", "bare-value", "heuristic"})
+#: The next argument, with its name.
+_MORE_ARGUMENTS = re.compile(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
 #: So far behind an insertion, nothing but white space shows that the text ends there.
 _FAR = 200
 
@@ -122,16 +126,20 @@ def unproven(
     edits: Iterable[Edit],
     read: Callable[[int, int], str],
     closers: Collection[str],
+    value_ends: Collection[str],
     node: OpenNode,
     name: str,
     *,
     has_arguments: bool,
+    is_action: bool = False,
 ) -> str:
     """Why the repairs of a call prove nothing: words were dropped, or the end of the text closes a value.
 
-    `read` gives the response between two offsets, `closers` are the markers that close values and calls. Words that
-    stand before the call's name belong to no argument. The end of the text may only close markup, behind a value or a
-    marker that is closed itself; a bare value has no sign of its own.
+    `read` gives the response between two offsets, `closers` are the markers that close values and calls, and
+    `value_ends` those that close bare values. Words that stand before the call's name belong to no argument. The end
+    of the text may only close markup, behind a value or a marker that is closed itself; a bare value has no sign of
+    its own. It does not close the arguments of an action, since those that are missing may say where it is to be
+    done.
     """
     ends: list[Edit] = []
     for edit in edits:
@@ -147,17 +155,23 @@ def unproven(
             is_behind = before in _CLOSING_BRACKETS
             if not is_behind and (any(map(str.isdigit, dropped)) or sum(map(str.isalnum, dropped)) > 1):
                 return f"the text {dropped.strip()!r} between markers belongs to nothing"
-        if edit.start == edit.end and edit.after and not read(edit.start, edit.start + _FAR).strip():
+        behind = read(edit.start, edit.start + _FAR) if edit.start == edit.end and edit.after else "-"
+        if not behind.strip():
             ends.append(edit)
+        elif edit.after.strip() in closers and _MORE_ARGUMENTS.match(behind):
+            return "more arguments follow what seems to be the end"
     if not ends:
         return ""
     first = min(ends, key=lambda edit: edit.start)
     tail = read(max(first.start - _FAR, 0), first.start).rstrip()
     is_closed = any(tail.endswith(closer) for closer in closers)
     is_bare = node.keyed and first.after.strip() in closers
-    if is_closed or (has_arguments and _CLOSED.search(tail) is not None and not is_bare):
+    closed = _CLOSED_LIST if is_action else _CLOSED
+    if first.after.strip() in value_ends:
+        is_closed, is_bare = False, True
+    if is_closed or (has_arguments and closed.search(tail) is not None and not is_bare):
         return ""
-    return "the text ends before it is certain what the call says"
+    return "the text ends before it is certain what this says"
 
 
 def _is_listed(value: Any, listed: list[Any]) -> bool:

@@ -1,12 +1,12 @@
-"""What every response shows in which a call may only be said. This is fast, for text that is sound and complete."""
+"""What every response shows in which a call or action may only be said. This is fast, for sound and complete text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from outspoken.results.replies import Reasoning, Text, ToolCall
+from outspoken.results.replies import Reasoning, Text
 
 #: One of these is in every text that makes a call behind it doubtful, apart from quotation marks and `>`.
 _REGION_SIGNS = ("```", "~~~", "<!--", "<pre>", "<code>", "<blockquote>", "<tool_response>")
@@ -16,11 +16,33 @@ _THINK_SIGN = "<think"
 _QUOTES = "\"'“‘«`"
 
 
+#: The kinds of segments that are made or said.
+MADE = frozenset({"tool_call", "action"})
+#: A marker that opens reasoning begins no farther before it, and what shows that it is one is no farther behind it.
+_LONGEST_OPENER, _LOOKAHEAD = 60, 1600
+
+
 class ThinkMarkers(NamedTuple):
-    """What finds the tags of reasoning in text: `either` has the groups `open` and `close`."""
+    """What finds the tags of reasoning in text: `either` has the groups `open` and `close`.
+
+    `bare` finds what opens reasoning that nothing closes, such as a line `Thought:`; None if nothing does.
+    """
 
     either: re.Pattern[str]
     closer: re.Pattern[str]
+    bare: re.Pattern[str] | None = None
+
+    def is_closable(self, read: Callable[[int, int], str], reasoning: Reasoning) -> bool:
+        """Does a tag close reasoning? None closes a string. `read` gives the text between two offsets."""
+        start = reasoning.span[0]
+        if read(start, start + 1) == '"' != reasoning.text[:1]:
+            return False
+        if self.bare is None:
+            return True
+        first = max(start - _LONGEST_OPENER, 0)
+        text = read(first, start + _LOOKAHEAD)
+        ends = [match.end() for match in self.bare.finditer(text, 0)]
+        return not any(end <= start - first and not text[end : start - first].strip() for end in ends)
 
 
 def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
@@ -29,7 +51,7 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
     last: Any = None
     judged: Any = None
     for segment in segments:
-        if segment.__class__ is not ToolCall:
+        if segment.kind not in MADE:
             last = segment
             continue
         start, end = segment.span
