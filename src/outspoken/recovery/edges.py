@@ -107,14 +107,14 @@ class EdgeFinder:
 
     def stands(self, markers: list[Transition], at: int) -> bool:
         """Does one of the markers stand at a place?"""
-        return any(marker_forms(marker).regex.match(self._text, at) for marker in markers if not marker.replaces)
+        return any(marker_forms(marker).match(self._text, at) for marker in markers if not marker.replaces)
 
     # markers
 
     def marker(self, marker: Transition, pos: int, config: Config) -> list[Edge]:
         """A marker that stands here, intact or nearly so."""
         forms, text, target = marker_forms(marker), self._text, marker.target
-        match = forms.regex.match(text, pos)
+        match = forms.match(text, pos)
         if match is not None and (end := match.end()) > pos:
             cost, edits = 0, ()
             if marker.inserted:
@@ -148,7 +148,7 @@ class EdgeFinder:
         They cost more if the marker is not what the grammar has between what stands beside it.
         """
         forms, found = marker_forms(marker), list[Edge]()
-        is_begun = forms.regex.match(self._text, pos) is not None
+        is_begun = forms.match(self._text, pos) is not None
         for written in forms.spellings:
             for end, cost in near.get(written, ()) if len(written) > length else ():
                 extra = forms.extra + (costs.INTACT_OTHER if not is_begun and self._starts_intact(pos, end) else 0)

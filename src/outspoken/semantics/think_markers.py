@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from outspoken.grammar.automaton import Automaton
+from outspoken.grammar.tables import Tables
 
 from .said_signs import ThinkMarkers
 
@@ -27,10 +28,26 @@ def think_markers(automaton: Automaton) -> ThinkMarkers | None:
     others = {name for at, name, _ in shifts if at not in behind}
     closers = [name for name in sorted(tags - others) if name in tables.terminals]
     begins = {to for to, state in enumerate(tables.states) if not thoughts.isdisjoint(state)}
-    openers = sorted({name for _, name, to in shifts if name in tables.terminals and to in begins} - tags)
+    openers = {name for _, name, to in shifts if name in tables.terminals and to in begins} - tags
     if not closers:
         return None
-    close, open = [
-        "|".join([f"(?:{tables.terminals[name].regex})" for name in names]) or "(?!)" for names in (closers, openers)
+    closable = {name for _, name, to in shifts if name in openers and _is_closed(tables, to, thoughts, {*closers})}
+    close, open, bare = [
+        "|".join([f"(?:{tables.terminals[name].regex})" for name in names])
+        for names in (closers, sorted(closable), sorted(openers - closable))
     ]
-    return ThinkMarkers(re.compile(f"(?P<close>{close})|(?P<open>{open})"), re.compile(close))
+    either = re.compile(f"(?P<close>{close})|(?P<open>{open or '(?!)'})")
+    return ThinkMarkers(either, re.compile(close), re.compile(bare) if bare else None)
+
+
+def _is_closed(tables: Tables, start: int, thoughts: set[str], closers: set[str]) -> bool:
+    """May a closing tag follow the reasoning that begins in a state?"""
+    behind = {tables.states[start][name] for name in thoughts & tables.states[start].keys()}
+    while (
+        more := {
+            to for at in behind for name, to in tables.states[at].items() if to >= 0 and name not in tables.terminals
+        }
+        - behind
+    ):
+        behind |= more
+    return any(not closers.isdisjoint(tables.states[at]) for at in behind)
