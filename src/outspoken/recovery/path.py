@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Operations
 from outspoken.grammar.lenient_rules import begins_with_newline
-from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import CALLS, EMBEDDED_VALUES, TOKENS
 from outspoken.notations.tools import Tools
 from outspoken.results.edits import RepairBudget, RepairLimit
@@ -144,11 +143,6 @@ def _ends_call(operations: Operations) -> bool:
     return any(name == "end" and kind in CALLS for name, kind in operations)
 
 
-def _takes_newline(terminal: Terminal) -> bool:
-    """May a line break beside a marker belong to it?"""
-    return begins_with_newline(terminal) or terminal.canonical.endswith("\n")
-
-
 def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...]:
     """The steps that led to a node, with offsets in the raw text.
 
@@ -165,6 +159,6 @@ def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...
             behind = [step for step in steps[i + 1 :] if step.transition is not None]
             inserted = next((n for n, step in enumerate(behind) if not step.is_missing), len(behind))
             markers = [step.transition for step in behind[: inserted + 1]]
-            if any(_takes_newline(marker.terminal) for marker in markers if marker is not None):
+            if any(begins_with_newline(marker.terminal) for marker in markers if marker is not None):
                 steps[i], steps[i + 1] = free._replace(end=free.end - 1), after.moved(-1)
     return tuple([step.moved(base) for step in steps])
