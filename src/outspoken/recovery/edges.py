@@ -276,7 +276,7 @@ class EdgeFinder:
         written = last.text.strip()
         if len(written) < MIN_DISTINCT or not self._text.startswith(written, at):
             return []
-        return [_drop(at, at + len(written), config, "stray-marker", costs.DOUBLED_MARKER)]
+        return [_drop(at, at + len(written), config, "stray-marker", costs.STRAY_MARKER)]
 
     def dropped(self, at: int, config: Config) -> list[Edge]:
         """Drop what stands where only markers may: a stray marker, or text up to the next marker."""

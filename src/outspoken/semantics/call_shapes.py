@@ -22,8 +22,8 @@ from .lacking import lacking
 _GAP, _SIGN = r"[^\w]{1,14}", r"[\"'”]?[^\S\n]{0,2}[^\w\s,.;!?)\]}\"'”`-]"
 #: What stands before the name of an argument on a line of its own: signs, and a letter that is there by mistake.
 _INDENT = r"[^\w\n]{0,14}(?:\w[^\w\n]{1,9})?"
-#: So much of the line before the name of a tool is looked at.
-_LEAD = 40
+#: So much of the line before the name of a tool is looked at, and so much of the text behind it.
+_LEAD, _REST = 40, 200
 
 
 class CallShapes(NamedTuple):
@@ -69,7 +69,7 @@ def find_shape(text: str, tools: Tools | None, shapes: CallShapes) -> re.Match[s
 def _is_opened(text: str, name: re.Match[str], shapes: CallShapes) -> bool:
     """Does the line hold what opens a call, the name, and what may stand behind it? One mistake is allowed."""
     line = text.rfind("\n", 0, name.start()) + 1
-    lead, rest = text[max(line, name.start() - _LEAD) : name.start()].strip(), text[name.end() :]
+    lead, rest = text[max(line, name.start() - _LEAD) : name.start()].strip(), text[name.end() : name.end() + _REST]
     end = rest.partition("\n")[0].strip()
     end = end[:-1] if end[:-1] in shapes.behind else end
     for opener in shapes.openers:
@@ -91,7 +91,7 @@ def _is_near(lead: str, opener: str) -> bool:
 
 def _has_argument(text: str, name: re.Match[str], tools: Tools | None) -> bool:
     """Does an argument of the tool stand behind its name, with a sign that gives it a value?"""
-    rest = text[name.end() : name.end() + 200]
+    rest = text[name.end() : name.end() + _REST]
     return any(re.match(rf"{_GAP}{re.escape(key)}{_SIGN}", rest) for key in lacking(tools, name[0], {}))
 
 

@@ -288,7 +288,7 @@ class Surroundings:
 
     def _doubt_in(self, region: re.Match[str], last: Any, start: int) -> Doubt | None:
         # JSON or code in a fence that the grammar takes for markup: prompts ask for it
-        is_tagged = self._read(self._region_start, start + 9).lstrip()[:1] == "<"
+        is_tagged = self._read(start, start + 9).lstrip()[:1] == "<"
         is_habit = region["fence"] and self._is_markup and not is_tagged
         if is_habit and not (type(last) is Text and _ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
             return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar import registry
 from outspoken.grammar.value_markup import closing_forms, opening_forms, value_ends
@@ -122,8 +122,8 @@ def _texts_of(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
-        held: Any = value
-        for one in held.values() if isinstance(value, dict) else held:
+        held = cast("dict[str, Any] | list[Any]", value)
+        for one in held.values() if isinstance(held, dict) else held:
             yield from _texts_of(one)
 
 
@@ -155,7 +155,8 @@ def _of_text(
         found.append(Objection("repeated-argument", f"the argument `{repeated}` is given twice, with two values"))
     if text and loses_path(text):
         found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
-    if node.looseness == "certain" or (node.looseness and is_unlike):
+    is_certain = node.looseness == "certain" and (not is_action or bool(state.recorder.edits))
+    if is_certain or (node.looseness and is_unlike):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
     if node.ends_by_chance and "payload" not in node.kinds:
         shapes, tools = call_shapes(registry.automaton(state.header.format)), state.context.tools
