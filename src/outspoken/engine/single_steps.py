@@ -150,7 +150,7 @@ class SingleSteps:
             state.missing_closer_at = text.offset
         if kind != "end":
             return self.recovery.on_refused(state.missing_closer_at - text.base)
-        text.scan = match.end()
+        text.scan = match.start() + 1  # the next call may begin within it: its opener is nearly the end of this one
         return True
 
     def text_step(self, free: Transition, which: str) -> Any:
