@@ -92,10 +92,9 @@ class LooseMarkup:
         something else has to speak for it.
         """
         low = text.lower()
-        matches = [*self._search.finditer(low)]
+        matches = [m for m in self._search.finditer(low) if not _is_mentioned(low, *m.span())]
         if self._is_closed_within([match[0] for match in matches]):
             return "certain"
-        matches = [m for m in matches if not _is_mentioned(low, *m.span())]
         sides = [-1 if match[0] in self._closers else 1 for match in matches]
         if not sides or (sum(sides) == 0 and min(accumulate(sides)) >= 0):
             return ""

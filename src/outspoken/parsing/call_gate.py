@@ -150,7 +150,8 @@ class CallGate:
             count = bisect_left(segments, start, key=_start_of)
             open = self._reader.open_segment() if count == len(segments) else None
             open = None if open is not None and open.span[0] >= start else open
-            self._doubt = self._surroundings.doubt_of(segments, count, start, open)
+            is_action = isinstance(begin, _Actions)
+            self._doubt = self._surroundings.doubt_of(segments, count, start, open, is_action=is_action)
         doubt, ending = self._doubt, self._ending_of(begin)
         if doubt is not None and ending is None and not final:
             return False

@@ -1,7 +1,7 @@
 """Near misses: texts that are a marker with a mistake in it.
 
 One mistake is a character that is missing, added or replaced, or two neighbours that are swapped; a doubled character
-is an added one. A marker in another case, all of it or a part, has one mistake, too.
+is an added one. A marker in another case, all of it or a part, has one mistake, too, if it is more than words.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from functools import lru_cache
 LONG_MARKER = 12
 #: A marker that is shorter than this is recognised only where it is intact.
 SHORT_MARKER = 4
+#: Words alone, which are no markup.
+_WORDS = re.compile(r"[\w\s:.\-]+")
 #: No mistake adds a line break, or puts one in the place of a character.
 _ANY = r"[^\n]"
 #: What may be in the place of the last character: neither white space, nor the first letter of a word behind a marker
@@ -60,7 +62,7 @@ def near_miss_pattern(written: str) -> str:
         mistakes.append(f"{_not_behind(written, i)}{rest or _before_other(written[i])}")
         intact = [re.escape(written[i]) + pattern] if pattern else []
         pattern = f"(?:{'|'.join([*intact, *mistakes])})"
-    if written.lower() != written.upper():
+    if _has_case(written):
         pattern = f"(?:(?i:{re.escape(written)})|{pattern})"
     return f"(?!{_ANY}?{re.escape(written)}){pattern}"
 
@@ -77,12 +79,18 @@ def near_misses(text: str, pos: int, written: str) -> list[tuple[int, int]]:
     return [(pos + length, mistakes) for length, mistakes in _near_lengths(near, written)]
 
 
+@lru_cache(maxsize=4096)
+def _has_case(written: str) -> bool:
+    """Is another case of a marker still this marker? Words such as `Action:` are also those of prose."""
+    return written.lower() != written.upper() and not _WORDS.fullmatch(written)
+
+
 @lru_cache(maxsize=16384)
 def _near_lengths(text: str, written: str) -> tuple[tuple[int, int], ...]:
     """The same for a text that is no longer than `written` with its mistakes: lengths with the number of mistakes."""
     most = mistakes_allowed(written)
     size = len(written)
-    if most and text[:size] != written and text[:size].lower() == written.lower():
+    if most and text[:size] != written and text[:size].lower() == written.lower() and _has_case(written):
         return ((size, 1),)
     found: list[tuple[int, int]] = []
     rows: list[list[int]] = [list(range(size + 1))]  # rows[j][i]: mistakes between text[:j] and written[:i]

@@ -193,15 +193,17 @@ class Surroundings:
         """What stands before an offset was decided: it opens no region."""
         self._at, self._region, self._region_doubt = max(self._at, offset), None, None
 
-    def doubt_of(self, segments: Sequence[Any], count: int, start: int, open: Any = None) -> Doubt | None:
-        """Why the call that starts at an offset may only be said; None if it was made.
+    def doubt_of(
+        self, segments: Sequence[Any], count: int, start: int, open: Any = None, *, is_action: bool = False
+    ) -> Doubt | None:
+        """Why the call or action that starts at an offset may only be said; None if it was made.
 
         The first `count` of the segments stand before it, and then `open`, text or reasoning that has not ended.
         """
         last = open if open is not None else self._last_of(segments, count)
         cut = last if isinstance(last, Reasoning) and self._is_cut(last, start) else None
         self._follow(segments, count, start, cut, open)
-        doubt = self._doubt_in(self._region, last, start) if self._region is not None else None
+        doubt = self._doubt_in(self._region, last, start, is_action) if self._region is not None else None
         lead = last if isinstance(last, Text) else cut
         if doubt is None and lead is not None:
             doubt = self._doubt_beside(lead, start)
@@ -286,10 +288,10 @@ class Surroundings:
         closer = self._thinks.closer.search(behind)
         return closer is None or bool(behind[: closer.start()].strip())
 
-    def _doubt_in(self, region: re.Match[str], last: Any, start: int) -> Doubt | None:
-        # JSON or code in a fence that the grammar takes for markup: prompts ask for it
-        is_tagged = self._read(start, start + 9).lstrip()[:1] == "<"
-        is_habit = region["fence"] and self._is_markup and not is_tagged
+    def _doubt_in(self, region: re.Match[str], last: Any, start: int, is_action: bool) -> Doubt | None:
+        # JSON, or code of actions, in a fence that the grammar takes for markup: prompts ask for it
+        begin = self._read(start, start + 9).lstrip()[:1]
+        is_habit = region["fence"] and self._is_markup and (begin in ("{", "[") or (is_action and begin != "<"))
         if is_habit and not (type(last) is Text and _ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
             return None
         if self._region_doubt is None:
@@ -367,7 +369,7 @@ def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, 
     for at, segment in enumerate(segments):
         if segment.kind not in MADE:
             continue
-        doubt = surroundings.doubt_of(segments, at, segment.span[0])
+        doubt = surroundings.doubt_of(segments, at, segment.span[0], is_action=segment.kind == "action")
         if doubt is None:
             continue
         verdict = doubt.decide(segment.span[1], segments[at + 1 :], read, len(raw), final=True)

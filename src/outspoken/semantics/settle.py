@@ -70,7 +70,10 @@ class _Settler:
     def add(self, segments: list[Any], at: int) -> int:
         """Add the segment at a place in a list, or what becomes of it; returns the place of the next one."""
         segment = segments[at]
-        doubt = self._surroundings.doubt_of(segments, at, segment.span[0]) if segment.kind in MADE else None
+        doubt = None
+        if segment.kind in MADE:
+            is_action = segment.kind == "action"
+            doubt = self._surroundings.doubt_of(segments, at, segment.span[0], is_action=is_action)
         if doubt is None or segment.status not in ("ok", "repaired"):
             self._keep(segment)
             return at + 1

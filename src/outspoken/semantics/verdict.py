@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar import registry
 from outspoken.grammar.value_markup import closing_forms, opening_forms, value_ends
+from outspoken.patterns.markup_search import is_distinct_marker
 
 from . import repeated_keys
 from .call_shapes import call_shapes, holds_shape
@@ -188,6 +189,9 @@ def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
     if not 0 <= end <= node.start or (state.output.segments and state.output.segments[-1].span[1] != end):
         return False
     read = state.source.slice
+    closers = closing_forms(registry.automaton(state.header.format))
+    if read(max(end - _LONGEST, 0), end).rstrip().endswith(tuple(filter(is_distinct_marker, closers))):
+        return False  # that one ended, though it could not be read
     is_own_line = read(max(end - _LONGEST, 0), end).rstrip(" \t").endswith("\n") or read(end, end + 1) == "\n"
     return is_empty or not is_own_line
 
