@@ -63,7 +63,7 @@ def near_miss_pattern(written: str) -> str:
         intact = [re.escape(written[i]) + pattern] if pattern else []
         pattern = f"(?:{'|'.join([*intact, *mistakes])})"
     if _has_case(written):
-        pattern = f"(?:(?i:{re.escape(written)})|{pattern})"
+        pattern = f"(?:{''.join(map(_any_case, written))}|{pattern})"
     return f"(?!{_ANY}?{re.escape(written)}){pattern}"
 
 
@@ -77,6 +77,12 @@ def near_misses(text: str, pos: int, written: str) -> list[tuple[int, int]]:
     """
     near = text[pos : pos + len(written) + mistakes_allowed(written)]
     return [(pos + length, mistakes) for length, mistakes in _near_lengths(near, written)]
+
+
+def _any_case(char: str) -> str:
+    """The pattern of a character in any case. `regex` finds no part of a text behind flags that stand in a group."""
+    cases = sorted({char, char.lower(), char.upper()})
+    return f"[{''.join(cases)}]" if len(cases) > 1 else re.escape(char)
 
 
 @lru_cache(maxsize=4096)
