@@ -57,6 +57,29 @@ def index_path(folder: Path) -> Path:
     return folder / "compiled" / "index.json"
 
 
+class CallSigns(NamedTuple):
+    """What is in every text that holds a call of one of these formats, as patterns; see `detection.call_signs`."""
+
+    formats: list[str]
+    patterns: list[str]
+
+    def to_json(self) -> str:
+        """The signs as JSON text, the same for the same grammars on every machine."""
+        return json.dumps({"version": VERSION, **self._asdict()}, ensure_ascii=False, indent=0) + "\n"
+
+
+def read_signs(folder: Path) -> CallSigns | None:
+    """The signs of calls in a folder of grammars; None if there are none of this version.
+
+    Whether the grammars have changed since is not looked at: that would cost more than it tells.
+    """
+    try:
+        data: dict[str, Any] = json.loads((folder / "compiled" / "signs.json").read_text("utf-8"))
+        return CallSigns(**data) if data.pop("version") == VERSION else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def read_index(folder: Path) -> FormatIndex | None:
     """The index of a folder of grammars; None if there is none, or if it is out of date.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from outspoken.detection.call_signs import may_be_other
 from outspoken.engine.parse_steps import ParseStep
 from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
@@ -21,6 +22,7 @@ from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
+from outspoken.semantics.orphan_closers import orphan_closer, orphan_diagnostic
 from outspoken.semantics.said import Surroundings
 from outspoken.semantics.segments import reply_of
 from outspoken.semantics.settle import settle
@@ -29,6 +31,7 @@ from outspoken.semantics.think_markers import think_markers
 from outspoken.semantics.unread_markup import markup_search, unread_markup
 
 from .options import ReadOptions, proves_end
+from .other_format import other_format
 from .prompt_prefix import PromptEnd, PromptState, after_anchor
 
 if TYPE_CHECKING:
@@ -63,6 +66,7 @@ class ResponseReader:
         log: list[ParseStep] | None = None,
     ) -> None:
         """With a `log`, markers are read one by one, and each step of the parsers is appended to it."""
+        self._options = options
         self.format, tools, repair, self._on_error, self.settings, page, given, echoes, exact = options
         self._max_chars = self.settings.max_chars
         self._length = 0
@@ -208,6 +212,8 @@ class ResponseReader:
             if settled.withdrawn:
                 recorder.withdraw(settled.withdrawn, [getattr(s, "status", "ok") for s in output.segments])
         pending = [*recorder.diagnostics, *self._unread_markup(format, automaton, quoted)]
+        if not quoted and may_be_other(output.segments):
+            pending += self._other_reading(raw, format)
         diagnostics = place_diagnostics(pending, raw) if pending else []
         return reply_of(raw, format, output, recorder.status, diagnostics, recorder.repairs)
 
@@ -221,6 +227,13 @@ class ResponseReader:
             return unread_markup(output.segments, None, None, tools, refused, quoted)
         reported = [*quoted, *[found.span for found in recorder.diagnostics if found.code == "unclosed-markup"]]
         return unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported)
+
+    def _other_reading(self, raw: str, format: str | None) -> list[PendingDiagnostic]:
+        """Diagnostics for calls of another format than the named one, and for reasoning that never began."""
+        segments, automaton = self._builder.output.segments, self._automaton
+        found = other_format(raw, segments, self._options) if self.format is not None else []
+        closer = None if found else orphan_closer(raw, segments, think_markers(automaton), self._prefix)
+        return found if closer is None else [orphan_diagnostic(closer, automaton, format)]
 
     @property
     def exact(self) -> frozenset[str]:

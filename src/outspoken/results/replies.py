@@ -34,7 +34,10 @@ Span = tuple[int, int]
 Status = Literal["ok", "repaired", "truncated", "invalid"]
 
 #: The codes of diagnostics for markup of calls that could not be read.
-_FAILED_CALL = frozenset({"unread-markup", "unclosed-markup", "unclosed-section", "unread-entry", "invalid-list"})
+_FAILED_CALL = frozenset({
+    "invalid-list", "orphan-closer", "other-format", "unclosed-markup", "unclosed-section", "unread-entry",
+    "unread-markup",
+})  # fmt: skip
 
 #: From best to worst.
 STATUSES: tuple[Status, ...] = ("ok", "repaired", "truncated", "invalid")
