@@ -100,7 +100,10 @@ def change(path: Path, before: str, after: str) -> None:
 
 def test_everything_is_compiled_as_it_is_now() -> None:
     assert compiler.is_current(), "run `python -m tools.compile`, or ./tools/test, which does it"
-    assert files(grammars_folder()) == {f"{name}.{kind}" for name in NAMES for kind in ("json", "py")} | {"index.json", "signs.json"}
+    assert files(grammars_folder()) == {f"{name}.{kind}" for name in NAMES for kind in ("json", "py")} | {
+        "index.json",
+        "signs.json",
+    }
 
 
 @in_one_item("name", SOME)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from outspoken.detection.call_signs import signs_in
 from outspoken.results.pending_diagnostics import PendingDiagnostic
-from outspoken.results.replies import Reasoning, Reply, Segment
+from outspoken.results.replies import Reasoning, Segment
 
 from .options import ReadOptions
 
@@ -15,7 +15,7 @@ _NOUNS = {"tool_call": "call", "action": "action", "payload": "payload"}
 
 
 def other_format(raw: str, segments: list[Segment], options: ReadOptions) -> list[PendingDiagnostic]:
-    """The diagnostic that says which format the calls of a text are in, if another one than the named one reads some."""
+    """The diagnostic that says which format the calls of a text are in, if another one than the named one has some."""
     from .response_reader import ResponseReader
 
     text = raw[: _end_of_signs(raw)]
@@ -27,7 +27,7 @@ def other_format(raw: str, segments: list[Segment], options: ReadOptions) -> lis
         return []
     message = f"this reads as {reply.format}, {_counted(made)}"
     helps = (f'pass format="{reply.format}" or format="auto"',)
-    return [PendingDiagnostic("other-format", message, made[0].span, "warning", options.format, "", (), helps)]
+    return [PendingDiagnostic("other-format", message, made[0].span, "error", options.format, "", (), helps)]
 
 
 def _counted(segments: list[Segment]) -> str:

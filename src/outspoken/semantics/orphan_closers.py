@@ -34,7 +34,7 @@ def orphan_closer(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None
 def orphan_diagnostic(closer: re.Match[str], automaton: Automaton, format: str | None) -> PendingDiagnostic:
     """What is reported of such a tag."""
     message = f'reasoning ends here that never began: pass prefix="{_opener_of(closer, automaton)}"'
-    return PendingDiagnostic("orphan-closer", message, closer.span(), "warning", format, "the end of reasoning")
+    return PendingDiagnostic("orphan-closer", message, closer.span(), "error", format, "the end of reasoning")
 
 
 def _is_opened(before: str, closer: re.Match[str], thinks: ThinkMarkers) -> bool:
