@@ -37,7 +37,7 @@ def said(reply: Reply) -> list[str]:
     return [f"{d.code}: {d.message}" for d in reply.diagnostics if d.code in ("other-format", "orphan-closer")]
 
 
-@pytest.mark.parametrize("format", ["hermes", "qwen3_coder", "glm_4_5", "kimi_k2", "json", "text", "deepseek_r1"])
+@pytest.mark.parametrize("format", ["hermes", "qwen3_coder", "glm_4_5", "kimi_k2", "json", "deepseek_r1"])
 @pytest.mark.parametrize(("text", "other"), [(DEEPSEEK, "deepseek_v3_1"), (MISTRAL, "mistral")])
 def test_calls_of_another_format_are_reported(format: str, text: str, other: str) -> None:
     reply = both(text, format)
@@ -51,7 +51,7 @@ def test_calls_of_another_format_are_reported(format: str, text: str, other: str
 def test_what_is_counted() -> None:
     text = '<tool_call>\n{"name": "tide", "arguments": {}}\n</tool_call>\n'
     assert said(both(text * 3, "mistral")) == ["other-format: this reads as hermes, 3 calls"]
-    click = "<tool_call>\n{\"name\": \"computer_use\", \"arguments\": {\"action\": \"wait\", \"time\": 2}}\n</tool_call>"
+    click = '<tool_call>\n{"name": "computer_use", "arguments": {"action": "wait", "time": 2}}\n</tool_call>'
     assert said(both(click, "mistral"))[0].startswith("other-format: this reads as ")
     assert said(both(text[:-20], "mistral")) == ["other-format: this reads as hermes, 1 call"]
 

@@ -211,8 +211,10 @@ class ResponseReader:
             recorder.lower_status(settled.lowest)
             if settled.withdrawn:
                 recorder.withdraw(settled.withdrawn, [getattr(s, "status", "ok") for s in output.segments])
-        pending = [*recorder.diagnostics, *self._unread_markup(format, automaton, quoted)]
-        if not quoted and may_be_other(output.segments):
+        unread = self._unread_markup(format, automaton, quoted)
+        pending = [*recorder.diagnostics, *unread]
+        is_prose = any(found.severity == "note" for found in unread)  # about the format's own markup
+        if not quoted and not is_prose and may_be_other(output.segments):
             pending += self._other_reading(raw, format)
         diagnostics = place_diagnostics(pending, raw) if pending else []
         return reply_of(raw, format, output, recorder.status, diagnostics, recorder.repairs)
@@ -231,7 +233,7 @@ class ResponseReader:
     def _other_reading(self, raw: str, format: str | None) -> list[PendingDiagnostic]:
         """Diagnostics for calls of another format than the named one, and for reasoning that never began."""
         segments, automaton = self._builder.output.segments, self._automaton
-        found = other_format(raw, segments, self._options) if self.format is not None else []
+        found = other_format(raw, segments, self._options) if self.format not in (None, registry.PLAIN) else []
         closer = None if found else orphan_closer(raw, segments, think_markers(automaton), self._prefix)
         return found if closer is None else [orphan_diagnostic(closer, automaton, format)]
 
