@@ -1,4 +1,4 @@
-"""A format that was named and is not the text's: the reply says which one is, or that the prompt began the reasoning."""
+"""A format that was named and is not the text's: the reply says which one is, or which prefix is missing."""
 
 from __future__ import annotations
 
