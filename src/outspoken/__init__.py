@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         ToolCallStart as ToolCallStart,
         ToolCallUnfinished as ToolCallUnfinished,
     )
+    from outspoken.results.held import Held as Held
     from outspoken.results.geometry import Box as Box, Point as Point, Screen as Screen
     from outspoken.results.replies import (
         JsonValue as JsonValue,

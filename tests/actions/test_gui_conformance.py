@@ -367,7 +367,8 @@ def test_pixels_of_the_screen() -> None:
 
 #: Malformed responses that we read otherwise than was proposed: the row, what we read, and why.
 WILD: dict[str, tuple[Any, str]] = {
-    "wild-010": ({"type": None, "text": None}, "what is left of the call does not say that it is one; it stays text")
+    "wild-001": ({"type": None, "point": None}, "the end of the text does not prove that no argument follows"),
+    "wild-010": ({"type": None, "text": None}, "what is left of the call does not say that it is one; it stays text"),
 }
 
 

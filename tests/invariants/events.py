@@ -63,7 +63,9 @@ class EventChecker:
                 self.receive_action(event)
             case PayloadParsed():
                 self.others.append(event.payload)
-            case PayloadPreview() | PayloadUnfinished():
+            case PayloadUnfinished():
+                self.others.append(event.payload)
+            case PayloadPreview():
                 raise ViolationError("events", f"{event} comes of no registry of payloads")
             case Done():
                 raise ViolationError("events", "Done comes before the end")

@@ -159,3 +159,39 @@ def test_json_on_the_line_of_a_fence_is_no_label(mark: str, label: str) -> None:
         for behind in (mark, f"\n{mark}", f"\n{mark}\nDone."):
             read = read_json(f'{mark}{label}{{"a": 1,{gap}"b": [2]}}{behind}')
             assert (read.value, read.status) == ({"a": 1, "b": [2]}, "ok")
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"), [("<think>", "</think>"), ("<Thinking>", "</Thinking>"), ("[THINK]", "[/THINK]")]
+)
+def test_values_in_reasoning_count_only_if_there_are_no_others(begin: str, end: str) -> None:
+    thought, said = '{"harbour": "X", "seats": 1}', '{"harbour": "Ystad", "seats": 12}'
+    for text in (
+        f"{begin}Maybe {thought}.{end}{said}",
+        f"{begin}{{broken {end}\n```json\n{said}\n```",
+        f"{thought}?{end}{said}",
+    ):
+        read = read_json(text)
+        assert (read.values, read.status) == (({"harbour": "Ystad", "seats": 12},), "ok"), text
+    only = read_json(f"{begin}Maybe {thought}.{end} None.")
+    assert only.value == {"harbour": "X", "seats": 1}
+    assert "in-reasoning" in [note.code for note in only.diagnostics]
+    assert read_json(f'{{"tag": "{end}"}} {said}').values[0] == {"tag": end}
+
+
+@pytest.mark.parametrize("line", ['Row {n}: {{"id": {n}}}', '```json\n{{"id": {n}}}\n```'])
+def test_sound_values_cost_no_budget(line: str) -> None:
+    read = read_json("\n".join(line.format(n=n) for n in range(3000)))
+    assert [value["id"] for value in read.values] == list(range(3000))
+
+
+def test_text_that_is_too_damaged_is_reported() -> None:
+    read = read_json("\n".join(f'Row {n}: {{"id": {n},}} [a' for n in range(3000)))
+    assert len(read.values) < 3000
+    assert {"too-damaged", "torn-json"} & {note.code for note in read.diagnostics}
+
+
+@pytest.mark.parametrize("value", ['"/tmp" + "/a"', '"a" & "b"', '"a" + "b" + "c"'])
+def test_strings_are_not_computed(value: str) -> None:
+    assert read_json(f'{{"path": {value}}}').value is None
+    assert read_json('{"keys": "press "Ctrl" + "C" to copy"}').value == {"keys": 'press "Ctrl" + "C" to copy'}

@@ -269,3 +269,17 @@ def test_models_of_proposals_are_unions_by_action() -> None:
     for model in (SchemaProposal, DataProposal):
         items = model.model_json_schema()["properties"]["operations"]["items"]
         assert items["discriminator"]["propertyName"] == "action"
+
+
+def test_payloads_are_proven() -> None:
+    """What is cut or repaired is used only if it is certain, and what the model describes."""
+
+    class Seats(BaseModel):
+        seats: int
+
+    registry = PayloadRegistry([PayloadType("ferry", "FERRY:", Seats)])
+    for data in ('{"seats": 12', '{"seats": 12,5}', '{"seats": 010}', '{"seats": 1/2}', '{"seats": 12,, "sxts": 3}'):
+        reply = registry.parse(f"FERRY: {data}", finish_reason="stop")
+        assert reply.payloads == [], data
+        assert reply.unfinished_payloads, data
+    assert registry.parse('FERRY: {"seats": 12,}').payloads[0].data == {"seats": 12}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.matchers import NamedOperation
 
@@ -148,17 +149,30 @@ class OperationWriter:
         add = "text" if role == "TEXT" else "reasoning"
         leads, ends = trims and after_marker, trims and not ends
         if leads or ends:
-            lead = "not out.after_text" if leads and role == "TEXT" else str(leads)
-            self._put(f"    piece, a = trimmed(text, pos, {end}, leads={lead}, ends={ends})", "    if piece:")
-            self._put(f"        out.{add}(piece, {self._offsets('a', 'a + len(piece)')})")
+            self._indent += 1
+            self._trim(end, leads=leads, ends=ends, unless="out.after_text" if role == "TEXT" else "")
+            self._put("if piece:", f"    out.{add}(piece, {self._offsets('a', 'a + len(piece)')})")
+            self._indent -= 1
         else:
             self._put(f"    out.{add}(text[pos:{end}], {self._offsets('pos', end)})")
+
+    def _trim(self, end: str, *, leads: bool, ends: bool, unless: str = "") -> None:
+        """The code for the `piece` up to an end without white space round it, and for its start `a`, as of `trimmed`.
+
+        The white space before it is kept if what is said by `unless` is true.
+        """
+        self._put("a = pos", f"piece = text[pos:{end}]")
+        strip = [f"piece = piece.lstrip({literal(BLANK)})", f"a = {end} - len(piece)"]
+        if leads:
+            self._put(*([f"if not {unless}:", *[f"    {line}" for line in strip]] if unless else strip))
+        if ends:
+            self._put(f"piece = piece.rstrip({literal(BLANK)})")
 
     def _value(self, end: str, *, leads: bool, ends: bool) -> None:
         """The code for the bare text of an argument."""
         d = self._top()
         if leads or ends or self._answers:
-            self._put(f"piece, a = trimmed(text, pos, {end}, leads={leads}, ends={ends})")
+            self._trim(end, leads=leads, ends=ends)
         else:
             self._put(f"piece = text[pos:{end}]")
         if self._answers:

@@ -149,7 +149,7 @@ class StateWriter(OperationWriter):
             self._block(lambda: self._end(config))
             self._marker(state)
             return
-        if config.leading_markers:
+        if any(not step.inserted for step in config.leading_markers):
             branches = self._branches_of(config, state, "leading")
             self._put(f"m = {self._match(branches)}(text, pos)", "if m is not None:")
             self._block(lambda: self._take_branch(branches))
@@ -197,7 +197,7 @@ class StateWriter(OperationWriter):
     def _marker(self, state: State) -> None:
         """The code for a marker or an embedded value."""
         config = state.config
-        if config.markers:
+        if any(not step.inserted for step in config.markers):
             branches = self._branches_of(config, state, "match")
             self._put(f"m = {self._match(branches)}(text, pos)", "if m is not None:")
             self._block(lambda: self._take_branch(branches))
@@ -301,7 +301,7 @@ class StateWriter(OperationWriter):
             self._put("if m is not None:", "    e = m.start()")
             return
         spaces, chars = markers.chars  # what follows does inline what `search_by_chars` does
-        stopped = ["stopped = True"] * notes_stops
+        match, stopped = self._match(branches), ["stopped = True"] * notes_stops
         self._put("e = pos", *["stopped = False"] * notes_stops, "while True:")
         self._indent += 1
         if len(chars) == 1:
@@ -311,13 +311,12 @@ class StateWriter(OperationWriter):
             self._put(f"if e >= n or text[e] not in {literal(chars)}:")  # a marker often stands right here
             self._put(f"    m = {first}(text, e)", "    if m is None:", "        break", "    e = m.start()")
         if spaces:
-            find = self._global("spaced", "lazy_search", pattern, spaces, chars)
             before = self._global("spaces", "", spaces)
-            self._put(f"if e > pos and text[e - 1] in {before}:", f"    m = {find}(text, pos)")
-            self._put(
-                "    if m is not None:", "        e = m.start()", *[f"    {line}" for line in stopped], "    break"
-            )
-        self._put(f"m = {self._match(branches)}(text, e)", "if m is not None:", "    break", "e += 1", *stopped)
+            self._put(f"if e > pos and text[e - 1] in {before}:", "    k = e - 1")
+            self._put(f"    while k > pos and text[k - 1] in {before}:", "        k -= 1")
+            self._put(f"    while k < e and (m := {match}(text, k)) is None:", "        k += 1")
+            self._put("    if k < e:", "        e = k", "        break")
+        self._put(f"m = {match}(text, e)", "if m is not None:", "    break", "e += 1", *stopped)
         self._indent -= 1
 
     def _free_to_end(self, free: Transition, role: str, after_marker: bool) -> None:

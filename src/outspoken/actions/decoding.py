@@ -15,6 +15,7 @@ from outspoken.results.geometry import Point, Space
 from outspoken.results.settings import DEFAULT, Settings
 
 from .fields import CONVERSIONS, JSON_TEXT, SUBMIT, FieldError, field_type, json_text, read_path, read_point, read_value
+from .lost_arguments import lost_argument
 from .mapping import PARTS, MappingRule, find_argument, mapping_of
 from .rule_fields import FieldSource
 
@@ -65,13 +66,15 @@ def decode_action(
         return None
     decoder = FieldDecoder(header, settings, rule, name)
     name = mapping.name_of(name, arguments)
+    subject = f"`{name}`" if name else "the action"
     try:
         fields = decoder.fields(arguments)
     except FieldError as error:
-        subject = f"`{name}`" if name else "the action"
         return DecodedAction(unknown_action(name, arguments, common), f"{subject} {error}", error.argument)
     used = {key for condition in rule.conditions for key in condition.keys} | decoder.used
     extra = _as_data(_without(arguments, used))
+    if lost := lost_argument(rule, extra, fields):
+        return DecodedAction(unknown_action(name, arguments, common), f"{subject} {lost}")
     action = build_action(rule.model, {**common, "name": name, "extra": extra, **fields})
     return DecodedAction(action, clamped=tuple(decoder.clamped))
 
@@ -170,12 +173,17 @@ class FieldDecoder:
         return {**fields, **{name: ElementRef.of(parts) for name, parts in references.items()}}
 
     def _source(self, origin: FieldSource, arguments: dict[str, Any]) -> tuple[str, Any]:
-        """The argument that a field comes from, and its value; None if it is absent."""
+        """The argument that a field comes from, and its value; None if it is absent. Half a point is an error."""
+        missing = ""
         for source in origin.sources:
             found = [find_argument((key,), arguments) for key in source]
             if all(value is not None for _, value in found):
                 self.used.update(source)
                 return source[0], found[0][1] if len(found) == 1 else [value for _, value in found]
+            if any(value is not None for _, value in found):
+                missing = missing or next(key for key, value in found if value is None)
+        if missing:
+            raise FieldError(missing, f"needs `{missing}`")
         return origin.sources[0][0], None
 
     def _decode_or_skip(

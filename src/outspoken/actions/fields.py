@@ -44,6 +44,8 @@ _KEYS = {
     "numlock": "num_lock", "scrolllock": "scroll_lock",
 }  # fmt: skip
 _KEY_FIELDS = frozenset({"keys", "modifiers", "key"})
+#: What no name of a key of several characters holds.
+_NO_KEY = re.compile(r"[\"'`“”‘’()\[\]{}<>=:;,|]")
 _BUTTONS = {"wheel": "middle", "primary": "left", "secondary": "right"}
 
 
@@ -279,7 +281,7 @@ def _keys(value: Any, argument: str) -> list[str]:
     """Keys from a list, or from text with `+` or white space between them."""
     listed = _list_of(value)
     parts = _split_keys(_text(value, argument)) if listed is None else [_text(item, argument) for item in listed]
-    keys = [key_name(part) for part in parts]
+    keys = [_known_key(part, argument) for part in parts]
     if not keys:
         raise FieldError(argument, f"needs a key in `{argument}`")
     return keys
@@ -313,7 +315,14 @@ def key_name(word: str) -> str:
 
 
 def _key(value: Any, argument: str) -> str:
-    return key_name(_text(value, argument))
+    return _known_key(_text(value, argument), argument)
+
+
+def _known_key(word: str, argument: str) -> str:
+    """The canonical name of a key. Raises FieldError for a word that holds signs of the text round it."""
+    if len(word) != 1 and (not word or _NO_KEY.search(word)):
+        raise FieldError(argument, f"needs a key in `{argument}`, got {word[:40]!r}")
+    return key_name(word)
 
 
 def _element(value: Any, argument: str) -> ElementRef:

@@ -164,6 +164,12 @@ class ActionMapping:
         """True if the word names an action, as its name or in an argument, possibly with other arguments."""
         return normalize_word(word, self.any_case) in self._words
 
+    @cached_property
+    def expression(self) -> re.Pattern[str]:
+        """Finds the beginning of an action that is written as a call in Python."""
+        words = sorted((word for word in self._by_name if word), key=len, reverse=True)
+        return re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, words)) or '(?!)'})\(", re.IGNORECASE)
+
     def is_taken(self, name: str, tools: Tools | None) -> bool:
         """True if a name is that of a given tool that is no action, though the format has an action of this name.
 
@@ -171,12 +177,12 @@ class ActionMapping:
         """
         if tools is None or name not in tools:
             return False
-        known = self._keys(name)
+        known = self.arguments_of(name)
         properties: Any = (tools.schema(name) or {}).get("properties")
         listed = cast("dict[str, Any]", properties).keys() if isinstance(properties, dict) else ()
         return not known.issuperset(tools.required(name)) or (bool(listed) and known.isdisjoint(listed))
 
-    def _keys(self, name: str) -> set[str]:
+    def arguments_of(self, name: str) -> set[str]:
         """The arguments that the actions of a name may have."""
         found: set[str] = set()
         for rule in self._by_name.get(normalize_word(name, self.any_case), ()):

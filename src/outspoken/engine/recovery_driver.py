@@ -132,7 +132,7 @@ class RecoveryDriver:
         left = max(at - LOOKBEHIND, self.text.origin)
         text = self.text.slice(left, min(at + _LONGEST_MARKER, self.text.end))
         for step in self.automaton.top_level_markers:
-            match = marker_forms(step).regex.match(text, at - left)
+            match = marker_forms(step).match(text, at - left)
             if match is not None:
                 return step, left + match.end()
         return None, 0

@@ -61,13 +61,13 @@ class FastPath:
         #: matches the markers that may precede all text, or None
         self.match_leading: Any = module.match_leading
         self._markup = MarkupSearch(module.MARKERS, module.WEAK_MARKERS, module.LINE_MARKERS, module.ACTIONS)
-        self._openers: tuple[str, ...] = module.OPENERS
+        self._openers: tuple[str, ...] = tuple([opener.lower() for opener in module.OPENERS])
         self._overlap: int = module.OVERLAP
-        self._loose_markup = MarkupSearch([marker.lower() for marker in module.MARKERS])
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
-        tags, closer = module.THINK_TAGS, module.THINK_CLOSER
+        tags, closer, bare = module.THINK_TAGS, module.THINK_CLOSER, module.THINK_BARE
         #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
-        self.thinks = ThinkMarkers(re.compile(tags), re.compile(closer)) if closer else None
+        finds_bare = re.compile(bare) if bare else None
+        self.thinks = ThinkMarkers(re.compile(tags), re.compile(closer), finds_bare) if closer else None
         self._prompt_end: str = module.PROMPT_END
         self._read: Any = module.read_sound
 
@@ -116,62 +116,62 @@ class FastPath:
 
         The parser reports it.
         """
-        behind_call = False
-        for segment in output.segments:
-            if segment.__class__ is Text:
+        segments, before = output.segments, None
+        for segment in segments:
+            kind = segment.__class__
+            if kind is ToolCall:
+                if self._is_call_in_doubt(segment, tools, settings):
+                    return True
+            elif kind is Text:
                 if self._text_holds_markup(raw, segment, tools):
                     return True
-                if behind_call and goes_on_with_arguments(segment.text):
+                if before is ToolCall and goes_on_with_arguments(segment.text):
                     return True
-            elif segment.__class__ is Reasoning:
+            elif kind is Reasoning:
                 if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment):
-                    return True
-            elif segment.__class__ is ToolCall:
-                if self._is_call_in_doubt(segment, tools, settings):
                     return True
             elif self._value_markup.holds_phrase(getattr(segment, "raw", "")):
                 return True
-            behind_call = segment.__class__ is ToolCall
-        if self._prompt_end and self._begins_with_opener(output.segments):
+            before = kind
+        if self._prompt_end and self._begins_with_opener(segments):
             return True
-        return bool(self._openers) and self._ends_in_opener(raw, output.segments)
+        return before is Text and bool(self._openers) and self._ends_in_opener(raw, segments)
 
     def _is_call_in_doubt(self, call: ToolCall, tools: Tools | None, settings: Settings) -> bool:
         """May something speak against a call?"""
-        if self._call_holds_markup(call) or loses_path(call.arguments_text):
+        arguments, text = call.arguments, call.arguments_text
+        if self._value_markup.finds:
+            may_hold, holds_phrase = self._markup.may_hold, self._value_markup.holds_phrase
+            for value in arguments.values():
+                if value.__class__ is str and (may_hold(value) or holds_phrase(value)):
+                    return True
+        elif text.count(":") > len(arguments) and repeats(text, arguments):
+            return True
+        if loses_path(text):
             return True
         if tools is None:
             return False
-        name, arguments = call.name, call.arguments
-        if settings.schema_check != "off" and may_violate(tools, name, arguments):
+        if settings.schema_check != "off" and may_violate(tools, call.name, arguments):
             return True
-        return mentions(lacking(tools, name, arguments), arguments)
+        lacks = lacking(tools, call.name, arguments)
+        return bool(lacks) and mentions(lacks, arguments)
 
     def _begins_with_opener(self, segments: list[Any]) -> bool:
         """May the response begin with the rest of an opening marker that the prompt begins, with a mistake?"""
         if not segments or segments[0].__class__ is not Text or segments[0].span[0] > 0:
             return False
-        begin = segments[0].text[:_TAIL]
+        begin = segments[0].text[:_TAIL].lower()
         is_rest = len(segments) > 1 and len(begin.strip()) <= _FEW
         return is_rest or any(opener in begin for opener in self._openers)
 
     def _ends_in_opener(self, raw: str, segments: list[Any]) -> bool:
         """May the text end behind an opening marker with a mistake? The parser reports that the text is cut there."""
-        if not segments or segments[-1].__class__ is not Text:
-            return False
         first = max(segments[-1].span[0], len(raw.rstrip()) - _TAIL)
-        tail = raw[first:]
-        if not any(opener in tail for opener in self._openers):
-            return False
-        return any(find(raw, first) is not None for find in self._near_openers)
-
-    def _call_holds_markup(self, call: ToolCall) -> bool:
-        """May a value hold markup, or a call an argument twice?"""
-        if not self._value_markup.finds:
-            return repeats(call.arguments_text, call.arguments)
-        may_hold = self._loose_markup.may_hold
-        texts = [value for value in call.arguments.values() if value.__class__ is str]
-        return any(may_hold(text.lower()) or self._value_markup.holds_phrase(text) for text in texts)
+        tail = raw[first:].lower()
+        for opener in self._openers:
+            if opener in tail:
+                return any(find(raw, first) is not None for find in self._near_openers)
+        return False
 
     def _may_end_reasoning(self, raw: str, segment: Reasoning) -> bool:
         """Does a marker with a mistake stand where reasoning begins or in it, or a line begin as a call does?"""
@@ -193,8 +193,10 @@ class FastPath:
 
     def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:
         text = segment.text
-        if tools is not None and any(name in text for name in tools.names):
-            return True
+        if tools is not None:
+            for name in tools.names:
+                if name in text:
+                    return True
         if not self._overlap:
             return self._markup.is_in(text)
         start, end = segment.span

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from outspoken.engine.text_buffer import BLANKS, trimmed
-from outspoken.grammar.marker_search import Find, search_by_chars
+from outspoken.engine.text_buffer import BLANKS
+from outspoken.grammar.marker_search import Find
 from outspoken.json.scanner import UNSOUND, checked, read_at, scan_once
 from outspoken.notations.coerce import to_json
 from outspoken.notations.interface import notation
@@ -71,7 +71,6 @@ __all__ = [
     "end_think",
     "is_answer",
     "lazy",
-    "lazy_search",
     "mapping_of",
     "nest_action",
     "notation",
@@ -81,7 +80,6 @@ __all__ = [
     "scan",
     "schema_view_of",
     "to_json",
-    "trimmed",
     "types_of",
 ]
 
@@ -163,15 +161,5 @@ def lazy(scope: dict[str, Any], name: str, pattern: str, method: str = "match") 
     def first(text: str, *places: int) -> Any:
         found = scope[name] = getattr(re.compile(pattern), method)
         return found(text, *places)
-
-    return first
-
-
-def lazy_search(scope: dict[str, Any], name: str, pattern: str, spaces: str, chars: str) -> Find:
-    """The search for an expression at places with one of `chars`, and from the `spaces` before them."""
-
-    def first(text: str, pos: int) -> Any:
-        found = scope[name] = search_by_chars(re.compile(pattern).match, spaces, chars)
-        return found(text, pos)
 
     return first

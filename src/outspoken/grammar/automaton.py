@@ -20,7 +20,7 @@ Stack = tuple[int, ...]
 
 #: What a step means, and of what: ("begin", "json tool_call"), ("token", "TOOL_NAME"), ("field", "arguments"),
 #: ("end", "tool_call"), ("reopen", "tool_calls"), ("drop", ""), ("embedded_string", ""), ("insert", "<tool_call>"),
-#: ("replace", "<tool_call>"), ("odd", "").
+#: ("replace", "<tool_call>"), ("stray", ""), ("odd", "").
 Operation = tuple[str, str]
 Operations = tuple[Operation, ...]
 

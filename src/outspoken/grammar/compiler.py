@@ -23,6 +23,7 @@ from lark.lexer import TerminalDef
 from lark.parsers.lalr_analysis import LALR_Analyzer
 
 from outspoken.patterns.analysis import UnsafePatternError, first_chars, may_begin_match_of, may_grow, may_stay_open
+from outspoken.patterns.backtracking import backtracks
 from outspoken.patterns.syntax import without_groups
 from outspoken.results.errors import GrammarError
 
@@ -48,6 +49,15 @@ def compile_text(text: str, path: Path, *, recorded: dict[str, int] | None = Non
 
     `recorded` holds the checksums of its files, if it has any. Raises GrammarError as `compile_grammar` does.
     """
+    try:
+        return _compiled(text, path, recorded)
+    except re.error as error:
+        raise GrammarError(str(path), f"a regular expression cannot be read: {error}") from error
+    except RecursionError as error:
+        raise GrammarError(str(path), "it is nested too deeply") from error
+
+
+def _compiled(text: str, path: Path, recorded: dict[str, int] | None) -> Tables:
     header = read_header(text, str(path))
     starts = [START, *([BROKEN] if re.search(rf"^{BROKEN}\s*:", text, re.MULTILINE) else [])]
     try:
@@ -181,8 +191,12 @@ def terminal_of(name: str, definition: TerminalDef, written: Spelling | None, pa
     try:
         bounded = brief not in FREE_TEXT | EMBEDDED_VALUES
         growing, spanning = bounded and may_grow(regex), bounded and may_stay_open(regex)
+        is_slow = bounded and backtracks(regex)
     except UnsafePatternError as error:
         raise GrammarError(path, f"terminal `{brief}` cannot be read in a stream: {error}") from error
+    if is_slow:
+        why = "a repeat can read the same text in several ways, so a search may never end"
+        raise GrammarError(path, f"terminal `{brief}` backtracks without bound: {why}")
     return Terminal(
         name, brief, regex, canonical, growing, spanning, definition.priority, first_chars(regex) if bounded else ""
     )

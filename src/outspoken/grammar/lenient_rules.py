@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 
 from outspoken.patterns.near_miss import near_miss_pattern
+from outspoken.patterns.spellings import without_conditions
 
 from .automaton import Config, LenientRules, MissingCloser, Transition
+from .doubled_markers import MIN_DISTINCT, doubled_markers
 from .extra_closers import extra_closers
 from .near_keys import near_keys
 from .near_openers import near_openers
 from .tables import Terminal
 from .vocabulary import CALLS
 
-#: The least length of a marker that does not occur by chance.
-_MIN_DISTINCT = 6
 #: Characters of special tokens, which do not occur in text.
 _SPECIAL_TOKEN = re.compile(r"<[|｜]|\]<\]")
 _SPACES = r"\s{0,20}"
@@ -33,7 +33,9 @@ def insertions(config: Config) -> list[Transition]:
     if config.ends_reasoning:
         return near_openers(config)
     if free is None:
-        return [*near_keys(config), *extra_closers(config)]
+        return [*doubled_markers(config), *near_keys(config), *extra_closers(config)]
+    if free.terminal.short == "ARG_VALUE":
+        return doubled_markers(config)
     if free.terminal.short != "TEXT":
         return []
     found: list[Transition] = []
@@ -65,7 +67,7 @@ LENIENT_RULES = LenientRules(insertions, missing_closers)
 
 def is_distinct(step: Transition) -> bool:
     """Is the marker too long to occur by chance?"""
-    return len(step.terminal.canonical.strip()) >= _MIN_DISTINCT and step.terminal.short.startswith("_")
+    return len(step.terminal.canonical.strip()) >= MIN_DISTINCT and step.terminal.short.startswith("_")
 
 
 def begins_with_newline(terminal: Terminal) -> bool:
@@ -100,7 +102,7 @@ def _to_name(step: Transition, before: tuple[Transition, ...], named: bool) -> l
 def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
     """The beginning of another argument up to its value: anywhere for special tokens, otherwise at a line start.
 
-    Behind an intact closing marker, one of its markers may have a mistake.
+    Behind an intact closing marker, one of its markers may have a mistake, and the first may be missing or doubled.
     """
     found: list[MissingCloser] = []
     for closer in value_end.markers:
@@ -118,8 +120,9 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
             first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}{special}"
             found.append(MissingCloser(lead + _SPACES.join(parts), _regex(opener), first, "argument"))
             if is_distinct(closer):
-                intact = _spelled(closer)
-                with_mistake = [[near_miss_of(opener), name, *to_value]]
+                intact, bare = _spelled(closer), f"({without_conditions(named.terminal.regex)})"
+                with_mistake = [[near_miss_of(opener), name, *to_value], [bare, *to_value]]
+                with_mistake.append([re.escape(opener.terminal.canonical.strip()), _regex(opener), name, *to_value])
                 nexts = named.target.markers
                 if len(nexts) == 1 and is_distinct(nexts[0]):
                     with_mistake.append([_regex(opener), name, near_miss_of(nexts[0]), *to_value[1:]])

@@ -42,12 +42,13 @@ def find_nothing(text: str, pos: int = 0, **_: bool) -> None:
 
 def compile_search(source: str, markers: Sequence[Marker]) -> MarkerSearch:
     """A search of `re` for `source`, the alternatives of the markers."""
-    chars = searched_chars(markers)
-    if chars is None:
-        compiled = re.compile(f"{lookahead(markers)}(?:{source})")
+    found = searched_chars(markers)
+    if found is None:
+        chars = first_char_class(markers)  # a prefilter takes longer to make than it saves in text this short
+        compiled = re.compile(f"(?={chars})(?:{source})" if chars else source)
         return MarkerSearch(compiled.search, compiled.match)
     match = re.compile(source).match
-    return MarkerSearch(search_by_chars(match, *chars), match)
+    return MarkerSearch(search_by_chars(match, *found), match)
 
 
 def searched_chars(markers: Sequence[Marker]) -> tuple[str, str] | None:

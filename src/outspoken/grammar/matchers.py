@@ -323,7 +323,7 @@ class _Writer:
 
     def _is_whole_match(self, ops: tuple[Operation, ...], depth: int, goes_on: bool) -> bool:
         """Can the operations take the whole match as their token? The search is faster without a group."""
-        if self._anchored or depth < _MAX_DEPTH or any(name in ("replace", "odd") for name, _ in ops):
+        if self._anchored or depth < _MAX_DEPTH or any(name in ("replace", "stray", "odd") for name, _ in ops):
             return False  # the place of a damaged marker ends before white space that is skipped behind it
         return not goes_on or all(name in ("begin", "field") for name, _ in ops)
 

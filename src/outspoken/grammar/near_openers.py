@@ -7,6 +7,7 @@ too. So what follows must go on as the grammar says, up to a marker that does no
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from outspoken.patterns.near_miss import SHORT_MARKER, near_miss_pattern, near_misses
 from outspoken.patterns.spellings import look_ahead, spellings, without_conditions
@@ -20,6 +21,8 @@ SPACES = r"\s{0,20}"
 _MAX_MARKERS, _MAX_WAYS = 6, 12
 #: No more spellings of an opening marker are looked for than this.
 _MAX_FORMS = 4
+#: An opening marker with a mistake is no shorter than this.
+_SHORTEST = 3
 #: Another spelling than that of the grammar is no shorter than this.
 _LEAST_OTHER = 8
 #: How JSON begins that is not prose.
@@ -34,6 +37,9 @@ _STRAY_LETTER, _SENTENCE_END = r"(?<=(?<![^\n])[A-Za-z<{},])", r"(?<=[.!?:;)])"
 _STRING = r'"[^"\\\n]{0,200}"'
 #: Markers of other formats and of prose are written before the markers of this one are tried with a mistake.
 _PRIORITY = -9
+
+#: The patterns of what may follow a marker, one behind the other, up to one that is evidence.
+_Way = tuple[str, ...]
 
 
 def near_openers(config: Config) -> list[Transition]:
@@ -54,8 +60,9 @@ def near_openers(config: Config) -> list[Transition]:
                 others = [re.escape(form) for form in forms if not written.startswith(form)]
                 if others:
                     boundary += f"(?!{'|'.join(others)})"
-                regex = f"{boundary}{near_miss_pattern(written)}{condition}(?={SPACES}{following})"
-                if len(written) >= SHORT_MARKER and regex not in known:
+                space = r"[ \t]{0,9}" if opener.terminal.canonical[-1:] == " " else ""
+                regex = f"{boundary}{near_miss_pattern(written)}{space}{condition}(?={SPACES}{following})"
+                if len(written) >= _SHORTEST and regex not in known:
                     known.add(regex)
                     first = {written[0], written[0].swapcase(), written[1]}
                     found.append(_lenient(opener, "~", regex, "".join(sorted(first)), written))
@@ -130,22 +137,37 @@ def evidence(config: Config, *, mistaken: bool = False, is_long: bool = False) -
     next marker show it.
     """
     ways = _ways(config, _MAX_MARKERS, named=False, mistaken=mistaken, is_long=is_long)
-    return f"(?:{'|'.join(dict.fromkeys(ways))})" if ways else ""
+    return f"(?:{_one_of_ways(ways)})" if ways else ""
 
 
-def _ways(config: Config, depth: int, *, named: bool, mistaken: bool, is_long: bool) -> list[str]:
+def _one_of_ways(ways: list[_Way]) -> str:
+    """The pattern of one of several ways. What they end with is written once: patterns of mistakes are long."""
+    before: dict[str, list[str]] = {}
+    for way in dict.fromkeys(ways):
+        before.setdefault(way[-1], []).append("".join(way[:-1]))
+    ends: dict[tuple[str, ...], list[str]] = {}
+    for end, leads in before.items():
+        ends.setdefault(tuple(leads), []).append(end)
+    return "|".join([_one_of(leads) + _one_of(found) for leads, found in ends.items()])
+
+
+def _one_of(patterns: Sequence[str]) -> str:
+    return patterns[0] if len(patterns) == 1 else f"(?:{'|'.join(patterns)})"
+
+
+def _ways(config: Config, depth: int, *, named: bool, mistaken: bool, is_long: bool) -> list[_Way]:
     """The patterns of the markers that may follow, up to one that is evidence."""
     free, embedded, markers = config.strict_transitions()
     if free is not None:
-        return [""] if named and not mistaken else []
-    found: list[str] = []
+        return [("",)] if named and not mistaken else []
+    found: list[_Way] = []
     if not mistaken:
-        found += [_JSON_OPEN[e.terminal.short] for e in embedded if e.terminal.short in _JSON_OPEN]
-        found += [""] if named and embedded else []
+        found += [(_JSON_OPEN[e.terminal.short],) for e in embedded if e.terminal.short in _JSON_OPEN]
+        found += [("",)] if named and embedded else []
     for step in sorted(markers, key=lambda step: not step.terminal.canonical) if mistaken else markers:
         regex = regex_of(step.terminal)
         if is_evidence(step.terminal):
-            found += [_near_key(step, w) for w in written_forms(step.terminal)] if mistaken else [regex]
+            found += [(_near_key(step, w),) for w in written_forms(step.terminal)] if mistaken else [(regex,)]
             found = [*(_behind_string(step) if mistaken else []), *found]
         elif depth > 1 and len(found) < _MAX_WAYS:
             if mistaken:
@@ -153,11 +175,11 @@ def _ways(config: Config, depth: int, *, named: bool, mistaken: bool, is_long: b
             name = named or step.terminal.short in ("TOOL_NAME", "ACTION_NAME")
             after_name = step.target.strict_transitions()[2] if is_long and not mistaken else []
             if step.terminal.short == "ACTION_NAME" and after_name:
-                ways = [regex_of(after.terminal) for after in after_name][:_MAX_WAYS]
+                ways = [(regex_of(after.terminal),) for after in after_name][:_MAX_WAYS]
             else:
                 ways = _ways(step.target, depth - 1, named=name, mistaken=mistaken, is_long=is_long)
             end = _VALUE_OPEN if step.terminal.short == "TOOL_NAME" and step.target.strict_transitions()[1] else ""
-            found += [regex + SPACES + way if way else regex + end for way in ways]
+            found += [(regex + SPACES, *way) if any(way) else (regex + end,) for way in ways]
     return found[:_MAX_WAYS]
 
 
@@ -173,11 +195,11 @@ def _holds_arguments(step: Transition) -> bool:
     return any(value.role == "arguments" for value in step.target.strict_transitions()[1])
 
 
-def _behind_string(step: Transition) -> list[str]:
+def _behind_string(step: Transition) -> list[_Way]:
     """A key and a string that are intact, and the key of the arguments behind them with a mistake."""
     key = rf"(?:{without_conditions(step.terminal.regex)}){SPACES}{_STRING}{SPACES}"
     return [
-        f"{key}{regex_of(separator.terminal)}{SPACES}{_near_key(other, written)}"
+        (f"{key}{regex_of(separator.terminal)}{SPACES}", _near_key(other, written))
         for value in step.target.strict_transitions()[1]
         if value.terminal.short == "JSON_STRING"
         for separator in value.target.strict_transitions()[2]

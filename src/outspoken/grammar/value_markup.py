@@ -78,8 +78,8 @@ class LooseMarkup:
     value. Any other one is damage: a marker that is doubled, in another case, or whose neighbour is missing.
     """
 
-    def __init__(self, closers: set[str], others: set[str]) -> None:
-        self._closers = {form.lower() for form in closers}
+    def __init__(self, closers: set[str], others: set[str], own: frozenset[str] = frozenset()) -> None:
+        self._closers, self._own = {form.lower() for form in closers}, {form.lower() for form in own}
         forms = sorted({form.lower() for form in closers | others}, key=lambda form: (-len(form), form))
         patterns = [re.escape(form) + (_NAME if form.endswith(("=", '="', "='")) else "") for form in forms]
         self._search = re.compile("|".join(patterns) or "(?!)")
@@ -92,13 +92,25 @@ class LooseMarkup:
         something else has to speak for it.
         """
         low = text.lower()
-        matches = [m for m in self._search.finditer(low) if not _is_mentioned(low, *m.span())]
+        matches = [*self._search.finditer(low)]
+        if self._is_closed_within([match[0] for match in matches]):
+            return "certain"
+        matches = [m for m in matches if not _is_mentioned(low, *m.span())]
         sides = [-1 if match[0] in self._closers else 1 for match in matches]
         if not sides or (sum(sides) == 0 and min(accumulate(sides)) >= 0):
             return ""
         if not low[: matches[0].start()].strip() or not low[matches[-1].end() :].strip():
             return "certain"
         return "certain" if len(sides) <= _FEW and max(sides) > 0 else "possible"
+
+    def _is_closed_within(self, markers: list[str]) -> bool:
+        """Does the value's own closing marker stand before an opening marker, so that the value may have ended?"""
+        ends = [at for at, marker in enumerate(markers) if marker in self._own]
+        return (
+            bool(ends)
+            and sum(marker not in self._closers for marker in markers[: ends[0]]) == 0
+            and any(marker not in self._closers for marker in markers[ends[0] :])
+        )
 
 
 _BEFORE = re.compile(r"[ \t\"'`(“«]\Z")
@@ -126,7 +138,7 @@ def loose_markup(value_end: Config) -> LooseMarkup:
     forms = {w for terminal in terminals for w in written_forms(terminal)}
     closers = closing_forms(automaton)
     distinct = {form for form in forms if is_distinct_marker(form) and not (form[:1] == '"' and form[-1:] in '":')}
-    return LooseMarkup(distinct & closers, distinct - closers)
+    return LooseMarkup(distinct & closers, distinct - closers, ends)
 
 
 _Forms = frozenset[str]
@@ -144,6 +156,12 @@ def _value_marks(automaton: Automaton) -> dict[tuple[int, ...], tuple[_Forms, _F
                 openers, _ = found.get(free.target.stack, (frozenset(), frozenset()))
                 found[free.target.stack] = openers | {*written_forms(step.terminal)}, frozenset(ends)
     return found
+
+
+@lru_cache(maxsize=256)
+def value_ends(automaton: Automaton) -> frozenset[str]:
+    """The markers behind the bare values of a format."""
+    return frozenset({form.strip() for _, ends in _value_marks(automaton).values() for form in ends})
 
 
 def _is_longer(openers: _Forms, ends: _Forms, other_openers: _Forms, other_ends: _Forms) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from outspoken.results.events import ActionText, Event, PlacedText
+from outspoken.results.events import ActionText, Event, PlacedActionText, PlacedText
 from outspoken.results.replies import Segment, Text
 
 _STOP = re.compile(r"['\"\\]")
@@ -121,15 +121,15 @@ class PartialString:
 class PartialTypedText(PartialString):
     """The text that an action types, with Python escapes. A last line break is held back: it may stand for Enter."""
 
-    __slots__ = ("_break",)
-    delta = ActionText
+    __slots__ = ("_break", "_start")
+    delta = PlacedActionText
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, start: int) -> None:
         super().__init__(key)
-        self._break = ""
+        self._break, self._start = "", start
 
     def event(self, index: int, text: str) -> Event:
-        return ActionText(index, text)
+        return PlacedActionText(index, text, self._start)
 
     def continues_in(self, segment: Segment, name: str | None) -> bool:
         from outspoken.results.actions.keyboard import TypeText

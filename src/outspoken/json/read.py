@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Mapping
-from functools import cached_property
-from itertools import islice
 from typing import Any, TypeAlias, cast
 
 from pydantic import BaseModel, Field
@@ -14,12 +12,10 @@ from pydantic_core import from_json
 
 from outspoken.results.arguments import check_optional, check_repair_limit, kind_of, text_of
 from outspoken.results.construct import FrozenModel, construct
-from outspoken.results.diagnostics import Diagnostic, Repair, Severity
+from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.edits import (
     LEVELS,
-    NOTES,
     Edit,
-    RepairBudget,
     RepairedValue,
     RepairLimit,
     message_of,
@@ -30,11 +26,10 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagn
 from outspoken.results.replies import Status
 from outspoken.results.settings import DEFAULT, Settings
 
-from .repair import RegionReader, RepairContext, repair_region, without_insertion_behind
-from .scanner import first_bracket, read_at, repeated_keys, too_deep
-from .tokens import ODD_SPACE, TORN
-
-Span = tuple[int, int]
+from .document import Document, Span, note_of
+from .repair import repair_region
+from .scanner import first_bracket, repeated_keys, too_deep
+from .tokens import TORN
 
 #: A JSON schema, or a pydantic model class, which has one.
 SchemaLike: TypeAlias = Mapping[str, Any] | type[BaseModel]
@@ -108,11 +103,11 @@ def read_json(
     if len(text) > settings.max_chars:
         raise JsonLimitError(settings.max_chars, len(text))
     document = Document(text, repair, _schema(schema), settings)
-    found = document.values()
+    found = document.said_values()
     repairs = _repairs(text, found)
     around = _around(text, found)
     torn = _torn(text, found, around, document.broken or any(repaired.edits for repaired in found))
-    notes = [*around, *_findings(found, repairs), *([torn] if torn else [])]
+    notes = [*around, *_findings(found, repairs), *([torn] if torn else []), *document.notes]
     if not found:
         notes = [_failure(text, document, settings)]
     notes.sort(key=lambda note: note.span[0])
@@ -211,19 +206,12 @@ def _findings(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[P
         span = repaired.start, repaired.end
         if repaired.runner_up is not None:
             also = (f"it may also mean {shown(repaired.runner_up)}",)
-            notes.append(_note("ambiguous-strings", span, notes=also))
+            notes.append(note_of("ambiguous-strings", span, notes=also))
         if not repaired.complete:
-            notes.append(_note("cut-json", (repaired.end, repaired.end), "error"))
+            notes.append(note_of("cut-json", (repaired.end, repaired.end), "error"))
         keys = repeated_keys(repaired.text) if repaired.text.count(":") > 1 else ()
-        notes += [_note("repeated-key", span, before=shown(key)) for key in keys]
+        notes += [note_of("repeated-key", span, before=shown(key)) for key in keys]
     return notes
-
-
-def _note(
-    code: str, span: Span, severity: Severity = "warning", *, notes: tuple[str, ...] = (), **values: object
-) -> PendingDiagnostic:
-    """A diagnostic with the message of its code."""
-    return PendingDiagnostic(code, NOTES[code].format(**values), span, severity, None, notes=notes)
 
 
 def _around(text: str, found: list[RepairedValue]) -> list[PendingDiagnostic]:
@@ -235,7 +223,7 @@ def _around(text: str, found: list[RepairedValue]) -> list[PendingDiagnostic]:
         kept = piece.strip(_BETWEEN)
         if kept:
             begin = pos + piece.index(kept)
-            notes.append(_note("left-out", (begin, begin + len(kept)), "note"))
+            notes.append(note_of("left-out", (begin, begin + len(kept)), "note"))
         pos = end
     return notes
 
@@ -244,16 +232,14 @@ def _torn(
     text: str, found: list[RepairedValue], around: list[PendingDiagnostic], damaged: bool
 ) -> PendingDiagnostic | None:
     """The diagnostic of text around the values that looks like a part of them, or of JSON that could not be read."""
+    stray = [value.end for value in found if value.edits[-1:] and value.edits[-1].code == "stray-quote"]
     for note in around if found else ():
         start, end = note.span
         closes = any(text.count(pair[1], start, end) > text.count(pair[0], start, end) for pair in ("{}", "[]"))
-        left = any(
-            repaired.end <= start and repaired.edits[-1:] and repaired.edits[-1].code == "stray-quote"
-            for repaired in found
-        )
+        left = bool(stray) and stray[0] <= start
         torn = left or TORN.search(text, start, end) is not None
         if torn and (damaged or (closes and text[end - 1] in "}]")):
-            return _note("torn-json", note.span)
+            return note_of("torn-json", note.span)
     return None
 
 
@@ -261,157 +247,13 @@ def _failure(text: str, document: Document, settings: Settings) -> PendingDiagno
     """The diagnostic that says why there is no value."""
     if document.too_deep:
         place = document.failed[0] if document.failed else 0
-        return _note("too-deep", (place, place), "error", limit=settings.max_depth)
+        return note_of("too-deep", (place, place), "error", limit=settings.max_depth)
     if document.failed is None:
-        return _note("no-json", (0, 0), "error")
+        return note_of("no-json", (0, 0), "error")
     place, expected = document.failed
     if document.budget.steps <= 0 or not expected:
-        return _note("too-damaged", (place, place), "error")
+        return note_of("too-damaged", (place, place), "error")
     piece = re.compile(r"\s*(\w+|\S|\Z)").match(text, place)
     start, end = piece.span(1) if piece else (place, place)
     found = shown(text[start:end]) if start < end else "the end of the text"
-    return _note("not-json", (start, end), "error", expected=expected, found=found)
-
-
-_BEGINS = re.compile(
-    rf"[\s{ODD_SPACE}]*(?://[^\n]*\n\s*|/\*.*?\*/\s*)*(?:[{{\[｛［【]|\"(?:[^\"\\\n]|\\.){{0,80}}\"\s*:)", re.DOTALL
-)
-_PAGE = re.compile(r"\s*<(?:!doctype|html|\?xml)\b", re.IGNORECASE)
-#: a fence, whose line holds no JSON, or a bracket
-_NEXT = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n`{\[｛［【]*(?:\n|\Z)|[{\[｛［【]", re.MULTILINE)
-_CLOSING = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
-#: a bracket in prose that may begin JSON
-_DATA = re.compile(
-    r"""[{｛]\s*(?:["'“‘`＂「『{,}｝]|//|/\*|\#|(?:[^\W0-9]|\$)[\w$.\-]*\s*[:：]|\Z)"""
-    r"""|[\[［【]\s*(?:["'“‘`＂「『{｛\[［【(\]\-.0-9０-９]|//|/\*|(?:true|false|null|True|False|None)\b|\Z)"""
-)
-#: a bracket that begins damaged JSON rather than prose
-_KEYED = re.compile(r"""[{｛\[［【\s]+["'“‘]?[^\n"'“‘’”{}\[\]:]{1,64}["'”’]?\s*[:：]""")
-_EXTENT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]｛｝［］【】]', re.DOTALL)
-_STEPS = dict.fromkeys("{[｛［【", 1) | dict.fromkeys("}]｝］】", -1)
-#: the steps that each attempt costs at least
-_ATTEMPT = 60
-
-
-class Document:
-    """Finds the values of one text."""
-
-    def __init__(self, text: str, repair_limit: RepairLimit, schema: dict[str, Any] | None, settings: Settings) -> None:
-        self.text, self.max_depth, self.budget = text, settings.max_depth, RepairBudget.of(len(text))
-        self._context = RepairContext(repair_limit, schema, settings, self.budget)
-        #: the furthest place where reading failed, and what was expected there
-        self.failed: tuple[int, str] | None = None
-        self.too_deep = False
-        #: is there damaged JSON that could not be read?
-        self.broken = False
-
-    def values(self) -> list[RepairedValue]:
-        """All values of the text, in order."""
-        stripped = self.text.lstrip(" \t\r\n")
-        if stripped[:1] not in "{[" and (sound := self._sound(stripped)):
-            return [sound]
-        if _BEGINS.match(self.text) and (found := self._region(0, len(self.text), closed=False, whole=True)):
-            return found
-        if _PAGE.match(self.text):
-            return []
-        strong, weak = list[RepairedValue](), list[RepairedValue]()
-        pos = 0
-        while self.budget.steps > 0 and (match := _NEXT.search(self.text, pos)):
-            if match["fence"]:
-                values, pos = self._fence(match)
-                strong += values
-                continue
-            repaired = self._in_prose(match.start())
-            if repaired is None:
-                pos = self._behind(match)
-                continue
-            pos = max(repaired.end, match.end())
-            (strong if _is_evidently_json(repaired) else weak).append(repaired)
-        return strong or [repaired for repaired in weak if "," in repaired.text]
-
-    def _sound(self, stripped: str) -> RepairedValue | None:
-        """The text as one sound string, number or literal."""
-        start = len(self.text) - len(stripped)
-        reader = self._reader(start, len(self.text), closed=False, prose=False)
-        repaired = reader.value(0) if read_at(stripped, 0, self.max_depth) else None
-        return repaired if repaired and repaired.level == "exact" else None
-
-    def _reader(self, start: int, end: int, *, closed: bool, prose: bool) -> RegionReader:
-        return RegionReader(self.text, start, end, closed, self._context, prose=prose)
-
-    def _region(self, start: int, end: int, *, closed: bool, whole: bool = False) -> list[RepairedValue]:
-        """The values of a region; with `whole`, only if no text of it has to be dropped."""
-        reader = self._reader(start, end, closed=closed, prose=False)
-        self.budget.steps -= _ATTEMPT + (end - start) // 20
-        found = reader.values()
-        self._note_failure(reader, start)
-        if whole and any(edit.code == "dropped-text" for repaired in found for edit in repaired.edits):
-            return []
-        return found
-
-    def _in_prose(self, start: int) -> RepairedValue | None:
-        """The value that begins at a bracket in prose."""
-        if not _DATA.match(self.text, start):
-            return None
-        reader = self._reader(start, len(self.text), closed=False, prose=True)
-        repaired = reader.value(0)
-        self._note_failure(reader, start)
-        failed = reader.failed[0] if reader.failed else 0
-        self.budget.steps -= _ATTEMPT + failed // 8
-        return without_insertion_behind(reader.with_surplus(repaired), self.text) if repaired else None
-
-    def _note_failure(self, reader: RegionReader, start: int) -> None:
-        if reader.failed is not None and (self.failed is None or start + reader.failed[0] > self.failed[0]):
-            self.failed = start + reader.failed[0], reader.failed[1]
-        self.too_deep = self.too_deep or reader.too_deep
-
-    def _behind(self, match: re.Match[str]) -> int:
-        """Where to go on behind a bracket that begins no value. What is inside damaged JSON is skipped."""
-        start, depth = match.start(), 0
-        if not _DATA.match(self.text, start):
-            return match.end()
-        keyed = _KEYED.match(self.text, start) is not None
-        self.broken = self.broken or keyed
-        for token in _EXTENT.finditer(self.text, start):
-            self.budget.steps -= 1
-            depth += _STEPS.get(token[0], 0)
-            if not depth:
-                return token.end()
-            if self.budget.steps <= 0:
-                break
-        return len(self.text) if self.too_deep or keyed else match.end()
-
-    @cached_property
-    def _fence_ends(self) -> list[tuple[int, str, Span]]:
-        """The lines that may end a fence: the start, mark and span of each."""
-        return [(m.start(), m[1], m.span()) for m in _CLOSING.finditer(self.text)]
-
-    def _fence(self, match: re.Match[str]) -> tuple[list[RepairedValue], int]:
-        """The values of a fence, and where the text goes on behind it.
-
-        A string of the JSON may hold the mark of a fence, so the next two ends and the last one are tried.
-        """
-        start = match.end()
-        first = bisect_left(self._fence_ends, (start,))
-        same = (span for _, mark, span in self._fence_ends[first : first + 50] if mark.startswith(match["fence"]))
-        ends = list(islice(same, 2))
-        last = self._fence_ends[-1:]
-        ends += [span for at, mark, span in last if at >= start and mark.startswith(match["fence"])]
-        if not _BEGINS.match(self.text, start):
-            return [], ends[0][1] if ends else start
-        best: tuple[tuple[bool, int, int], list[RepairedValue], int] | None = None
-        for stop, last in dict.fromkeys(ends):
-            values = self._region(start, stop, closed=True)
-            if values and all(repaired.level in ("exact", "notation") for repaired in values):
-                return values, last
-            rank = (not values, max([LEVELS.index(m.level) for m in values], default=0), sum(m.cost for m in values))
-            if best is None or rank < best[0]:
-                best = rank, values, last
-        if best is None:
-            return self._region(start, len(self.text), closed=False), len(self.text)
-        return best[1], best[2]
-
-
-def _is_evidently_json(repaired: RepairedValue) -> bool:
-    """Does a value hold more than numbers and empty brackets, which prose may have?"""
-    return '"' in repaired.text or "{" in repaired.text[1:]
+    return note_of("not-json", (start, end), "error", expected=expected, found=found)

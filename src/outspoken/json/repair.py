@@ -24,7 +24,7 @@ from outspoken.results.edits import (
 from outspoken.results.settings import DEFAULT, Settings
 
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
-from .digits import changes_number
+from .digits import changes_number, computes_string
 from .heuristic import misfits, names_of, read_heuristically, unknown_names
 from .scanner import BLANKS, NotJsonError, decode, encodable_value, paths_of, read_at, total_pattern
 from .strings import MARGIN, MAX_SPAN, Search, tolerance
@@ -113,10 +113,9 @@ class RegionReader:
 
     def value(self, first: int) -> RepairedValue | None:
         """The value that begins at a place of the region, with the lowest level of repair that reads it."""
-        found = read_at(self.text, first, self.max_depth)
-        if found is not None and self._stands_alone(found[2], found[1]):
-            value = found[0] if found[2].isascii() or not SURROGATE.search(found[2]) else encodable_value(found[0])
-            return RepairedValue(value, found[2], self.base + first, self.base + found[1], (), "exact", 0, True, None)
+        sound = self.sound_value(first)
+        if sound is not None:
+            return sound
         if self.budget.steps <= 0:
             self.failed = self.failed or (first, "")
             return None
@@ -127,6 +126,14 @@ class RegionReader:
         place = next(edit.start for edit in repaired.edits if LEVELS.index(edit.level) > self.limit)
         self.failed = place - self.base, "sound JSON" if not self.limit else "JSON with less damage"
         return None
+
+    def sound_value(self, first: int) -> RepairedValue | None:
+        """The value that begins at a place of the region, if it is sound and all that was meant there."""
+        found = read_at(self.text, first, self.max_depth)
+        if found is None or not self._stands_alone(found[2], found[1]):
+            return None
+        value = found[0] if found[2].isascii() or not SURROGATE.search(found[2]) else encodable_value(found[0])
+        return RepairedValue(value, found[2], self.base + first, self.base + found[1], (), "exact", 0, True, None)
 
     def _stands_alone(self, piece: str, end: int) -> bool:
         """Does what follows a sound value allow that it is all that was meant?"""
@@ -220,7 +227,7 @@ class RegionReader:
             value = decode(text, self.max_depth)
         except NotJsonError:
             return None
-        if any(changes_number(self.text, *change) for change in changes):
+        if computes_string(self.text, changes) or any(changes_number(self.text, *change) for change in changes):
             return None
         edits = _edits_of(text, first, self.base, changes)
         span = self.base + first, self.base + state.pos

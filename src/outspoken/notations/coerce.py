@@ -15,7 +15,8 @@ _MAX_DIGITS = 4000
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _INTEGRAL = re.compile(r"([+-]?[0-9]+)\.0+")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+#: `010` is none: it is a number in another base, or a code that is made of digits
+_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _NUMBER_BEGUN = re.compile(r"[+-]?[0-9.]*(?:[eE][+-]?[0-9]*)?")
 
@@ -57,6 +58,7 @@ def read_bare(text: str, types: frozenset[str] | None, fallback: str) -> Any:
         len(text) < 19
         and text.isdigit()
         and text.isascii()
+        and (text[0] != "0" or text == "0")
         and "string" not in types
         and not _NUMERIC.isdisjoint(types)
     ):

@@ -6,6 +6,7 @@ Names are read at once, schemas on first use.
 from __future__ import annotations
 
 import inspect
+import marshal
 from collections.abc import Callable, KeysView, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeGuard, get_type_hints
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeGuar
 from outspoken.results.arguments import kind_of
 from outspoken.results.errors import ToolError
 
+from .coerce import KINDS
 from .schema import ANY, RESTRICTING, SINGLE_TYPES, SchemaView, Types, is_list, is_object, referred, types_of
 
 if TYPE_CHECKING:
@@ -44,13 +46,21 @@ ToolLike: TypeAlias = "Mapping[str, Any] | NamedTool | FunctionTool | type[BaseM
 _TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"
 _MAX_KEPT = 1000
 _UNKNOWN: Any = object()
+#: The version of `marshal` that writes equal values alike.
+_PLAIN = 2
 
 
 class ToolFacts(NamedTuple):
-    """The arguments that a tool's schema requires, and the values that it lists for others."""
+    """What a tool's schema says of its arguments.
+
+    These are those that it requires, those that it names itself, the values that it lists for others, and for others
+    the classes of values that fit in any case.
+    """
 
     required: tuple[str, ...]
+    properties: tuple[str, ...]
     listed: dict[str, list[Any]]
+    fitting: dict[str, frozenset[type]]
 
 
 class Tools:
@@ -80,11 +90,13 @@ class Tools:
             return tools
         if not is_list(tools):
             raise ToolError(-1, _name_of(tools), "a list of tools")
-        sources = dict([_read(index, tool) for index, tool in enumerate(tools)])
-        hints = [_hint(_field(tool, "annotations")) for tool in tools]
-        names = [_read(index, tool)[0] for index, tool in enumerate(tools)] if any(hints) else []
-        destructive = frozenset({name for name, hint in zip(names, hints, strict=False) if hint})
-        return cls(sources, destructive) if sources else None
+        sources, destructive = dict[str, Any](), list[str]()
+        for index, tool in enumerate(tools):
+            name, source = _read(index, tool)
+            sources[name] = source
+            if not (tool.__class__ is dict and "annotations" not in tool) and _hint(_field(tool, "annotations")):
+                destructive.append(name)
+        return cls(sources, frozenset(destructive)) if sources else None
 
     def __contains__(self, name: object) -> bool:
         return name in self._sources
@@ -117,21 +129,16 @@ class Tools:
         return [key for key in required if isinstance(key, str)] if is_list(required) else []
 
     def facts(self, name: str) -> ToolFacts:
-        """What a tool's schema requires and lists; made on first use."""
+        """What a tool's schema says of its arguments; made on first use."""
         facts = self._facts.get(name)
         if facts is None:
-            properties: Any = _target(self.schema(name)).get("properties")
-            keys = list(properties) if is_object(properties) else []
-            enums = {key: self._enum(name, key) for key in keys}
-            listed = {key: values for key, values in enums.items() if values}
-            facts = self._facts[name] = ToolFacts(tuple(self.required(name)), listed)
+            schema = self.schema(name)
+            try:
+                facts = _kept_facts(marshal.dumps(schema, _PLAIN))
+            except ValueError:  # it holds objects that are no JSON
+                facts = _made_facts(schema)
+            self._facts[name] = facts
         return facts
-
-    def _enum(self, name: str, key: str) -> list[Any]:
-        """The values that the schema of an argument lists itself; none if it does not."""
-        schema = self.argument(name, key)
-        values: Any = schema.get("enum") if is_object(schema) else None
-        return list(values) if is_list(values) else []
 
     def only_argument(self, name: str) -> str | None:
         """The only argument that a tool has; None if it has several or none."""
@@ -153,6 +160,26 @@ class Tools:
         if len(self._types) < _MAX_KEPT:
             self._types[name, key] = types
         return types
+
+
+@lru_cache(maxsize=128)
+def _kept_facts(schema: bytes) -> ToolFacts:
+    """What a schema says, which is given by its content: callers may change theirs."""
+    return _made_facts(marshal.loads(schema))
+
+
+def _made_facts(schema: dict[str, Any] | None) -> ToolFacts:
+    tools, named = Tools({"": schema}), (schema or {}).get("properties")
+    properties: Any = _target(schema).get("properties")
+    listed, fitting = dict[str, list[Any]](), dict[str, frozenset[type]]()
+    for key in properties if is_object(properties) else ():
+        argument = tools.argument("", key)
+        values: Any = argument.get("enum") if is_object(argument) else None
+        if is_list(values) and values:
+            listed[key] = list(values)
+        elif types := tools.types("", key):
+            fitting[key] = frozenset([made for made, kind in KINDS.items() if kind in types])
+    return ToolFacts(tuple(tools.required("")), tuple(named) if _is_mapping(named) else (), listed, fitting)
 
 
 def _plain_types(schema: Any, key: str) -> Types | None:

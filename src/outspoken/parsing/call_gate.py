@@ -1,4 +1,4 @@
-"""Holds the events of a call that may only be said (`semantics.said`) until that is decided."""
+"""Holds the events of a call or action that may only be said (`semantics.said`) until that is decided."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from outspoken.results.events import (
+    ActionParsed,
+    ActionText,
+    ActionUnfinished,
     Event,
+    PlacedActionText,
     PlacedCallStart,
     PlacedText,
     ReasoningDelta,
@@ -20,6 +24,7 @@ from outspoken.results.events import (
     ToolCallStart,
     ToolCallUnfinished,
 )
+from outspoken.results.held import HeldReason
 from outspoken.results.replies import Reasoning
 from outspoken.semantics.said import Doubt, Surroundings
 from outspoken.semantics.settle import in_reasoning
@@ -31,23 +36,45 @@ if TYPE_CHECKING:
 #: So many pieces of text behind a call tell how it begins.
 _FEW = 8
 
+_Calls = ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished
+_Actions = ActionText | ActionParsed | ActionUnfinished
+_Begins = PlacedCallStart | PlacedActionText | ActionParsed | ActionUnfinished
+_Finished = ToolCallEnd | ActionParsed
+_Endings = ToolCallEnd | ToolCallUnfinished | ActionParsed | ActionUnfinished
+
 
 def _start_of(segment: Any) -> int:
     return segment.span[0]
 
 
-class CallGate:
-    """Passes the events of one response on. From a call in doubt on, it holds them until the call is decided.
+def _made_by(event: _Endings) -> Any:
+    """The call or action that an event completes."""
+    return event.call if isinstance(event, ToolCallEnd | ToolCallUnfinished) else event.action
 
-    A call that was only said leaves as the text or the reasoning that it is, and later calls are counted without it.
+
+def _index_of(event: _Calls | _Actions) -> int:
+    return event.action.order if isinstance(event, ActionParsed | ActionUnfinished) else event.index
+
+
+def _begin_of(event: _Begins) -> int:
+    """Where the call or action begins of which an event is the first one."""
+    return event.start if isinstance(event, PlacedCallStart | PlacedActionText) else event.action.span[0]
+
+
+class CallGate:
+    """Passes the events of one response on. From a call or action in doubt on, it holds them until that is decided.
+
+    What was only said leaves as the text or the reasoning that it is, and later ones are counted without it.
     """
 
     def __init__(self, reader: ResponseReader) -> None:
         self._reader = reader
         self._held: deque[Event] = deque()
         self._doubt: Doubt | None = None
-        #: the numbers of the calls that are left out, in order
-        self._left_out: list[int] = []
+        #: the numbers of the calls that are left out, in order, and those of the actions
+        self._left_out: tuple[list[int], list[int]] = ([], [])
+        #: the number of the action that is passed on
+        self._action = -1
         #: where the text that was passed on last ends, and whether that is the text of a call
         self._text_end = 0
         self._ends_in_call = False
@@ -56,6 +83,8 @@ class CallGate:
 
     def take(self, events: list[Event], *, final: bool = False) -> list[Event]:
         """The events that can be passed on, of those that are held and some new ones."""
+        if not self._held and not self._left_out and len(events) == 1 and type(events[0]) is ToolCallDelta:
+            return events  # as most are
         self._held += events
         made: list[Event] = []
         while self._held and self._step(made, final=final):
@@ -68,6 +97,15 @@ class CallGate:
         if self._ends_in_call:
             self._pass_text(self._text_end, len(self._reader.read_raw(0, length).rstrip()), made)
         return made
+
+    @property
+    def held(self) -> tuple[HeldReason, int] | None:
+        """Why events are held, and from which offset of the response on; None if none are."""
+        begin = next((event for event in self._held if isinstance(event, _Begins)), None)
+        if begin is not None and self._doubt is not None:
+            return "quotation" if self._doubt.code == "quoted-call" else "reasoning", max(_begin_of(begin), 0)
+        # reasoning that has ended, perhaps before a call
+        return ("reasoning", self._reader.segments[-1].span[1]) if self._held else None
 
     @cached_property
     def _surroundings(self) -> Surroundings:
@@ -82,32 +120,42 @@ class CallGate:
             if len(self._held) == 1 and not final:
                 return False  # a call may follow
             event = self._held[1] if len(self._held) > 1 else event
-        if type(event) is PlacedCallStart and event.start < self._closed_at:
-            insort(self._left_out, event.index)
-        elif type(event) is PlacedCallStart:
-            return self._step_call(event, made, final=final)
+        if isinstance(event, _Begins) and not self._is_decided(event):
+            if _begin_of(event) >= self._closed_at:
+                return self._step_call(event, made, final=final)
+            self._leave_out(event)
         self._pass(self._held.popleft(), made)
         return True
+
+    def _is_decided(self, event: _Begins) -> bool:
+        """Is an event another one of the action that is passed on, or left out?"""
+        index = _index_of(event)
+        return isinstance(event, _Actions) and (index == self._action or index in self._left_out[1][-1:])
+
+    def _leave_out(self, event: _Begins) -> None:
+        """Pass nothing on of a call or action."""
+        numbers = self._left_out[isinstance(event, _Actions)]
+        if _index_of(event) not in numbers[-1:]:
+            insort(numbers, _index_of(event))
 
     def _may_be_cut(self) -> bool:
         """May reasoning have ended without its closing tag?"""
         last = next((s for s in reversed(self._reader.segments) if type(s) is Reasoning), None)
         return last is not None and self._surroundings.may_be_cut(last, self._reader.length)
 
-    def _step_call(self, start: PlacedCallStart, made: list[Event], *, final: bool) -> bool:
-        """Decide on a call, and pass on what it turns out to be. Returns whether it was decided."""
-        segments = self._reader.segments
+    def _step_call(self, begin: _Begins, made: list[Event], *, final: bool) -> bool:
+        """Decide on a call or action, and pass on what it turns out to be. Returns whether it was decided."""
+        segments, start = self._reader.segments, _begin_of(begin)
         if self._doubt is None:
-            count = bisect_left(segments, start.start, key=_start_of)
+            count = bisect_left(segments, start, key=_start_of)
             open = self._reader.open_segment() if count == len(segments) else None
-            open = None if open is not None and open.span[0] >= start.start else open
-            self._doubt = self._surroundings.doubt_of(segments, count, start.start, open)
-        doubt, is_end = self._doubt, (ToolCallEnd, ToolCallUnfinished)
-        ending = next((e for e in self._held if isinstance(e, is_end) and e.index == start.index), None)
+            open = None if open is not None and open.span[0] >= start else open
+            self._doubt = self._surroundings.doubt_of(segments, count, start, open)
+        doubt, ending = self._doubt, self._ending_of(begin)
         if doubt is not None and ending is None and not final:
             return False
-        if doubt is not None and isinstance(ending, ToolCallEnd):
-            end = ending.call.span[1]
+        if doubt is not None and isinstance(ending, _Finished):
+            end = _made_by(ending).span[1]
             after = self._behind_offset(segments, max(end, doubt.looked_to))
             verdict = doubt.decide(end, after, self._reader.read_raw, self._reader.length, final=final)
             if verdict is None:
@@ -117,14 +165,20 @@ class CallGate:
                 self._pass_thought(doubt.thought_start, doubt.closed_by, made, said=verdict == "said")
                 return True
             if verdict == "said":
-                self._pass_quoted(start, ending, doubt, made)
+                self._pass_quoted(begin, ending, doubt, made)
                 return True
         self._doubt = None
-        while True:  # the call was made: the events that belong to it are passed on as they come
+        while True:  # it was made: the events that belong to it are passed on as they come
             event = self._held.popleft()
             self._pass(event, made)
-            if event is start:
+            if event is begin:
                 return True
+
+    def _ending_of(self, begin: _Begins) -> _Endings | None:
+        """The last event of the call or action that an event begins, if it has come."""
+        kind = _Actions if isinstance(begin, _Actions) else _Calls
+        held = (event for event in self._held if isinstance(event, _Endings) and isinstance(event, kind))
+        return next((event for event in held if _index_of(event) == _index_of(begin)), None)
 
     def _behind_offset(self, segments: list[Any], start: int) -> list[Any]:
         """The segments from an offset on, and the one that is still open, of which some pieces are enough."""
@@ -135,7 +189,7 @@ class CallGate:
     # passing on
 
     def _pass(self, event: Event, made: list[Event]) -> None:
-        """Pass an event on, unless it belongs to a call that is left out."""
+        """Pass an event on, unless it belongs to a call or action that is left out."""
         if isinstance(event, PlacedText):
             event = self._behind(event, self._closed_at)
             if event.end <= self._closed_at or not event.text:
@@ -143,16 +197,15 @@ class CallGate:
             if self._ends_in_call:
                 self._pass_text(self._text_end, event.start, made)
             self._text_end = event.end
-        elif isinstance(event, ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished):
-            place = bisect_left(self._left_out, event.index)
-            if place < len(self._left_out) and self._left_out[place] == event.index:
-                if isinstance(event, ToolCallEnd | ToolCallUnfinished) and event.call.span[0] < self._closed_at:
-                    self._pass_rest(event.call.span[1], made)
+        elif isinstance(event, _Calls | _Actions):
+            left_out, index = self._left_out[isinstance(event, _Actions)], _index_of(event)
+            place = bisect_left(left_out, index)
+            if place < len(left_out) and left_out[place] == index:
+                if isinstance(event, _Endings) and _made_by(event).span[0] < self._closed_at:
+                    self._pass_rest(_made_by(event).span[1], made)
                 return
-            if type(event) is PlacedCallStart:
-                event = ToolCallStart(event.index - place, event.id, event.name)
-            elif place:
-                event = replace(event, index=event.index - place)
+            self._action = index if isinstance(event, _Actions) else self._action
+            event = _renumbered(event, index - place)
         self._ends_in_call = False
         made.append(event)
 
@@ -169,14 +222,14 @@ class CallGate:
             text = self._reader.read_raw(start, end).lstrip()
             self._pass_text(end - len(text), end, made)
 
-    def _pass_quoted(self, start: PlacedCallStart, ending: ToolCallEnd, doubt: Doubt, made: list[Event]) -> None:
-        """The call is quoted: pass it on as text."""
-        while self._held[0] is not start:
+    def _pass_quoted(self, begin: _Begins, ending: _Endings, doubt: Doubt, made: list[Event]) -> None:
+        """The call or action is quoted: pass it on as text."""
+        while self._held[0] is not begin:
             self._pass(self._held.popleft(), made)
         self._held.popleft()
-        insort(self._left_out, start.index)
+        self._leave_out(begin)
         first = self._text_end if self._ends_in_call else max(doubt.text_start, self._text_end)
-        self._pass_text(first, ending.call.span[1], made)
+        self._pass_text(first, _made_by(ending).span[1], made)
         self._ends_in_call = True
 
     def _pass_thought(self, begun: int, closer: tuple[int, int], made: list[Event], *, said: bool) -> None:
@@ -199,18 +252,24 @@ class CallGate:
                     thoughts.append(self._reader.read_raw(event.start, min(event.end, closer[0])))
                 elif event.end > closer[1]:
                     self._held.append(self._behind(event, closer[1]))
-            elif isinstance(event, PlacedCallStart) and said and event.start < closer[1]:
-                insort(self._left_out, event.index)
-            elif isinstance(event, ToolCallEnd) and not said:
-                call = in_reasoning(event.call, self._reader.exact)
-                ended = ToolCallUnfinished if call.status == "invalid" else ToolCallEnd
-                self._held.append(ended(event.index, call))
+            elif isinstance(event, _Begins) and said and _begin_of(event) < closer[1]:
+                self._leave_out(event)
+                self._held += [event] if isinstance(event, _Endings) else []
+            elif isinstance(event, _Finished) and not said:
+                self._held.append(self._reasoned(event))
             else:
                 self._held.append(event)
         if text := "".join(thoughts).strip():
             self._held += [ReasoningDelta(text), ReasoningEnd()]
         if not said:
             self._pass_all(made)
+
+    def _reasoned(self, event: _Finished) -> Event:
+        """The event of a call or action that was made in reasoning."""
+        call = in_reasoning(_made_by(event), self._reader.exact)
+        if isinstance(event, ActionParsed):
+            return ActionUnfinished(call) if call.status == "invalid" else ActionParsed(call)
+        return (ToolCallUnfinished if call.status == "invalid" else ToolCallEnd)(event.index, call)
 
     def _behind(self, event: PlacedText, start: int) -> PlacedText:
         """The text of an event from an offset on; white space before it belongs to the closing tag."""
@@ -222,3 +281,16 @@ class CallGate:
     def _pass_all(self, made: list[Event]) -> None:
         while self._held:
             self._pass(self._held.popleft(), made)
+
+
+def _renumbered(event: _Calls | _Actions, index: int) -> Event:
+    """The event that is sent, with another number: without the place of what it begins."""
+    if type(event) is PlacedCallStart:
+        return ToolCallStart(index, event.id, event.name)
+    if type(event) is PlacedActionText:
+        return ActionText(index, event.text)
+    if index == _index_of(event):
+        return event
+    if isinstance(event, ActionParsed | ActionUnfinished):
+        return type(event)(event.action.model_copy(update={"order": index}))
+    return replace(event, index=index)

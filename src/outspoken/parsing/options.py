@@ -139,8 +139,10 @@ def proves_end(reason: str | None) -> bool:
 
 
 def may_refuse(reply: Reply, options: ReadOptions) -> bool:
-    """May a call of a sound reply be an echo, or one of a tool that needs an exact call?"""
+    """May a call or action of a sound reply be an echo, or one of a tool that needs an exact call?"""
     if options.exact and any(call.name in options.exact for call in reply.tool_calls):
+        return True
+    if reply.actions and (options.exact or options.echoes is not None):
         return True
     echoes = options.echoes
     return echoes is not None and any(echoes.may_hold(call.name) for call in reply.tool_calls)

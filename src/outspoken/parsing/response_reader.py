@@ -16,14 +16,17 @@ from outspoken.notations.tools import Tools
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import LimitError, ResponseError
 from outspoken.results.events import Event
+from outspoken.results.held import HeldReason
 from outspoken.results.message_text import ForwardText
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
-from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
+from outspoken.results.replies import Reasoning, Reply, Text
 from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
+from outspoken.semantics.call_shapes import call_shapes
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
 from outspoken.semantics.orphan_closers import orphan_closer, orphan_diagnostic
 from outspoken.semantics.said import Surroundings
+from outspoken.semantics.said_signs import MADE
 from outspoken.semantics.segments import reply_of
 from outspoken.semantics.settle import settle
 from outspoken.semantics.state import Context, ReplyState
@@ -204,7 +207,7 @@ class ResponseReader:
             format = self._detector.detected
             automaton = self._automaton if format is None else registry.automaton(format)
         quoted: list[tuple[int, int]] = []
-        if any(type(segment) is ToolCall for segment in output.segments):
+        if any(segment.kind in MADE for segment in output.segments):
             settled = settle(output.segments, raw, self._automaton, format, self.exact, self._prefix)
             self._read_segments, output.segments, quoted = output.segments, settled.segments, settled.quoted
             recorder.diagnostics += settled.diagnostics
@@ -228,7 +231,8 @@ class ResponseReader:
         if format is None:
             return unread_markup(output.segments, None, None, tools, refused, quoted)
         reported = [*quoted, *[found.span for found in recorder.diagnostics if found.code == "unclosed-markup"]]
-        return unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported)
+        shapes = call_shapes(automaton) if tools is not None else None
+        return unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported, shapes)
 
     def _other_reading(self, raw: str, format: str | None) -> list[PendingDiagnostic]:
         """Diagnostics for calls of another format than the named one, and for reasoning that never began."""
@@ -265,6 +269,25 @@ class ResponseReader:
     def open_segment(self, pieces: int | None = None) -> Text | Reasoning | None:
         """The text or reasoning that is still open, with no more than some `pieces` of it; None if there is none."""
         return self._builder.output.open_segment(pieces)
+
+    @property
+    def held(self) -> tuple[HeldReason, int] | None:
+        """Why the end of the text is held, and from which offset on; None if it is not."""
+        if self._prompt_end is not None:
+            return ("prompt", 0) if self._early_text else None
+        reading = self.parsers()[0]
+        if reading.name:
+            return "format", max(reading.start, 0)
+        state, text = reading.parser.state, reading.parser.text
+        if state.damage is not None:
+            return "damage", max(state.damage.start, 0)
+        at = text.offset if state.missing_closer_at is None else state.missing_closer_at
+        return ("marker", max(at, 0)) if at < text.length else None
+
+    @property
+    def early_text(self) -> str:
+        """The text that may repeat the end of the prompt."""
+        return self._early_text
 
     @property
     def length(self) -> int:

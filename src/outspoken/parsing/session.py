@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 
 from outspoken.results.arguments import text_of
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
-from outspoken.results.events import Done, Event, PlacedCallStart, PlacedText, ReasoningEnd, TextDelta
+from outspoken.results.events import (
+    ActionParsed,
+    ActionUnfinished,
+    Done,
+    Event,
+    PlacedActionText,
+    PlacedCallStart,
+    PlacedText,
+    ReasoningEnd,
+    TextDelta,
+)
+from outspoken.results.held import Held, HeldReason
 from outspoken.results.message_text import PlacedMessage
 from outspoken.results.replies import Reply
 
@@ -17,15 +28,15 @@ from .response_reader import ResponseReader
 if TYPE_CHECKING:
     from .call_gate import CallGate
 
-#: From these events on, it may have to be decided whether a call was made.
-_IN_DOUBT = (PlacedCallStart, ReasoningEnd)
+#: From these events on, it may have to be decided whether a call or action was made.
+_IN_DOUBT = (PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished, ReasoningEnd)
 
 
 class Session:
     """Reads one response that arrives in chunks; made by `Parser.session`.
 
-    `feed` takes a chunk and returns the events that have become certain. `close` ends the response and returns the last
-    events. `reply` is then the complete result; before, it is None.
+    `feed` takes a chunk and returns the events that have become certain; `held` says what is not certain yet. `close`
+    ends the response and returns the last events. `reply` is then the complete result; before, it is None.
     """
 
     _is_joined = True
@@ -54,7 +65,12 @@ class Session:
         except LimitError as error:
             self.reply = error.reply
             raise
-        return self._take_events()
+        events = self._events
+        if not events:
+            return []
+        taken = self._stream.take(events)
+        events.clear()
+        return taken
 
     def close(self, finish_reason: FinishReason = None) -> list[Event]:
         """End the response, and return the last events; a second call returns none.
@@ -78,14 +94,18 @@ class Session:
             raise
         return [*self._stream.end(self._events, len(self.reply.raw)), Done(self.reply)]
 
-    def _take_events(self) -> list[Event]:
-        """The events since the last time."""
-        events = self._events
-        if not events:
-            return []
-        taken = self._stream.take(events)
-        events.clear()
-        return taken
+    @property
+    def held(self) -> Held | None:
+        """What was read and cannot be decided yet, and why; None if that is nothing, and behind `close`."""
+        if self.reply is not None:
+            return None
+        reader = self._reader
+        found = self._stream.held or reader.held
+        if found is None:
+            return None
+        reason, start = found
+        text = reader.early_text if reason == "prompt" else reader.read_raw(start, reader.length)
+        return Held(reason, start, text)
 
 
 class SentEvents:
@@ -112,11 +132,19 @@ class SentEvents:
         text = "" if self._message is None else self._message.end(length)
         return [*made, TextDelta(text)] if text else made
 
+    @property
+    def held(self) -> tuple[HeldReason, int] | None:
+        """Why events are held, and from which offset of the response on; None if none are."""
+        return None if self._gate is None else self._gate.held
+
     def _decided(self, events: list[Event], *, final: bool = False) -> list[Event]:
         """The events of calls that were made, as far as that is known."""
         gate = self._gate
         if gate is None:
-            if not any(type(event) in _IN_DOUBT for event in events):
+            for event in events:
+                if type(event) in _IN_DOUBT:
+                    break
+            else:
                 return events
             from .call_gate import CallGate
 

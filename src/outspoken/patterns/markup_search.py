@@ -22,6 +22,10 @@ _ACTION = (
     r"(?<!\w)(?:{names})(?=\((?:\)|\w{{1,30}}\s?=|[\"'\d\[(<{{])|\s?\[\[?\w|\t\w{{1,30}}:)"
     r"|(?<=[\"'])(?:{names})(?=[\"']\s{{0,9}}[,}}])"
 )
+#: These characters are frequent in prose.
+_PROSE = ".,:'"
+#: One of these stands beside the name of an action in a call.
+_BESIDE_ACTION = "([\t\"'"
 #: How text begins that goes on with the arguments of the call before it, which ended too early.
 _MORE_ARGUMENTS = re.compile(r'\s{0,20}[,}\]]?\s{0,20}"[^"\n]{1,60}"\s{0,20}:')
 #: No more places of one text than this are looked at.
@@ -64,8 +68,9 @@ class MarkupSearch:
         #: they count only where another one of them is near
         self.weak = frozenset(weak)
         self.markers = sorted({marker for marker in markers if is_distinct_marker(marker)} | self.weak)
-        #: one of these characters is in every text that holds a marker, also with mistakes; any may be if None
-        self.chars = _needed_chars(self.markers)
+        #: one of these is in every text that holds a marker, also with mistakes; in lower case
+        self.signs = _signs(self.markers)
+        self._has_letters = any(sign.upper() != sign for sign in self.signs)
 
     def is_in(self, text: str, end: int | None = None) -> bool:
         """Does a text hold a marker that begins before `end`?"""
@@ -78,9 +83,12 @@ class MarkupSearch:
 
     def find_action(self, text: str) -> re.Match[str] | None:
         """The name of an action where a call of it may begin."""
-        for name in self._actions:
-            if name in text:
-                return self._search_action(text)
+        for char in _BESIDE_ACTION:
+            if char in text:
+                for name in self._actions:
+                    if name in text:
+                        return self._search_action(text)
+                break
         return None
 
     @cached_property
@@ -94,30 +102,27 @@ class MarkupSearch:
 
     def may_hold(self, text: str) -> bool:
         """May a text hold a marker? This is fast."""
-        chars = self.chars
-        if chars is not None:
-            for char in chars:
-                if char in text:
-                    break
-            else:
-                return False
-        return self._search(text) is not None
+        folded = text.lower() if self._has_letters else text
+        for sign in self.signs:
+            if sign in folded:
+                return self._search(text) is not None
+        return False
 
     @cached_property
     def _search(self) -> Callable[..., re.Match[str] | None]:
         pieces = {piece for marker in self.markers for piece in fragments(marker)}
         ordered = sorted(pieces, key=lambda piece: (-len(piece), piece))
-        return re.compile("|".join([re.escape(piece) for piece in ordered]) or "(?!)").search
+        return re.compile("|".join([re.escape(piece) for piece in ordered]) or "(?!)", re.IGNORECASE).search
 
     @cached_property
     def _by_fragment(self) -> dict[str, list[tuple[str, int]]]:
-        """By fragment, the markers that it is of, and where it is in each."""
+        """By fragment in lower case, the markers that it is of, and where it is in each."""
         found: dict[str, list[tuple[str, int]]] = {}
         for marker in self.markers:
             left, right, swapped = fragments(marker)
             places = (left, 0), (right, len(left)), (swapped, max(len(left) - 3, 0))
             for piece, at in places:
-                found.setdefault(piece, []).append((marker, at))
+                found.setdefault(piece.lower(), []).append((marker, at))
         return found
 
     def find(self, text: str, end: int | None = None) -> Iterator[FoundMarkup]:
@@ -152,7 +157,7 @@ class MarkupSearch:
 
     def _around(self, text: str, match: re.Match[str], first: int) -> FoundMarkup | None:
         """The marker of which a fragment was found; of several, the one with the fewest mistakes, then the longest."""
-        begun, piece = match.start(), match[0]
+        begun, piece = match.start(), match[0].lower()
         within = [(piece.find(part), places) for part, places in self._by_fragment.items() if part in piece]
         known = [(marker, begun + i - at) for i, places in within for marker, at in places]
         intact = [FoundMarkup(at, at + len(m), m) for m, at in known if at >= first and text.startswith(m, at)]
@@ -179,19 +184,25 @@ class MarkupSearch:
         return text.find(marker, first, match.end() + len(marker) - 1) >= 0
 
 
-def _needed_chars(markers: list[str]) -> str | None:
-    chars = set[str]()
-    for marker in markers:
-        needed = _needed_of(marker)
-        if needed is None:
-            return None
-        chars |= needed
-    return "".join(sorted(chars))
+def _signs(markers: list[str]) -> list[str]:
+    """Characters that near misses of the markers need, or else characters and texts that all their fragments hold."""
+    needed = [_needed_of(marker) for marker in markers]
+    chars = [chars for chars in needed if chars is not None]
+    if len(chars) == len(needed):
+        return sorted(set[str]().union(*chars))
+    pieces = {piece.lower() for marker in markers for piece in fragments(marker)}
+    signs = {next((char for char in _special(piece) if char not in _PROSE), piece) for piece in pieces}
+    return sorted({sign for sign in signs if not any(other in sign for other in signs - {sign})})
+
+
+def _special(text: str) -> list[str]:
+    """The characters that are neither of words nor between them."""
+    return [char for char in text if not char.isalnum() and char not in "_ \n"]
 
 
 def _needed_of(marker: str) -> set[str] | None:
     """The characters of which one is left in every near miss of a marker that holds one of its fragments."""
-    special = [char for char in marker if not char.isalnum() and char not in "_ \n"]
+    special = _special(marker)
     if mistakes_allowed(marker) < 2:
         if len(special) < 2:
             return None

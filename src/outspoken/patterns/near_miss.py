@@ -1,7 +1,7 @@
 """Near misses: texts that are a marker with a mistake in it.
 
-One mistake is a character that is missing, added or replaced, or two neighbours that are swapped. A doubled character
-is an added one, another case a replaced one.
+One mistake is a character that is missing, added or replaced, or two neighbours that are swapped; a doubled character
+is an added one. A marker in another case, all of it or a part, has one mistake, too.
 """
 
 from __future__ import annotations
@@ -60,6 +60,8 @@ def near_miss_pattern(written: str) -> str:
         mistakes.append(f"{_not_behind(written, i)}{rest or _before_other(written[i])}")
         intact = [re.escape(written[i]) + pattern] if pattern else []
         pattern = f"(?:{'|'.join([*intact, *mistakes])})"
+    if written.lower() != written.upper():
+        pattern = f"(?:(?i:{re.escape(written)})|{pattern})"
     return f"(?!{_ANY}?{re.escape(written)}){pattern}"
 
 
@@ -80,6 +82,8 @@ def _near_lengths(text: str, written: str) -> tuple[tuple[int, int], ...]:
     """The same for a text that is no longer than `written` with its mistakes: lengths with the number of mistakes."""
     most = mistakes_allowed(written)
     size = len(written)
+    if most and text[:size] != written and text[:size].lower() == written.lower():
+        return ((size, 1),)
     found: list[tuple[int, int]] = []
     rows: list[list[int]] = [list(range(size + 1))]  # rows[j][i]: mistakes between text[:j] and written[:i]
     for j in range(1, len(text) + 1):
@@ -141,8 +145,8 @@ def _last(char: str) -> str:
 
 
 def fragments(written: str) -> tuple[str, ...]:
-    """Texts of which at least one stands in every near miss with one mistake: the halves of a marker, and what is left
-    of both if the characters at the middle are swapped."""
+    """Texts of which at least one stands in every near miss with one mistake, if case is ignored: the halves of a
+    marker, and what is left of both if the characters at the middle are swapped."""
     middle = len(written) // 2
     left, right = written[:middle], written[middle:]
     swapped = written[max(middle - 3, 0) : middle - 1] + right[0] + left[-1:] + right[1:3]

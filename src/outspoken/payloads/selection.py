@@ -47,7 +47,9 @@ class PayloadChecker:
     def check(self, type_: PayloadType, payload: Payload) -> Checked:
         """The result of checking a payload against its type."""
         if payload.span not in self._checked:
-            self._checked[payload.span] = check(type_, payload.data, self.page, self.settings.validation)
+            self._checked[payload.span] = check(
+                type_, payload.data, self.page, self.settings.validation, repaired=payload.status == "repaired"
+            )
         return self._checked[payload.span]
 
 

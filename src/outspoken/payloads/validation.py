@@ -39,8 +39,8 @@ class Checked(NamedTuple):
     findings: list[Finding]
 
 
-def check(type_: PayloadType, data: Any, page: Page, level: Validation) -> Checked:
-    """Check the JSON of a payload against its type."""
+def check(type_: PayloadType, data: Any, page: Page, level: Validation, *, repaired: bool = False) -> Checked:
+    """Check the JSON of a payload against its type. That of a `repaired` one must be what the model describes."""
     findings: list[Finding] = []
     data, is_kind = _kind(type_, data, findings)
     if not is_kind:
@@ -53,7 +53,7 @@ def check(type_: PayloadType, data: Any, page: Page, level: Validation) -> Check
             return Checked(False, data, None, findings)
     if level == "off" or type_.adapter is None:
         return Checked(True, data, None, findings)
-    checked = _validated(type_, type_.adapter, data, page, findings, strict=level == "strict")
+    checked = _validated(type_, type_.adapter, data, page, findings, strict=level == "strict", repaired=repaired)
     if checked.is_sound and checked.value is not None and type_.check is not None:
         findings += [Finding("odd-payload", message) for message in type_.check(checked.value, page)]
     return checked
@@ -86,18 +86,25 @@ def is_dict(value: Any) -> TypeGuard[dict[str, Any]]:
 
 
 def _validated(
-    type_: PayloadType, adapter: TypeAdapter[Any], data: Any, page: Page, findings: list[Finding], *, strict: bool
+    type_: PayloadType,
+    adapter: TypeAdapter[Any],
+    data: Any,
+    page: Page,
+    findings: list[Finding],
+    *,
+    strict: bool,
+    repaired: bool,
 ) -> Checked:
     context = {"page": page.name, "actions": page.actions}
     if type_.kind == "object":
-        data, value, wrong = _one(adapter, data, context, (), findings)
+        data, value, wrong = _one(adapter, data, context, (), findings, repaired=repaired)
         findings += [Finding("invalid-payload", message) for message in wrong]
-        return Checked(not (wrong and strict), data, value, findings)
+        return Checked(not (wrong and (strict or repaired)), data, value, findings)
     kept: list[Any] = []
     values: list[Any] = []
     is_sound = True
     for number, item in enumerate(data if is_list(data) else [data]):
-        item, value, wrong = _one(adapter, item, context, (number,), findings)
+        item, value, wrong = _one(adapter, item, context, (number,), findings, repaired=repaired)
         findings += [Finding("invalid-item", message) for message in wrong]
         is_sound = is_sound and not wrong
         if not wrong:
@@ -107,7 +114,13 @@ def _validated(
 
 
 def _one(
-    adapter: TypeAdapter[Any], data: Any, context: dict[str, Any], at: tuple[int | str, ...], findings: list[Finding]
+    adapter: TypeAdapter[Any],
+    data: Any,
+    context: dict[str, Any],
+    at: tuple[int | str, ...],
+    findings: list[Finding],
+    *,
+    repaired: bool,
 ) -> tuple[Any, Any, list[str]]:
     """Validate one value: its JSON with converted values, its instance, and the messages if it is invalid."""
     try:
@@ -115,7 +128,19 @@ def _one(
     except ValidationError as error:
         return data, None, _wrong(error, data, at)
     dumped = adapter.dump_python(value, by_alias=True, exclude_unset=True, warnings=False)
-    return _coerced(data, dumped, at, findings), value, []
+    unknown = (
+        [_place((*at, key)) for key in data if key not in dumped]
+        if repaired and is_dict(data) and is_dict(dumped)
+        else []
+    )
+    if unknown:
+        return data, None, [f"`{place}`: the text was repaired, and this is no field of it" for place in unknown]
+    converted = list[Finding]()
+    data = _coerced(data, dumped, at, converted)
+    if repaired and converted:
+        return data, None, [f"{one.message}, in a text that was repaired" for one in converted]
+    findings += converted
+    return data, value, []
 
 
 def _wrong(error: ValidationError, data: Any, at: tuple[int | str, ...]) -> list[str]:

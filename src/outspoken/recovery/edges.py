@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.doubled_markers import MIN_DISTINCT
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
 from outspoken.notations.interface import notation_of
 from outspoken.notations.schema import is_object
@@ -20,6 +21,8 @@ _CONTEXT = 50
 _LONGEST_SCRAP = 3
 #: How many closing markers that are punctuation a value may run over.
 _MAX_SHORT_ENDS = 6
+#: How a value begins that is no name.
+_VALUE_SIGNS = frozenset("\"'[{")
 #: No name is longer than this.
 _LONGEST_NAME = 200
 
@@ -74,7 +77,8 @@ class EdgeFinder:
             found += self._values.embedded(at, config, node.name)
             found += self._values.json(at, config, node.name) if self._has_json else []
             if (at or not self._region.announced) and not node.is_after_drop:
-                dropped = self.dropped(at, config) if not self._continues_string(at, node) else []
+                dropped = self.doubled(at, config, node)
+                dropped += self.dropped(at, config) if not self._continues_string(at, node) else []
                 if _is_tool_name(node):  # words behind the name may be the arguments, of a notation that is not known
                     dropped = [edge for edge in dropped if not self._ends_call(edge)]
                 found += dropped
@@ -103,14 +107,14 @@ class EdgeFinder:
 
     def stands(self, markers: list[Transition], at: int) -> bool:
         """Does one of the markers stand at a place?"""
-        return any(marker_forms(marker).regex.match(self._text, at) for marker in markers if not marker.replaces)
+        return any(marker_forms(marker).match(self._text, at) for marker in markers if not marker.replaces)
 
     # markers
 
     def marker(self, marker: Transition, pos: int, config: Config) -> list[Edge]:
         """A marker that stands here, intact or nearly so."""
         forms, text, target = marker_forms(marker), self._text, marker.target
-        match = forms.regex.match(text, pos)
+        match = forms.match(text, pos)
         if match is not None and (end := match.end()) > pos:
             cost, edits = 0, ()
             if marker.inserted:
@@ -144,7 +148,7 @@ class EdgeFinder:
         They cost more if the marker is not what the grammar has between what stands beside it.
         """
         forms, found = marker_forms(marker), list[Edge]()
-        is_begun = forms.regex.match(self._text, pos) is not None
+        is_begun = forms.match(self._text, pos) is not None
         for written in forms.spellings:
             for end, cost in near.get(written, ()) if len(written) > length else ():
                 extra = forms.extra + (costs.INTACT_OTHER if not is_begun and self._starts_intact(pos, end) else 0)
@@ -190,6 +194,8 @@ class EdgeFinder:
         short = marker.terminal.short
         if short not in ("TOOL_NAME", "ARG_NAME"):
             return True
+        if not node.is_after_dropped_text and self._is_declared(short, edge.steps[0].text, node):
+            return self.stands([t for t in edge.target.markers if not t.inserted], edge.end)
         is_punctuation = (
             node.repaired_length <= PUNCTUATION_LENGTH and not self._text[edge.end - 1 : edge.end].isspace()
         )
@@ -198,6 +204,15 @@ class EdgeFinder:
         if is_punctuation and node.is_after_drop and not self._is_separate(edge, node):
             return False
         return self.stands([t for t in edge.target.markers if not t.inserted], edge.end)
+
+    def _is_declared(self, short: str, name: str, node: Node) -> bool:
+        """Is this the name of a tool, or of an argument of the tool that is called?"""
+        tools = self._region.tools
+        if tools is None:
+            return False
+        if short == "TOOL_NAME":
+            return name in tools
+        return node.name in tools and tools.argument(node.name, name) is not None
 
     def _is_separate(self, edge: Edge, node: Node) -> bool:
         """Is what was dropped before a name no part of it?"""
@@ -244,11 +259,24 @@ class EdgeFinder:
         if at == self._end or at in self.starts or (self._has_json and self._text[at] in "{["):
             return True
         if target.free is None:
+            signs = [step for step in target.embedded if self._text[at] in _VALUE_SIGNS]
+            if any(notation_of(step.terminal).may_begin(self._text[at]) for step in signs):
+                return True
             return self.stands([t for t in target.markers if not t.inserted], at)
         begins_line = self._region.announced and "\n" in self._text[at - 1 : at]
         return target.free.terminal.short == "ARG_VALUE" or begins_line
 
     # text that is dropped
+
+    def doubled(self, at: int, config: Config, node: Node) -> list[Edge]:
+        """Drop a marker that stands right behind itself."""
+        last = node.steps[-1] if node.steps else None
+        if not self._may_edit or last is None or last.transition is None or last.transition.terminal.short[0] != "_":
+            return []
+        written = last.text.strip()
+        if len(written) < MIN_DISTINCT or not self._text.startswith(written, at):
+            return []
+        return [_drop(at, at + len(written), config, "stray-marker", costs.DOUBLED_MARKER)]
 
     def dropped(self, at: int, config: Config) -> list[Edge]:
         """Drop what stands where only markers may: a stray marker, or text up to the next marker."""

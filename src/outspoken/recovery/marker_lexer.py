@@ -7,7 +7,7 @@ characters.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
@@ -35,18 +35,30 @@ class Token(NamedTuple):
     is_near: bool = False
 
 
-class MarkerForms(NamedTuple):
+class MarkerForms:
     """How a terminal is recognised: by its expression, as it is written, or by a near miss of one of its spellings.
 
-    `spellings` are those that are long enough for a mistake, `extra` is what a near miss costs more.
-    `name` is the expression of a name without the conditions on what stands beside it; None if it has none.
+    `first` holds the characters with which a match of the expression may begin ("" for any), `spellings` are those that
+    are long enough for a mistake, `extra` is what a near miss costs more. `name` is the expression of a name without
+    the conditions on what stands beside it; None if it has none.
     """
 
-    regex: re.Pattern[str]
-    written: tuple[str, ...]
-    spellings: tuple[str, ...]
-    extra: int
-    name: re.Pattern[str] | None
+    def __init__(self, terminal: Terminal) -> None:
+        self._pattern, self.first = terminal.regex, terminal.first
+        self.written = marker_spellings(terminal)
+        self.spellings = tuple([text for text in self.written if mistakes_allowed(text)])
+        self.extra = 0 if terminal.canonical else 1
+        bare = "" if terminal.short.startswith("_") else without_conditions(terminal.regex)
+        self.name = re.compile(bare) if bare and bare != terminal.regex else None
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """The expression. It is compiled when it is first used: those of damaged openers are long."""
+        return re.compile(self._pattern)
+
+    def match(self, text: str, pos: int) -> re.Match[str] | None:
+        """The terminal at a place in a text."""
+        return None if self.first and text[pos : pos + 1] not in self.first else self.regex.match(text, pos)
 
 
 def marker_forms(transition: Transition) -> MarkerForms:
@@ -56,13 +68,7 @@ def marker_forms(transition: Transition) -> MarkerForms:
     return transition.recovery_matcher
 
 
-@lru_cache(maxsize=4096)
-def _forms_of(terminal: Terminal) -> MarkerForms:
-    written = marker_spellings(terminal)
-    near = tuple([text for text in written if mistakes_allowed(text)])
-    bare = "" if terminal.short.startswith("_") else without_conditions(terminal.regex)
-    name = re.compile(bare) if bare and bare != terminal.regex else None
-    return MarkerForms(re.compile(terminal.regex), written, near, 0 if terminal.canonical else 1, name)
+_forms_of = lru_cache(maxsize=4096)(MarkerForms)
 
 
 def marker_spellings(terminal: Terminal) -> tuple[str, ...]:

@@ -22,10 +22,10 @@ def find_near(text: str, spellings: Iterable[str], marks: frozenset[str] = froze
     One of the `marks` may also be intact, but for a character that is doubled before it.
     """
     found: NearMarkers = {}
-    places = 0
+    places, low = 0, _lowered(text)
     for written in spellings:
         size, most = len(written), mistakes_allowed(written)
-        starts = _starts(text, written, most)
+        starts = _starts(low, written.lower(), most)
         places += len(starts)
         if places > _MAX_PLACES:
             break
@@ -53,6 +53,12 @@ def _without_tails(found: NearMarkers, text: str, marks: frozenset[str]) -> Near
             if left:
                 kept.setdefault(start, {})[written] = left
     return kept
+
+
+def _lowered(text: str) -> str:
+    """A text in lower case, of the same length."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join([char.lower()[:1] for char in text])
 
 
 def _starts(text: str, written: str, most: int) -> set[int]:

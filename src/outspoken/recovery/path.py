@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Operations
 from outspoken.grammar.lenient_rules import begins_with_newline
+from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import CALLS, EMBEDDED_VALUES, TOKENS
 from outspoken.notations.tools import Tools
 from outspoken.results.edits import RepairBudget, RepairLimit
@@ -87,6 +88,11 @@ class Node(NamedTuple):
         return bool(self.steps) and self.steps[-1].transition is None
 
     @property
+    def is_after_dropped_text(self) -> bool:
+        """Was text dropped just before that is no marker?"""
+        return self.is_after_drop and any(edit.code != "stray-marker" for edit in self.steps[-1].edits)
+
+    @property
     def is_after_repair(self) -> bool:
         """Was text dropped just before, or a marker inserted?"""
         return self.is_after_drop or (bool(self.steps) and self.steps[-1].is_missing)
@@ -138,6 +144,11 @@ def _ends_call(operations: Operations) -> bool:
     return any(name == "end" and kind in CALLS for name, kind in operations)
 
 
+def _takes_newline(terminal: Terminal) -> bool:
+    """May a line break beside a marker belong to it?"""
+    return begins_with_newline(terminal) or terminal.canonical.endswith("\n")
+
+
 def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...]:
     """The steps that led to a node, with offsets in the raw text.
 
@@ -154,6 +165,6 @@ def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...
             behind = [step for step in steps[i + 1 :] if step.transition is not None]
             inserted = next((n for n, step in enumerate(behind) if not step.is_missing), len(behind))
             markers = [step.transition for step in behind[: inserted + 1]]
-            if any(begins_with_newline(marker.terminal) for marker in markers if marker is not None):
+            if any(_takes_newline(marker.terminal) for marker in markers if marker is not None):
                 steps[i], steps[i + 1] = free._replace(end=free.end - 1), after.moved(-1)
     return tuple([step.moved(base) for step in steps])

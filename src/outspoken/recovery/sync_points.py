@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
@@ -27,18 +27,31 @@ class SyncPoint(NamedTuple):
 
 
 class SyncPoints:
-    """Finds the next synchronisation point. `points` gives the point of each group of a match."""
+    """Finds the next synchronisation point. `points` gives the point of each group of a match.
 
-    __slots__ = ("find", "find_partial", "open_markers", "points")
+    What finds it is compiled when it is first used: a whole text needs one of both, and most of them need none.
+    """
 
     def __init__(self, points: dict[str, SyncPoint]) -> None:
-        ordered = sorted(points.items(), key=lambda item: order(item[1].terminal))
-        source = "|".join([f"({pattern})" for pattern, _ in ordered]) or "(?!)"
-        self.find: Any = re.compile(source).search
-        self.find_partial: Any = compile_arriving(source).search
-        may_be_open = [(p, i) for i, (p, point) in enumerate(ordered, 1) if point.terminal.may_stay_open]
-        self.open_markers = OpenMarkers([(compile_arriving(pattern), i) for pattern, i in may_be_open])
-        self.points = {i: point for i, (_, point) in enumerate(ordered, 1)}
+        self._ordered = sorted(points.items(), key=lambda item: order(item[1].terminal))
+        self._source = "|".join([f"({pattern})" for pattern, _ in self._ordered]) or "(?!)"
+        self.points = {i: point for i, (_, point) in enumerate(self._ordered, 1)}
+
+    @cached_property
+    def find(self) -> Any:
+        """Finds the next point in a text that is complete."""
+        return re.compile(self._source).search
+
+    @cached_property
+    def find_partial(self) -> Any:
+        """Finds the next point in a text that is still arriving."""
+        return compile_arriving(self._source).search
+
+    @cached_property
+    def open_markers(self) -> OpenMarkers:
+        """The points that may be incomplete where another one has matched."""
+        may_be_open = [(p, i) for i, (p, point) in enumerate(self._ordered, 1) if point.terminal.may_stay_open]
+        return OpenMarkers([(compile_arriving(pattern), i) for pattern, i in may_be_open])
 
 
 @lru_cache(maxsize=256)

@@ -155,7 +155,7 @@ class ValueReader:
     def _is_followed(self, pos: int, config: Config, beyond: int = 0) -> bool:
         """Does a marker of a configuration follow, which ends `beyond` an offset?"""
         pos += len(self._text[pos : pos + 40]) - len(self._text[pos : pos + 40].lstrip(BLANK))
-        matches = [marker_forms(marker).regex.match(self._text, pos) for marker in config.markers]
+        matches = [marker_forms(marker).match(self._text, pos) for marker in config.markers]
         return any(match is not None and match.end() > beyond for match in matches)
 
     def _literals(self, at: int, transition: Transition) -> list[Edge]:

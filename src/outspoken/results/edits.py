@@ -70,6 +70,7 @@ NOTES: dict[str, str] = {
     "repeated-key": "the key {before} is repeated in one object; the last value counts",
     "left-out": "text around the JSON is not part of the value",
     "ambiguous-strings": "the strings of this value can be read in more than one way",
+    "in-reasoning": "the value stands in reasoning, and the text has no other",
     "torn-json": "this looks like part of a JSON value that was not read",
     "cut-json": "the text ends inside the JSON value",
     "not-json": "expected {expected}, found {found}",

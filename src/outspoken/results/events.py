@@ -118,6 +118,13 @@ class ActionText:
 
 
 @dataclass(frozen=True)
+class PlacedActionText(ActionText):
+    """More of the text of an action that starts at the offset `start`. It is still open whether it was made or said."""
+
+    start: int
+
+
+@dataclass(frozen=True)
 class ActionParsed:
     """A GUI action is complete."""
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from outspoken.json.partial_string import PartialTypedText
-from outspoken.results.events import ActionParsed, ActionText, ActionUnfinished
+from outspoken.results.events import ActionParsed, ActionText, ActionUnfinished, PlacedActionText
 from outspoken.results.replies import Status
 
 from . import unknown_keys
 from .open_node import OpenNode
+from .proof import Objection
 from .segments import action_fields, add_action, nest_action
 from .state import ReplyState
+from .verdict import REFUSED_CODES, refusal_of_action
 
 if TYPE_CHECKING:
     from outspoken.actions.mapping import ActionMapping
@@ -70,7 +73,7 @@ class ActionBuilder:
             text.close()
             text.repeated = text.repeated or node.key == text.key
         elif not self._is_part(node) and mapping.types_text(node.name or "", node.key or "") and self._types_stay:
-            node.partial_text = PartialTypedText(node.key or "")
+            node.partial_text = PartialTypedText(node.key or "", node.start)
             node.index = self._output.call_count
 
     @cached_property
@@ -146,25 +149,33 @@ class ActionBuilder:
         )
         if made is None:
             return False
-        if node.partial_text is not None and node.partial_text.repeated:
-            # one of the two may have been sent
-            problem = f"`{node.name}` has its text twice"
-            made = DecodedAction(unknown_action(node.name or "", arguments, common), problem, node.partial_text.key)
-        if node.problem:
-            made = DecodedAction(unknown_action(node.name or "", arguments, common), node.problem, "")
+        code = "invalid-action"
+        if not made.problem and (refusal := self._refusal(node, made.action.extra, end)) is not None:
+            code = refusal.code if refusal.code in REFUSED_CODES else code
+            made = DecodedAction(unknown_action(node.name or "", arguments, common), refusal.message, refusal.key)
         if repairs := self._recorder.take_repairs():
             status = made.action.status if made.problem else "repaired"
             made = made._replace(action=made.action.model_copy(update={"repairs": repairs, "status": status}))
         span: tuple[int, int] = common["span"]
         places = node.places or {}
         wrong = (places[made.argument], end - 1) if made.argument in places else span
-        self._add(node, made.action, made.problem, wrong)
+        self._add(node, made.action, made.problem, wrong, code)
         for found in made.findings:
             self._recorder.report(found.code, found.message, span, found.severity)
         for key in made.clamped:
             message = f"the point in `{key}` is beyond the screen, and was moved to its edge"
             self._recorder.report("clamped-point", message, (places.get(key, span[0]), end), "warning")
         return True
+
+    def _refusal(self, node: OpenNode, unread: Mapping[str, Any], end: int) -> Objection | None:
+        """Why a finished action may not run; None if it may. `unread` are the arguments that it did not take."""
+        name, text = node.name or "", node.partial_text
+        if text is not None and text.repeated:  # one of the two may have been sent
+            return Objection("repeated-argument", f"`{name}` has its text twice", text.key)
+        if node.problem:
+            return Objection("unproven", node.problem)
+        assert self._mapping is not None
+        return refusal_of_action(self._state, node, node.arguments or {}, unread, self._mapping, end)
 
     def _refuse(self, node: OpenNode, end: int) -> None:
         """Add an action without a name, with a name that the format does not have, or with arguments of another."""
@@ -187,13 +198,15 @@ class ActionBuilder:
         raw = self._state.source.slice(max(node.start, 0), end)
         return action_fields(self._output, node.id, raw, node.start, end)
 
-    def _add(self, node: OpenNode, action: Any, problem: str, span: tuple[int, int]) -> None:
+    def _add(
+        self, node: OpenNode, action: Any, problem: str, span: tuple[int, int], code: str = "invalid-action"
+    ) -> None:
         """Add an action to the segments, with a diagnostic if there is a problem with it."""
         self._output.flush()
         if problem:
             if not self._is_within_action():
                 self._recorder.lower_status("invalid")
-            self._recorder.report("invalid-action", problem, span, helps=_HELPS)
+            self._recorder.report(code, problem, span, helps=_HELPS)
         self._append(node, action, invalid=bool(problem))
 
     def _append(self, node: OpenNode, action: Any, *, invalid: bool = False) -> None:
@@ -210,7 +223,7 @@ class ActionBuilder:
             return
         rest = action.text[len(node.partial_text.sent) if node.partial_text is not None else 0 :]
         if rest:
-            self._output.send(ActionText(self._output.action_count, rest))
+            self._output.send(PlacedActionText(self._output.action_count, rest, node.start))
 
     def _is_within_action(self) -> bool:
         nodes = self._state.nodes
@@ -223,7 +236,7 @@ class ActionBuilder:
         events = output.events
         if events is not None:
             events.pop()
-            while events and type(events[-1]) is ActionText and events[-1].index == output.action_count:
+            while events and isinstance(events[-1], ActionText) and events[-1].index == output.action_count:
                 events.pop()
 
     # unfinished actions

@@ -9,6 +9,7 @@ from outspoken.results.replies import Reasoning
 from . import segments, unknown_keys
 from .open_node import OpenNode
 from .segments import NO_CALLS
+from .verdict import refusal_of_payload
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -108,8 +109,14 @@ def end_payload(b: Builder, end: int) -> None:
     """A payload is complete."""
     node = b.nodes.pop()
     data = b.state.last_value if node.bare is None else "".join(node.bare)
+    name, refusal = b.header.payload(node.name or ""), refusal_of_payload(b.state, node)
     repairs = b.recorder.take_repairs()
-    segments.end_payload(b.output, b.header.payload(node.name or ""), data, node.start, end, repairs)
+    if refusal is None:
+        segments.end_payload(b.output, name, data, node.start, end, repairs)
+        return
+    b.recorder.lower_status("invalid")
+    b.recorder.report("broken-payload", f"the payload of `{name}`: {refusal.message}", (max(node.start, 0), end))
+    segments.end_payload(b.output, name, None, node.start, end, status="invalid")
 
 
 def end_call_id(b: Builder, end: int) -> None:

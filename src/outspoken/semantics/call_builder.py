@@ -17,6 +17,7 @@ from outspoken.results.replies import Status
 from . import taken_in, unknown_keys
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
+from .call_shapes import is_ended_by_chance
 from .lacking import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
 from .repair_paths import set_paths, set_paths_before
@@ -231,6 +232,7 @@ class CallBuilder:
             return
         text = "".join(node.bare)
         node.looseness = max(node.looseness, loose_markup(value_end).find(text), key=len)
+        node.ends_by_chance = node.ends_by_chance or is_ended_by_chance(value_end)
         if value_markup(value_end).is_in(text):
             node.problem = f"the value of `{node.key}` holds markup that may end it"
 
@@ -445,6 +447,8 @@ class CallBuilder:
             return
         output, recorder = self._output, self._recorder
         output.flush()
+        if node.key is not None:
+            self._state.cut_value = (end, not "".join(node.bare or ()).strip())
         self.complete_text(node)
         recorder.lower_status(status)
         name, text, arguments = node.name or "", "".join(node.parts or ()), self._complete_arguments(node)

@@ -125,6 +125,7 @@ _BY_NAME: dict[str, Operation] = {
     "drop": lambda b, _, m, g, base: blocks.drop(b),
     "insert": lambda b, marker, m, g, base: b.recorder.add_missing_opener(marker, base + m.start(g)),
     "replace": lambda b, marker, m, g, base: b.recorder.add_damaged_opener(marker, base + m.start(g), base + m.end(g)),
+    "stray": lambda b, _, m, g, base: b.recorder.add_stray(base + m.start(g), base + m.end(g)),
     "odd": lambda b, _, m, g, base: b.recorder.add_odd(base + m.start(g), base + m.end(g)),
     "markup": lambda b, _, m, g, base: blocks.markup(b),
     "reopen": _reopen,

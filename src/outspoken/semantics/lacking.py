@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, cast
+from typing import Any
 
 from outspoken.notations.tools import Tools
 
@@ -12,10 +12,7 @@ def lacking(tools: Tools | None, name: str | None, arguments: Mapping[str, Any])
     """The arguments that a tool may have and a call lacks."""
     if tools is None or name is None or name not in tools:
         return []
-    properties: Any = (tools.schema(name) or {}).get("properties")
-    if not isinstance(properties, Mapping):
-        return []
-    return [key for key in cast("Mapping[str, Any]", properties) if key not in arguments]
+    return [key for key in tools.facts(name).properties if key not in arguments]
 
 
 def mentions(names: Collection[str], arguments: Mapping[str, Any]) -> bool:

@@ -51,6 +51,8 @@ class OpenNode:
     mistyped: dict[str, tuple[int, int]] | None = None
     #: how certain it is that a bare value holds damaged markup
     looseness: Looseness = ""
+    #: a bare value ends with what may also stand in it
+    ends_by_chance = False
     #: the markup says that the argument is a string
     is_text = False
     #: the argument's text is passed on as a JSON string while it arrives

@@ -23,11 +23,19 @@ _LOST_PATH = re.compile(r'"[A-Za-z]:\\[bfnrt]\w')
 
 #: A value that is closed by its own sign.
 _CLOSED = re.compile(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")
+#: Arguments that are closed by their own sign.
+_CLOSED_LIST = re.compile(r"[})]\Z")
 #: What stands behind one of these belongs to no value before it.
 _CLOSING_BRACKETS = ("}", "]", ")")
 #: A mark of a fence with its language, which says nothing.
 _MARKS = ("```", "~~~")
 _FENCE = re.compile(r"[`~]{3,}\w*")
+#: What may be dropped behind a number, since it is no part of it.
+_PUNCTUATION = frozenset(" \t\r\n\"'`{}[]()<>,;:|=/\\")
+#: A repair that says where a string ends, or that it is one.
+_QUOTING = frozenset({"bare-quote", "lost-quote", "missing-quote", "bare-value", "heuristic"})
+#: The next argument, with its name.
+_MORE_ARGUMENTS = re.compile(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
 #: So far behind an insertion, nothing but white space shows that the text ends there.
 _FAR = 200
 
@@ -78,11 +86,15 @@ def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any]) -> bool:
     for key in facts.required:
         if key not in arguments:
             return True
-    types, listed = tools.types, facts.listed
+    fitting = facts.fitting
     for key, value in arguments.items():
-        if key[:1] == "$" or not fits(value, types(name, key)):
+        if key[:1] == "$":
             return True
-        if key in listed and not _is_listed(value, listed[key]):
+        if key in fitting and value.__class__ in fitting[key]:
+            continue
+        if not fits(value, tools.types(name, key)):
+            return True
+        if key in facts.listed and not _is_listed(value, facts.listed[key]):
             return True
     return False
 
@@ -92,20 +104,42 @@ def loses_path(arguments_text: str) -> bool:
     return ":\\" in arguments_text and _LOST_PATH.search(arguments_text) is not None
 
 
+def is_misquoted(edits: Iterable[Edit], arguments: Mapping[str, Any], names: Collection[str]) -> str:
+    """The argument of which the repairs leave quotation marks or another one of these names in the value; or ""."""
+    if not any(edit.code in _QUOTING for edit in edits):
+        return ""
+    for key, value in arguments.items():
+        if value.__class__ is str and (_has_lone_quote(value) or _holds_key(value, names)):
+            return key
+    return ""
+
+
+def _has_lone_quote(text: str) -> bool:
+    return any(text.count(text.strip()[at]) == 1 for at in (0, -1) if text.strip()[at:][:1] in ("'", '"'))
+
+
+def _holds_key(text: str, names: Collection[str]) -> bool:
+    return any(re.search(rf"(?<!\w){re.escape(name)}[\"'”]\s*[:=]", text) for name in names if name in text)
+
+
 def unproven(
     edits: Iterable[Edit],
     read: Callable[[int, int], str],
     closers: Collection[str],
+    value_ends: Collection[str],
     node: OpenNode,
     name: str,
     *,
     has_arguments: bool,
+    is_action: bool = False,
 ) -> str:
     """Why the repairs of a call prove nothing: words were dropped, or the end of the text closes a value.
 
-    `read` gives the response between two offsets, `closers` are the markers that close values and calls. Words that
-    stand before the call's name belong to no argument. The end of the text may only close markup, behind a value or a
-    marker that is closed itself; a bare value has no sign of its own.
+    `read` gives the response between two offsets, `closers` are the markers that close values and calls, and
+    `value_ends` those that close bare values. Words that stand before the call's name belong to no argument. The end
+    of the text may only close markup, behind a value or a marker that is closed itself; a bare value has no sign of
+    its own. It does not close the arguments of an action, since those that are missing may say where it is to be
+    done.
     """
     ends: list[Edit] = []
     for edit in edits:
@@ -115,20 +149,29 @@ def unproven(
             dropped = _FENCE.sub(
                 "", read(edit.start, edit.end) if mark not in _MARKS else mark + read(edit.start, edit.end)
             )
-            is_behind = read(max(edit.start - _FAR, 0), edit.start).rstrip()[-1:] in _CLOSING_BRACKETS
+            before = read(max(edit.start - _FAR, 0), edit.start).rstrip()[-1:]
+            if before.isdigit() and not _PUNCTUATION.issuperset(dropped):
+                return f"{dropped.strip()!r} behind a number may belong to it"
+            is_behind = before in _CLOSING_BRACKETS
             if not is_behind and (any(map(str.isdigit, dropped)) or sum(map(str.isalnum, dropped)) > 1):
                 return f"the text {dropped.strip()!r} between markers belongs to nothing"
-        if edit.start == edit.end and edit.after and not read(edit.start, edit.start + _FAR).strip():
+        behind = read(edit.start, edit.start + _FAR) if edit.start == edit.end and edit.after else "-"
+        if not behind.strip():
             ends.append(edit)
+        elif edit.after.strip() in closers and _MORE_ARGUMENTS.match(behind):
+            return "more arguments follow what seems to be the end"
     if not ends:
         return ""
     first = min(ends, key=lambda edit: edit.start)
     tail = read(max(first.start - _FAR, 0), first.start).rstrip()
     is_closed = any(tail.endswith(closer) for closer in closers)
     is_bare = node.keyed and first.after.strip() in closers
-    if is_closed or (has_arguments and _CLOSED.search(tail) is not None and not is_bare):
+    closed = _CLOSED_LIST if is_action else _CLOSED
+    if first.after.strip() in value_ends:
+        is_closed, is_bare = False, True
+    if is_closed or (has_arguments and closed.search(tail) is not None and not is_bare):
         return ""
-    return "the text ends before it is certain what the call says"
+    return "the text ends before it is certain what this says"
 
 
 def _is_listed(value: Any, listed: list[Any]) -> bool:

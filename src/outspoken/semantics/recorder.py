@@ -92,6 +92,11 @@ class Recorder:
         if end > max(start, 0):
             self.edits.append(Edit(max(start, 0), end, marker, code, level))
 
+    def add_stray(self, start: int, end: int) -> None:
+        """Record that a marker is one too many."""
+        if end > max(start, 0):
+            self.edits.append(Edit(max(start, 0), end, "", "stray-marker", "markup"))
+
     def add_odd(self, start: int, end: int) -> None:
         """Record that a marker stands where the grammar does not expect it: by what is beside it, it would be none."""
         self.edits.append(odd_marker(max(start, 0), max(end, 0)))

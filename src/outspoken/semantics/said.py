@@ -1,7 +1,8 @@
 """Whether a call was made or only said: quoted in the text, or thought about in reasoning that goes on behind it.
 
-What precedes a call tells whether it may be one of these (`Doubt`), and what follows it decides. Both are looked up in
-the raw text and in the segments round the call, so that a stream decides as whole text does, as soon as it can.
+Actions are calls here, too. What precedes a call tells whether it may be one of these (`Doubt`), and what follows it
+decides. Both are looked up in the raw text and in the segments round the call, so that a stream decides as whole text
+does, as soon as it can.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
-from outspoken.results.replies import Reasoning, Text, ToolCall
+from outspoken.results.replies import Reasoning, Text
 
-from .said_signs import ThinkMarkers
+from .said_signs import MADE, ThinkMarkers
 
 Verdict = Literal["made", "said"]
 
@@ -124,7 +125,7 @@ class Doubt:
     def _decide_quote(self, after: Sequence[Any], *, final: bool) -> Verdict | None:
         for segment in after:
             self.looked_to = segment.span[0]
-            if type(segment) is ToolCall:
+            if segment.kind in MADE:
                 continue
             if type(segment) is not Text:
                 return "made"
@@ -174,6 +175,8 @@ class Surroundings:
         #: about the calls in it
         self._region: re.Match[str] | None = None
         self._is_markup = False
+        #: where what stands in the region begins
+        self._region_start = 0
         self._region_doubt: Doubt | None = None
         #: the last segment that is no call, of so many segments; the doubt about calls right behind it
         self._last: Any = None
@@ -206,7 +209,7 @@ class Surroundings:
         if cut is None:
             begun = self._end_of_opener(before, start)
         else:  # behind a call that was refused, the reasoning is another one
-            begun = before.span[1] if type(before) is ToolCall else cut.span[0]
+            begun = before.span[1] if before is not None and before.kind in MADE else cut.span[0]
         if begun >= 0 and self._thinks is not None:
             doubt = Doubt("thought-call", "in reasoning", start, closer=self._thinks.either, otherwise=doubt)
             doubt.thought_start = begun
@@ -217,7 +220,7 @@ class Surroundings:
     def _last_of(self, segments: Sequence[Any], count: int) -> Any:
         """The last one of the first segments that is no call."""
         for at in range(count - 1, self._count - 1, -1):
-            if type(segments[at]) is not ToolCall:
+            if segments[at].kind not in MADE:
                 self._last = segments[at]
                 break
         self._count = count
@@ -263,7 +266,7 @@ class Surroundings:
 
     def _is_cut(self, reasoning: Reasoning, start: int) -> bool:
         """Is reasoning not closed before an offset, so that a call has ended it?"""
-        if self._thinks is None:
+        if self._thinks is None or not self._thinks.is_closable(self._read, reasoning):
             return False
         known, searched, closed_at = self._closer_of
         if known is not reasoning:
@@ -277,15 +280,16 @@ class Surroundings:
 
     def may_be_cut(self, reasoning: Reasoning, end: int) -> bool:
         """May a call have ended reasoning, as its closing tag does not stand right behind it? More text may follow."""
-        if self._thinks is None:
+        if self._thinks is None or not self._thinks.is_closable(self._read, reasoning):
             return False
         behind = self._read(reasoning.span[1], min(end, reasoning.span[1] + _LONGEST_CLOSER))
         closer = self._thinks.closer.search(behind)
         return closer is None or bool(behind[: closer.start()].strip())
 
     def _doubt_in(self, region: re.Match[str], last: Any, start: int) -> Doubt | None:
-        # JSON in a fence that the grammar takes for markup: prompts ask for it
-        is_habit = region["fence"] and self._is_markup and self._read(start, start + 9).lstrip()[:1] in ("{", "[")
+        # JSON or code in a fence that the grammar takes for markup: prompts ask for it
+        is_tagged = self._read(self._region_start, start + 9).lstrip()[:1] == "<"
+        is_habit = region["fence"] and self._is_markup and not is_tagged
         if is_habit and not (type(last) is Text and _ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
             return None
         if self._region_doubt is None:
@@ -330,6 +334,7 @@ class Surroundings:
                 self._is_markup = not any(first <= place < last for first, last in texts)
                 if not (self._is_markup and match["tag"] in _THINK_TAGS):
                     self._region, self._region_doubt = match, None
+                    self._region_start = offset + match.end()
             else:
                 match = _closer_of(self._region).search(piece, at)
                 if match is None:
@@ -360,7 +365,7 @@ def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, 
 
     surroundings = Surroundings(read, lambda: thinks, prompt_end)
     for at, segment in enumerate(segments):
-        if type(segment) is not ToolCall:
+        if segment.kind not in MADE:
             continue
         doubt = surroundings.doubt_of(segments, at, segment.span[0])
         if doubt is None:

@@ -1,49 +1,84 @@
-"""What every response shows in which a call may only be said. This is fast, for text that is sound and complete."""
+"""What every response shows in which a call or action may only be said. This is fast, for sound and complete text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from outspoken.results.replies import Reasoning, Text, ToolCall
+from outspoken.results.replies import Reasoning, Text
 
 #: One of these is in every text that makes a call behind it doubtful, apart from quotation marks and `>`.
 _REGION_SIGNS = ("```", "~~~", "<!--", "<pre>", "<code>", "<blockquote>", "<tool_response>")
 #: And this one in text that is none of reasoning.
 _THINK_SIGN = "<think"
+#: And one of these at the end of such a text.
+_QUOTES = "\"'“‘«`"
+
+
+#: The kinds of segments that are made or said.
+MADE = frozenset({"tool_call", "action"})
+#: A marker that opens reasoning begins no farther before it, and what shows that it is one is no farther behind it.
+_LONGEST_OPENER, _LOOKAHEAD = 60, 1600
 
 
 class ThinkMarkers(NamedTuple):
-    """What finds the tags of reasoning in text: `either` has the groups `open` and `close`."""
+    """What finds the tags of reasoning in text: `either` has the groups `open` and `close`.
+
+    `bare` finds what opens reasoning that nothing closes, such as a line `Thought:`; None if nothing does.
+    """
 
     either: re.Pattern[str]
     closer: re.Pattern[str]
+    bare: re.Pattern[str] | None = None
+
+    def is_closable(self, read: Callable[[int, int], str], reasoning: Reasoning) -> bool:
+        """Does a tag close reasoning? None closes a string. `read` gives the text between two offsets."""
+        start = reasoning.span[0]
+        if read(start, start + 1) == '"' != reasoning.text[:1]:
+            return False
+        if self.bare is None:
+            return True
+        first = max(start - _LONGEST_OPENER, 0)
+        text = read(first, start + _LOOKAHEAD)
+        ends = [match.end() for match in self.bare.finditer(text, 0)]
+        return not any(end <= start - first and not text[end : start - first].strip() for end in ends)
 
 
 def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
     """May a call be quoted or thought about? `thinks` finds the tags of reasoning; None if it has none."""
-    at, last = 0, None
-    closer = None if thinks is None else thinks.closer
+    at, lower, has_sign = 0, "", False
+    last: Any = None
+    judged: Any = None
     for segment in segments:
-        if type(segment) is ToolCall:
-            start = segment.span[0]
-            if at == 0 and closer and closer.search(raw, start) is not None:
-                return True
-            if at == 0 and type(last) is Reasoning and closer and closer.search(raw, last.span[1], start) is None:
-                return True
-            before = raw[at:start].lower()
-            if any(sign in before for sign in _REGION_SIGNS) or (type(last) is Text and _is_doubtful(last.text)):
-                return True
-            at = segment.span[1]
-        else:
+        if segment.kind not in MADE:
             last = segment
+            continue
+        start, end = segment.span
+        if not lower:
+            if thinks is not None and _may_be_thought(raw, start, last, thinks.closer):
+                return True
+            lower = raw.lower()
+            for sign in _REGION_SIGNS:
+                if sign in lower:
+                    has_sign = True
+        if has_sign:
+            before = raw[at:start].lower()
+            if any(sign in before for sign in _REGION_SIGNS):
+                return True
+        if last is not judged and last.__class__ is Text:
+            text = last.text.rstrip()
+            if text[-1:] in _QUOTES or (_THINK_SIGN in lower and _THINK_SIGN in text.lower()):
+                return True
+            if ">" in text and text[text.rfind("\n") + 1 :].lstrip().startswith(">"):
+                return True
+            judged = last
+        at = end
     return False
 
 
-def _is_doubtful(text: str) -> bool:
-    """May calls behind a text stand in reasoning, or in quotation marks?"""
-    stripped = text.rstrip()
-    if _THINK_SIGN in stripped.lower():
+def _may_be_thought(raw: str, start: int, before: Any, closer: re.Pattern[str]) -> bool:
+    """May the first call, behind the segment `before`, stand in reasoning?"""
+    if closer.search(raw, start) is not None:
         return True
-    return stripped[-1:] in "\"'“‘«`" or stripped[stripped.rfind("\n") + 1 :].lstrip().startswith(">")
+    return before.__class__ is Reasoning and closer.search(raw, before.span[1], start) is None

@@ -93,23 +93,31 @@ def end_envelope(
     output.end_node(start, end)
 
 
-def end_payload(output: Output, type: str, data: Any, start: int, end: int, repairs: tuple[Repair, ...] = ()) -> None:
-    """A payload is complete."""
+def end_payload(
+    output: Output,
+    type: str,
+    data: Any,
+    start: int,
+    end: int,
+    repairs: tuple[Repair, ...] = (),
+    status: Status | None = None,
+) -> None:
+    """A payload is complete. It may be used, unless its status says otherwise."""
     output.flush()
     values: dict[str, Any] = {
         "kind": "payload",
         "type": type,
         "data": data,
-        "status": "repaired" if repairs else "ok",
-        "span": (start, end),
+        "status": status or ("repaired" if repairs else "ok"),
+        "span": (max(start, 0), end) if status else (start, end),
         "repairs": repairs,
     }
     payload = construct(Payload, values)
     output.segments.append(payload)
     if output.events is not None:
-        from outspoken.results.events import PayloadParsed
+        from outspoken.results.events import PayloadParsed, PayloadUnfinished
 
-        output.send(PayloadParsed(payload))
+        output.send(PayloadUnfinished(payload) if status else PayloadParsed(payload))
     output.end_node(start, end)
 
 

@@ -1,4 +1,4 @@
-"""Makes text and reasoning of the calls of a whole response that were only said (`said`)."""
+"""Makes text and reasoning of the calls and actions of a whole response that were only said (`said`)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import STATUSES, Reasoning, Status, Text, ToolCall
 
 from .said import Doubt, Surroundings
+from .said_signs import MADE
 from .think_markers import think_markers
 
 
@@ -61,6 +62,7 @@ class _Settler:
         self.quoted: list[tuple[int, int]] = []
         self.lowest: Status = "ok"
         self.withdrawn: list[tuple[int, int]] = []
+        self._actions_said = 0
 
     def _read(self, start: int, end: int) -> str:
         return self._raw[max(start, 0) : max(end, 0)]
@@ -68,9 +70,9 @@ class _Settler:
     def add(self, segments: list[Any], at: int) -> int:
         """Add the segment at a place in a list, or what becomes of it; returns the place of the next one."""
         segment = segments[at]
-        doubt = self._surroundings.doubt_of(segments, at, segment.span[0]) if type(segment) is ToolCall else None
+        doubt = self._surroundings.doubt_of(segments, at, segment.span[0]) if segment.kind in MADE else None
         if doubt is None or segment.status not in ("ok", "repaired"):
-            self.segments.append(segment)
+            self._keep(segment)
             return at + 1
         after = segments[at + 1 :]
         verdict = doubt.decide(segment.span[1], after, self._read, len(self._raw), final=True)
@@ -79,9 +81,15 @@ class _Settler:
                 return self._add_last_thought(segments, at, doubt.closed_by)
             return self._add_thought(segments, at, doubt.thought_start, doubt.closed_by)
         if verdict == "made":
-            self.segments.append(segment)
+            self._keep(segment)
             return at + 1
         return self._add_quoted(segments, at, doubt)
+
+    def _keep(self, segment: Any) -> None:
+        """Add a segment. Actions are counted without those that were only said."""
+        if segment.kind == "action" and self._actions_said:
+            segment = segment.model_copy(update={"order": segment.order - self._actions_said})
+        self.segments.append(segment)
 
     def _report(self, code: str, message: str, span: tuple[int, int], severity: Severity, label: str) -> None:
         self.diagnostics.append(PendingDiagnostic(code, message, span, severity, self._format, label))
@@ -89,7 +97,8 @@ class _Settler:
     def _add_quoted(self, segments: list[Any], at: int, first: Doubt) -> int:
         """A call that is quoted is text, with the text on both sides of it."""
         call, doubt = segments[at], first.decisive
-        message = f"the call of `{call.name}` stands {doubt.where}, so it stays text"
+        self._actions_said += call.kind == "action"
+        message = f"the {_named(call)} stands {doubt.where}, so it stays text"
         self._report("quoted-call", message, call.span, "note", "quoted here")
         start = first.text_start
         following = segments[at + 1] if at + 1 < len(segments) else None
@@ -113,11 +122,12 @@ class _Settler:
         self.segments.append(_text(Reasoning, "reasoning", self._raw[start : closer[0]].rstrip(), start))
         while at < len(segments) and segments[at].span[0] < closer[1]:
             segment = segments[at]
-            if type(segment) is ToolCall:
+            if segment.kind in MADE:
+                self._actions_said += segment.kind == "action"
                 self.quoted.append(segment.span)
                 if segment.status not in ("ok", "repaired"):
                     self.withdrawn.append(segment.span)
-                message = f"the call of `{segment.name}` stands in reasoning that goes on behind it, so it is reasoning"
+                message = f"the {_named(segment)} stands in reasoning that goes on behind it, so it is reasoning"
                 self._report("thought-call", message, segment.span, "note", "thought about here")
             self._add_rest(segment, closer[1])
             at += 1
@@ -128,26 +138,26 @@ class _Settler:
         """A call in reasoning behind which nothing follows was made: models of several vendors write so."""
         while at < len(segments):
             segment = segments[at]
-            if type(segment) is ToolCall and segment.status in ("ok", "repaired"):
+            if segment.kind in MADE and segment.status in ("ok", "repaired"):
                 self._add_reasoned(segment)
             elif type(segment) is Text:
                 if text := self._raw[segment.span[0] : min(segment.span[1], closer[0])].strip():
                     start = self._raw.index(text, segment.span[0])
                     self.segments.append(_text(Reasoning, "reasoning", text, start))
             else:
-                self.segments.append(segment)
+                self._keep(segment)
             at += 1
         return at
 
-    def _add_reasoned(self, call: ToolCall) -> None:
+    def _add_reasoned(self, call: Any) -> None:
         if call.name in self._exact:
             message = f"`{call.name}` runs only if its call is exact, and this one stands in reasoning"
             self._report("needs-exact", message, call.span, "error", "called here")
         else:
-            message = f"the call of `{call.name}` stands before the end of the reasoning"
+            message = f"the {_named(call)} stands before the end of the reasoning"
             self._report("call-in-reasoning", message, call.span, "warning", "called here")
         made = in_reasoning(call, self._exact)
-        self.segments.append(made)
+        self._keep(made)
         if STATUSES.index(made.status) > STATUSES.index(self.lowest):
             self.lowest = made.status
 
@@ -159,9 +169,16 @@ class _Settler:
                 self.segments.append(_text(Text, "text", body, segment.span[1] - len(body)))
 
 
-def in_reasoning(call: ToolCall, exact: Collection[str]) -> ToolCall:
-    """A call that stands in reasoning: repaired, or invalid if its tool needs an exact one."""
-    return construct(ToolCall, {**vars(call), "status": "invalid" if call.name in exact else "repaired"})
+def in_reasoning(call: Any, exact: Collection[str]) -> Any:
+    """A call or action that stands in reasoning: repaired, or invalid if its tool needs an exact one."""
+    status = "invalid" if call.name in exact else "repaired"
+    if call.kind == "action":
+        return call.model_copy(update={"status": status})
+    return construct(ToolCall, {**vars(call), "status": status})
+
+
+def _named(call: Any) -> str:
+    return f"call of `{call.name}`" if call.kind == "tool_call" else f"action `{call.name}`"
 
 
 def _text(model: type[Any], kind: str, text: str, start: int) -> Any:

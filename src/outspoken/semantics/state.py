@@ -66,6 +66,8 @@ class ReplyState:
     last_text = ""
     #: where the last call in markers of its format ends
     marked_end = -1
+    #: where the last call ends that was cut within a bare value, and whether nothing stands in that value
+    cut_value: tuple[int, bool] = (-1, False)
 
     def __init__(self, context: Context, events: list[Event] | None) -> None:
         self.context, self.header = context, (header := context.header)
@@ -82,6 +84,7 @@ class ReplyState:
         made = ReplyState(context, None if self.output.events is None else [])
         made.recorder.continue_from(self.recorder, start)
         made.output.continue_from(self.output, start)
+        made.cut_value = self.cut_value
         return made
 
     def absorb(self, other: ReplyState) -> None:
@@ -89,4 +92,5 @@ class ReplyState:
         other.output.flush()
         other.recorder.take_repairs()
         self.output.absorb(other.output)
+        self.cut_value = other.cut_value
         self.recorder.absorb(other.recorder)

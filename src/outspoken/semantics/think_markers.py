@@ -18,16 +18,19 @@ def think_markers(automaton: Automaton) -> ThinkMarkers | None:
     closers, openers = think_terminals(tables)
     if tables.header.reasoned_calls == "run" or not closers:
         return None
-    close, open = [
-        "|".join([f"(?:{tables.terminals[name].regex})" for name in names]) or "(?!)" for names in (closers, openers)
+    thoughts, tags = _thoughts(tables), {*closers}
+    closable = {name for _, name, to in _shifts(tables) if name in openers and _is_closed(tables, to, thoughts, tags)}
+    close, open, bare = [
+        "|".join([f"(?:{tables.terminals[name].regex})" for name in names])
+        for names in (closers, sorted(closable), sorted({*openers} - closable))
     ]
-    return ThinkMarkers(re.compile(f"(?P<close>{close})|(?P<open>{open})"), re.compile(close))
+    either = re.compile(f"(?P<close>{close})|(?P<open>{open or '(?!)'})")
+    return ThinkMarkers(either, re.compile(close), re.compile(bare) if bare else None)
 
 
 def think_terminals(tables: Tables) -> tuple[list[str], list[str]]:
     """The names of the terminals that close reasoning, and of those that open it."""
-    shifts = [(at, name, to) for at, state in enumerate(tables.states) for name, to in state.items() if to >= 0]
-    thoughts = {name for name, terminal in tables.terminals.items() if terminal.short == "REASONING"}
+    shifts, thoughts = _shifts(tables), _thoughts(tables)
     behind = {to for _, name, to in shifts if name in thoughts}
     while more := {to for at, name, to in shifts if at in behind and name not in tables.terminals} - behind:
         behind |= more  # reasoning within reasoning was read
@@ -39,3 +42,26 @@ def think_terminals(tables: Tables) -> tuple[list[str], list[str]]:
     begins = {to for to, state in enumerate(tables.states) if not thoughts.isdisjoint(state)}
     openers = sorted({name for _, name, to in shifts if name in tables.terminals and to in begins} - tags)
     return closers, openers
+
+
+def _shifts(tables: Tables) -> list[tuple[int, str, int]]:
+    """From which state which symbol leads where."""
+    return [(at, name, to) for at, state in enumerate(tables.states) for name, to in state.items() if to >= 0]
+
+
+def _thoughts(tables: Tables) -> set[str]:
+    """The names of the terminals that match reasoning."""
+    return {name for name, terminal in tables.terminals.items() if terminal.short == "REASONING"}
+
+
+def _is_closed(tables: Tables, start: int, thoughts: set[str], closers: set[str]) -> bool:
+    """May a closing tag follow the reasoning that begins in a state?"""
+    behind = {tables.states[start][name] for name in thoughts & tables.states[start].keys()}
+    while (
+        more := {
+            to for at in behind for name, to in tables.states[at].items() if to >= 0 and name not in tables.terminals
+        }
+        - behind
+    ):
+        behind |= more
+    return any(not closers.isdisjoint(tables.states[at]) for at in behind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -17,8 +18,11 @@ from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
 
+from .call_shapes import CallShapes, find_shape
+
 #: A word of a sentence.
 _WORD = re.compile(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
+_FENCE = re.compile("```")
 
 #: The key whose value says which action is meant, in the words for an action: `(action_type=CLICK)`.
 _ACTION_KEY = re.compile(r"^\((\w{6,})=")
@@ -147,6 +151,7 @@ def unread_markup(
     tools: Tools | None,
     refused: Sequence[FoundMarkup] = (),
     reported: Sequence[tuple[int, int]] = (),
+    shapes: CallShapes | None = None,
 ) -> list[PendingDiagnostic]:
     """A diagnostic for each text that holds markup or what looks like a call of a tool.
 
@@ -171,14 +176,14 @@ def unread_markup(
         markers = list(search.find(text)) if search is not None else []
         markers = markers or [m.moved(-begun) for m in refused if begun <= m.start and m.end <= segment.span[1]]
         markers = [m for m in markers if not _is_reported(begun + m.start, reported)]
-        called, is_mentioned = _find_call(text, tools, search)
+        called, is_mentioned = _find_call(text, tools, search, shapes)
         if called and _is_reported(begun + called.start(), reported):
             called = None
-        likely = [
-            m for m in markers if (called and not is_mentioned and m.start < called.end()) or not _is_prose(text, m)
-        ]
+        before_call = called.end() if called and not is_mentioned else 0
+        fences = [fence.end() for fence in _FENCE.finditer(text)] if markers else []
+        likely = next((m for m in markers if m.start < before_call or not _is_prose(text, m, fences)), None)
         if markers:
-            start, end, written = (likely or markers)[0]
+            start, end, written = likely or markers[0]
             message = f"this looks like the marker {written!r}, but no call could be read here, so it stays text"
         elif called:
             start, end = called.span()
@@ -192,12 +197,17 @@ def unread_markup(
     return found
 
 
-def _find_call(text: str, tools: Tools | None, search: MarkupSearch | None) -> tuple[re.Match[str] | None, bool]:
+def _find_call(
+    text: str, tools: Tools | None, search: MarkupSearch | None, shapes: CallShapes | None
+) -> tuple[re.Match[str] | None, bool]:
     """The name of a tool or an action where a call may begin, and whether it is an action that is only mentioned."""
     called = find_named_call(text, tools)
+    if called is None and shapes is not None:
+        called = find_shape(text, tools, shapes)
     if called is not None or search is None or (action := search.find_action(text)) is None:
         return called, False
-    return action, _is_prose(text, FoundMarkup(action.start(), action.end(), action[0]))
+    fences = [fence.end() for fence in _FENCE.finditer(text, 0, action.start())]
+    return action, _is_prose(text, FoundMarkup(action.start(), action.end(), action[0]), fences)
 
 
 def _is_reported(at: int, spans: Sequence[tuple[int, int]]) -> bool:
@@ -212,8 +222,11 @@ def find_named_call(text: str, tools: Tools | None) -> re.Match[str] | None:
     return None
 
 
-def _is_prose(text: str, marker: FoundMarkup) -> bool:
-    """Is a marker mentioned: within a line of words, or in a code block?"""
-    before = text[: marker.start]
-    words = before.rpartition("\n")[2] + text[marker.end :].partition("\n")[0]
-    return _WORD.search(words) is not None or before.count("```") % 2 == 1
+def _is_prose(text: str, marker: FoundMarkup, fences: Sequence[int]) -> bool:
+    """Is a marker mentioned: within a line of words, or in a code block? `fences` are the ends of the fences."""
+    line = text.rfind("\n", 0, marker.start) + 1
+    word = _WORD.search(text, max(line - 1, 0), marker.start)
+    if word is not None and word[0][-1].isspace():
+        return True  # the line is not copied for each marker in it
+    words = text[line : marker.start] + text[marker.end :].partition("\n")[0]
+    return _WORD.search(words) is not None or bisect_right(fences, marker.start) % 2 == 1

@@ -1,20 +1,26 @@
-"""What becomes of a finished call: it runs, runs with what speaks against it reported, or is refused.
+"""What becomes of a finished call, action or payload: it runs, also with objections that are reported, or is refused.
 
-Every call of a response comes here, whatever its format; see `proof` for what its arguments must show.
+All of them come here, whatever the format; see `proof` for what their arguments must show.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.grammar import registry
-from outspoken.grammar.value_markup import closing_forms, opening_forms
+from outspoken.grammar.value_markup import closing_forms, opening_forms, value_ends
 
 from . import repeated_keys
-from .proof import Objection, is_unlike, loses_path, objections, unproven
+from .call_shapes import call_shapes, holds_shape
+from .lacking import lacking
+from .proof import Objection, is_misquoted, is_unlike, loses_path, objections, unproven
 
 if TYPE_CHECKING:
+    from outspoken.actions.mapping import ActionMapping
+    from outspoken.results.edits import Edit
+
     from .open_node import OpenNode
     from .state import ReplyState
 
@@ -24,6 +30,10 @@ _REFUSED = frozenset({
 })  # fmt: skip
 #: Those with a diagnostic of their own; the others are the message of `invalid-call`.
 REFUSED_CODES = frozenset({"echoed-call", "needs-exact"})
+#: The end of a string and the next member of its object.
+_MEMBER = re.compile(r"\"\s{0,9},\s{0,99}\"[^\"\n]{1,60}\"\s{0,9}:")
+#: Repairs that make a text of what should be a number.
+_NO_NUMBERS = frozenset({"loose-number", "thousands-separator", "not-finite"})
 #: What may stand between two calls of a list.
 _SEPARATORS = re.compile(r"[\s,;]*")
 #: What may stand between an opening marker and a call.
@@ -43,11 +53,78 @@ def verdict_on(state: ReplyState, node: OpenNode, name: str, arguments: dict[str
     """Judge a finished call of a name, which ends at an offset."""
     context, is_repaired = state.context, bool(state.recorder.edits)
     found = _of_request(state, node, name, arguments, end)
-    found += _of_text(state, node, name, arguments)
+    found += _of_text(state, node, name, arguments, is_unlike=is_unlike(context.tools, name, arguments))
     check = context.settings.schema_check
     if context.tools is not None and check != "off":
         found += objections(context.tools, name, arguments, repaired=is_repaired)
     return Verdict(found, bool(found) and (is_repaired or found[0].code in _REFUSED or check == "refuse"))
+
+
+def refusal_of_action(
+    state: ReplyState,
+    node: OpenNode,
+    arguments: dict[str, Any],
+    unread: Collection[str],
+    mapping: ActionMapping,
+    end: int,
+) -> Objection | None:
+    """Why a finished action may not run; None if it may.
+
+    `unread` are the arguments that the action did not take. The arguments that actions of its name may have, by the
+    mapping, are its schema.
+    """
+    name = node.name or ""
+    known = mapping.arguments_of(name)
+    others = [key for key in unread if key not in known]
+    found = [
+        *_of_request(state, node, name, arguments, end),
+        *_of_text(state, node, name, arguments, is_unlike=bool(others), is_action=True),
+    ]
+    if others and state.recorder.edits:
+        found.append(Objection("unknown-argument", f"an action of this kind has no argument `{others[0]}`", others[0]))
+    if state.recorder.edits:
+        found += _of_values(state.recorder.edits, arguments, known - arguments.keys(), mapping.expression)
+    return found[0] if found else None
+
+
+def _of_values(
+    edits: Iterable[Edit], arguments: dict[str, Any], absent: Iterable[str], expression: re.Pattern[str]
+) -> Iterator[Objection]:
+    """What the values of a repaired action say against it, which lacks the `absent` arguments.
+
+    They may hold another argument, or another action, which `expression` finds.
+    """
+    if any(edit.code in _NO_NUMBERS and edit.after[:1] == '"' for edit in edits):
+        yield Objection("unproven", "a number is not written as one")
+    words = "|".join(map(re.escape, sorted(absent)))
+    for key, value in arguments.items():
+        if not isinstance(value, str):
+            continue
+        if words and re.search(rf"(?<![\w$])(?:{words})[\"']?\s{{0,9}}[=:]", value):
+            yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
+        if expression.search(value):
+            yield Objection("unproven", f"the value of `{key}` seems to hold another action", key)
+
+
+def refusal_of_payload(state: ReplyState, node: OpenNode) -> Objection | None:
+    """Why a finished payload may not be used; None if it may."""
+    found = _of_text(state, node, node.name or "", {"": None}, is_unlike=False)
+    edits, read = state.recorder.edits, state.source.slice
+    if any(edit.code == "dropped-text" and read(edit.start - 9, edit.start).rstrip()[-1:].isdigit() for edit in edits):
+        found.append(Objection("unproven", "a number is not written as one"))
+    if edits and any(map(_MEMBER.search, _texts_of(state.last_value))):
+        found.append(Objection("unproven", "a value seems to hold the next one"))
+    return found[0] if found else None
+
+
+def _texts_of(value: Any) -> Iterator[str]:
+    """The strings of a JSON value, without its keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        held: Any = value
+        for one in held.values() if isinstance(value, dict) else held:
+            yield from _texts_of(one)
 
 
 def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> list[Objection]:
@@ -68,22 +145,50 @@ def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[st
     return found
 
 
-def _of_text(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any]) -> list[Objection]:
-    """What the text of a call says against it."""
+def _of_text(
+    state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], *, is_unlike: bool, is_action: bool = False
+) -> list[Objection]:
+    """What the text of a call says against it, which has other arguments than its schema if it `is_unlike` that."""
     found = list[Objection]()
     text = "" if node.keyed else "".join(node.parts or ())
     if text and (repeated := repeated_keys.contradicted(text, arguments)) is not None:
         found.append(Objection("repeated-argument", f"the argument `{repeated}` is given twice, with two values"))
     if text and loses_path(text):
         found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
-    if node.looseness == "certain" or (node.looseness and is_unlike(state.context.tools, name, arguments)):
+    if node.looseness == "certain" or (node.looseness and is_unlike):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
+    if node.ends_by_chance and "payload" not in node.kinds:
+        shapes, tools = call_shapes(registry.automaton(state.header.format)), state.context.tools
+        for key, value in arguments.items():
+            if value.__class__ is str and holds_shape(value, name, arguments, tools, shapes):
+                found.append(Objection("unproven", f"the value of `{key}` seems to hold a part of another one"))
+    if _begins_in_value(state, node):
+        found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
     edits = state.recorder.edits
     if edits:
-        closers = closing_forms(registry.automaton(state.header.format))
-        if why := unproven(edits, state.source.slice, closers, node, name, has_arguments=bool(arguments)):
+        names = [*arguments, *lacking(state.context.tools, name, arguments)]
+        if key := is_misquoted(edits, arguments, names):
+            found.append(Objection("unproven", f"the value of `{key}` seems to hold a part of another one"))
+        # the grammar of payloads belongs to an application; nothing but JSON has an end in it
+        is_payload = "payload" in node.kinds
+        automaton = None if is_payload else registry.automaton(state.header.format)
+        closers = frozenset[str]() if automaton is None else closing_forms(automaton)
+        ends = frozenset[str]() if automaton is None else value_ends(automaton)
+        read = state.source.slice
+        why = unproven(edits, read, closers, ends, node, name, has_arguments=bool(arguments), is_action=is_action)
+        if why:
             found.append(Objection("unproven", why))
     return found
+
+
+def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
+    """Has a call begun in a bare value of another one that never ended, and not on a line of its own?"""
+    end, is_empty = state.cut_value
+    if not 0 <= end <= node.start or (state.output.segments and state.output.segments[-1].span[1] != end):
+        return False
+    read = state.source.slice
+    is_own_line = read(max(end - _LONGEST, 0), end).rstrip(" \t").endswith("\n") or read(end, end + 1) == "\n"
+    return is_empty or not is_own_line
 
 
 def _is_marked(state: ReplyState, node: OpenNode) -> bool:

@@ -1,0 +1,206 @@
+"""Finds the JSON values of a text: bare, in fences, in prose, behind reasoning."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from outspoken.results.diagnostics import Severity
+from outspoken.results.edits import LEVELS, NOTES, RepairBudget, RepairedValue, RepairLimit
+from outspoken.results.pending_diagnostics import PendingDiagnostic
+from outspoken.results.settings import Settings
+
+from .repair import RegionReader, RepairContext, without_insertion_behind
+from .scanner import read_at
+from .tokens import ODD_SPACE
+
+Span = tuple[int, int]
+
+
+def note_of(
+    code: str, span: Span, severity: Severity = "warning", *, notes: tuple[str, ...] = (), **values: object
+) -> PendingDiagnostic:
+    """A diagnostic with the message of its code."""
+    return PendingDiagnostic(code, NOTES[code].format(**values), span, severity, None, notes=notes)
+
+
+_BEGINS = re.compile(
+    rf"[\s{ODD_SPACE}]*(?://[^\n]*\n\s*|/\*.*?\*/\s*)*(?:[{{\[｛［【]|\"(?:[^\"\\\n]|\\.){{0,80}}\"\s*:)", re.DOTALL
+)
+_PAGE = re.compile(r"\s*<(?:!doctype|html|\?xml)\b", re.IGNORECASE)
+#: a fence, whose line holds no JSON, or a bracket
+_NEXT = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n`{\[｛［【]*(?:\n|\Z)|[{\[｛［【]", re.MULTILINE)
+_CLOSING = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
+#: a bracket in prose that may begin JSON
+_DATA = re.compile(
+    r"""[{｛]\s*(?:["'“‘`＂「『{,}｝]|//|/\*|\#|(?:[^\W0-9]|\$)[\w$.\-]*\s*[:：]|\Z)"""
+    r"""|[\[［【]\s*(?:["'“‘`＂「『{｛\[［【(\]\-.0-9０-９]|//|/\*|(?:true|false|null|True|False|None)\b|\Z)"""
+)
+#: a bracket that begins damaged JSON rather than prose
+_KEYED = re.compile(r"""[{｛\[［【\s]+["'“‘]?[^\n"'“‘’”{}\[\]:]{1,64}["'”’]?\s*[:：]""")
+_EXTENT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]｛｝［］【】]', re.DOTALL)
+_STEPS = dict.fromkeys("{[｛［【", 1) | dict.fromkeys("}]｝］】", -1)
+#: the steps that each attempt at damaged JSON costs at least
+_ATTEMPT = 60
+#: so much of the text behind a sound value tells whether it ends there
+_REST = 2000
+#: reasoning that a response begins with, and the end of such that the prompt began
+_REASONING = re.compile(
+    r"\s*(?:<(think(?:ing)?|thought|reasoning)>.*?</\1>|\[THINK\].*?\[/THINK\])", re.DOTALL | re.IGNORECASE
+)
+_REASONING_END = re.compile(r"</(?:think(?:ing)?|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
+
+
+class Document:
+    """Finds the values of one text."""
+
+    def __init__(self, text: str, repair_limit: RepairLimit, schema: dict[str, Any] | None, settings: Settings) -> None:
+        self.text, self.max_depth, self.budget = text, settings.max_depth, RepairBudget.of(len(text))
+        self._context = RepairContext(repair_limit, schema, settings, self.budget)
+        #: the furthest place where reading failed, and what was expected there
+        self.failed: tuple[int, str] | None = None
+        self.too_deep = False
+        #: is there damaged JSON that could not be read?
+        self.broken = False
+        #: what else is to be said of the text
+        self.notes: list[PendingDiagnostic] = []
+
+    def said_values(self) -> list[RepairedValue]:
+        """The values behind reasoning; those in it if there are no others, which is reported."""
+        reasoning = _REASONING.match(self.text)
+        if reasoning is not None and (found := self.values(reasoning.end())):
+            return found
+        found = self.values()
+        if reasoning is not None:
+            self.notes += [note_of("in-reasoning", (value.start, value.end)) for value in found]
+        closer = _REASONING_END.search(self.text) if reasoning is None and len(found) > 1 else None
+        if closer is None or any(value.start < closer.start() < value.end for value in found):
+            return found
+        return [value for value in found if value.start >= closer.end()] or found
+
+    def values(self, start: int = 0) -> list[RepairedValue]:
+        """All values from a place of the text on, in order."""
+        stripped = self.text[start:].lstrip(" \t\r\n")
+        if stripped[:1] not in "{[" and (sound := self._sound(stripped)):
+            return [sound]
+        begins = _BEGINS.match(self.text, start)
+        if begins and (found := self._region(start, len(self.text), closed=False, whole=True)):
+            return found
+        if _PAGE.match(self.text, start):
+            return []
+        strong, weak = list[RepairedValue](), list[RepairedValue]()
+        pos = start
+        while match := _NEXT.search(self.text, pos):
+            if self.budget.steps <= 0:
+                self.notes.append(note_of("too-damaged", (match.start(), len(self.text))))
+                break
+            if match["fence"]:
+                values, pos = self._fence(match)
+                strong += values
+                continue
+            repaired = self._in_prose(match.start())
+            if repaired is None:
+                pos = self._behind(match)
+                continue
+            pos = max(repaired.end, match.end())
+            (strong if _is_evidently_json(repaired) else weak).append(repaired)
+        return strong or [repaired for repaired in weak if "," in repaired.text]
+
+    def _sound(self, stripped: str) -> RepairedValue | None:
+        """The text as one sound string, number or literal."""
+        start = len(self.text) - len(stripped)
+        reader = self._reader(start, len(self.text), closed=False, prose=False)
+        repaired = reader.value(0) if read_at(stripped, 0, self.max_depth) else None
+        return repaired if repaired and repaired.level == "exact" else None
+
+    def _reader(self, start: int, end: int, *, closed: bool, prose: bool) -> RegionReader:
+        return RegionReader(self.text, start, end, closed, self._context, prose=prose)
+
+    def _region(self, start: int, end: int, *, closed: bool, whole: bool = False) -> list[RepairedValue]:
+        """The values of a region; with `whole`, only if no text of it has to be dropped."""
+        reader = self._reader(start, end, closed=closed, prose=False)
+        cost = _ATTEMPT + (end - start) // 20
+        self.budget.steps -= cost
+        found = reader.values()
+        if found and not any(repaired.edits for repaired in found):
+            self.budget.steps += cost  # what is sound is read once
+        self._note_failure(reader, start)
+        if whole and any(edit.code == "dropped-text" for repaired in found for edit in repaired.edits):
+            return []
+        return found
+
+    def _in_prose(self, start: int) -> RepairedValue | None:
+        """The value that begins at a bracket in prose."""
+        if not _DATA.match(self.text, start):
+            return None
+        sound = read_at(self.text, start, self.max_depth)
+        if sound is not None:
+            reader = self._reader(start, min(sound[1] + _REST, len(self.text)), closed=False, prose=True)
+            repaired = reader.sound_value(0)
+            if repaired is not None:
+                return without_insertion_behind(reader.with_surplus(repaired), self.text)
+        reader = self._reader(start, len(self.text), closed=False, prose=True)
+        repaired = reader.value(0)
+        self._note_failure(reader, start)
+        failed = reader.failed[0] if reader.failed else 0
+        self.budget.steps -= _ATTEMPT + failed // 8
+        return without_insertion_behind(reader.with_surplus(repaired), self.text) if repaired else None
+
+    def _note_failure(self, reader: RegionReader, start: int) -> None:
+        if reader.failed is not None and (self.failed is None or start + reader.failed[0] > self.failed[0]):
+            self.failed = start + reader.failed[0], reader.failed[1]
+        self.too_deep = self.too_deep or reader.too_deep
+
+    def _behind(self, match: re.Match[str]) -> int:
+        """Where to go on behind a bracket that begins no value. What is inside damaged JSON is skipped."""
+        start, depth = match.start(), 0
+        if not _DATA.match(self.text, start):
+            return match.end()
+        keyed = _KEYED.match(self.text, start) is not None
+        self.broken = self.broken or keyed
+        for token in _EXTENT.finditer(self.text, start):
+            self.budget.steps -= 1
+            depth += _STEPS.get(token[0], 0)
+            if not depth:
+                return token.end()
+            if self.budget.steps <= 0:
+                break
+        return len(self.text) if self.too_deep or keyed else match.end()
+
+    @cached_property
+    def _fence_ends(self) -> list[tuple[int, str, Span]]:
+        """The lines that may end a fence: the start, mark and span of each."""
+        return [(m.start(), m[1], m.span()) for m in _CLOSING.finditer(self.text)]
+
+    def _fence(self, match: re.Match[str]) -> tuple[list[RepairedValue], int]:
+        """The values of a fence, and where the text goes on behind it.
+
+        A string of the JSON may hold the mark of a fence, so the next two ends and the last one are tried.
+        """
+        start = match.end()
+        first = bisect_left(self._fence_ends, (start,))
+        same = (span for _, mark, span in self._fence_ends[first : first + 50] if mark.startswith(match["fence"]))
+        ends = list(islice(same, 2))
+        last = self._fence_ends[-1:]
+        ends += [span for at, mark, span in last if at >= start and mark.startswith(match["fence"])]
+        if not _BEGINS.match(self.text, start):
+            return [], ends[0][1] if ends else start
+        best: tuple[tuple[bool, int, int], list[RepairedValue], int] | None = None
+        for stop, last in dict.fromkeys(ends):
+            values = self._region(start, stop, closed=True)
+            if values and all(repaired.level in ("exact", "notation") for repaired in values):
+                return values, last
+            rank = (not values, max([LEVELS.index(m.level) for m in values], default=0), sum(m.cost for m in values))
+            if best is None or rank < best[0]:
+                best = rank, values, last
+        if best is None:
+            return self._region(start, len(self.text), closed=False), len(self.text)
+        return best[1], best[2]
+
+
+def _is_evidently_json(repaired: RepairedValue) -> bool:
+    """Does a value hold more than numbers and empty brackets, which prose may have?"""
+    return '"' in repaired.text or "{" in repaired.text[1:]

@@ -1,0 +1,103 @@
+"""Calls by their shape, where the markers of a format are too short to show one: a line with the name of a tool.
+
+What shows it is the name of a declared tool where the format would write it, or before an argument of that tool.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from outspoken.grammar.automaton import Automaton, Config
+from outspoken.grammar.near_openers import written_forms
+from outspoken.notations.tools import Tools
+from outspoken.patterns.markup_search import is_distinct_marker
+from outspoken.patterns.near_miss import mistakes_allowed, near_misses
+
+from .lacking import lacking
+
+#: So many characters that are no letters may stand between the name of a tool and that of an argument, and behind that.
+_GAP, _SIGN = r"[^\w]{1,14}", r"[\"'”]?[^\S\n]{0,2}[^\w\s,.;!?)\]}\"'”`-]"
+#: What stands before the name of an argument on a line of its own: signs, and a letter that is there by mistake.
+_INDENT = r"[^\w\n]{0,14}(?:\w[^\w\n]{1,9})?"
+#: So much of the line before the name of a tool is looked at.
+_LEAD = 40
+
+
+class CallShapes(NamedTuple):
+    """What stands before and behind the names of tools."""
+
+    openers: tuple[str, ...]
+    behind: tuple[str, ...]
+
+
+@lru_cache(maxsize=256)
+def call_shapes(automaton: Automaton) -> CallShapes:
+    """What a format writes before and behind the names of its calls, white space aside."""
+    openers, behind = dict[str, None](), dict[str, None]()
+    for config in automaton.configs:
+        for opener in config.strict_transitions()[2]:
+            for name in opener.target.strict_transitions()[2]:
+                if name.terminal.short == "TOOL_NAME":
+                    openers |= dict.fromkeys(written_forms(opener.terminal))
+                    ends = [end.terminal for end in name.target.strict_transitions()[2]]
+                    behind |= dict.fromkeys([form for end in ends for form in written_forms(end)])
+    return CallShapes(tuple(openers), tuple(behind))
+
+
+@lru_cache(maxsize=2048)
+def is_ended_by_chance(value_end: Config) -> bool:
+    """May what ends a bare value also stand in it by chance, such as a line break, so that only shapes tell?"""
+    ends = [step.terminal for step in value_end.strict_transitions()[2]]
+    if any(end.canonical.isspace() for end in ends):
+        return True
+    return not any(is_distinct_marker(written) for end in ends for written in written_forms(end))
+
+
+def find_shape(text: str, tools: Tools | None, shapes: CallShapes) -> re.Match[str] | None:
+    """The name of a tool in a text where a call of it seems to stand."""
+    for name in tools.names if tools is not None else ():
+        if name in text:
+            for match in re.finditer(rf"(?<![\w.]){re.escape(name)}(?!\w)", text):
+                if _is_opened(text, match, shapes) or _has_argument(text, match, tools):
+                    return match
+    return None
+
+
+def _is_opened(text: str, name: re.Match[str], shapes: CallShapes) -> bool:
+    """Does the line hold what opens a call, the name, and what may stand behind it? One mistake is allowed."""
+    line = text.rfind("\n", 0, name.start()) + 1
+    lead, rest = text[max(line, name.start() - _LEAD) : name.start()].strip(), text[name.end() :]
+    end = rest.partition("\n")[0].strip()
+    end = end[:-1] if end[:-1] in shapes.behind else end
+    for opener in shapes.openers:
+        is_word = opener.isalnum() and " " in lead
+        if len(opener) > 2 and lead.endswith(opener) and not is_word and end in ("", *shapes.behind):
+            return True
+        if len(opener) > 1 and end in ("", *shapes.behind) and _is_near(lead, opener):
+            return True
+        if end and end in shapes.behind and not opener.isalnum() and not any(map(str.isalnum, lead)):
+            return True
+    return False
+
+
+def _is_near(lead: str, opener: str) -> bool:
+    if mistakes_allowed(opener):
+        return any(end == len(lead) for end, _ in near_misses(lead, 0, opener)) or lead[1:] == opener
+    return lead == opener or (len(lead) < len(opener) + 2 and opener in lead)
+
+
+def _has_argument(text: str, name: re.Match[str], tools: Tools | None) -> bool:
+    """Does an argument of the tool stand behind its name, with a sign that gives it a value?"""
+    rest = text[name.end() : name.end() + 200]
+    return any(re.match(rf"{_GAP}{re.escape(key)}{_SIGN}", rest) for key in lacking(tools, name[0], {}))
+
+
+def holds_shape(text: str, name: str, arguments: Mapping[str, Any], tools: Tools | None, shapes: CallShapes) -> bool:
+    """Does a value of a call hold another call, or an argument that the call lacks, on a line of its own?"""
+    if find_shape(text, tools, shapes) is not None:
+        return True
+    missing = [key for key in lacking(tools, name, arguments) if key in text]
+    return any(re.search(rf"(?:\n|^){_INDENT}{re.escape(key)}{_SIGN}", text) for key in missing)
