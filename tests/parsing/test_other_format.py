@@ -76,7 +76,7 @@ def test_reasoning_that_never_began_is_reported(format: str, text: str) -> None:
     assert reply.looks_like_failed_tool_call
     again = both(text, format, prefix="<think>")
     assert (said(again), again.text.strip()) == ([], "Hello!")
-    assert again.reasoning.strip() == "I should greet."[: len(again.reasoning.strip())]
+    assert "I should greet.".startswith((again.reasoning or "").strip())
 
 
 def test_the_tag_is_that_of_the_format() -> None:

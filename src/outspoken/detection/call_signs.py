@@ -10,27 +10,19 @@ import re
 from typing import Any
 
 from outspoken.grammar import registry
+from outspoken.grammar.format_index import BRACKETS
+from outspoken.patterns.shown import ShownPlaces
 from outspoken.results.replies import Reasoning, Text
-
-#: A sign begins with one of these.
-BRACKETS = "<["
 
 #: The kinds of segments in a reply that show that its format is the right one.
 _FOUND = ("tool_call", "action", "payload")
 
 
-def first_sign(text: str) -> re.Match[str] | None:
-    """A sign in a text; None if there is none."""
-    for at, bracket in enumerate(BRACKETS):
-        if bracket in text and (found := _patterns(registry.edition())[at].search(text)) is not None:
-            return found
-    return None
-
-
-def signs_in(text: str) -> list[int]:
-    """The offsets of all signs in a text, in order."""
+def signs_in(text: str) -> list[re.Match[str]]:
+    """All signs in a text, in order."""
     patterns = _patterns(registry.edition())
-    return sorted([found.start() for pattern in patterns for found in pattern.finditer(text)])
+    found = [sign for pattern in patterns for sign in pattern.finditer(text)]
+    return sorted(found, key=lambda sign: sign.start())
 
 
 def may_be_other(segments: list[Any]) -> bool:
@@ -41,7 +33,21 @@ def may_be_other(segments: list[Any]) -> bool:
     texts = [segment.text for segment in segments if segment.__class__ is Text]
     if segments and segments[-1].__class__ is Reasoning:
         texts.append(segments[-1].text)  # nothing comes behind it, so it may be none
-    return any(first_sign(text) is not None for text in texts)
+    return any(_has_sign(text) for text in texts)
+
+
+def _has_sign(text: str) -> bool:
+    """Does a sign stand in a text, and not only in code or between quotation marks?
+
+    A block of code with nothing behind it may hold a call that is meant.
+    """
+    shown: ShownPlaces | None = None
+    for at, bracket in enumerate(BRACKETS):
+        for sign in _patterns(registry.edition())[at].finditer(text) if bracket in text else ():
+            shown = shown or ShownPlaces(text)
+            if not shown.is_example(*sign.span()):
+                return True
+    return False
 
 
 @registry.cached

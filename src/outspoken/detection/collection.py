@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from outspoken.grammar.automaton import Automaton, Transition
+from outspoken.grammar.format_index import BRACKETS
 from outspoken.grammar.registry import PLAIN
 from outspoken.notations.interface import notation_of
 from outspoken.patterns.prefilter import any_of, prefilter_source
@@ -13,7 +14,6 @@ from outspoken.patterns.prefixes import index_prefixes, prefixes
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.semantics.think_markers import think_markers
 
-from .call_signs import BRACKETS
 from .evidence import BEHIND
 from .openers import Marker, Opener, Openers
 

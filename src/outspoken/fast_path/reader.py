@@ -105,7 +105,7 @@ class FastPath:
             return False
         if not may_be_other(output.segments):
             return True
-        if plain is None:
+        if plain is None and self.format != registry.PLAIN:
             return False
         from outspoken.semantics.orphan_closers import orphan_closer
 

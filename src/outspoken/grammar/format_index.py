@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: Increase it when the meaning of the data below changes, so that no old index is read.
 VERSION = 2
 
+#: The sign of a call begins with one of these.
+BRACKETS = "<["
+
 
 class FormatIndex(NamedTuple):
     """The formats of a folder of grammars.
@@ -58,7 +61,10 @@ def index_path(folder: Path) -> Path:
 
 
 class CallSigns(NamedTuple):
-    """What is in every text that holds a call of one of these formats, as patterns; see `detection.call_signs`."""
+    """What is in every text that holds a call of one of these formats, as patterns; see `detection.call_signs`.
+
+    There is a pattern for each of the `BRACKETS`.
+    """
 
     formats: list[str]
     patterns: list[str]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from outspoken.detection.call_signs import signs_in
 from outspoken.results.pending_diagnostics import PendingDiagnostic
-from outspoken.results.replies import Reasoning, Segment
+from outspoken.results.replies import Reasoning, Reply, Segment
 
 from .options import ReadOptions
 
@@ -14,13 +16,11 @@ _MANY = 50
 _NOUNS = {"tool_call": "call", "action": "action", "payload": "payload"}
 
 
-def other_format(raw: str, segments: list[Segment], options: ReadOptions) -> list[PendingDiagnostic]:
+def other_format(
+    raw: str, segments: list[Segment], options: ReadOptions, read: Callable[[str, ReadOptions], Reply]
+) -> list[PendingDiagnostic]:
     """The diagnostic that says which format the calls of a text are in, if another one than the named one has some."""
-    from .response_reader import ResponseReader
-
-    text = raw[: _end_of_signs(raw)]
-    reader = ResponseReader(options._replace(format=None, on_error="keep"), "")
-    reply = reader.read(text)
+    reply = read(raw[: _end_of_signs(raw)], options._replace(format=None, on_error="keep"))
     thoughts = [s.span for s in segments[:-1] if type(s) is Reasoning]
     made = [s for s in reply.segments if s.kind in _NOUNS and not any(a <= s.span[0] < b for a, b in thoughts)]
     if not made or reply.format in (None, options.format):
@@ -39,5 +39,5 @@ def _counted(segments: list[Segment]) -> str:
 
 def _end_of_signs(raw: str) -> int:
     """Where the text ends that is looked at."""
-    starts = signs_in(raw)
-    return starts[_MANY] if len(starts) > _MANY else len(raw)
+    signs = signs_in(raw)
+    return signs[_MANY].start() if len(signs) > _MANY else len(raw)

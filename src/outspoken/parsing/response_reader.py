@@ -237,7 +237,8 @@ class ResponseReader:
     def _other_reading(self, raw: str, format: str | None) -> list[PendingDiagnostic]:
         """Diagnostics for calls of another format than the named one, and for reasoning that never began."""
         segments, automaton = self._builder.output.segments, self._automaton
-        found = other_format(raw, segments, self._options) if self.format not in (None, registry.PLAIN) else []
+        is_named = self.format not in (None, registry.PLAIN)
+        found = other_format(raw, segments, self._options, _read_whole) if is_named else []
         closer = None if found else orphan_closer(raw, segments, think_markers(automaton), self._prefix)
         return found if closer is None else [orphan_diagnostic(closer, automaton, format)]
 
@@ -293,6 +294,11 @@ class ResponseReader:
     def length(self) -> int:
         """The length of the text that has come."""
         return self._text.length
+
+
+def _read_whole(text: str, options: ReadOptions) -> Reply:
+    """The reply to a response without a prompt's end."""
+    return ResponseReader(options, "").read(text)
 
 
 def _calls_in(format: str | None, tools: Tools | None, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

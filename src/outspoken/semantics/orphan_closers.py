@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from outspoken.grammar.automaton import Automaton
+from outspoken.patterns.shown import QUOTES, ShownPlaces
 from outspoken.patterns.spellings import without_conditions
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Text
@@ -14,19 +15,21 @@ from outspoken.results.replies import Text
 from .said_signs import ThinkMarkers
 from .think_markers import think_terminals
 
-#: What stands beside a tag that is quoted, and what ends a sentence before one that is not.
-_QUOTES, _ENDS = tuple("\"'`“”‘’«»"), tuple(".!?:…。！？")
+#: What ends a sentence before a tag that is not mentioned.
+_ENDS = tuple(".!?:…。！？")
 
 
 def orphan_closer(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, prefix: str) -> re.Match[str] | None:
     """The first tag in text that closes reasoning, if no tag before it opens any: neither in text nor in the prompt."""
     if thinks is None:
         return None
+    shown: ShownPlaces | None = None
     for segment in segments:
         if segment.__class__ is not Text:
             return None  # reasoning was read
         for closer in thinks.closer.finditer(raw, *segment.span):
-            if not _is_mentioned(raw, closer):
+            shown = shown or ShownPlaces(raw)
+            if not _is_mentioned(raw, closer, shown):
                 return None if _is_opened(prefix + raw[: closer.start()], closer, thinks) else closer
     return None
 
@@ -57,14 +60,14 @@ def _opener_of(closer: re.Match[str], automaton: Automaton) -> str:
     return next((written for terminal in openers if (written := terminal.canonical.strip())), opener)
 
 
-def _is_mentioned(raw: str, closer: re.Match[str]) -> bool:
+def _is_mentioned(raw: str, closer: re.Match[str], shown: ShownPlaces) -> bool:
     """Does a sentence speak of the tag, or code show it?"""
     start, end = closer.start(), closer.start() + len(closer[0].rstrip())
-    before, after = raw[raw.rfind("\n", 0, start) + 1 : start], raw[end:].partition("\n")[0]
-    if raw.count("```", 0, start) % 2 or before.count("`") % 2 or before.endswith(_QUOTES) or after.startswith(_QUOTES):
+    if shown.is_in_code(start) or raw.endswith(QUOTES, 0, start) or raw.startswith(QUOTES, end):
         return True
+    before = raw[raw.rfind("\n", 0, start) + 1 : start]
     if not before.strip():
         return False
-    if not after.strip():
+    if not raw[end:].partition("\n")[0].strip():
         return not raw[end:].strip()
     return before[-1].isspace() and not before.rstrip().endswith(_ENDS)
