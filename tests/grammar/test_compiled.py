@@ -345,7 +345,7 @@ def test_tool_compiles_what_changed(folder: Path, capsys: pytest.CaptureFixture[
     (folder / "compiled" / "gone.py").write_text("", "utf-8")
 
     assert run_tool(capsys) == (0, "compiled: json, longcat, text\n", "")
-    assert {Path(name).stem for name in files(folder)} == {*SOME, "index"}
+    assert {Path(name).stem for name in files(folder)} == {*SOME, "index", "signs"}
     written = {name for name, time in before.items() if (folder / "compiled" / name).stat().st_mtime_ns != time}
     assert written == {"longcat.json", "longcat.py", "json.json", "text.py", "index.json", "signs.json"}
     assert run_tool(capsys) == (0, "", "")
