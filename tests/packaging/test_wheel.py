@@ -83,7 +83,7 @@ def check_contents(wheel: Path) -> None:
     ]
     wanted = [*sources, *(TOP / "grammars").glob("**/*.lark")]
     wanted += [TOP / "grammars" / "compiled" / f"{name}.{kind}" for name in names() for kind in ("json", "py")]
-    wanted.append(TOP / "grammars" / "compiled" / "index.json")
+    wanted += [TOP / "grammars" / "compiled" / name for name in ("index.json", "signs.json")]
     expected = {path.relative_to(TOP).as_posix().removeprefix("src/outspoken/") for path in wanted}
     expected |= {f"{info}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")}
     assert files == expected | {"py.typed"}

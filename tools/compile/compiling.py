@@ -10,12 +10,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
-from outspoken.detection.collection import collect
+from outspoken.detection.collection import collect, sign_patterns
 from outspoken.detection.opener_index import likeness_chain
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_grammar
-from outspoken.grammar.format_index import FormatIndex
+from outspoken.grammar.format_index import CallSigns, FormatIndex
 from outspoken.grammar.lenient_rules import LENIENT_RULES
 from outspoken.grammar.sources import sources
 from outspoken.grammar.tables import Tables
@@ -27,7 +27,7 @@ from .training import trainer
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
-INDEX = "index.json"
+INDEX, SIGNS = "index.json", "signs.json"
 #: If more formats than this changed, only their number is printed.
 _NAMED = 12
 
@@ -54,7 +54,7 @@ class Compilation:
         self._index()
         self._fast_paths()
         names = [f"{name}.{kind}" for name in self.keys for kind in ("json", "py")]
-        self.record.keep(inputs, names + [INDEX] * (INDEX in self.record.files))
+        self.record.keep(inputs, names + [name for name in (INDEX, SIGNS) if name in self.record.files])
         self.progress.clear()
         few = ", ".join(sorted(self.changed)) if len(self.changed) <= _NAMED else f"{len(self.changed)} formats"
         print(f"compiled: {few}" if self.changed else "compiled: nothing that differs")
@@ -65,11 +65,14 @@ class Compilation:
             self.changed.add(name)
 
     def _index(self) -> None:
-        """The index of formats, which needs plain text among them."""
+        """The index of formats, which needs plain text among them, and the signs of their calls."""
         key = key_of(self.keys)
-        if registry.PLAIN in self.keys and not self.record.is_made(INDEX, key):
-            tables = {name: self._tables_of(name) for name in self.keys}
-            self.record.write(INDEX, key, format_index(tables).to_json())
+        is_made = all(self.record.is_made(name, key) for name in (INDEX, SIGNS))
+        if registry.PLAIN in self.keys and not is_made:
+            automata = {name: Automaton(self._tables_of(name), LENIENT_RULES) for name in self.keys}
+            self.record.write(INDEX, key, format_index(automata).to_json())
+            signs = CallSigns([*automata], sign_patterns(automata.items()))
+            self.record.write(SIGNS, key, signs.to_json())
 
     def _tables_of(self, name: str) -> Tables:
         found = Tables.from_json((self.record.folder / f"{name}.json").read_text("utf-8"))
@@ -119,8 +122,7 @@ def _modules(known: dict[str, str], family: list[str]) -> list[tuple[str, str]]:
     return found
 
 
-def format_index(tables: dict[str, Tables]) -> FormatIndex:
+def format_index(automata: dict[str, Automaton]) -> FormatIndex:
     """The index of formats, by their names."""
-    automata = {name: Automaton(made, LENIENT_RULES) for name, made in tables.items()}
     openers = collect(automata.items(), automata[registry.PLAIN]).to_data()
-    return FormatIndex.of(tables.values(), openers)
+    return FormatIndex.of([automaton.tables for automaton in automata.values()], openers)

@@ -12,6 +12,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from outspoken.detection.call_signs import may_be_other
 from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
 from outspoken.notations.tools import Tools
@@ -100,7 +101,15 @@ class FastPath:
 
             if is_any_said(raw, output.segments, thinks, prompt_end):
                 return False
-        return not self._leaves_markup(raw, output, tools, settings)
+        if self._leaves_markup(raw, output, tools, settings):
+            return False
+        if not may_be_other(output.segments):
+            return True
+        if plain is None and self.format != registry.PLAIN:
+            return False
+        from outspoken.semantics.orphan_closers import orphan_closer
+
+        return orphan_closer(raw, output.segments, thinks, prompt_end) is None
 
     def _leaves_markup(self, raw: str, output: Output, tools: Tools | None, settings: Settings) -> bool:
         """May a text or a value hold markup of the format, a text a call, or a call an argument twice?

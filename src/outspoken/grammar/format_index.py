@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: Increase it when the meaning of the data below changes, so that no old index is read.
 VERSION = 2
 
+#: The sign of a call begins with one of these.
+BRACKETS = "<["
+
 
 class FormatIndex(NamedTuple):
     """The formats of a folder of grammars.
@@ -55,6 +58,32 @@ class FormatIndex(NamedTuple):
 def index_path(folder: Path) -> Path:
     """The path of the index of a folder of grammars."""
     return folder / "compiled" / "index.json"
+
+
+class CallSigns(NamedTuple):
+    """What is in every text that holds a call of one of these formats, as patterns; see `detection.call_signs`.
+
+    There is a pattern for each of the `BRACKETS`.
+    """
+
+    formats: list[str]
+    patterns: list[str]
+
+    def to_json(self) -> str:
+        """The signs as JSON text, the same for the same grammars on every machine."""
+        return json.dumps({"version": VERSION, **self._asdict()}, ensure_ascii=False, indent=0) + "\n"
+
+
+def read_signs(folder: Path) -> CallSigns | None:
+    """The signs of calls in a folder of grammars; None if there are none of this version.
+
+    Whether the grammars have changed since is not looked at: that would cost more than it tells.
+    """
+    try:
+        data: dict[str, Any] = json.loads((folder / "compiled" / "signs.json").read_text("utf-8"))
+        return CallSigns(**data) if data.pop("version") == VERSION else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def read_index(folder: Path) -> FormatIndex | None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from outspoken.results.arguments import kind_of
 from outspoken.results.errors import GrammarError, UnknownFormatError
 
-from .format_index import FormatIndex, index_path, read_index
+from .format_index import CallSigns, FormatIndex, index_path, read_index, read_signs
 from .sources import is_current, note_not_compiled, own_folder
 
 if TYPE_CHECKING:  # a text that is read by generated functions alone needs none of these
@@ -161,6 +161,12 @@ def index() -> FormatIndex | None:
     """The index of the formats that have a grammar file; None if it is not current."""
     found = read_index(grammars_folder())
     return None if found is not None and not _files.keys().isdisjoint(found.aliases) else found
+
+
+@cached
+def call_signs() -> CallSigns | None:
+    """The signs of calls in the formats that have a grammar file; None if nothing is compiled."""
+    return read_signs(grammars_folder())
 
 
 @cached

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from outspoken.results import diagnostics
 from outspoken.results.diagnostics import Diagnostic
-from outspoken.results.replies import Reply, Status, ToolCall
+from outspoken.results.replies import Reply, Status, ToolCall, is_failed_call
 
 #: The key of `metadata` in the metadata of a framework's message.
 METADATA = "outspoken"
@@ -187,7 +187,7 @@ def noted(reply: Reply, **more: Any) -> dict[str, Any]:
 
 def has_failed_call(reply: Reply) -> bool:
     """True if the model should be asked again: a call is truncated or invalid, or its markup could not be read."""
-    return bool(reply.unfinished_tool_calls) or reply.looks_like_failed_tool_call
+    return bool(reply.unfinished_tool_calls) or is_failed_call(reply)
 
 
 def retry_message(reply: Reply) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from outspoken.detection.call_signs import may_be_other
 from outspoken.engine.parse_steps import ParseStep
 from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
@@ -23,6 +24,7 @@ from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.call_shapes import call_shapes
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
+from outspoken.semantics.orphan_closers import orphan_closer, orphan_diagnostic
 from outspoken.semantics.said import Surroundings
 from outspoken.semantics.said_signs import MADE
 from outspoken.semantics.segments import reply_of
@@ -32,6 +34,7 @@ from outspoken.semantics.think_markers import think_markers
 from outspoken.semantics.unread_markup import markup_search, unread_markup
 
 from .options import ReadOptions, proves_end
+from .other_format import other_format
 from .prompt_prefix import PromptEnd, PromptState, after_anchor
 
 if TYPE_CHECKING:
@@ -66,6 +69,7 @@ class ResponseReader:
         log: list[ParseStep] | None = None,
     ) -> None:
         """With a `log`, markers are read one by one, and each step of the parsers is appended to it."""
+        self._options = options
         self.format, tools, repair, self._on_error, self.settings, page, given, echoes, exact = options
         self._max_chars = self.settings.max_chars
         self._length = 0
@@ -210,7 +214,11 @@ class ResponseReader:
             recorder.lower_status(settled.lowest)
             if settled.withdrawn:
                 recorder.withdraw(settled.withdrawn, [getattr(s, "status", "ok") for s in output.segments])
-        pending = [*recorder.diagnostics, *self._unread_markup(format, automaton, quoted)]
+        unread = self._unread_markup(format, automaton, quoted)
+        pending = [*recorder.diagnostics, *unread]
+        is_prose = any(found.severity == "note" for found in unread)  # about the format's own markup
+        if not quoted and not is_prose and may_be_other(output.segments):
+            pending += self._other_reading(raw, format)
         diagnostics = place_diagnostics(pending, raw) if pending else []
         return reply_of(raw, format, output, recorder.status, diagnostics, recorder.repairs)
 
@@ -225,6 +233,14 @@ class ResponseReader:
         reported = [*quoted, *[found.span for found in recorder.diagnostics if found.code == "unclosed-markup"]]
         shapes = call_shapes(automaton) if tools is not None else None
         return unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported, shapes)
+
+    def _other_reading(self, raw: str, format: str | None) -> list[PendingDiagnostic]:
+        """Diagnostics for calls of another format than the named one, and for reasoning that never began."""
+        segments, automaton = self._builder.output.segments, self._automaton
+        is_named = self.format not in (None, registry.PLAIN)
+        found = other_format(raw, segments, self._options, _read_whole) if is_named else []
+        closer = None if found else orphan_closer(raw, segments, think_markers(automaton), self._prefix)
+        return found if closer is None else [orphan_diagnostic(closer, automaton, format)]
 
     @property
     def exact(self) -> frozenset[str]:
@@ -278,6 +294,11 @@ class ResponseReader:
     def length(self) -> int:
         """The length of the text that has come."""
         return self._text.length
+
+
+def _read_whole(text: str, options: ReadOptions) -> Reply:
+    """The reply to a response without a prompt's end."""
+    return ResponseReader(options, "").read(text)
 
 
 def _calls_in(format: str | None, tools: Tools | None, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

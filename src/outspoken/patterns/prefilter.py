@@ -120,7 +120,7 @@ def _rest(found: set[_Rest], spaces: str, *, partial: bool) -> str:
     for behind in sorted({behind for _, behind in found}):
         texts = {text for text, other in found if other == behind} - (free if behind else set())
         if texts:
-            parts.append(_lookbehinds(behind) + spaces + _texts(texts, partial=partial))
+            parts.append(_lookbehinds(behind) + spaces + any_of(texts, partial=partial))
     return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
 
 
@@ -129,7 +129,7 @@ def _lookbehinds(behind: Lookbehinds) -> str:
     return "".join([f"(?<{'!' if is_negative else '='}{chars}(?s:.))" for is_negative, chars in behind])
 
 
-def _texts(texts: Collection[str], *, partial: bool) -> str:
+def any_of(texts: Collection[str], *, partial: bool = False) -> str:
     """A pattern for one of several texts; with `partial`, the end of the input may cut it off."""
     if "" in texts:
         return ""
@@ -138,7 +138,7 @@ def _texts(texts: Collection[str], *, partial: bool) -> str:
         by_first.setdefault(text[0], set()).add(text[1:])
     by_rest: dict[str, str] = {}
     for char, rests in sorted(by_first.items()):
-        rest = _texts(rests, partial=partial)
+        rest = any_of(rests, partial=partial)
         by_rest[rest] = by_rest.get(rest, "") + char
     branches = [
         (prefix_pattern(chars) if len(chars) == 1 else f"[{prefix_pattern(chars)}]") + rest

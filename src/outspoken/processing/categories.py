@@ -45,7 +45,8 @@ _TRUNCATED = re.compile("cut-|unclosed-|truncated|token-limit$")
 #: The codes that are no mistake in the response itself.
 OTHER_CODES = frozenset({
     "ambiguous-space", "content-filter", "echoed-call", "extra-payload", "invented-result", "needs-exact",
-    "opens-nothing", "other-choices", "other-format", "other-values", "provider-error", "quoted-call", "refusal",
+    "opens-nothing", "orphan-closer", "other-choices", "other-format", "other-values", "provider-error", "quoted-call",
+    "refusal",
     "repeated-id", "repeated-message",
     "suggestions-with-proposal", "thought-call",
 })  # fmt: skip

@@ -11,7 +11,7 @@ from outspoken.parsing.parser import Parser
 from outspoken.results.construct import construct
 from outspoken.results.edits import RepairLimit
 from outspoken.results.geometry import Screen
-from outspoken.results.replies import JsonValue, Reply, Segment, Text
+from outspoken.results.replies import JsonValue, Reply, Segment, Text, is_failed_call
 
 from .responses import Response, with_native
 from .results import Strategy
@@ -123,7 +123,7 @@ def is_usable(reply: Reply, expect: Expect, *, text: bool = True) -> bool:
         return text and any(s.kind == "json" for s in reply.segments)
     if reply.envelope or any(s.kind == "json" for s in reply.segments):
         return True
-    return bool(reply.text.strip()) and not reply.looks_like_failed_tool_call
+    return bool(reply.text.strip()) and not is_failed_call(reply)
 
 
 def _text_segments(text: str, start: int, end: int) -> list[Segment]:

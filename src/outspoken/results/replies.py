@@ -34,7 +34,10 @@ Span = tuple[int, int]
 Status = Literal["ok", "repaired", "truncated", "invalid"]
 
 #: The codes of diagnostics for markup of calls that could not be read.
-_FAILED_CALL = frozenset({"unread-markup", "unclosed-markup", "unclosed-section", "unread-entry", "invalid-list"})
+_FAILED_CALL = frozenset({
+    "invalid-list", "orphan-closer", "other-format", "unclosed-markup", "unclosed-section", "unread-entry",
+    "unread-markup",
+})  # fmt: skip
 
 #: From best to worst.
 STATUSES: tuple[Status, ...] = ("ok", "repaired", "truncated", "invalid")
@@ -217,8 +220,9 @@ class Reply(FrozenModel):
     def looks_like_failed_tool_call(self) -> bool:
         """True if the model tried to call a tool or to act, and nothing that can be used came of it.
 
-        There is no complete call, action or payload, but an unfinished one, or markup of a call that stayed text. You
-        may ask the model again.
+        There is no complete call, action or payload, but an unfinished one, markup of a call that stayed text, or a
+        call in another format; or the text ends reasoning that never began. You may ask the model again, unless the
+        diagnostics are `other-format` and `orphan-closer`, which say what to pass to `parse`.
         """
         if self.tool_calls or self.actions or self.payloads:
             return False
@@ -271,3 +275,9 @@ def _with_first(first: Any, field: str, args: Iterable[tuple[str | None, Any]]) 
 def _is_keyword(name: str) -> bool:
     """True if an argument of a call can be shown as a keyword that is no field of the call."""
     return name.isidentifier() and not iskeyword(name) and name not in ToolCall.model_fields
+
+
+def is_failed_call(reply: Reply) -> bool:
+    """Does a reply look like a failed call that the model may write again? It cannot mend a prefix that is missing."""
+    lacks_prefix = any(d.code == "orphan-closer" for d in reply.diagnostics)
+    return reply.looks_like_failed_tool_call and not lacks_prefix

@@ -1,0 +1,65 @@
+"""Signs of calls: a cheap search for text that may hold a call of any format, or the end of reasoning.
+
+A format that finds nothing in a text asks it whether another format may. The signs are long markers that stand at the
+beginning of a call, in brackets; most text holds no bracket, and needs no search.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from outspoken.grammar import registry
+from outspoken.grammar.format_index import BRACKETS
+from outspoken.patterns.shown import ShownPlaces
+from outspoken.results.replies import Reasoning, Text
+
+#: The kinds of segments in a reply that show that its format is the right one.
+_FOUND = ("tool_call", "action", "payload")
+
+
+def signs_in(text: str) -> list[re.Match[str]]:
+    """All signs in a text, in order."""
+    patterns = _patterns(registry.edition())
+    found = [sign for pattern in patterns for sign in pattern.finditer(text)]
+    return sorted(found, key=lambda sign: sign.start())
+
+
+def may_be_other(segments: list[Any]) -> bool:
+    """May a reply without calls, actions and payloads be in another format, or lack the start of reasoning?"""
+    for segment in segments:
+        if segment.__class__ is not Text and segment.kind in _FOUND:
+            return False
+    texts = [segment.text for segment in segments if segment.__class__ is Text]
+    if segments and segments[-1].__class__ is Reasoning:
+        texts.append(segments[-1].text)  # nothing comes behind it, so it may be none
+    return any(_has_sign(text) for text in texts)
+
+
+def _has_sign(text: str) -> bool:
+    """Does a sign stand in a text, and not only in code or between quotation marks?
+
+    A block of code with nothing behind it may hold a call that is meant.
+    """
+    shown: ShownPlaces | None = None
+    for at, bracket in enumerate(BRACKETS):
+        for sign in _patterns(registry.edition())[at].finditer(text) if bracket in text else ():
+            shown = shown or ShownPlaces(text)
+            if not shown.is_example(*sign.span()):
+                return True
+    return False
+
+
+@registry.cached
+def _patterns(edition: int) -> list[re.Pattern[str]]:
+    """The patterns of signs, by the bracket that each begins with."""
+    known = registry.call_signs()
+    if known is None:
+        return [re.compile("(?!)")] * len(BRACKETS)  # nothing is compiled
+    patterns = known.patterns
+    if added := [name for name in registry.names(edition) if name not in known.formats]:
+        from .collection import sign_patterns
+
+        more = sign_patterns([(name, registry.automaton(name, lenient=True)) for name in added])
+        patterns = [f"{one}|{other}" for one, other in zip(patterns, more, strict=True)]
+    return [re.compile(pattern) for pattern in patterns]

@@ -1,0 +1,43 @@
+"""A format that was named and found nothing, although the text holds calls of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from outspoken.detection.call_signs import signs_in
+from outspoken.results.pending_diagnostics import PendingDiagnostic
+from outspoken.results.replies import Reasoning, Reply, Segment
+
+from .options import ReadOptions
+
+#: Text behind more signs than this is not looked at. It says nothing new.
+_MANY = 50
+#: What segments that are no text are called.
+_NOUNS = {"tool_call": "call", "action": "action", "payload": "payload"}
+
+
+def other_format(
+    raw: str, segments: list[Segment], options: ReadOptions, read: Callable[[str, ReadOptions], Reply]
+) -> list[PendingDiagnostic]:
+    """The diagnostic that says which format the calls of a text are in, if another one than the named one has some."""
+    reply = read(raw[: _end_of_signs(raw)], options._replace(format=None, on_error="keep"))
+    thoughts = [s.span for s in segments[:-1] if type(s) is Reasoning]
+    made = [s for s in reply.segments if s.kind in _NOUNS and not any(a <= s.span[0] < b for a, b in thoughts)]
+    if not made or reply.format in (None, options.format):
+        return []
+    message = f"this reads as {reply.format}, {_counted(made)}"
+    helps = (f'pass format="{reply.format}" or format="auto"',)
+    return [PendingDiagnostic("other-format", message, made[0].span, "error", options.format, "", (), helps)]
+
+
+def _counted(segments: list[Segment]) -> str:
+    """How many calls, actions and payloads there are, in words."""
+    kinds = [segment.kind for segment in segments]
+    counts = [(kinds.count(kind), noun) for kind, noun in _NOUNS.items()]
+    return ", ".join([f"{count} {noun}{'s' * (count > 1)}" for count, noun in counts if count])
+
+
+def _end_of_signs(raw: str) -> int:
+    """Where the text ends that is looked at."""
+    signs = signs_in(raw)
+    return signs[_MANY].start() if len(signs) > _MANY else len(raw)
