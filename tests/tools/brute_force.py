@@ -12,13 +12,14 @@ from importlib import import_module
 from typing import Any, cast
 
 from outspoken import Reasoning, Text, ToolCall
+from outspoken.authoring.fuzz.outcomes import same_items
+from outspoken.authoring.fuzz.sound import Item, items_of
 from outspoken.engine.policy import ParserPolicy
 from outspoken.engine.recovery_driver import RecoveryDriver
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.parsing.options import read_options
 from outspoken.parsing.response_reader import ResponseReader
-from tools.damage.responses import Item, items_of, same_items
 
 #: characters that any notation of values may lack
 PUNCTUATION = "\"'{}[]():,=<>"

@@ -15,17 +15,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken import parse
+from outspoken.authoring.fuzz.damage import mistakes
+from outspoken.authoring.fuzz.outcomes import outcome, same_items
+from outspoken.authoring.fuzz.sound import Sound
 from outspoken.grammar import registry
 from outspoken.json.read import JsonReading, read_json
 from tests.loops import in_one_item
 from tests.tools.brute_force import readings
-from tools.damage import markup
 from tools.damage.__main__ import main
 from tools.damage.documents import document
 from tools.damage.json_damage import joined, style, tokens
 from tools.damage.json_texts import KINDS, DamageCase, generate
 from tools.damage.judging import Evaluation, equal, evaluate, is_beginning, replay
-from tools.damage.responses import SEED, Base, bases, is_writable, same_items
+from tools.damage.markup import Reading, damaged_texts, read
+from tools.damage.responses import SEED, bases, is_writable
 
 QUOTES = ("inner quotes bare", "inner quotes and breaks bare")
 #: the share of texts with bare inner quotes that is read as it was meant, with the schema and without
@@ -186,18 +189,18 @@ UNFINISHED = {"gemini_computer_use"}
 WRITABLE = [name for name in registry.names() if is_writable(name)]
 
 
-def hermes() -> Base:
+def hermes() -> Sound:
     return bases("hermes")[0]
 
 
 def test_mistakes_in_every_format() -> None:
     """Nothing is lost or run wrong without a word, and pieces give the same reply."""
     assert len(WRITABLE) >= 95
-    found: list[markup.MarkupReading] = []
+    found: list[Reading] = []
     for name in WRITABLE:
-        cases = markup.damaged_texts(bases(name, count=1), Random(f"{SEED} {name}"), 12)
+        cases = damaged_texts(bases(name, count=1), Random(f"{SEED} {name}"), 12)
         assert len(cases) == 12, name
-        found += [markup.read(case, name, pieces=i < 3) for i, case in enumerate(cases)]
+        found += [read(case, name, pieces=i < 3) for i, case in enumerate(cases)]
     counts = Counter(reading.outcome for reading in found)
     assert [r.case.text for r in found if r.outcome == "wrong, ok"] == []
     silent = [r.case for r in found if r.outcome == "lost" or r.differs]
@@ -209,29 +212,29 @@ def test_mistakes_in_every_format() -> None:
 def test_mistakes_are_not_beside_names_and_values() -> None:
     base = hermes()
     values = [base.items[0][1], *map(str, base.items[0][2].values())]
-    for one in [one for kind in markup.mistakes(base).values() for one in kind]:
+    for one in [one for kind in mistakes(base).values() for one in kind]:
         beside = base.text[max(one.start - 1, 0) : one.end + 1]
         assert not any(beside[:1] == v[-1:] and base.text[: one.start].endswith(v) for v in values), one
-    assert all(markup.mistakes(base).values())
+    assert all(mistakes(base).values())
 
 
 def test_outcomes() -> None:
     base = hermes()
-    assert markup.outcome(parse(base.text, "hermes"), base.items) == "meant"
-    assert markup.outcome(parse(base.text, "text"), base.items) == "lost"
-    assert markup.outcome(parse(base.text[:-20], "hermes"), base.items) == "flagged"
-    assert markup.outcome(parse(base.text, "hermes"), base.items[1:]) == "wrong, ok"
+    assert outcome(parse(base.text, "hermes"), base.items) == "meant"
+    assert outcome(parse(base.text, "text"), base.items) == "lost"
+    assert outcome(parse(base.text[:-20], "hermes"), base.items) == "flagged"
+    assert outcome(parse(base.text, "hermes"), base.items[1:]) == "wrong, ok"
 
 
 @in_one_item("name", ["mistral", "pythonic", "xlam", "ui_tars", "functionary_v3_1", "hermes", "qwen3_coder"])
 def test_mistakes_are_read_as_by_brute_force(name: str) -> None:
     """Where only one reading makes sense, the parser gives it, or says that it cannot."""
     made = sorted(bases(name), key=lambda base: len(base.text))[:1]
-    for case in markup.damaged_texts(made, Random(name), 3):
+    for case in damaged_texts(made, Random(name), 3):
         found = readings(case.text, name, case.base.tools)
         assert any(same_items(one, case.base.items) for one in found), case.text
         if len(found) == 1:
-            assert markup.outcome(markup.read(case, name).reply, found[0]) in ("meant", "flagged"), case.text
+            assert outcome(read(case).reply, found[0]) in ("meant", "flagged"), case.text
 
 
 def test_a_text_that_is_sound_has_one_reading() -> None:

@@ -6,19 +6,21 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from random import Random
 from typing import Any
 
+from outspoken.authoring.fuzz.damage import CHARACTERS, ROWS, TAGS, Case, cases
+from outspoken.authoring.fuzz.outcomes import CLASSES, table
 from outspoken.grammar import registry
 from outspoken.json.read import JsonReading, read_json
 from tools.shared.command import run
 
-from . import json_texts, markup, prose, responses
+from . import json_texts, prose, responses
 from .json_texts import DamageCase, generate
 from .judging import Evaluation, equal, evaluate, is_beginning
-from .markup import CLASSES, MarkupReading
+from .markup import Reading, damaged_texts, read
 
 _Run = list[tuple[JsonReading, Evaluation]]
 
@@ -121,7 +123,10 @@ def _show_json(cases: list[DamageCase], found: _Run, number: int, mark: str) -> 
 
 
 def markup_main(arguments: list[str]) -> int:
-    """Damage the markup of sound responses of all formats, and count what becomes of them, by format and by kind."""
+    """Damage sound responses of all formats, and count what becomes of them, by format and by kind of damage.
+
+    Calls are damaged in all ways; GUI actions, payloads, several mistakes and `--auto` have mistakes in markup only.
+    """
     parser = argparse.ArgumentParser(prog="python -m tools.damage markup", description=markup_main.__doc__)
     parser.add_argument("--only", metavar="FORMAT", nargs="+", help="only these formats")
     parser.add_argument("--per-format", metavar="N", type=int, default=100)
@@ -129,56 +134,54 @@ def markup_main(arguments: list[str]) -> int:
     parser.add_argument("--auto", action="store_true", help='read with format="auto"')
     parser.add_argument("--stream", action="store_true", help="also read in pieces, and compare")
     parser.add_argument("--show", metavar="N", type=int, default=0, help="print N misses of each class and format")
-    parser.add_argument("--kind", choices=markup.KINDS, help="only one kind of mistake")
+    parser.add_argument("--kind", choices=ROWS, nargs="+", default=ROWS, help="only these kinds of damage")
+    parser.add_argument("--characters", dest="kind", action="store_const", const=CHARACTERS, help="only characters")
     parser.add_argument("--outcome", choices=[*CLASSES, "differs"], help="show only this class")
     parser.add_argument("--seed", type=int, default=responses.SEED)
     options = parser.parse_args(arguments)
     names = [registry.resolve(name) for name in options.only or registry.names()]
-    start, readings = time.perf_counter(), list[MarkupReading]()
+    start, readings = time.perf_counter(), list[Reading]()
     for name in filter(responses.is_writable, names):
-        random = Random(f"{options.seed} {name} {options.mistakes}")
-        made = responses.bases(name, options.seed, auto=options.auto)
-        for case in markup.damaged_texts(made, random, options.per_format, options.mistakes):
-            if options.kind in (None, case.kind):
-                readings.append(markup.read(case, "auto" if options.auto else name, pieces=options.stream))
-    print(f"  {'':24} {'texts':>6} {' '.join([f'{head:>6}' for head in CLASSES.values()])} meant%")
-    by_format, by_kind = dict[str, list[MarkupReading]](), dict[str, list[MarkupReading]]()
-    for reading in readings:
-        by_format.setdefault(reading.case.base.format, []).append(reading)
-        by_kind.setdefault(reading.case.kind, []).append(reading)
-    for label, rows in [*by_format.items(), *by_kind.items(), ("ALL", readings)]:
-        print(_markup_row(label, rows))
+        form = "auto" if options.auto else name
+        readings += [read(case, form, pieces=options.stream) for case in _damaged(name, options)]
+    by_format = {name: [r for r in readings if r.case.base.format == name] for name in names}
+    print(table(Counter([(reading.case.base.format, reading.outcome) for reading in readings])))
+    in_order = sorted(readings, key=lambda reading: ROWS.index(reading.case.kind))
+    print(table(Counter([(reading.case.kind, reading.outcome) for reading in in_order])))
     print(f"\ntime: {time.perf_counter() - start:.1f} s for {len(readings)} texts")
-    print(f"nothing to damage: {', '.join([n for n in names if n not in by_format]) or 'none'}")
+    print(f"read differently in pieces: {sum([r.differs for r in readings])}" if options.stream else "")
+    print(f"nothing to damage: {', '.join([n for n, made in by_format.items() if not made]) or 'none'}")
     _show_markup([r for r in readings if options.outcome in (None, _miss(r))], options.show)
     return 0
 
 
-def _markup_row(label: str, readings: list[MarkupReading]) -> str:
-    """The number of texts, and what became of them, in counts and, as meant, in percent."""
-    counts = Counter(reading.outcome for reading in readings)
-    share = 100 * counts["meant"] / len(readings) if readings else 0.0
-    differing = sum(reading.differs for reading in readings)
-    columns = " ".join(f"{counts[name]:6}" for name in CLASSES)
-    return f"  {label:24} {len(readings):6} {columns} {share:6.1f} {f'{differing} differ' * bool(differing)}".rstrip()
+def _damaged(name: str, options: argparse.Namespace) -> Iterable[Case]:
+    """The damaged texts of a format."""
+    is_plain = options.mistakes == 1 and not options.auto
+    made = [*cases(name, options.seed, options.per_format, options.kind)] if is_plain else []
+    if is_plain and made and not registry.header(name).actions:
+        return made
+    kinds = [kind for kind in options.kind if kind in (*CHARACTERS, *TAGS)]
+    found = responses.bases(name, options.seed, auto=options.auto)
+    random = Random(f"{options.seed} {name} {options.mistakes}")
+    return [*made, *damaged_texts(found, random, options.per_format, options.mistakes, kinds)]
 
 
-def _miss(reading: MarkupReading) -> str:
+def _miss(reading: Reading) -> str:
     return "differs" if reading.differs else reading.outcome
 
 
-def _show_markup(readings: list[MarkupReading], number: int) -> None:
+def _show_markup(readings: list[Reading], number: int) -> None:
     """Print the first misses of each class in each format."""
     shown: Counter[tuple[str, str]] = Counter()
     for reading in readings:
-        base, key = reading.case.base, (_miss(reading), reading.case.base.format)
+        case, key = reading.case, (_miss(reading), reading.case.base.format)
         if key[0] == "meant" or shown[key] == number:
             continue
         shown[key] += 1
-        print(f"\n--- {key[0]}: {base.format}, {reading.case.kind}, status {reading.reply.status}")
-        print(
-            f"sound: {base.text!r}\ntext:  {reading.case.text!r}\nmeant: {list(base.items)!r}\nread:  {reading.items!r}"
-        )
+        print(f"\n--- {key[0]}: {case.base.format}, {case.kind}, status {reading.reply.status}, {case.reason}")
+        print(f"sound: {case.base.text!r}\ntext:  {case.text!r}\nmeant: {case.meant}, {case.allowed}")
+        print(f"read:  {reading.items!r}")
         for reply in filter(None, (reading.reply, reading.streamed if reading.differs else None)):
             print(f"segments: {reply.segments!r}")
             print("\n".join([f"  {diagnostic}" for diagnostic in reply.diagnostics[:4]]))

@@ -3,6 +3,9 @@
 Hypothesis makes responses from the rules of a grammar (`texts.py`, `choices.py`), damages some of them, and checks what
 holds of each (`checks.py`): reading raises nothing and loses nothing, pieces give the same reply as the whole, and a
 sound response means what its tree says. What violates one of these is shown with the shortest text that does.
+
+Besides, calls are rendered (`sound.py`) and damaged in ways that leave no doubt of what was meant (`damage.py`). A
+table says what became of them (`outcomes.py`); a call that runs wrongly or is lost in silence is a finding, too.
 """
 
 from __future__ import annotations
@@ -29,8 +32,10 @@ from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
 from outspoken.terminal.progress import ProgressLine
 
-from .checks import ParseArguments, ViolationError, check_text, check_tree, violation_of
+from .checks import ParseArguments, ViolationError, check_text, check_tree, require, said, violation_of
 from .choices import with_seed
+from .damage import ROWS, cases as damaged_calls
+from .outcomes import outcome, table
 from .texts import SETTINGS, Example, examples
 
 #: So many texts are made with one seed.
@@ -42,7 +47,11 @@ TITLES = {
     "lost": "a part of the text is in no segment, and no markup",
     "chunks": "the text is read differently in pieces",
     "meaning": "the text is not read as the grammar says",
+    "wrong": "a call runs that was not meant, and nothing says so",
+    "missing": "a call is lost, and nothing says so",
 }
+#: The kinds of findings among what becomes of damaged calls.
+_UNSOUND = {"wrong, ok": "wrong", "lost": "missing"}
 Check = Callable[[Example], object]
 
 
@@ -57,18 +66,20 @@ class Finding(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """The finding as plain data, which `--replay` reads."""
-        text, args, cuts, is_whole = self.example
+        text, args, cuts, is_whole, expected = self.example
         read = {"name": args.format, "options": dict(args.options), "finish_reason": args.reason, "cuts": list(cuts)}
         told = {"kind": self.violation.kind, "message": self.violation.message, "command": self.command}
-        return {"type": "finding", "format": self.format, "text": text, "whole": is_whole, **read, **told}
+        made = {"format": self.format, "text": text, "whole": is_whole, "expected": expected}
+        return {"type": "finding", **made, **read, **told}
 
     def __str__(self) -> str:
         """The finding as lines, without a line break at the end."""
-        kind, message = self.violation.kind, self.violation.message
+        kind, told = self.violation.kind, (str(self.example.args), self.violation.message)
+        args, message = [text if len(text) <= 600 else f"{text[:600]}..." for text in told]
         lines = [
             f"error[fuzz-{kind}]: {TITLES.get(kind, kind)}",
-            f"   = note: the text is {self.example.text!r}, read with {self.example.args}",
-            f"   = note: {message if len(message) <= 600 else f'{message[:600]}...'}",
+            f"   = note: the text is {self.example.text!r}, read with {args}",
+            f"   = note: {message}",
         ]
         return "\n".join([*lines, f"   = help: `{self.command}` finds it again"] if self.command else lines)
 
@@ -87,6 +98,8 @@ class Fuzz:
     findings: list[Finding] = field(default_factory=list[Finding])
     texts: int = 0
     sound: int = 0
+    #: How many damaged calls were read, by row and class.
+    damaged: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def run(self, seed: int, number: int = TEXTS) -> Finding | None:
         """Read so many texts of a seed. Returns what was found, and stops there."""
@@ -104,20 +117,37 @@ class Fuzz:
             read()
         except ViolationError:
             example = self._shortest(*worst[0])
-            command = f"{self.command} --seed {seed} --runs {number}" if self.command else ""
-            finding = Finding(self.name, seed, example, self._violation(example) or worst[0][1], command)
-            if all(example != other.example for other in self.findings):
-                self.findings.append(finding)
-            return finding
+            return self._found(example, self._violation(example) or worst[0][1], seed, number)
         return None
+
+    def run_damaged(self, seed: int, number: int = TEXTS) -> None:
+        """Read so many damaged calls of a seed, if the format has calls, and count what becomes of them."""
+        for case in damaged_calls(self.name, seed, number):
+            middle = len(case.text) // 2
+            expected = (case.kind, case.meant, case.allowed, case.begun)
+            example = Example(case.text, case.args, (middle, middle + 1), expected=expected)
+            if (found := violation_of(partial(self.check_example, example))) is not None:
+                self._found(example, found, seed, number)
+
+    def _found(self, example: Example, violation: ViolationError, seed: int, number: int) -> Finding:
+        command = f"{self.command} --seed {seed} --runs {number}" if self.command else ""
+        finding = Finding(self.name, seed, example, violation, command)
+        if all(example != other.example for other in self.findings):
+            self.findings.append(finding)
+        return finding
 
     def _violation(self, example: Example) -> ViolationError | None:
         self.texts += 1
         return violation_of(partial(self.check or self.check_example, example))
 
     def check_example(self, example: Example) -> None:
-        """Check what holds of any text, and the meaning of one that is not damaged."""
-        check_text(example.text, example.args, example.cuts)
+        """Check what holds of any text, and the meaning of one that is not damaged, or is known."""
+        reply = check_text(example.text, example.args, example.cuts)
+        if example.expected is not None:
+            row, *meaning = example.expected
+            found = outcome(reply, *meaning)
+            self.damaged[row, found] += 1
+            require(found not in _UNSOUND, _UNSOUND.get(found, ""), f"{row}: meant {meaning}, read: {said(reply)}")
         if example.is_whole:
             self.sound += bool(check_tree(example.text, self.name))
 
@@ -155,7 +185,7 @@ def replay(file: Path) -> Iterator[Finding]:
         found = json.loads(line)
         if found["type"] == "finding":
             args = ParseArguments(found["name"], found["options"], found["finish_reason"])
-            example = Example(found["text"], args, tuple(found["cuts"]), found["whole"])
+            example = Example(found["text"], args, tuple(found["cuts"]), found["whole"], found.get("expected"))
             violation = violation_of(partial(Fuzz(found["format"], []).check_example, example))
             if violation is not None:
                 yield Finding(found["format"], 0, example, violation, found["command"])
@@ -204,6 +234,7 @@ def _findings(
                 return
             known = len(fuzz.findings)
             fuzz.run(seed, number)
+            fuzz.run_damaged(seed, number)
             yield from fuzz.findings[known:]
             progress.step(number)
 
@@ -216,9 +247,13 @@ def _summary(fuzzes: list[Fuzz], found: int, seconds: float, *, as_json: bool) -
         for fuzz in fuzzes:
             kinds = Counter([finding.violation.kind for finding in fuzz.findings])
             formats[fuzz.name] = {"texts": fuzz.texts, "sound": fuzz.sound, "findings": kinds}
+            formats[fuzz.name]["damaged"] = {" ".join(key): n for key, n in fuzz.damaged.items()}
         return json.dumps({"type": "summary", "formats": formats, "texts": texts, "seconds": round(seconds, 3)})
     lines = [f"{fuzz.name}: {fuzz.texts} texts, {fuzz.sound} sound" for fuzz in fuzzes if fuzz.texts]
     outcome = f"{found} texts are read wrongly" if found else "nothing was found"
+    damaged = sum([fuzz.damaged for fuzz in fuzzes], Counter[tuple[str, str]]())
+    in_order = sorted(damaged, key=lambda key: ROWS.index(key[0]))
+    lines += [table({key: damaged[key] for key in in_order})] * bool(damaged)
     return "\n".join([*lines, f"{texts} texts: {outcome}"])
 
 

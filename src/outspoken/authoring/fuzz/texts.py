@@ -69,12 +69,16 @@ _MARKUP = re.compile(r"<[^<>\n]{1,40}>|```\w*|[\[\]{}(),:=]|[A-Z][A-Za-z_]{3,20}
 
 
 class Example(NamedTuple):
-    """A text, how it is read, and where it is cut. `is_whole` says that it is not damaged."""
+    """A text, how it is read, and where it is cut. `is_whole` says that it is not damaged.
+
+    `expected` is the kind of a damaged call, and what `outcome` takes.
+    """
 
     text: str
     args: ParseArguments
     cuts: tuple[int, ...] = ()
     is_whole: bool = False
+    expected: Sequence[Any] | None = None
 
 
 @cache
