@@ -23,7 +23,7 @@ def complaint(text: str, constraint: Constraint, tools: Sequence[ToolLike], *, l
     if _is_in_doubt(reply):
         return ""
     may_repeat = any(f"{call.name}: {_MAY_REPEAT}" in constraint.warnings for call in reply.tool_calls)
-    if found := trouble(reply, frozenset({"unread-markup", *["repeated-argument"] * may_repeat})):
+    if found := trouble(reply, OF_TEXT | {*["repeated-argument"] * may_repeat}):
         return found
     count = len(reply.tool_calls) + len(reply.actions)
     if not least <= count <= (len(text) if most is None else most):
@@ -46,11 +46,12 @@ def _is_in_doubt(reply: Reply) -> bool:
     return any(found.code == "quoted-call" or found.message == markup for found in reply.diagnostics)
 
 
-def trouble(reply: Reply, excused: frozenset[str] = frozenset({"unread-markup"})) -> str:
-    """What is wrong with a reply by its status and its diagnostics.
+#: What is said of text with words of markup, of the format or of others: it is text all the same.
+OF_TEXT = frozenset({"unread-markup", "orphan-closer", "other-format"})
 
-    In text with words of markup, a diagnostic says so; it is text all the same.
-    """
+
+def trouble(reply: Reply, excused: frozenset[str] = OF_TEXT) -> str:
+    """What is wrong with a reply by its status and its diagnostics."""
     if reply.status != "ok":
         return f"{reply.status}: {', '.join(sorted({found.code for found in reply.diagnostics})) or 'no diagnostic'}"
     louder = {found.code for found in reply.diagnostics if found.severity != "note"} - excused
