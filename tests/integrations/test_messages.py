@@ -61,8 +61,7 @@ def test_damage_is_told_as_json() -> None:
 def test_a_call_that_must_not_run_says_why() -> None:
     (invalid,) = identified_calls(parse(INVALID, "hermes", tools=TOOLS))
     assert invalid.problem == (
-        "the call of `tide` is invalid and was not run: the call of `tide` can be read, but contradicts the arguments"
-        " that were sent of it"
+        "the call of `tide` is invalid and was not run: the value of `place` seems to hold a part of another one"
     )
     (cut,) = identified_calls(parse(CUT, "hermes", tools=TOOLS))
     assert cut.problem == "the call of `tide` is truncated and was not run: the call of `tide` never ends"

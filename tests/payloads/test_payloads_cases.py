@@ -75,12 +75,17 @@ def test_truncated_payload_is_partial_and_not_in_payloads() -> None:
 
 
 def test_missing_closer_after_a_natural_stop_is_repaired() -> None:
-    reply = REGISTRY.parse('Hi CARD: {"a": 1', finish_reason="stop")
-    assert (reply.payloads[0].data, reply.payloads[0].status, reply.text) == ({"a": 1}, "repaired", "Hi")
+    reply = REGISTRY.parse('Hi CARD: {"a": "b"', finish_reason="stop")
+    assert (reply.payloads[0].data, reply.payloads[0].status, reply.text) == ({"a": "b"}, "repaired", "Hi")
     parser = REGISTRY.parser().session()
-    parser.feed('Hi CARD: {"a": 1')
+    parser.feed('Hi CARD: {"a": "b"')
     parser.close("stop")
     assert parser.reply == reply
+
+
+def test_a_number_does_not_end_with_the_text() -> None:
+    reply = REGISTRY.parse('Hi CARD: {"a": 1', finish_reason="stop")
+    assert (reply.payloads, len(reply.unfinished_payloads)) == ([], 1)
 
 
 def test_extra_payloads_are_collected() -> None:
