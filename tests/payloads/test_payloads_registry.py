@@ -262,7 +262,7 @@ def test_content_is_what_chat_apis_send() -> None:
 
 def test_parser_of_a_page_reads_alike_in_every_way() -> None:
     parser = PayloadRegistry([FERRY]).parser()
-    text = 'Hi\nFERRY: {"harbour": "Ystad", "seats": 3'
+    text = 'Hi\nFERRY: {"seats": 3, "harbour": "Ystad"'
 
     async def chunks() -> AsyncIterator[str]:
         for letter in text:
