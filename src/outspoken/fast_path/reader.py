@@ -162,7 +162,12 @@ class FastPath:
             return False
         begin = segments[0].text[:_TAIL].lower()
         is_rest = len(segments) > 1 and len(begin.strip()) <= _FEW
-        return is_rest or any(opener in begin for opener in self._openers)
+        if is_rest or any(opener in begin for opener in self._openers):
+            return True
+        if begin.lstrip()[:1].isalnum():
+            return False
+        text = self._prompt_end.strip() + segments[0].text[:_TAIL]
+        return any(find(text, 0) is not None for find in self._near_openers)
 
     def _ends_in_opener(self, raw: str, segments: list[Any]) -> bool:
         """May the text end behind an opening marker with a mistake? The parser reports that the text is cut there."""
