@@ -14,8 +14,8 @@ from outspoken.engine.policy import ParserPolicy
 from outspoken.engine.recovery_driver import RecoveryDriver
 from outspoken.engine.single_steps import SingleSteps
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.json.scanner import BracketCounter
 from outspoken.json.heuristic import names_of
+from outspoken.json.scanner import BracketCounter
 from outspoken.notations.tools import Tools
 from outspoken.recovery.sync_points import SyncPoint, SyncPoints
 from outspoken.results.construct import construct
