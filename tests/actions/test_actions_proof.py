@@ -85,8 +85,10 @@ def samples(format: str) -> list[str]:
 
 
 ACTING = [info.name for info in formats() if registry.header(info.name).actions]
-QUOTED = ['I would write "{}" then.', "It is <pre>{}</pre> there.", "<!-- {} -->\nNo.", "See:\n> {}\n\nNo."]
-QUOTED += ["See:\n<tool_response>\n{}\n</tool_response>\nNo.", "<code>{}</code> is how."]
+QUOTED = [
+    'I would write "{}" then.', "It is <pre>{}</pre> there.", "<!-- {} -->\nNo.", "See:\n> {}\n\nNo.",
+    "See:\n<tool_response>\n{}\n</tool_response>\nNo.", "<code>{}</code> is how.",
+]  # fmt: skip
 
 
 def test_quoted_actions_are_not_run() -> None:

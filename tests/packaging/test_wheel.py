@@ -13,6 +13,8 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from zipfile import ZipFile
 
+import pytest
+
 from outspoken import __version__
 from outspoken.authoring.shared.checkout import TOP
 from outspoken.grammar.registry import names
@@ -121,6 +123,7 @@ def check_grammars(commands: Path, folder: Path) -> None:
         assert re.search(r"\(`pip install 'outspoken\[grammar\] @ file://\S+\.whl'`\)$", refused.stderr.strip())
 
 
+@pytest.mark.timeout(240)  # it compiles all grammars
 def test_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     wheel = build(tmp_path)
     check_contents(wheel)

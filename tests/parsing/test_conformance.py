@@ -40,6 +40,7 @@ FENCED = "a fence round JSON is part of the text; `read_json` reads what is in i
 LEAK = "the test asserts a fault of the peer's: its parser of reasoning lets a cut header through"
 MERGED = "the test asserts a fault of the peer's: two calls are merged, or the second one is lost"
 DECLARED = "an object that the schema admits is an object; the peer prefers text"
+ZEROS = "digits with a zero before them are no number as written, and stay text"
 ITEMS = "elements that are all called `item` are a list, also where no schema says so"
 TRIMMED = "one line break at each end of a value belongs to its tags, as in the peer's parser of the same name today"
 TWICE = "an opening marker in reasoning is part of it"
@@ -105,6 +106,7 @@ def test_vllm() -> None:
             TYPED: 29,
             UNKNOWN: 5,
             UNWRAPPED: 10,
+            ZEROS: 2,
         },
     )
 
