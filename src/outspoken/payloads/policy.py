@@ -14,7 +14,6 @@ from outspoken.engine.policy import ParserPolicy
 from outspoken.engine.recovery_driver import RecoveryDriver
 from outspoken.engine.single_steps import SingleSteps
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.json.heuristic import names_of
 from outspoken.json.scanner import BracketCounter
 from outspoken.notations.tools import Tools
 from outspoken.recovery.sync_points import SyncPoint, SyncPoints
@@ -38,11 +37,6 @@ class PayloadBuilder(Builder):
         if node is None or self.page is None:
             return None
         return self.page.of(self.header.payload(node.name or ""))
-
-    def payload_names(self, node: OpenNode) -> frozenset[str]:
-        """The names that the schema of a payload has; none if it has no schema."""
-        type_ = self.type_of(node)
-        return frozenset() if type_ is None or type_.schema is None else names_of(type_.schema)
 
     def open_payload(self) -> OpenNode | None:
         """The payload that is being read, once its marker was read."""

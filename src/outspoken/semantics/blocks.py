@@ -109,7 +109,7 @@ def end_payload(b: Builder, end: int) -> None:
     """A payload is complete."""
     node = b.nodes.pop()
     data = b.state.last_value if node.bare is None else "".join(node.bare)
-    name, refusal = b.header.payload(node.name or ""), refusal_of_payload(b.state, node, b.payload_names(node))
+    name, refusal = b.header.payload(node.name or ""), refusal_of_payload(b.state, node)
     repairs = b.recorder.take_repairs()
     if refusal is None:
         segments.end_payload(b.output, name, data, node.start, end, repairs)

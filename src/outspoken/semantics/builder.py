@@ -152,10 +152,6 @@ class Builder:
 
     # what the prompt ended with
 
-    def payload_names(self, node: OpenNode) -> frozenset[str]:
-        """The names that the schema of a payload has; none if it has no schema."""
-        return frozenset()
-
     @property
     def is_empty(self) -> bool:
         """Was nothing read but markup and the beginning of nodes?"""

@@ -32,7 +32,7 @@ _REFUSED = frozenset({
 #: Those with a diagnostic of their own; the others are the message of `invalid-call`.
 REFUSED_CODES = frozenset({"echoed-call", "needs-exact"})
 #: The end of a string and the next member of its object.
-_MEMBER = re.compile(r"\"\s{0,9},\s{0,99}\"([^\"\n]{1,60})\"\s{0,9}:")
+_MEMBER = re.compile(r"\"\s{0,9},\s{0,99}\"[^\"\n]{1,60}\"\s{0,9}:")
 #: Repairs that make a text of what should be a number.
 _NO_NUMBERS = frozenset({"loose-number", "thousands-separator", "not-finite"})
 #: What may stand between two calls of a list.
@@ -107,14 +107,13 @@ def _of_values(
             yield Objection("unproven", f"the value of `{key}` seems to hold another action", key)
 
 
-def refusal_of_payload(state: ReplyState, node: OpenNode, names: frozenset[str]) -> Objection | None:
-    """Why a finished payload may not be used; None if it may. `names` are those that its schema has, if it has one."""
+def refusal_of_payload(state: ReplyState, node: OpenNode) -> Objection | None:
+    """Why a finished payload may not be used; None if it may."""
     found = _of_text(state, node, node.name or "", {"": None}, is_unlike=False)
     edits, read = state.recorder.edits, state.source.slice
     if any(edit.code == "dropped-text" and read(edit.start - 9, edit.start).rstrip()[-1:].isdigit() for edit in edits):
         found.append(Objection("unproven", "a number is not written as one"))
-    members = [name for text in _texts_of(state.last_value) for name in _MEMBER.findall(text)] if edits else []
-    if not names.isdisjoint(members) if names else members:
+    if edits and any(map(_MEMBER.search, _texts_of(state.last_value))):
         found.append(Objection("unproven", "a value seems to hold the next one"))
     return found[0] if found else None
 
@@ -162,9 +161,11 @@ def _of_text(
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
     tools = state.context.tools
     if node.ends_by_chance and tools is not None and "payload" not in node.kinds:
-        shapes = call_shapes(registry.automaton(state.header.format))
+        words = [*tools.names, *lacking(tools, name, arguments)]
         for key, value in arguments.items():
-            if value.__class__ is str and holds_shape(value, name, arguments, tools, shapes):
+            if value.__class__ is not str or not any(word in value for word in words):
+                continue
+            if holds_shape(value, name, arguments, tools, call_shapes(registry.automaton(state.header.format))):
                 found.append(Objection("unproven", f"the value of `{key}` seems to hold a part of another one"))
     if _begins_in_value(state, node):
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
