@@ -16,10 +16,9 @@ from hypothesis import Phase, given, settings
 import outspoken.authoring.fuzz
 import outspoken.authoring.fuzz.checks
 from outspoken import Reply, Text, parse
-from outspoken.authoring.fuzz import Example, Fuzz, main, minimise, replay
+from outspoken.authoring.fuzz import Example, Fuzz, main, minimise
 from outspoken.authoring.fuzz.checks import ParseArguments, ViolationError
 from outspoken.authoring.fuzz.choices import with_seed
-from outspoken.authoring.fuzz.outcomes import table
 from outspoken.authoring.fuzz.texts import SETTINGS, damaged, responses
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.parsing.tree_parser import parse_tree
@@ -247,20 +246,6 @@ def test_findings_can_be_replayed(
 
 def is_lost(*_: Any) -> str:
     return "lost"
-
-
-def test_damaged_calls_that_are_lost_are_found_and_replayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fuzz, file = Fuzz("hermes", OTHERS), tmp_path / "found.jsonl"
-    with monkeypatch.context() as patch:
-        patch.setattr(outspoken.authoring.fuzz, "outcome", is_lost)
-        fuzz.run_damaged(0, 3)
-        assert [finding.violation.kind for finding in fuzz.findings] == ["missing"] * 3
-        file.write_text("\n".join([json.dumps(finding.as_json()) for finding in fuzz.findings]), "utf-8")
-        assert len(list(replay(file))) == 3
-    assert list(replay(file)) == []
-    fuzz.run_damaged(0, 3)
-    assert (len(fuzz.findings), fuzz.damaged.total()) == (3, 6)
-    assert "deleted                       2" in table(fuzz.damaged)
 
 
 @pytest.mark.usefixtures("clock")

@@ -126,7 +126,8 @@ class Fuzz:
             middle = len(case.text) // 2
             expected = (case.kind, case.meant, case.allowed, case.begun)
             example = Example(case.text, case.args, (middle, middle + 1), expected=expected)
-            if (found := violation_of(partial(self.check_example, example))) is not None:
+            found = violation_of(partial(self.check_example, example))
+            if found is not None and found.kind not in _UNSOUND.values():  # these are counted: see the table
                 self._found(example, found, seed, number)
 
     def _found(self, example: Example, violation: ViolationError, seed: int, number: int) -> Finding:
