@@ -83,7 +83,7 @@ class CallGate:
 
     def take(self, events: list[Event], *, final: bool = False) -> list[Event]:
         """The events that can be passed on, of those that are held and some new ones."""
-        if not self._held and not self._left_out and len(events) == 1 and type(events[0]) is ToolCallDelta:
+        if not self._held and not any(self._left_out) and len(events) == 1 and type(events[0]) is ToolCallDelta:
             return events  # as most are
         self._held += events
         made: list[Event] = []

@@ -175,8 +175,6 @@ class Surroundings:
         #: about the calls in it
         self._region: re.Match[str] | None = None
         self._is_markup = False
-        #: where what stands in the region begins
-        self._region_start = 0
         self._region_doubt: Doubt | None = None
         #: the last segment that is no call, of so many segments; the doubt about calls right behind it
         self._last: Any = None
@@ -336,7 +334,6 @@ class Surroundings:
                 self._is_markup = not any(first <= place < last for first, last in texts)
                 if not (self._is_markup and match["tag"] in _THINK_TAGS):
                     self._region, self._region_doubt = match, None
-                    self._region_start = offset + match.end()
             else:
                 match = _closer_of(self._region).search(piece, at)
                 if match is None:
