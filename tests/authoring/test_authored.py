@@ -28,7 +28,7 @@ every_file = pytest.mark.parametrize("file", AUTHORED + SHORT, ids=lambda file: 
 
 
 def test_the_grammars_are_short() -> None:
-    assert [len(file.read_text("utf-8").splitlines()) <= LONGEST for file in AUTHORED + SHORT] == [True] * 6
+    assert [len(file.read_text("utf-8").splitlines()) <= LONGEST for file in AUTHORED + SHORT] == [True] * 7
 
 
 @every_file
@@ -50,6 +50,15 @@ def test_the_shape_of_a_line_is_evidence_where_markers_are_short(file: Path) -> 
     assert [reading.case.text for reading in readings if reading.outcome.startswith("wrong")] == []
     assert counts["lost"] <= 0.03 * len(readings)
     assert counts["meant"] >= 0.45 * len(readings)
+
+
+@pytest.mark.parametrize("file", SHORT, ids=lambda file: file.stem)
+def test_no_unit_of_damage_runs_or_loses_a_call_in_silence(file: Path) -> None:
+    """Tags, lines, attributes, calls, values and ends, with tools."""
+    made = [case for case in cases(load_format(file), 1, 200) if case.base.tools]
+    outcomes = {case.text: read(case, pieces=False).outcome for case in made}
+    assert [text for text, found in outcomes.items() if found in ("wrong, ok", "lost")] == []
+    assert len(made) > 100
 
 
 @pytest.mark.parametrize("file", AUTHORED, ids=lambda file: file.stem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import accumulate
 from typing import Literal
@@ -78,8 +79,12 @@ class LooseMarkup:
     value. Any other one is damage: a marker that is doubled, in another case, or whose neighbour is missing.
     """
 
-    def __init__(self, closers: set[str], others: set[str], own: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, closers: set[str], others: set[str], own: frozenset[str] = frozenset(), before: Iterable[str] = ()
+    ) -> None:
         self._closers, self._own = {form.lower() for form in closers}, {form.lower() for form in own}
+        #: what stands before the value; it is doubled where the value begins with it
+        self._before = tuple(before)
         forms = sorted({form.lower() for form in closers | others}, key=lambda form: (-len(form), form))
         patterns = [re.escape(form) + (_NAME if form.endswith(("=", '="', "='")) else "") for form in forms]
         self._search = re.compile("|".join(patterns) or "(?!)")
@@ -91,6 +96,8 @@ class LooseMarkup:
         Closers alone are "possible" damage, and so are more markers than that, which may be text about markup:
         something else has to speak for it.
         """
+        if text.startswith(self._before):
+            return "certain"
         low = text.lower()
         matches = [m for m in self._search.finditer(low) if not _is_mentioned(low, *m.span())]
         if self._is_closed_within([match[0] for match in matches]):
@@ -137,7 +144,7 @@ def loose_markup(value_end: Config) -> LooseMarkup:
     forms = {w for terminal in terminals for w in written_forms(terminal)}
     closers = closing_forms(automaton)
     distinct = {form for form in forms if is_distinct_marker(form) and not (form[:1] == '"' and form[-1:] in '":')}
-    return LooseMarkup(distinct & closers, distinct - closers, ends)
+    return LooseMarkup(distinct & closers, distinct - closers, ends, _marks_before(value_end))
 
 
 _Forms = frozenset[str]
@@ -154,6 +161,17 @@ def _value_marks(automaton: Automaton) -> dict[tuple[int, ...], tuple[_Forms, _F
                 ends = {form for end in free.target.strict_transitions()[2] for form in _distinct(end)}
                 openers, _ = found.get(free.target.stack, (frozenset(), frozenset()))
                 found[free.target.stack] = openers | {*written_forms(step.terminal)}, frozenset(ends)
+    return found
+
+
+def _marks_before(value_end: Config) -> set[str]:
+    """What stands before a bare value, as it is rendered, if no value begins so: `="` or `: `, but not `>` or `:`."""
+    found = set[str]()
+    for config in [*value_end.automaton.configs]:
+        for step in config.strict_transitions()[2]:
+            free, mark = step.target.strict_transitions()[0], step.terminal.canonical.lstrip()
+            if free is not None and free.target.stack == value_end.stack and free.terminal.short == "ARG_VALUE":
+                found |= {mark} if len(mark.strip()) > 1 or mark[1:] == " " else set()
     return found
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.near_openers import written_forms
+from outspoken.grammar.value_markup import closing_forms
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import mistakes_allowed, near_misses
@@ -31,6 +32,8 @@ class CallShapes(NamedTuple):
 
     openers: tuple[str, ...]
     behind: tuple[str, ...]
+    #: what closes a call, or a part of it
+    closers: frozenset[str]
 
 
 @lru_cache(maxsize=256)
@@ -44,7 +47,7 @@ def call_shapes(automaton: Automaton) -> CallShapes:
                     openers |= dict.fromkeys(written_forms(opener.terminal))
                     ends = [end.terminal for end in name.target.strict_transitions()[2]]
                     behind |= dict.fromkeys([form for end in ends for form in written_forms(end)])
-    return CallShapes(tuple(openers), tuple(behind))
+    return CallShapes(tuple(openers), tuple(behind), closing_forms(automaton))
 
 
 @lru_cache(maxsize=2048)
@@ -60,10 +63,35 @@ def find_shape(text: str, tools: Tools | None, shapes: CallShapes) -> re.Match[s
     """The name of a tool in a text where a call of it seems to stand."""
     for name in tools.names if tools is not None else ():
         if name in text:
-            for match in re.finditer(rf"(?<![\w.]){re.escape(name)}(?!\w)", text):
-                if _is_opened(text, match, shapes) or _has_argument(text, match, tools):
+            for match in re.finditer(rf"(?<![\w.]){re.escape(name)}", text):
+                is_whole = not re.match(r"\w", text[match.end() :][:1])
+                if _is_begun(text, match, shapes) or (
+                    is_whole and (_is_opened(text, match, shapes) or _has_argument(text, match, tools))
+                ):
                     return match
+    return _find_arguments(text, tools, shapes)
+
+
+def _find_arguments(text: str, tools: Tools | None, shapes: CallShapes) -> re.Match[str] | None:
+    """The first of all required arguments of a tool, each on a line of its own, before a line that closes a call."""
+    closers = "|".join([re.escape(form) for form in shapes.closers])
+    if tools is None or not re.search(rf"\n[ \t]{{0,9}}(?:{closers or '(?!)'})[ \t]*(?:\n|\Z)", text):
+        return None
+    for name in tools.names:
+        found = [re.search(rf"(?:\n|^){_INDENT}{re.escape(key)}{_SIGN}", text) for key in lacking(tools, name, {})]
+        if found and None not in found:
+            return found[0]
     return None
+
+
+def _is_begun(text: str, name: re.Match[str], shapes: CallShapes) -> bool:
+    """Does what opens a call, of more than one character, stand right before the name? A word begins its line."""
+    line = text.rfind("\n", 0, name.start()) + 1
+    lead = text[max(line, name.start() - _LEAD) : name.start()].strip()
+    return any(
+        len(opener) > 1 and lead.endswith(opener) and (lead == opener or not opener.isalnum())
+        for opener in shapes.openers
+    )
 
 
 def _is_opened(text: str, name: re.Match[str], shapes: CallShapes) -> bool:
@@ -73,9 +101,6 @@ def _is_opened(text: str, name: re.Match[str], shapes: CallShapes) -> bool:
     end = rest.partition("\n")[0].strip()
     end = end[:-1] if end[:-1] in shapes.behind else end
     for opener in shapes.openers:
-        is_word = opener.isalnum() and " " in lead
-        if len(opener) > 2 and lead.endswith(opener) and not is_word and end in ("", *shapes.behind):
-            return True
         if len(opener) > 1 and end in ("", *shapes.behind) and _is_near(lead, opener):
             return True
         if end and end in shapes.behind and not opener.isalnum() and not any(map(str.isalnum, lead)):

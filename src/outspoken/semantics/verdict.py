@@ -165,7 +165,10 @@ def _of_text(
         for key, value in arguments.items():
             if value.__class__ is not str or not any(word in value for word in words):
                 continue
-            if holds_shape(value, name, arguments, tools, call_shapes(registry.automaton(state.header.format))):
+            named = is_unlike and any(other in value for other in tools.names)
+            if named or holds_shape(
+                value, name, arguments, tools, call_shapes(registry.automaton(state.header.format))
+            ):
                 found.append(Objection("unproven", f"the value of `{key}` seems to hold a part of another one"))
     if _begins_in_value(state, node):
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
