@@ -99,9 +99,10 @@ class LooseMarkup:
         if text.startswith(self._before):
             return "certain"
         low = text.lower()
-        matches = [m for m in self._search.finditer(low) if not _is_mentioned(low, *m.span())]
+        matches = [*self._search.finditer(low)]
         if self._is_closed_within([match[0] for match in matches]):
             return "certain"
+        matches = [m for m in matches if not _is_mentioned(low, *m.span())]
         sides = [-1 if match[0] in self._closers else 1 for match in matches]
         if not sides or (sum(sides) == 0 and min(accumulate(sides)) >= 0):
             return ""
@@ -110,7 +111,10 @@ class LooseMarkup:
         return "certain" if len(sides) <= _FEW and max(sides) > 0 else "possible"
 
     def _is_closed_within(self, markers: list[str]) -> bool:
-        """Does the value's own closing marker stand before an opening marker, so that the value may have ended?"""
+        """Does the value's own closing marker stand before an opening marker, so that the value may have ended?
+
+        It counts in a sentence, too.
+        """
         ends = [at for at, marker in enumerate(markers) if marker in self._own]
         return (
             bool(ends)
