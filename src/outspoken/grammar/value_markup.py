@@ -80,11 +80,17 @@ class LooseMarkup:
     """
 
     def __init__(
-        self, closers: set[str], others: set[str], own: frozenset[str] = frozenset(), before: Iterable[str] = ()
+        self,
+        closers: set[str],
+        others: set[str],
+        own: frozenset[str] = frozenset(),
+        before: Iterable[str] = (),
+        followers: Iterable[str] = (),
     ) -> None:
         self._closers, self._own = {form.lower() for form in closers}, {form.lower() for form in own}
         #: what stands before the value; it is doubled where the value begins with it
         self._before = tuple(before)
+        self._followers = tuple([form.lower() for form in followers])
         forms = sorted({form.lower() for form in closers | others}, key=lambda form: (-len(form), form))
         patterns = [re.escape(form) + (_NAME if form.endswith(("=", '="', "='")) else "") for form in forms]
         self._search = re.compile("|".join(patterns) or "(?!)")
@@ -100,9 +106,11 @@ class LooseMarkup:
             return "certain"
         low = text.lower()
         matches = [*self._search.finditer(low)]
-        if self._is_closed_within([match[0] for match in matches]):
+        if self._is_followed([match[0] for match in matches]):
             return "certain"
         matches = [m for m in matches if not _is_mentioned(low, *m.span())]
+        if self._is_closed_within([match[0] for match in matches]):
+            return "certain"
         sides = [-1 if match[0] in self._closers else 1 for match in matches]
         if not sides or (sum(sides) == 0 and min(accumulate(sides)) >= 0):
             return ""
@@ -110,11 +118,13 @@ class LooseMarkup:
             return "certain"
         return "certain" if len(sides) <= _FEW and max(sides) > 0 else "possible"
 
-    def _is_closed_within(self, markers: list[str]) -> bool:
-        """Does the value's own closing marker stand before an opening marker, so that the value may have ended?
+    def _is_followed(self, markers: list[str]) -> bool:
+        """Does the value's own closing marker stand before what opens the next value? In a sentence, too."""
+        ends = [at for at, marker in enumerate(markers) if marker in self._own]
+        return bool(ends) and any(marker.startswith(self._followers) for marker in markers[ends[0] :])
 
-        It counts in a sentence, too.
-        """
+    def _is_closed_within(self, markers: list[str]) -> bool:
+        """Does the value's own closing marker stand before an opening marker, so that the value may have ended?"""
         ends = [at for at, marker in enumerate(markers) if marker in self._own]
         return (
             bool(ends)
@@ -148,7 +158,9 @@ def loose_markup(value_end: Config) -> LooseMarkup:
     forms = {w for terminal in terminals for w in written_forms(terminal)}
     closers = closing_forms(automaton)
     distinct = {form for form in forms if is_distinct_marker(form) and not (form[:1] == '"' and form[-1:] in '":')}
-    return LooseMarkup(distinct & closers, distinct - closers, ends, _marks_before(value_end))
+    steps = [step for end in value_end.strict_transitions()[2] for step in end.target.strict_transitions()[2]]
+    followers = {form for step in steps for form in _distinct(step)} - closers
+    return LooseMarkup(distinct & closers, distinct - closers, ends, _marks_before(value_end), followers)
 
 
 _Forms = frozenset[str]
