@@ -26,8 +26,9 @@ from outspoken.providers.events import (
     UsageReported,
 )
 from outspoken.providers.export.parts import STREAM_CALLS, StreamCalls
-from outspoken.providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
+from outspoken.providers.replies import ProviderError, ProviderReply, Signature, Usage
 from outspoken.results import events as ev
+from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.geometry import Point
 from tests.cases import CASES, FORMATS
 

@@ -24,22 +24,6 @@ Proof = Literal["repaired", "exact"]
 #: A provider's finish reason: as text, or as a function that a stream calls when its chunks have ended.
 FinishReason = str | Callable[[], str | None] | None
 
-#: Finish reasons that say that the model ended its answer itself, in lower case and with `_` for `-`.
-ENDED = frozenset(
-    {
-        "stop",
-        "tool_calls",
-        "tool_use",
-        "function_call",
-        "end_turn",
-        "stop_sequence",
-        "eos",
-        "eos_token",
-        "complete",
-        "completed",
-    }
-)
-
 
 class ParserOptions(TypedDict, total=False):
     """The keyword arguments of `Parser`."""
@@ -131,11 +115,6 @@ def finish_reason_of(reason: object) -> str | None:
     if reason is None or isinstance(reason, str):
         return reason
     raise TypeError(f"`finish_reason` is {kind_of(reason)}; expected str or None")
-
-
-def proves_end(reason: str | None) -> bool:
-    """Does a finish reason prove that the model ended its answer itself?"""
-    return reason is not None and reason.strip().lower().replace("-", "_") in ENDED
 
 
 def may_refuse(reply: Reply, options: ReadOptions) -> bool:

@@ -16,6 +16,7 @@ from outspoken.notations.tools import Tools
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import LimitError, ResponseError
 from outspoken.results.events import Event
+from outspoken.results.finish_reasons import proves_end
 from outspoken.results.held import HeldReason
 from outspoken.results.message_text import ForwardText
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
@@ -33,7 +34,7 @@ from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.think_markers import think_markers
 from outspoken.semantics.unread_markup import markup_search, unread_markup
 
-from .options import ReadOptions, proves_end
+from .options import ReadOptions
 from .other_format import other_format
 from .prompt_prefix import PromptEnd, PromptState, after_anchor
 

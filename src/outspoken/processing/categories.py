@@ -74,11 +74,7 @@ def categories_of(diagnostics: Iterable[Diagnostic]) -> tuple[ErrorCategory, ...
     return tuple([category for category in ErrorCategory if category in found])
 
 
-#: The finish reasons that explain why a response has no usable content.
-TOKEN_LIMIT = frozenset({"length", "max_tokens"})
-CONTENT_FILTER = frozenset({"content_filter"})
-
-#: The messages of their diagnostics.
+#: The messages of diagnostics for a response that has no usable content.
 FINISH_MESSAGES = {
     "empty-response": "the response has no content",
     "token-limit": "the model reached its token limit",

@@ -11,11 +11,12 @@ from outspoken.results.actions.union import Action
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.edits import NOTES as JSON_NOTES
+from outspoken.results.finish_reasons import is_cut, is_filtered
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply, Status
 from outspoken.results.settings import Settings
 
-from .categories import CONTENT_FILTER, FINISH_MESSAGES, TOKEN_LIMIT, ErrorCategory, categories_of
+from .categories import FINISH_MESSAGES, ErrorCategory, categories_of
 from .results import Check, Processed, null_action
 from .settings import Expect, ProcessorSettings
 from .strategies import Attempt, Request, Strategies
@@ -102,9 +103,9 @@ def _response_diagnostics(
     if found.usable and found.strategy == "fallback" and parser.format not in ("auto", reply.format):
         message = f"the response is not in the format `{parser.format}`; it was read as `{reply.format or PLAIN}`"
         yield PendingDiagnostic("other-format", message, (0, len(reply.raw)), "warning", reply.format)
-    if reason in TOKEN_LIMIT:
+    if is_cut(reason):
         yield PendingDiagnostic("token-limit", FINISH_MESSAGES["token-limit"], end, "warning", reply.format)
-    if reason in CONTENT_FILTER:
+    if is_filtered(reason):
         severity = "warning" if found.usable else "error"
         yield PendingDiagnostic("content-filter", FINISH_MESSAGES["content-filter"], end, severity, reply.format)
     if found.usable and found.strategy == "primary" and expect == "json":

@@ -17,11 +17,11 @@ from outspoken.parsing.options import finish_reason_of, prefix_of
 from outspoken.parsing.parser import Parser
 from outspoken.results.arguments import check_optional, check_type
 from outspoken.results.construct import construct
+from outspoken.results.finish_reasons import is_filtered
 from outspoken.results.geometry import Screen
 from outspoken.results.snippet import visible
 
 from .cache import FingerprintError, ResponseCache, fingerprint
-from .categories import CONTENT_FILTER
 from .evaluation import evaluate
 from .responses import Response, ResponseLike, read_response
 from .results import Answer, Check, Processed, RetryRequest
@@ -171,7 +171,7 @@ class ResponseProcessor:
         while True:
             result = self._read(request)
             self.stats.record(result.format, result.status, result.categories)
-            may_retry = attempt <= self.settings.max_retry_attempts and request.reason not in CONTENT_FILTER
+            may_retry = attempt <= self.settings.max_retry_attempts and not is_filtered(request.reason)
             result = _with_retries(result, may_retry=may_retry, attempts=attempt, earlier=earlier)
             if not result.is_usable and self.settings.log_failed_parses:
                 self._log_failure(result)

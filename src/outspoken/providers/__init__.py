@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
+    from outspoken.results.finish_reasons import FinishReason as FinishReason
+
     from .chunk_parser import LLMResponseParser as LLMResponseParser, ParsedDelta as ParsedDelta
     from .decode.sdk_objects import ChunkLike as ChunkLike
     from .errors import ProviderFormatError as ProviderFormatError, UnknownProviderError as UnknownProviderError
@@ -54,7 +56,6 @@ if TYPE_CHECKING:
         to_vercel_parts as to_vercel_parts,
     )
     from .replies import (
-        FinishReason as FinishReason,
         ProviderError as ProviderError,
         ProviderReply as ProviderReply,
         Signature as Signature,

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from outspoken.results.events import Event
+from outspoken.results.finish_reasons import FinishReason
 
-from .replies import FinishReason, ProviderError, Usage
+from .replies import ProviderError, Usage
 
 
 @dataclass(frozen=True)

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from outspoken.results.construct import FrozenModel
+from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.message_text import text_pieces
 from outspoken.results.replies import Reply
-
-#: Why a response ended: the model was done, wants calls to be run, hit the limit of tokens, was stopped by a filter,
-#: refuses, wants to continue later (Anthropic's `pause_turn`), failed, or another reason.
-FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "refusal", "pause", "error", "other"]
-#: The words for each reason, in lower case and with underscores for hyphens. All other words are "other".
-_WORDS: dict[FinishReason, str] = {
-    "stop": "stop end_turn stop_sequence eos eos_token complete completed end",
-    "tool_calls": "tool_calls tool_call tool_use function_call",
-    "length": "length max_tokens max_output_tokens max_completion_tokens model_length model_context_window_exceeded"
-    " error_limit",
-    "content_filter": "content_filter content_filtered guardrail_intervened sensitive safety recitation blocklist"
-    " prohibited_content spii image_safety image_prohibited_content image_recitation model_armor error_toxic",
-    "refusal": "refusal",
-    "pause": "pause_turn",
-    "error": "error failed timeout network_error malformed_function_call unexpected_tool_call missing_thought_signature"
-    " malformed_response too_many_tool_calls malformed_model_output malformed_tool_use no_image",
-}
-_REASONS: dict[str, FinishReason] = {word: reason for reason, words in _WORDS.items() for word in words.split()}
 
 #: The key of the extension in a message, a chunk or a response. Exports put what a protocol has no field for under it,
 #: and readers look for it there.
@@ -94,8 +77,3 @@ class ProviderReply(Reply):
     def text_pieces(self) -> list[str]:
         """What each segment adds to `text`, with the white space that separates it from the text before it."""
         return text_pieces(self.segments, self.raw, self.borders)
-
-
-def to_finish_reason(word: str) -> FinishReason:
-    """Map a provider's word to a finish reason; unknown words are "other"."""
-    return _REASONS.get(word.strip().lower().replace("-", "_"), "other")

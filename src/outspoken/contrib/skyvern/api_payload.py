@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 from outspoken.json.read import JsonReading
-from outspoken.processing.categories import CONTENT_FILTER, FINISH_MESSAGES, TOKEN_LIMIT
+from outspoken.processing.categories import FINISH_MESSAGES
 from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.edits import shown
+from outspoken.results.finish_reasons import is_cut, is_filtered
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Status
 
@@ -78,7 +79,7 @@ class Evaluation:
         #: the diagnostics of `read_json`, without `cut-json`, which `truncated` replaces
         self.kept = [note for note in reading.diagnostics if note.code != "cut-json"]
         self._end = len(reading.raw.rstrip())
-        limited, filtered = finish_reason in TOKEN_LIMIT, finish_reason in CONTENT_FILTER
+        limited, filtered = is_cut(finish_reason), is_filtered(finish_reason)
         if reading.values:
             usable = self._evaluate(reading, prompt_name, force_dict)
         else:

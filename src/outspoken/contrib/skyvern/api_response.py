@@ -12,11 +12,11 @@ from pydantic import Field
 
 from outspoken.json.read import read_json
 from outspoken.parsing.options import finish_reason_of
-from outspoken.processing.categories import CONTENT_FILTER, TOKEN_LIMIT
 from outspoken.results.arguments import check_type, kind_of, text_of
 from outspoken.results.construct import FrozenModel, construct
 from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.edits import RepairLimit
+from outspoken.results.finish_reasons import is_cut, is_filtered
 from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import Status
 from outspoken.results.settings import Settings
@@ -250,13 +250,13 @@ def _reasoning(text: str) -> int:
 def is_truncated_response(response: ApiResponseLike) -> bool:
     """True if the model reached its token limit before it wrote any content."""
     answer = _answer(response)
-    return not answer.content and answer.finish_reason in TOKEN_LIMIT
+    return not answer.content and is_cut(answer.finish_reason)
 
 
 def is_content_filtered_response(response: ApiResponseLike) -> bool:
     """True if a content filter withheld all of the content."""
     answer = _answer(response)
-    return not answer.content and answer.finish_reason in CONTENT_FILTER
+    return not answer.content and is_filtered(answer.finish_reason)
 
 
 def loads_with_repair(content: str | bytes) -> Any:

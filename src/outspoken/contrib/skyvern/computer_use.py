@@ -12,9 +12,9 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from outspoken.parsing.parser import Parser
-from outspoken.processing.categories import TOKEN_LIMIT
 from outspoken.processing.page_actions import parse_actions as read_actions
 from outspoken.results.arguments import check_type
+from outspoken.results.finish_reasons import is_cut
 from outspoken.results.geometry import Screen
 from outspoken.results.replies import Reply
 
@@ -87,7 +87,7 @@ async def parse_anthropic_actions(
     blocks = [_dict_of(block) for block in assistant_content]
     thoughts = [block.get("thinking") for block in blocks if block.get("type") == "thinking"]
     reasoning = str(thoughts[0]) if thoughts and thoughts[0] else None
-    if stop_reason in TOKEN_LIMIT and blocks and blocks[-1].get("type") == "tool_use":
+    if is_cut(stop_reason) and blocks and blocks[-1].get("type") == "tool_use":
         _log.warning("the last action of task %s is cut at the token limit, and is not run", task.task_id)
         blocks.pop()
     calls = [block for block in blocks if block.get("type") == "tool_use" and block.get("name") == "computer"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from outspoken.providers.events import Failed, Finished, ProviderEvent, ReasoningSigned, RefusalDelta, UsageReported
-from outspoken.providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage, to_finish_reason
+from outspoken.providers.replies import ProviderError, ProviderReply, Signature, Usage
 from outspoken.results.construct import construct
 from outspoken.results.errors import LimitError
 from outspoken.results.events import Done
+from outspoken.results.finish_reasons import FinishReason, to_finish_reason
 from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import Segment, Status
 

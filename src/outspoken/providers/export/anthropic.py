@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from outspoken.json.scanner import JsonScanner
 from outspoken.providers.events import ProviderEvent
-from outspoken.providers.replies import EXTENSION, FinishReason, Usage
+from outspoken.providers.replies import EXTENSION, Usage
 from outspoken.providers.usage import ANTHROPIC
+from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply
 
 from .exporter import Exporter

@@ -12,8 +12,9 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers.events import ProviderEvent
-from outspoken.providers.replies import EXTENSION, REASONING_BREAKS, FinishReason, ProviderError
+from outspoken.providers.replies import EXTENSION, REASONING_BREAKS, ProviderError
 from outspoken.providers.usage import CHAT_COMPLETIONS
+from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply
 
 from .exporter import Exporter

@@ -15,10 +15,11 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers import events as provider_events
-from outspoken.providers.replies import EXTENSION, JOINED_TEXT, FinishReason, ProviderError, Usage
+from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError, Usage
 from outspoken.results import events as results
 from outspoken.results.actions.base import PROVENANCE
 from outspoken.results.arguments import check_type
+from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply, ToolCall
 
 from .parts import STREAM_CALLS, BlockKind, ExportedCall, Part, StreamCalls

@@ -11,8 +11,9 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers.events import ProviderEvent
-from outspoken.providers.replies import EXTENSION, FinishReason
+from outspoken.providers.replies import EXTENSION
 from outspoken.providers.usage import UsageKeys
+from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply
 
 from .exporter import Exporter
