@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from outspoken.detection.call_signs import may_be_other
 from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
+from outspoken.json.scanner import repeated_keys
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
@@ -23,7 +24,6 @@ from outspoken.results.settings import Settings
 from outspoken.semantics.lacking import lacking, mentions
 from outspoken.semantics.output import Output
 from outspoken.semantics.proof import loses_path, may_violate
-from outspoken.semantics.repeated_keys import repeats
 from outspoken.semantics.said_signs import ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
 
@@ -145,9 +145,9 @@ class FastPath:
             for value in arguments.values():
                 if value.__class__ is str and (may_hold(value) or holds_phrase(value)):
                     return True
-        elif text.count(":") > len(arguments) and repeats(text, arguments):
+        if text.count(":") > len(arguments) and repeated_keys(text, contradict=True):
             return True
-        if loses_path(text):
+        if loses_path(text) or "\ufffd" in text or "\\ud" in text.lower():
             return True
         if tools is None:
             return False

@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from outspoken.json.scanner import NotJsonError, depth_of, encodable_value, finite, scan_once
+from outspoken.json.scanner import NotJsonError, depth_of, encodable_value, finite, repeated_keys, scan_once
 
 _BLANK = r"[ \t\f]*"
 _SPACE = r"[ \t\f\r\n]*"
@@ -19,10 +19,10 @@ _TAIL = _BLANK + r"(?=[,)\]}\r\n]|\Z)"
 _OPENING = r"((?:[rR][bBfF]?|[bBfF][rR]?|[uU])?)('''|\"\"\"|'|\")"
 _PLAIN = (
     r"(?:'(?P<single>[^'\\]*)'|\"(?P<double>[^\"\\]*)\""
-    r"|(?P<decimal>[+-]?[0-9]{1,17}(?:\.[0-9]{1,17})?)|(?P<word>True|False|None|true|false|null))"
+    r"|(?P<decimal>[+-]?(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,17})?)|(?P<word>True|False|None|true|false|null))"
 )
 _RADIX = r"[+-]?0[xXoObB][0-9a-fA-F_]+"
-_NUMBER = r"[+-]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9][0-9_]*)?"
+_NUMBER = r"[+-]?(?:(?:0|[1-9][0-9_]*)(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9][0-9_]*)?"
 
 
 def _token(space: str, after: str) -> re.Pattern[str]:
@@ -108,7 +108,7 @@ def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
         return None
     match, piece = _ENDED.match(text, end), text[pos:end]
     deep = piece.count("[") + piece.count("{") > max_depth and depth_of(piece) > max_depth
-    if match is None or "\\" in piece or deep:
+    if match is None or "\\" in piece or deep or (piece.count(":") > 1 and repeated_keys(piece, contradict=True)):
         return None
     return (value if piece.isascii() else encodable_value(value)), match.end()
 
@@ -160,7 +160,10 @@ def _closed(opener: str, closer: str, items: list[Any], marks: list[str]) -> Any
         return items[0] if opener == "(" and len(items) == 1 and not marks else items
     if opener != "{" or len(items) % 2 or any(mark != ":,"[i % 2] for i, mark in enumerate(marks)):
         raise NotJsonError(":")
-    return dict(zip(map(_key, items[::2]), items[1::2], strict=True))
+    made = dict(zip(map(_key, items[::2]), items[1::2], strict=True))
+    if len(made) < len(items) // 2 and any(made[_key(items[i])] != items[i + 1] for i in range(0, len(items), 2)):
+        raise NotJsonError("a key with two values")
+    return made
 
 
 def _scalar(match: re.Match[str]) -> Any:

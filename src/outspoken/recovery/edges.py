@@ -269,14 +269,35 @@ class EdgeFinder:
     # text that is dropped
 
     def doubled(self, at: int, config: Config, node: Node) -> list[Edge]:
-        """Drop a marker that stands right behind itself."""
+        """Drop a marker that stands right behind itself, or a name with the markup round it."""
         last = node.steps[-1] if node.steps else None
-        if not self._may_edit or last is None or last.transition is None or last.transition.terminal.short[0] != "_":
+        if not self._may_edit or last is None or last.transition is None:
             return []
+        if last.transition.terminal.short in ("ARG_NAME", "TOOL_NAME"):
+            unit = self._doubled_unit(last.start, at)
+            return [_drop(at, at + unit, config, "stray-marker", costs.DOUBLED_UNIT)] if unit else []
         written = last.text.strip()
-        if len(written) < MIN_DISTINCT or not self._text.startswith(written, at):
+        if last.transition.terminal.short[0] != "_" or len(written) < MIN_DISTINCT:
+            return []
+        if not self._text.startswith(written, at):
             return []
         return [_drop(at, at + len(written), config, "stray-marker", costs.STRAY_MARKER)]
+
+    def _doubled_unit(self, start: int, end: int) -> int:
+        """How long a text is that holds the name between two offsets and stands right behind itself; 0 if none is.
+
+        In `<argument name="path" name="path">`, that is the attribute, wherever one takes it to begin.
+        """
+        text = self._text
+        again = text.find(text[start:end], end + 1, end + _LONGEST_NAME)
+        unit, same = again - start, end - start
+        if again < 0 or end + unit > len(text):
+            return 0
+        while same < unit and start > 0 and text[start - 1] == text[start - 1 + unit]:
+            start, same = start - 1, same + 1
+        while same < unit and text[end : end + 1] == text[end + unit : end + unit + 1] != "":
+            end, same = end + 1, same + 1
+        return unit if same >= unit else 0
 
     def dropped(self, at: int, config: Config) -> list[Edge]:
         """Drop what stands where only markers may: a stray marker, or text up to the next marker."""

@@ -39,7 +39,10 @@ _MAX_CONFIGS = 200
 _CALL_KEYS = frozenset({"_NAME_KEY", "_ARGUMENTS_KEY"})
 
 #: The name of a tool, and what follows it in a call.
-_CALLED = r"(?<![\w.]){}(?=[\"']\s{{0,9}}[,}}:]|[^\S\n]{{0,9}}\n?[({{])"
+_CALLED = (
+    r"(?<!\w){0}(?=[^\S\n]{{0,9}}\n?\{{\s{{0,9}}[\"}}])"
+    r"|(?<![\w.]){0}(?=[\"']\s{{0,9}}[,}}:]|([\"'])[^\"'\n]+\1\s{{0,9}}[,)\]]|[^\S\n]{{0,9}}\n?[({{])"
+)
 
 
 @lru_cache(maxsize=256)
@@ -219,6 +222,8 @@ def find_named_call(text: str, tools: Tools | None) -> re.Match[str] | None:
     for name in tools.names if tools is not None else ():
         if name in text and (match := re.search(_CALLED.format(re.escape(name)), text)):
             return match
+        if name == text.strip():
+            return re.search(re.escape(name), text)
     return None
 
 
