@@ -195,6 +195,14 @@ def unproven(
     return "the text ends before it is certain what this says"
 
 
+def as_repaired(markup: str, start: int, edits: Iterable[Edit]) -> str:
+    """The markup that begins at an offset with the repairs within it done, as it was most likely written elsewhere."""
+    end = start + len(markup)
+    for edit in sorted([edit for edit in edits if start < edit.start <= edit.end < end], reverse=True):
+        markup = markup[: edit.start - start] + edit.after + markup[edit.end - start :]
+    return markup
+
+
 def ends_by_supply(
     edits: Iterable[Edit], read: Callable[[int, int], str], value_ends: Collection[str], end: int
 ) -> bool:

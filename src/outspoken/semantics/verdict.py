@@ -18,6 +18,7 @@ from .call_shapes import call_shapes, holds_shape
 from .lacking import lacking
 from .proof import (
     Objection,
+    as_repaired,
     ends_by_supply,
     is_misquoted,
     is_unlike,
@@ -141,11 +142,15 @@ def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[st
     """What the request says against a call: its messages hold it, or its tool wants more evidence."""
     context, found = state.context, list[Objection]()
     if context.echoes is not None:
-        markup = state.source.slice(max(node.start, 0), end)
-        number = context.echoes.message_of(name, arguments, markup, context.read_calls)
-        if number is not None:
+        start, edits = max(node.start, 0), state.recorder.edits
+        markup = state.source.slice(start, end)
+        for form in dict.fromkeys((markup, as_repaired(markup, start, edits))):
+            number = context.echoes.message_of(name, arguments, form, context.read_calls)
+            if number is None:
+                continue
             message = f"the call of `{name}` stands in message {number}, which the model had read"
             found.append(Objection("echoed-call", message))
+            break
     if context.exact:
         is_marked = _is_marked(state, node)
         state.marked_end = end if is_marked else -1
