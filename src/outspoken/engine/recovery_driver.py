@@ -154,7 +154,6 @@ class RecoveryDriver:
         if not damage.may_be_call:
             if damage.may_be_call is not None:
                 state.damage = None
-                self._report_json(damage)
                 return self.reread_as_text(damage.refused_at)
             return False
         match = find_end(damage, automaton, text, self._searched, final=final)
@@ -246,12 +245,6 @@ class RecoveryDriver:
                 message = "the text ends inside markup, which is kept as text"
                 recorder.report("unclosed-markup", message, (damage.start, end))
         return self.reread_as_text(after)
-
-    def _report_json(self, damage: DamagedSegment) -> None:
-        """Report a segment that begins as JSON data does, in a format of such data, and is none."""
-        if damage.from_bracket and any("json" in node.kinds.split() for node in self.builder.nodes):
-            message = "this begins as JSON does, but cannot be read as that, so it stays text"
-            self.builder.recorder.report("unread-markup", message, (damage.start, damage.refused_at), "warning")
 
     def reread_as_text(self, after: int) -> bool:
         """What was refused up to an offset is plain text, behind the marker that led out of plain text."""

@@ -19,10 +19,10 @@ _TAIL = _BLANK + r"(?=[,)\]}\r\n]|\Z)"
 _OPENING = r"((?:[rR][bBfF]?|[bBfF][rR]?|[uU])?)('''|\"\"\"|'|\")"
 _PLAIN = (
     r"(?:'(?P<single>[^'\\]*)'|\"(?P<double>[^\"\\]*)\""
-    r"|(?P<decimal>[+-]?(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,17})?)|(?P<word>True|False|None|true|false|null))"
+    r"|(?P<decimal>[+-]?[0-9]{1,17}(?:\.[0-9]{1,17})?)|(?P<word>True|False|None|true|false|null))"
 )
 _RADIX = r"[+-]?0[xXoObB][0-9a-fA-F_]+"
-_NUMBER = r"[+-]?(?:(?:0|[1-9][0-9_]*)(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9][0-9_]*)?"
+_NUMBER = r"[+-]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9][0-9_]*)?"
 
 
 def _token(space: str, after: str) -> re.Pattern[str]:
@@ -160,9 +160,11 @@ def _closed(opener: str, closer: str, items: list[Any], marks: list[str]) -> Any
         return items[0] if opener == "(" and len(items) == 1 and not marks else items
     if opener != "{" or len(items) % 2 or any(mark != ":,"[i % 2] for i, mark in enumerate(marks)):
         raise NotJsonError(":")
-    made = dict(zip(map(_key, items[::2]), items[1::2], strict=True))
-    if len(made) < len(items) // 2 and any(made[_key(items[i])] != items[i + 1] for i in range(0, len(items), 2)):
-        raise NotJsonError("a key with two values")
+    made: dict[str, Any] = {}
+    for key, value in zip(map(_key, items[::2]), items[1::2], strict=True):
+        if key in made and made[key] != value:
+            raise NotJsonError(key)  # Python keeps the last value without a word
+        made[key] = value
     return made
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.doubled_markers import MIN_DISTINCT
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
@@ -23,6 +25,9 @@ _LONGEST_SCRAP = 3
 _MAX_SHORT_ENDS = 6
 #: How a value begins that is no name.
 _VALUE_SIGNS = frozenset("\"'[{")
+#: The names and the markup of a unit that is doubled are not longer than this.
+_LONGEST_UNIT = 300
+_WORD = re.compile(r"\w+")
 #: No name is longer than this.
 _LONGEST_NAME = 200
 
@@ -274,7 +279,8 @@ class EdgeFinder:
         if not self._may_edit or last is None or last.transition is None:
             return []
         if last.transition.terminal.short in ("ARG_NAME", "TOOL_NAME"):
-            unit = self._doubled_unit(last.start, at)
+            opener = node.before.steps[-1].text if node.before is not None and node.before.steps else ""
+            unit = self._doubled_unit(last.start, at, opener)
             return [_drop(at, at + unit, config, "stray-marker", costs.DOUBLED_UNIT)] if unit else []
         written = last.text.strip()
         if last.transition.terminal.short[0] != "_" or len(written) < MIN_DISTINCT:
@@ -283,15 +289,16 @@ class EdgeFinder:
             return []
         return [_drop(at, at + len(written), config, "stray-marker", costs.STRAY_MARKER)]
 
-    def _doubled_unit(self, start: int, end: int) -> int:
+    def _doubled_unit(self, start: int, end: int, opener: str) -> int:
         """How long a text is that holds the name between two offsets and stands right behind itself; 0 if none is.
 
-        In `<argument name="path" name="path">`, that is the attribute, wherever one takes it to begin.
+        In `<argument name="path" name="path">`, that is the attribute, wherever one takes it to begin. It has no other
+        words than the name and those of its opening marker, so that it holds no value.
         """
         text = self._text
-        again = text.find(text[start:end], end + 1, end + _LONGEST_NAME)
+        again = text.find(text[start:end], end + 1, end + _LONGEST_UNIT)
         unit, same = again - start, end - start
-        if again < 0 or end + unit > len(text):
+        if again < 0 or end + unit > len(text) or not set(_WORD.findall(text, end, again)) <= {*_WORD.findall(opener)}:
             return 0
         while same < unit and start > 0 and text[start - 1] == text[start - 1 + unit]:
             start, same = start - 1, same + 1

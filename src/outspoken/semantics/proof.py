@@ -22,6 +22,9 @@ from .segments import find_lone_surrogate
 _LOST_PATH = re.compile(r'"[A-Za-z]:\\[bfnrt]\w')
 
 
+#: An integer with a zero before it, and a string of Python.
+PADDED = re.compile(r"(?<![\w.])0[0-9]*[1-9]")
+_PYTHON_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 #: A value that is closed by its own sign.
 _CLOSED = re.compile(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")
 #: Arguments that are closed by their own sign.
@@ -105,6 +108,11 @@ def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any]) -> bool:
 def loses_path(arguments_text: str) -> bool:
     """Do escapes in the JSON text of arguments damage a path, as in `"C:\\temp"`?"""
     return ":\\" in arguments_text and _LOST_PATH.search(arguments_text) is not None
+
+
+def pads_number(written: str) -> bool:
+    """Does a digit stand behind a zero in the text of a call in Python? To Python, that is no number."""
+    return PADDED.search(written) is not None and PADDED.search(_PYTHON_STRING.sub("''", written)) is not None
 
 
 def loses_character(arguments: Mapping[str, Any], written: str) -> bool:

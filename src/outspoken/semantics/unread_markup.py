@@ -24,6 +24,8 @@ from .call_shapes import CallShapes, find_shape
 _WORD = re.compile(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
 _FENCE = re.compile("```")
 
+#: An object of JSON on a line of its own or behind a colon, or a list that a text begins with.
+_JSON = re.compile(r"(?:(?:^|:)\s{0,9}(?=\{\s{0,20}\")|\A\s{0,9}(?=\[))([{\[])", re.MULTILINE)
 #: The key whose value says which action is meant, in the words for an action: `(action_type=CLICK)`.
 _ACTION_KEY = re.compile(r"^\((\w{6,})=")
 
@@ -145,6 +147,14 @@ def overlap(automaton: Automaton) -> int:
     marker = re.compile("|".join([f"(?:{pattern})" for pattern in patterns]) or "(?!)")
     ends = {form[at:] for form in forms if is_distinct_marker(form) for at in range(1, len(form))}
     return max((len(end) for end in ends if end in short or marker.fullmatch(end)), default=0)
+
+
+def json_openers(segments: Iterable[Segment], tables: Tables) -> list[FoundMarkup]:
+    """Where text of a format of JSON data begins and ends as such data does, so that it is damaged."""
+    if not any("json" in kinds.split() for kinds in tables.nodes):
+        return []
+    found = [(s.span[0], _JSON.search(s.text)) for s in segments if type(s) is Text and s.text.rstrip()[-1:] in "}]"]
+    return [FoundMarkup(begun + at.start(1), begun + at.end(1), at[1]) for begun, at in found if at is not None]
 
 
 def unread_markup(

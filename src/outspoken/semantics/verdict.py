@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar import registry
-from outspoken.grammar.value_markup import closing_forms, opening_forms, value_ends
+from outspoken.grammar.value_markup import closing_forms, has_terminal, opening_forms, value_ends
 from outspoken.json.scanner import repeated_keys
 from outspoken.patterns.markup_search import is_distinct_marker
 
@@ -25,6 +25,7 @@ from .proof import (
     loses_character,
     loses_path,
     objections,
+    pads_number,
     unproven,
 )
 
@@ -175,7 +176,10 @@ def _of_text(
     text = "".join(node.parts or ())
     if text.count(":") > len(arguments) and (repeated := repeated_keys(text, contradict=True)):
         found.append(Objection("repeated-argument", f"the argument `{repeated[0]}` is given twice, with two values"))
-    if ("\ufffd" in text or "\\u" in text) and loses_character(arguments, state.source.slice(max(node.start, 0), end)):
+    automaton, written = registry.automaton(state.header.format), state.source.slice(max(node.start, 0), end)
+    if not is_action and has_terminal(automaton, "PYTHON_VALUE") and pads_number(written):
+        found.append(Objection("unproven", "a number is not written as one"))
+    if ("\ufffd" in text or "\\u" in text) and loses_character(arguments, written):
         found.append(Objection("lone-surrogate", "a string of the arguments holds half a character"))
     if text and not node.keyed and loses_path(text):
         found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
