@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
 from outspoken.grammar.automaton import Config, Transition
-from outspoken.grammar.doubled_markers import MIN_DISTINCT
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
 from outspoken.notations.interface import notation_of
 from outspoken.notations.schema import is_object
@@ -13,6 +10,7 @@ from outspoken.notations.tools import may_have
 from outspoken.results.edits import Edit
 
 from . import costs
+from .doubled import doubled_unit
 from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, leading_space, marker_forms, marker_lexer, token_starts
 from .path import BLANK, SIGNIFICANT, Edge, Node, RecoveryStep, Region, name_after
 from .values import ValueReader, opens_json
@@ -25,9 +23,6 @@ _LONGEST_SCRAP = 3
 _MAX_SHORT_ENDS = 6
 #: How a value begins that is no name.
 _VALUE_SIGNS = frozenset("\"'[{")
-#: The names and the markup of a unit that is doubled are not longer than this.
-_LONGEST_UNIT = 300
-_WORD = re.compile(r"\w+")
 #: No name is longer than this.
 _LONGEST_NAME = 200
 
@@ -275,36 +270,8 @@ class EdgeFinder:
 
     def doubled(self, at: int, config: Config, node: Node) -> list[Edge]:
         """Drop a marker that stands right behind itself, or a name with the markup round it."""
-        last = node.steps[-1] if node.steps else None
-        if not self._may_edit or last is None or last.transition is None:
-            return []
-        if last.transition.terminal.short in ("ARG_NAME", "TOOL_NAME"):
-            opener = node.before.steps[-1].text if node.before is not None and node.before.steps else ""
-            unit = self._doubled_unit(last.start, at, opener)
-            return [_drop(at, at + unit, config, "stray-marker", costs.DOUBLED_UNIT)] if unit else []
-        written = last.text.strip()
-        if last.transition.terminal.short[0] != "_" or len(written) < MIN_DISTINCT:
-            return []
-        if not self._text.startswith(written, at):
-            return []
-        return [_drop(at, at + len(written), config, "stray-marker", costs.STRAY_MARKER)]
-
-    def _doubled_unit(self, start: int, end: int, opener: str) -> int:
-        """How long a text is that holds the name between two offsets and stands right behind itself; 0 if none is.
-
-        In `<argument name="path" name="path">`, that is the attribute, wherever one takes it to begin. It has no other
-        words than the name and those of its opening marker, so that it holds no value.
-        """
-        text = self._text
-        again = text.find(text[start:end], end + 1, end + _LONGEST_UNIT)
-        unit, same = again - start, end - start
-        if again < 0 or end + unit > len(text) or not set(_WORD.findall(text, end, again)) <= {*_WORD.findall(opener)}:
-            return 0
-        while same < unit and start > 0 and text[start - 1] == text[start - 1 + unit]:
-            start, same = start - 1, same + 1
-        while same < unit and text[end : end + 1] == text[end + unit : end + unit + 1] != "":
-            end, same = end + 1, same + 1
-        return unit if same >= unit else 0
+        found = doubled_unit(self._text, at, node) if self._may_edit else None
+        return [] if found is None else [_drop(at, at + found[0], config, "stray-marker", found[1])]
 
     def dropped(self, at: int, config: Config) -> list[Edge]:
         """Drop what stands where only markers may: a stray marker, or text up to the next marker."""
