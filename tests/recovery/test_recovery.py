@@ -84,9 +84,9 @@ DAMAGED = {
     "doubled opener": ("<tool_call>\n" + QWEN, BREW, ["stray-marker"]),
     "junk": (QWEN.replace("<function", "So:<function"), BREW, ["stray-text"]),
     "next call": (
-        without(QWEN, "\n</parameter>\n</function>\n</tool_call>") + "\n" + QWEN,
+        without(QWEN, "\n</function>\n</tool_call>") + "\n" + QWEN,
         [*BREW, *BREW],
-        ["missing-marker"] * 3,
+        ["missing-marker"] * 2,
     ),
     "arguments as JSON": (
         '<tool_call>\n<function=brew>\n{"kind": "green", "minutes": 3}\n</function>\n</tool_call>',

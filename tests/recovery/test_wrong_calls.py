@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from random import Random
 
@@ -25,12 +24,7 @@ OTHERS = 5
 #: What does not hold yet, by kind. A line that holds is to be taken out.
 NOT_YET: dict[str, Callable[[Case], bool]] = {
     "thought": lambda case: case.base.format in THINKERS,
-    "number": lambda case: any(number in case.text for number in ("10 %", "010")),
-    "in a value": lambda case: case.begun is not None,  # markup of the format in a bare value
     "quoted": lambda case: "```xml" in case.text or case.base.text not in case.text,  # or with a damaged marker
-    "read off": lambda case: case.base.format == "beam",
-    # a key that is doubled in a text that is cut: its second half is read as the value
-    **dict.fromkeys(ENDS, lambda case: re.search(r'("\w+"):\1:', case.text) is not None),
 }
 #: Their reasoning is closed by a marker that calls have, too, or their calls close reasoning.
 THINKERS = {

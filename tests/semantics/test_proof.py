@@ -53,6 +53,10 @@ def test_a_sound_call_that_violates_its_schema(format_: str, text: str, code: st
     assert (ignored.diagnostics, len(ignored.tool_calls)) == ([], 1)
 
 
+TAGGED = '<function_calls>\n<invoke name="send_funds">\n<parameter name="'
+AMOUNT = '<parameter name="amount">3</parameter>\n</invoke>\n</function_calls>'
+#: What may stand in a value before another call.
+IN_VALUE = ("", "grey ", "Run this:\n")
 #: Damaged calls that are repaired: each would be a call that nobody proved.
 UNPROVEN = [
     ("hermes", hermes('{"amount": 3,}')),
@@ -72,6 +76,15 @@ UNPROVEN = [
     ("qwen3_coder", "<tool_call>\n<function=list_dir>\n<par"),
     ("mistral", "[TOOL_CALLS]list_dir[ARGS]{"),
     ("pythonic", "[list_dir(path='/srv'), list_dir(path="),
+    ("hermes", hermes('{"account": "DE", "amount": 3, "speed": {"now": {"at": 1, "at": 2}}}')),
+    ("hermes", hermes('{"account": "D\\ud800E", "amount": 3}')),
+    ("pythonic", "[send_funds(account='DE', amount=010)]"),
+    ("pythonic", "[list_dir(path={'at': 1, 'at': 2})]"),
+    *[
+        ("qwen3_coder", coder({"path": f"{before}{coder({'path': '/'}, 'list_dir')}"}, "list_dir"))
+        for before in IN_VALUE
+    ],
+    ("qwen3_coder", coder({"path": "/"}, "list_dir").replace("\n</parameter>\n</function>\n</tool_call>", "\n") * 2),
 ]
 
 
@@ -89,6 +102,19 @@ PROVEN = [
     ("hermes", hermes('{"account": "DE", "amount": 1_000}'), {"account": "DE", "amount": 1000}),
     ("hermes", hermes('{"account": "DE", "account": "DE", "amount": 3}'), {"account": "DE", "amount": 3}),
     ("hermes", hermes('{"account": "DE", "amount": 3}')[:-12], {"account": "DE", "amount": 3}),
+    ("hermes", hermes('{"path": "/"}', "functions.list_dir"), {"path": "/"}),
+    ("hermes", hermes('{"path": "/"}', "list_dir").replace('"name": ', ""), {"path": "/"}),
+    ("hermes", hermes('{"path": "/"}', "list_dir").replace('"arguments": ', ""), {"path": "/"}),
+    ("llama3_json", '{"name": "list_dir",  {"path": "/"}}', {"path": "/"}),
+    ("react", 'Action:Action: list_dir\nAction Input: {"path": "/"}', {"path": "/"}),
+    ("anthropic_xml", f'{TAGGED}account" name="account">DE</parameter>\n{AMOUNT}', {"account": "DE", "amount": 3}),
+    ("anthropic_xml", f'{TAGGED}account">DE\n{AMOUNT}', {"account": "DE", "amount": 3}),
+    ("anthropic_xml", f'{TAGGED}account">DE\n\n{AMOUNT}', {"account": "DE\n", "amount": 3}),
+    (
+        "qwen3_coder",
+        coder({"account": "DE", "amount": "3"}).replace("</parameter>", "", 1),
+        {"account": "DE", "amount": 3},
+    ),
     ("qwen3_coder", coder({"path": "use <tool_call> and </tool_call> here"}, "list_dir"), None),
     ("qwen3_coder", coder({"path": "has <parameter=q> and </parameter> both"}, "list_dir"), None),
 ]
@@ -115,3 +141,16 @@ def test_a_path_with_single_backslashes() -> None:
     assert Parser("hermes").parse(text).tool_calls == []
     (call,) = Parser("hermes").parse(text.replace("\\", "\\\\")).tool_calls
     assert call.arguments == {"path": "C:\\temp\\notes"}
+
+
+@pytest.mark.parametrize(
+    ("format_", "text"),
+    [
+        ("functionary_v3_2", 'all\nThat is done now.list_dir\n{"path": "/"}'),
+        ("pythonic", "[send_funds'DE', amount=3)]"),
+        ("json", '{"a": 1,}'),
+    ],
+)
+def test_what_cannot_be_read_is_reported(format_: str, text: str) -> None:
+    reply = Parser(format_, tools=TOOLS).parse(text, finish_reason="stop")
+    assert ([d.code for d in reply.diagnostics], reply.tool_calls) == (["unread-markup"], [])

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from outspoken.detection.call_signs import may_be_other
 from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
+from outspoken.json.scanner import repeated_keys
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
@@ -22,8 +23,7 @@ from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.lacking import lacking, mentions
 from outspoken.semantics.output import Output
-from outspoken.semantics.proof import loses_path, may_violate
-from outspoken.semantics.repeated_keys import repeats
+from outspoken.semantics.proof import PADDED, loses_path, may_violate
 from outspoken.semantics.said_signs import ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
 
@@ -120,7 +120,7 @@ class FastPath:
         for segment in segments:
             kind = segment.__class__
             if kind is ToolCall:
-                if self._is_call_in_doubt(segment, tools, settings):
+                if self._is_call_in_doubt(raw, segment, tools, settings):
                     return True
             elif kind is Text:
                 if self._text_holds_markup(raw, segment, tools):
@@ -137,7 +137,15 @@ class FastPath:
             return True
         return before is Text and bool(self._openers) and self._ends_in_opener(raw, segments)
 
-    def _is_call_in_doubt(self, call: ToolCall, tools: Tools | None, settings: Settings) -> bool:
+    @cached_property
+    def _reads_python(self) -> bool:
+        return any(t.short == "PYTHON_VALUE" for t in registry.automaton(self.format).tables.terminals.values())
+
+    @cached_property
+    def _reads_json(self) -> bool:
+        return any("json" in kinds.split() for kinds in registry.automaton(self.format).tables.nodes)
+
+    def _is_call_in_doubt(self, raw: str, call: ToolCall, tools: Tools | None, settings: Settings) -> bool:
         """May something speak against a call?"""
         arguments, text = call.arguments, call.arguments_text
         if self._value_markup.finds:
@@ -145,9 +153,11 @@ class FastPath:
             for value in arguments.values():
                 if value.__class__ is str and (may_hold(value) or holds_phrase(value)):
                     return True
-        elif text.count(":") > len(arguments) and repeats(text, arguments):
+        if text.count(":") > len(arguments) and repeated_keys(text, contradict=True):
             return True
-        if loses_path(text):
+        if loses_path(text) or "\ufffd" in text or "\\ud" in text.lower():
+            return True
+        if PADDED.search(raw, max(call.span[0], 0), call.span[1]) and self._reads_python:
             return True
         if tools is None:
             return False
@@ -198,6 +208,8 @@ class FastPath:
 
     def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:
         text = segment.text
+        if text.rstrip()[-1:] in ("}", "]") and self._reads_json:
+            return True
         if tools is not None:
             for name in tools.names:
                 if name in text:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 
+from outspoken.patterns.spellings import without_conditions
+
 from .automaton import Config, Transition
 from .tables import Terminal
+from .vocabulary import TOKENS
 
 #: The least length of a marker that does not occur by chance.
 MIN_DISTINCT = 6
@@ -17,18 +20,24 @@ _PRIORITY = 9
 
 
 def doubled_markers(config: Config) -> list[Transition]:
-    """The transitions over the marker that led to a configuration, if a value follows it."""
+    """The transitions over the marker that led to a configuration, if a value or a name that may hold it follows."""
     free, embedded, markers = config.strict_transitions()
-    if not (embedded if free is None else free.terminal.short == "ARG_VALUE"):
-        return []
     terminal = _last_terminal(config)
     written = terminal.canonical.strip() if terminal is not None else ""
+    names = [step for step in markers if _may_begin(step.terminal, written)]
+    if not (embedded or names if free is None else free.terminal.short == "ARG_VALUE"):
+        return []
     if terminal is None or len(written) < MIN_DISTINCT or any(step.terminal.name == terminal.name for step in markers):
         return []
-    regex = rf"{re.escape(written)}\s{{0,9}}" if embedded else re.escape(written)
+    regex = rf"{re.escape(written)}\s{{0,9}}" if free is None else re.escape(written)
     name, first = f"{terminal.name}~~", written[0]
-    doubled = Terminal(name, terminal.short, regex, "", bool(embedded), True, _PRIORITY, first)
+    doubled = Terminal(name, terminal.short, regex, "", free is None, True, _PRIORITY, first)
     return [Transition(doubled, config, (), (("stray", ""),), 0, written, replaces=True)]
+
+
+def _may_begin(name: Terminal, written: str) -> bool:
+    """May a name begin with a marker?"""
+    return name.short in TOKENS and re.match(without_conditions(name.regex), written) is not None
 
 
 def _last_terminal(config: Config) -> Terminal | None:

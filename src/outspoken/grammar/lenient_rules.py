@@ -116,7 +116,7 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
             parts = [_regex(opener), name, *to_value]
             is_special = _SPECIAL_TOKEN.search(opener.terminal.canonical)
             special = opener.terminal.canonical.strip()[:2] if is_special else ""
-            lead = f"(?:{_closer(config)}|\\n{'|' if special else ''})"
+            lead = f"(?:{_closer(config)}|\\n{{1,2}}{'|' if special else ''})"
             first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}{special}"
             found.append(MissingCloser(lead + _SPACES.join(parts), _regex(opener), first, "argument"))
             if is_distinct(closer):
@@ -215,8 +215,11 @@ def _first_of_near(step: Transition) -> str:
 
 
 def _after_closer(closer: str, lead: str, regex: str) -> str:
-    """The pattern after a closing marker, after `lead`, or by itself."""
-    return "|".join([f"{closer}{regex}", *([f"{lead}{regex}"] if lead else []), regex])
+    """The pattern after a closing marker, after `lead` once or twice, or by itself.
+
+    The line breaks before and behind a closing marker that is missing meet there.
+    """
+    return "|".join([f"{closer}{regex}", *([f"{lead}{{1,2}}{regex}"] if lead else []), regex])
 
 
 def _newline(terminal: Terminal) -> str:

@@ -196,17 +196,17 @@ def _holds_arguments(step: Transition) -> bool:
 
 
 def _behind_string(step: Transition) -> list[_Way]:
-    """A key and a string that are intact, and the key of the arguments behind them with a mistake."""
-    key = rf"(?:{without_conditions(step.terminal.regex)}){SPACES}{_STRING}{SPACES}"
-    return [
-        (f"{key}{regex_of(separator.terminal)}{SPACES}", _near_key(other, written))
-        for value in step.target.strict_transitions()[1]
-        if value.terminal.short == "JSON_STRING"
-        for separator in value.target.strict_transitions()[2]
-        for other in separator.target.strict_transitions()[2]
-        if is_evidence(other.terminal) and _holds_arguments(other)
-        for written in written_forms(other.terminal)
-    ]
+    """A key, a string and the key of the arguments: the first key is lost, or the other one has a mistake."""
+    key = rf"(?:{without_conditions(step.terminal.regex)}){SPACES}"
+    found: list[_Way] = []
+    for value in step.target.strict_transitions()[1]:
+        for separator in value.target.strict_transitions()[2] if value.terminal.short == "JSON_STRING" else ():
+            string = f"{_STRING}{SPACES}{regex_of(separator.terminal)}{SPACES}"
+            keys = [k for k in separator.target.strict_transitions()[2] if _holds_arguments(k)]
+            for other in filter(lambda step: is_evidence(step.terminal), keys):
+                found += [(key + string, _near_key(other, written)) for written in written_forms(other.terminal)]
+                found += [(string, rf"{regex_of(other.terminal)}{SPACES}\{{")] if value.role == "tool_name" else []
+    return found
 
 
 def is_evidence(terminal: Terminal) -> bool:

@@ -42,7 +42,12 @@ def call_phrases(automaton: Automaton) -> list[str]:
 
 
 def _has_bare_values(automaton: Automaton) -> bool:
-    return any(terminal.short == "ARG_VALUE" for terminal in automaton.tables.terminals.values())
+    return has_terminal(automaton, "ARG_VALUE")
+
+
+def has_terminal(automaton: Automaton, short: str) -> bool:
+    """Has a format a terminal of this name?"""
+    return any(terminal.short == short for terminal in automaton.tables.terminals.values())
 
 
 def _behind_name(opener: Transition) -> list[tuple[set[str], set[str]]]:

@@ -132,19 +132,25 @@ def first_bracket(text: str) -> int:
     return min([at for at in (text.find("{"), text.find("[")) if at >= 0], default=len(text))
 
 
-def repeated_keys(text: str) -> list[str]:
-    """The keys that objects repeat, in the JSON that begins with the first bracket of a text; none if it is damaged."""
+def repeated_keys(text: str, *, contradict: bool = False) -> list[str]:
+    """The keys that objects repeat, in the JSON that begins with the first bracket of a text; none if it is damaged.
+
+    Only those that `contradict`, if that is asked: with two values of which decoders keep the last without a word.
+    """
     repeated: dict[str, None] = {}
 
     def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) < len(pairs):
-            seen: set[str] = set()
-            repeated.update((key, None) for key, _ in pairs if key in seen or seen.add(key))
+            seen: dict[str, str] = {}
+            for key, value in pairs:
+                if key in seen and not (contradict and seen[key] == repr(value)):
+                    repeated[key] = None
+                seen[key] = repr(value)
         return made
 
     with suppress(ValueError, RecursionError):
-        json.JSONDecoder(object_pairs_hook=note).raw_decode(text, first_bracket(text))
+        json.JSONDecoder(object_pairs_hook=note, strict=False).raw_decode(text, first_bracket(text))
     return list(repeated)
 
 

@@ -8,7 +8,7 @@ from json.encoder import encode_basestring
 from math import isfinite
 from typing import Any
 
-from outspoken.json.scanner import NotJsonError, decode
+from outspoken.json.scanner import NotJsonError, decode, repeated_keys
 
 _MAX_DEPTH = 128
 _MAX_DIGITS = 4000
@@ -166,6 +166,8 @@ def _escaped(text: str) -> Any:
 def _nested(text: str, loose: bool) -> list[Any] | dict[str, Any] | None:
     """The text as a list or object; None if it is none. `loose` allows tuples, sets and escaped JSON."""
     if not text.startswith(("[", "{", "(") if loose else ("[", "{")):
+        return None
+    if text.count(":") > 1 and repeated_keys(text, contradict=True):
         return None
     try:
         value = decode(text, _MAX_DEPTH)

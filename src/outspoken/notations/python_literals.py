@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from outspoken.json.scanner import NotJsonError, depth_of, encodable_value, finite, scan_once
+from outspoken.json.scanner import NotJsonError, depth_of, encodable_value, finite, repeated_keys, scan_once
 
 _BLANK = r"[ \t\f]*"
 _SPACE = r"[ \t\f\r\n]*"
@@ -108,7 +108,7 @@ def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
         return None
     match, piece = _ENDED.match(text, end), text[pos:end]
     deep = piece.count("[") + piece.count("{") > max_depth and depth_of(piece) > max_depth
-    if match is None or "\\" in piece or deep:
+    if match is None or "\\" in piece or deep or (piece.count(":") > 1 and repeated_keys(piece, contradict=True)):
         return None
     return (value if piece.isascii() else encodable_value(value)), match.end()
 
@@ -160,7 +160,12 @@ def _closed(opener: str, closer: str, items: list[Any], marks: list[str]) -> Any
         return items[0] if opener == "(" and len(items) == 1 and not marks else items
     if opener != "{" or len(items) % 2 or any(mark != ":,"[i % 2] for i, mark in enumerate(marks)):
         raise NotJsonError(":")
-    return dict(zip(map(_key, items[::2]), items[1::2], strict=True))
+    made: dict[str, Any] = {}
+    for key, value in zip(map(_key, items[::2]), items[1::2], strict=True):
+        if key in made and made[key] != value:
+            raise NotJsonError(key)  # Python keeps the last value without a word
+        made[key] = value
+    return made
 
 
 def _scalar(match: re.Match[str]) -> Any:

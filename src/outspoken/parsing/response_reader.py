@@ -32,7 +32,7 @@ from outspoken.semantics.segments import reply_of
 from outspoken.semantics.settle import settle
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.think_markers import think_markers
-from outspoken.semantics.unread_markup import markup_search, unread_markup
+from outspoken.semantics.unread_markup import json_openers, markup_search, unread_markup
 
 from .options import ReadOptions
 from .other_format import other_format
@@ -229,6 +229,7 @@ class ResponseReader:
         """Diagnostics for markup that stayed text, but for that of `quoted` calls."""
         output, tools, recorder = self._builder.output, self._builder.context.tools, self._builder.recorder
         refused = [*recorder.refused, *(self._detector.refused if self._detector is not None else ())]
+        refused += json_openers(output.segments, automaton.tables)
         if format is None:
             return unread_markup(output.segments, None, None, tools, refused, quoted)
         reported = [*quoted, *[found.span for found in recorder.diagnostics if found.code == "unclosed-markup"]]

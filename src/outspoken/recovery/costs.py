@@ -4,6 +4,8 @@ from __future__ import annotations
 
 #: A marker is missing, lacks a character, or has no place where it stands.
 MISSING_MARKER, DAMAGED_MARKER, STRAY_MARKER = 3, 2, 3
+#: A name stands right behind itself, with the markup round it.
+DOUBLED_UNIT = 2
 #: A near miss of a marker is another marker, which is intact.
 INTACT_OTHER = 6
 #: A near miss of a marker stands where the grammar has it only between other text.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from outspoken.grammar.automaton import Config, Transition
-from outspoken.grammar.doubled_markers import MIN_DISTINCT
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
 from outspoken.notations.interface import notation_of
 from outspoken.notations.schema import is_object
@@ -11,6 +10,7 @@ from outspoken.notations.tools import may_have
 from outspoken.results.edits import Edit
 
 from . import costs
+from .doubled import doubled_unit
 from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, leading_space, marker_forms, marker_lexer, token_starts
 from .path import BLANK, SIGNIFICANT, Edge, Node, RecoveryStep, Region, name_after
 from .values import ValueReader, opens_json
@@ -269,14 +269,9 @@ class EdgeFinder:
     # text that is dropped
 
     def doubled(self, at: int, config: Config, node: Node) -> list[Edge]:
-        """Drop a marker that stands right behind itself."""
-        last = node.steps[-1] if node.steps else None
-        if not self._may_edit or last is None or last.transition is None or last.transition.terminal.short[0] != "_":
-            return []
-        written = last.text.strip()
-        if len(written) < MIN_DISTINCT or not self._text.startswith(written, at):
-            return []
-        return [_drop(at, at + len(written), config, "stray-marker", costs.STRAY_MARKER)]
+        """Drop a marker that stands right behind itself, or a name with the markup round it."""
+        found = doubled_unit(self._text, at, node) if self._may_edit else None
+        return [] if found is None else [_drop(at, at + found[0], config, "stray-marker", found[1])]
 
     def dropped(self, at: int, config: Config) -> list[Edge]:
         """Drop what stands where only markers may: a stray marker, or text up to the next marker."""

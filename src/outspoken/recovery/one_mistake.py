@@ -13,7 +13,10 @@ from typing import Any, NamedTuple
 
 from outspoken.json.digits import changes_number
 from outspoken.json.scanner import UNSOUND, read_at, scan_once
+from outspoken.notations.tools import Tools
 from outspoken.results.edits import CODES, Edit, RepairBudget, RepairedValue
+
+from .costs import MISSING_MARKER
 
 #: Longer values are left to the levels of repair.
 _MAX_LENGTH = 8000
@@ -22,6 +25,8 @@ _MAX_BRACKETS = 40
 #: How many tokens before the mistake may hold it.
 _TOKENS_BEFORE = 4
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[\w.+\-]+|\S')
+#: A string at the end of a text, white space aside.
+_LAST_STRING = re.compile(r'"([^"\\\n]{1,200})"\s{0,20}\Z')
 _KEY_END = re.compile(r"\s*:")
 _WORD_EDGE = re.compile(r"\b")
 _DELETED = {",": "extra-comma", ":": "extra-colon", "}": "extra-closer", "]": "extra-closer", '"': "stray-quote"}
@@ -29,6 +34,13 @@ _INSERTED = {
     ",": "missing-comma", ":": "missing-colon", "}": "missing-closer", "]": "missing-closer", "{": "missing-opener",
     "[": "missing-opener", '"': "lost-quote",
 }  # fmt: skip
+
+
+class CallKeys(NamedTuple):
+    """The keys of a call's name and of its arguments, as a format writes them."""
+
+    name: tuple[str, ...]
+    arguments: tuple[str, ...]
 
 
 class OneEdit(NamedTuple):
@@ -72,6 +84,29 @@ def without_opener(text: str, at: int, bracket: str, max_depth: int) -> list[One
     read = read_at(bracket + text[at : at + _MAX_LENGTH], 0, max_depth)
     edit = Edit(at, at, bracket, "missing-opener", CODES["missing-opener"].level)
     return [] if read is None else [OneEdit(_repaired(read, at, edit), 2)]
+
+
+def with_key(text: str, at: int, max_depth: int, keys: CallKeys, tools: Tools | None) -> list[OneEdit]:
+    """The value that begins at an offset if it lacks the key of a call's name or of its arguments.
+
+    The name is that of a tool, and the arguments are an object.
+    """
+    piece = text[at : at + _MAX_LENGTH]
+    mistake = _mistake(piece)
+    if mistake is None:
+        return []
+    start = len(piece) - len(piece[mistake:].lstrip())
+    words = keys.arguments
+    if piece[start : start + 1] != "{":
+        name = _LAST_STRING.search(piece, 0, mistake)
+        if name is None or tools is None or name[1] not in tools:
+            return []
+        start, words = name.start(), keys.name
+    before = piece[:start].rstrip()[-1:]
+    made = [f'"{word}": ' for word in words] if before in ("{", ",") else []
+    reads = [(read_at(piece[:start] + key + piece[start:], 0, max_depth), key) for key in made]
+    edits = [(read, Edit(at + start, at + start, key, "missing-marker", "markup")) for read, key in reads if read]
+    return [OneEdit(_repaired(read, at, edit), MISSING_MARKER) for read, edit in edits]
 
 
 def _mistake(piece: str) -> int | None:

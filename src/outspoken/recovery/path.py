@@ -146,7 +146,8 @@ def _ends_call(operations: Operations) -> bool:
 def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...]:
     """The steps that led to a node, with offsets in the raw text.
 
-    If a marker is missing behind free text, a line break before it belongs to the marker, or to the one behind it.
+    If markers are missing behind free text, line breaks before them belong to the markers as they are written, or to
+    the one behind them.
     """
     steps: list[RecoveryStep] = []
     while node is not None:
@@ -156,9 +157,27 @@ def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...
     for i in range(len(steps) - 1):
         free, after = steps[i], steps[i + 1]
         if free.is_text and free.end > free.start and text[free.end - 1] == "\n" and after.is_missing:
-            behind = [step for step in steps[i + 1 :] if step.transition is not None]
-            inserted = next((n for n, step in enumerate(behind) if not step.is_missing), len(behind))
-            markers = [step.transition for step in behind[: inserted + 1]]
-            if any(begins_with_newline(marker.terminal) for marker in markers if marker is not None):
-                steps[i], steps[i + 1] = free._replace(end=free.end - 1), after.moved(-1)
+            kept = len(text[free.start : free.end].rstrip("\n"))
+            breaks = min(_line_breaks(steps[i + 1 :]), free.end - free.start - kept)
+            steps[i], steps[i + 1] = free._replace(end=free.end - breaks), after.moved(-breaks)
+        elif free.is_missing and after.is_text and text.startswith("\n", after.start) and _leaves_break(steps[:i]):
+            steps[i], steps[i + 1] = free.moved(1), after._replace(start=after.start + 1)
     return tuple([step.moved(base) for step in steps])
+
+
+def _line_breaks(steps: list[RecoveryStep]) -> int:
+    """The line breaks of the missing markers that some steps begin with, before the next marker that stands there."""
+    markers = [step for step in steps if step.transition is not None]
+    missing = next((n for n, step in enumerate(markers) if not step.is_missing), len(markers))
+    written = [step.transition.terminal.canonical for step in markers[:missing] if step.transition is not None]
+    behind = markers[missing].transition if missing < len(markers) else None
+    begins = behind is not None and begins_with_newline(behind.terminal)
+    return sum(len(text) - len(text.strip("\n")) for text in written) + begins
+
+
+def _leaves_break(steps: list[RecoveryStep]) -> bool:
+    """Does the last of some steps read a marker without the line break that is written behind it?"""
+    last = steps[-1] if steps else None
+    if last is None or last.transition is None or last.text.endswith("\n"):
+        return False
+    return last.transition.terminal.canonical.endswith("\n")

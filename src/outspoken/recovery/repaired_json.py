@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
-from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.scanner import read_at
 from outspoken.patterns.spellings import without_conditions
@@ -13,6 +14,7 @@ from outspoken.results.edits import Edit, RepairedValue
 from outspoken.semantics.keys import ARGUMENTS_KEYS, NAME_KEYS, meant
 
 from .marker_lexer import marker_forms
+from .one_mistake import CallKeys
 from .path import BLANK, RecoveryStep
 
 _KEY = re.compile(r'"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:')
@@ -30,6 +32,19 @@ def read_repaired(
     it may not have that, either.
     """
     return _read(config, repaired, max_depth) or _read(config, repaired, max_depth, other_keys=True)
+
+
+@lru_cache(maxsize=256)
+def call_keys(automaton: Automaton) -> CallKeys:
+    """The keys of the name and of the arguments of a format's calls."""
+    found: dict[str, dict[str, None]] = {"tool_name": {}, "arguments": {}}
+    for config in automaton.configs:
+        for marker in config.strict_transitions()[2]:
+            written = marker.terminal.canonical.strip()
+            if written.startswith('"') and written.endswith('":'):
+                for step in marker.target.embedded:
+                    found.get(step.role, {})[written[1:-2]] = None
+    return CallKeys(tuple(found["tool_name"]), tuple(found["arguments"]))
 
 
 def _read(

@@ -17,9 +17,9 @@ from outspoken.results.edits import Edit, RepairedValue
 
 from . import costs
 from .marker_lexer import Token, marker_forms, marker_lexer, token_starts
-from .one_mistake import with_one_edit, without_opener
+from .one_mistake import with_key, with_one_edit, without_opener
 from .path import BLANK, SIGNIFICANT, Edge, RecoveryStep, Region
-from .repaired_json import read_repaired
+from .repaired_json import call_keys, read_repaired
 
 #: How many ends of a value are tried, and how many readings of a literal are kept.
 _MAX_ENDS, _MAX_LITERALS = 6, 4
@@ -34,6 +34,8 @@ _LITERAL = re.compile(
 _CLOSERS = re.compile(r"[}\]]")
 #: Brackets behind a value that close nothing.
 _SURPLUS = re.compile(r"\s*[}\]]")
+#: A comma, and the beginning of an object or a string.
+_NEXT_VALUE = re.compile(r"\s{0,20},\s{0,20}[{\"]")
 #: Characters that are not dropped beside a value: they may be a part of it.
 _SIGNIFICANT = SIGNIFICANT | {":"}
 
@@ -239,15 +241,17 @@ class ValueReader:
         readings = with_one_edit(self._text, at, region.settings.max_depth, region.budget, quotes=quotes)
         if self._text[at] == "{" and {step.terminal.short for step in config.embedded} == {"JSON_ARRAY"}:
             readings += without_opener(self._text, at, "[", region.settings.max_depth)
+        keys = call_keys(config.automaton)
+        readings += with_key(self._text, at, region.settings.max_depth, keys, region.tools)
         for repaired, cost in readings:
             edit = repaired.edits[0]
             if not region.end_is_certain and edit.start == edit.end >= self._end:
                 continue  # it may be cut
             read = read_repaired(config, repaired, region.settings.max_depth)
             if read is not None and self._is_well_followed(repaired.end, read[1]):
-                keys = [step.transition.terminal.short for step in read[0] if step.transition is not None]
-                cost += costs.REPEATED_KEY * _repeats_key(repaired)
-                edits = keys.count("_OTHER_KEY") + len(read[0][0].edits) - 1
+                shorts = [step.transition.terminal.short for step in read[0] if step.transition is not None]
+                cost += costs.REPEATED_KEY * _repeats_key(repaired) + self._cost_of_early_end(repaired)
+                edits = shorts.count("_OTHER_KEY") + len(read[0][0].edits) - 1
                 other = costs.DAMAGED_MARKER * edits
                 found.append(Edge(cost + other, repaired.end, read[1], read[0]))
         return found[:_MAX_ENDS]
@@ -269,7 +273,7 @@ class ValueReader:
         return self._text[token.start - 1 : token.start] == "\n"
 
     def _cost_of_json(self, at: int, value: RepairedValue) -> int:
-        cost = _cost(value) + costs.REPEATED_KEY * _repeats_key(value)
+        cost = _cost(value) + costs.REPEATED_KEY * _repeats_key(value) + self._cost_of_early_end(value)
         if self._text[at] == self._text[at + 1 : at + 2] and any(e.code == "missing-closer" for e in value.edits):
             cost += costs.STRAY_CHARACTER  # the opening bracket is doubled as likely as a closing one is missing
         for dropped in _dropped_text(value):
@@ -277,6 +281,12 @@ class ValueReader:
         if value.level in ("strings", "heuristic"):
             cost += costs.MARKER_IN_STRING * sum(at < t.start < value.end and self._is_no_word(t) for t in self._tokens)
         return cost
+
+    def _cost_of_early_end(self, value: RepairedValue) -> int:
+        """What it costs that a value ends with a bracket that is missing, although a comma and another value follow."""
+        last = value.edits[-1] if value.edits else None
+        is_early = last is not None and last.code == "missing-closer" and last.start == last.end == value.end
+        return costs.STRAY_TEXT * (is_early and _NEXT_VALUE.match(self._text, value.end) is not None)
 
     def _is_no_word(self, token: Token) -> bool:
         """Is a token longer than punctuation, and no word that is nearly a marker, as `action` is for `action:`?"""

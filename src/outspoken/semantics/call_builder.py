@@ -27,6 +27,8 @@ from .verdict import REFUSED_CODES, verdict_on
 
 #: As many characters of a bare value decide whether it may be anything but text.
 _DECISIVE = 8
+#: The namespaces that say no more than that a tool is called.
+_NAMESPACES = frozenset({"function", "functions", "tool", "tools"})
 #: What the name of a repaired call does not hold.
 _NOT_IN_NAME = frozenset('"{}\n<>|')
 
@@ -81,10 +83,11 @@ class CallBuilder:
         return True
 
     def _without_namespace(self, name: str) -> str:
-        """The tool that a name means: `search`, if the tool is called as `search.search`, in its own namespace."""
-        half = name[: len(name) // 2]
+        """The tool that a name means: `search`, if it is called as `search.search` or `functions.search`."""
         names = self._tool_names
-        return half if names is not None and half in names and name == f"{half}.{half}" else name
+        space, _, last = name.rpartition(".")
+        is_meant = names is not None and last in names and (space == last or space.lower() in _NAMESPACES)
+        return last if is_meant else name
 
     def _send(self, node: OpenNode, text: str) -> None:
         """Add JSON text to the arguments. It is held until the call is announced."""
@@ -433,8 +436,8 @@ class CallBuilder:
             if key:
                 return f"the value of `{key}` seems to hold another argument"
         edits = self._recorder.edits
-        if edits and taken_in.is_left_of_closer(edits, self._state.source.slice):
-            return "a value seems to end with a part of its closing marker"
+        if edits and taken_in.is_left_of_marker(edits, self._state.source.slice):
+            return "a value seems to hold a part of the marker beside it"
         return ""
 
     def unfinished(self, node: OpenNode, end: int, status: Status) -> None:
@@ -448,7 +451,7 @@ class CallBuilder:
         output, recorder = self._output, self._recorder
         output.flush()
         if node.key is not None:
-            self._state.cut_value = (end, not "".join(node.bare or ()).strip())
+            self._state.cut_value = (end, status == "invalid" or not "".join(node.bare or ()).strip())
         self.complete_text(node)
         recorder.lower_status(status)
         name, text, arguments = node.name or "", "".join(node.parts or ()), self._complete_arguments(node)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from outspoken.notations.coerce import fits
 from outspoken.notations.tools import Tools, may_have
@@ -16,11 +16,15 @@ from outspoken.results.edits import Edit
 
 from .lacking import lacking
 from .open_node import OpenNode
+from .segments import find_lone_surrogate
 
 #: A path that JSON escapes have damaged: `"C:\temp"`, whose `\t` is a tab.
 _LOST_PATH = re.compile(r'"[A-Za-z]:\\[bfnrt]\w')
 
 
+#: An integer with a zero before it, and a string of Python.
+PADDED = re.compile(r"(?<![\w.])0[0-9]*[1-9]")
+_PYTHON_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 #: A value that is closed by its own sign.
 _CLOSED = re.compile(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")
 #: Arguments that are closed by their own sign.
@@ -34,6 +38,8 @@ _FENCE = re.compile(r"[`~]{3,}\w*")
 _PUNCTUATION = frozenset(" \t\r\n\"'`{}[]()<>,;:|=/\\")
 #: A repair that says where a string ends, or that it is one.
 _QUOTING = frozenset({"bare-quote", "lost-quote", "missing-quote", "bare-value", "heuristic"})
+#: The end of a string, and a colon or the next string.
+_JOINED = re.compile(r"[\"']\s{0,9}(?::|,\s{0,9}[\"'])")
 #: The next argument, with its name.
 _MORE_ARGUMENTS = re.compile(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
 #: So far behind an insertion, nothing but white space shows that the text ends there.
@@ -104,6 +110,16 @@ def loses_path(arguments_text: str) -> bool:
     return ":\\" in arguments_text and _LOST_PATH.search(arguments_text) is not None
 
 
+def pads_number(written: str) -> bool:
+    """Does a digit stand behind a zero in the text of a call in Python? To Python, that is no number."""
+    return PADDED.search(written) is not None and PADDED.search(_PYTHON_STRING.sub("''", written)) is not None
+
+
+def loses_character(arguments: Mapping[str, Any], written: str) -> bool:
+    """Is half a character in the text of a call, so that U+FFFD stands for it in the arguments?"""
+    return "\\u" in written and "\ufffd" in str(arguments) and find_lone_surrogate(written) is not None
+
+
 def is_misquoted(edits: Iterable[Edit], arguments: Mapping[str, Any], names: Collection[str]) -> str:
     """The argument of which the repairs leave quotation marks or another one of these names in the value; or ""."""
     if not any(edit.code in _QUOTING for edit in edits):
@@ -111,7 +127,20 @@ def is_misquoted(edits: Iterable[Edit], arguments: Mapping[str, Any], names: Col
     for key, value in arguments.items():
         if value.__class__ is str and (_has_lone_quote(value) or _holds_key(value, names)):
             return key
+        if any(map(_JOINED.search, _texts_within(value))):
+            return key
     return ""
+
+
+def _texts_within(value: Any) -> Iterator[str]:
+    """The strings and keys within a list or an object."""
+    if isinstance(value, dict):
+        yield from cast("dict[str, Any]", value)
+    held = cast("dict[str, Any]", value).values() if isinstance(value, dict) else value
+    for one in cast("Iterable[Any]", held) if isinstance(value, (dict, list)) else ():
+        if isinstance(one, str):
+            yield one
+        yield from _texts_within(one)
 
 
 def _has_lone_quote(text: str) -> bool:
@@ -172,6 +201,25 @@ def unproven(
     if is_closed or (has_arguments and closed.search(tail) is not None and not is_bare):
         return ""
     return "the text ends before it is certain what this says"
+
+
+def as_repaired(markup: str, start: int, edits: Iterable[Edit]) -> str:
+    """The markup that begins at an offset with the repairs within it done, as it was most likely written elsewhere."""
+    end = start + len(markup)
+    for edit in sorted([edit for edit in edits if start < edit.start <= edit.end < end], reverse=True):
+        markup = markup[: edit.start - start] + edit.after + markup[edit.end - start :]
+    return markup
+
+
+def ends_by_supply(
+    edits: Iterable[Edit], read: Callable[[int, int], str], value_ends: Collection[str], end: int
+) -> bool:
+    """Was all supplied that ends a call at an offset, from the end of its last bare value on?
+
+    What stands behind it then begins another call, and that may be a part of the value.
+    """
+    supplied = [edit for edit in edits if edit.start == edit.end and edit.after.strip() in value_ends]
+    return any(not read(edit.start, end).strip() for edit in supplied)
 
 
 def _is_listed(value: Any, listed: list[Any]) -> bool:

@@ -75,8 +75,8 @@ def _is_before(opener: str, text: str, at: int) -> bool:
     return found is not None and not set(found[0]).isdisjoint(opener)
 
 
-def is_left_of_closer(edits: Collection[Edit], text: Callable[[int, int], str]) -> bool:
-    """Is what stands before a missing short marker a part of it? Then the value before it has an end that is markup.
+def is_left_of_marker(edits: Collection[Edit], text: Callable[[int, int], str]) -> bool:
+    """Is what stands beside a missing short marker a part of it? Then the value beside it begins or ends in markup.
 
     What another edit read as markup or dropped is in no value. `text` gives the response between two offsets.
     """
@@ -84,8 +84,10 @@ def is_left_of_closer(edits: Collection[Edit], text: Callable[[int, int], str]) 
         marker = edit.after.strip()
         if edit.code == "missing-marker" and 1 < len(marker) < SHORT_MARKER:
             start = max(edit.start - 3, 0)
-            before = text(start, edit.start).rstrip()
+            before, behind = text(start, edit.start).rstrip(), text(edit.end, edit.end + 1)
             end = start + len(before)
             if before and before[-1] in marker and not any(other.start < end <= other.end for other in edits):
+                return True
+            if behind == marker[0] and not any(other.start <= edit.end < other.end for other in edits):
                 return True
     return False

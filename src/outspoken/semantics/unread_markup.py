@@ -24,6 +24,8 @@ from .call_shapes import CallShapes, find_shape
 _WORD = re.compile(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
 _FENCE = re.compile("```")
 
+#: An object of JSON on a line of its own or behind a colon, or a list that a text begins with.
+_JSON = re.compile(r"(?:(?:^|:)\s{0,9}(?=\{\s{0,20}\")|\A\s{0,9}(?=\[))([{\[])", re.MULTILINE)
 #: The key whose value says which action is meant, in the words for an action: `(action_type=CLICK)`.
 _ACTION_KEY = re.compile(r"^\((\w{6,})=")
 
@@ -39,7 +41,10 @@ _MAX_CONFIGS = 200
 _CALL_KEYS = frozenset({"_NAME_KEY", "_ARGUMENTS_KEY"})
 
 #: The name of a tool, and what follows it in a call.
-_CALLED = r"(?<![\w.]){}(?=[\"']\s{{0,9}}[,}}:]|[^\S\n]{{0,9}}\n?[({{])"
+_CALLED = (
+    r"(?<!\w){0}(?=[^\S\n]{{0,9}}\n?\{{\s{{0,9}}[\"}}])"
+    r"|(?<![\w.]){0}(?=[\"']\s{{0,9}}[,}}:]|([\"'])[^\"'\n]+\1\s{{0,9}}[,)\]]|[^\S\n]{{0,9}}\n?[({{])"
+)
 
 
 @lru_cache(maxsize=256)
@@ -144,6 +149,14 @@ def overlap(automaton: Automaton) -> int:
     return max((len(end) for end in ends if end in short or marker.fullmatch(end)), default=0)
 
 
+def json_openers(segments: Iterable[Segment], tables: Tables) -> list[FoundMarkup]:
+    """Where text of a format of JSON data begins and ends as such data does, so that it is damaged."""
+    if not any("json" in kinds.split() for kinds in tables.nodes):
+        return []
+    found = [(s.span[0], _JSON.search(s.text)) for s in segments if type(s) is Text and s.text.rstrip()[-1:] in "}]"]
+    return [FoundMarkup(begun + at.start(1), begun + at.end(1), at[1]) for begun, at in found if at is not None]
+
+
 def unread_markup(
     segments: Iterable[Segment],
     search: MarkupSearch | None,
@@ -219,6 +232,8 @@ def find_named_call(text: str, tools: Tools | None) -> re.Match[str] | None:
     for name in tools.names if tools is not None else ():
         if name in text and (match := re.search(_CALLED.format(re.escape(name)), text)):
             return match
+        if name == text.strip():
+            return re.search(re.escape(name), text)
     return None
 
 

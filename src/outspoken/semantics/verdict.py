@@ -10,13 +10,24 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar import registry
-from outspoken.grammar.value_markup import closing_forms, opening_forms, value_ends
+from outspoken.grammar.value_markup import closing_forms, has_terminal, opening_forms, value_ends
+from outspoken.json.scanner import repeated_keys
 from outspoken.patterns.markup_search import is_distinct_marker
 
-from . import repeated_keys
 from .call_shapes import call_shapes, holds_shape
 from .lacking import lacking
-from .proof import Objection, is_misquoted, is_unlike, loses_path, objections, unproven
+from .proof import (
+    Objection,
+    as_repaired,
+    ends_by_supply,
+    is_misquoted,
+    is_unlike,
+    loses_character,
+    loses_path,
+    objections,
+    pads_number,
+    unproven,
+)
 
 if TYPE_CHECKING:
     from outspoken.actions.mapping import ActionMapping
@@ -27,7 +38,7 @@ if TYPE_CHECKING:
 
 #: Objections to which there is no second opinion: the text does not show that the model meant this call.
 _REFUSED = frozenset({
-    "repeated-argument", "lost-path", "unnamed-argument", "unproven", "echoed-call", "needs-exact",
+    "repeated-argument", "lone-surrogate", "lost-path", "unnamed-argument", "unproven", "echoed-call", "needs-exact",
 })  # fmt: skip
 #: Those with a diagnostic of their own; the others are the message of `invalid-call`.
 REFUSED_CODES = frozenset({"echoed-call", "needs-exact"})
@@ -54,7 +65,7 @@ def verdict_on(state: ReplyState, node: OpenNode, name: str, arguments: dict[str
     """Judge a finished call of a name, which ends at an offset."""
     context, is_repaired = state.context, bool(state.recorder.edits)
     found = _of_request(state, node, name, arguments, end)
-    found += _of_text(state, node, name, arguments, is_unlike=is_unlike(context.tools, name, arguments))
+    found += _of_text(state, node, name, arguments, end, is_unlike=is_unlike(context.tools, name, arguments))
     check = context.settings.schema_check
     if context.tools is not None and check != "off":
         found += objections(context.tools, name, arguments, repaired=is_repaired)
@@ -79,7 +90,7 @@ def refusal_of_action(
     others = [key for key in unread if key not in known]
     found = [
         *_of_request(state, node, name, arguments, end),
-        *_of_text(state, node, name, arguments, is_unlike=bool(others), is_action=True),
+        *_of_text(state, node, name, arguments, end, is_unlike=bool(others), is_action=True),
     ]
     if others and state.recorder.edits:
         found.append(Objection("unknown-argument", f"an action of this kind has no argument `{others[0]}`", others[0]))
@@ -109,7 +120,7 @@ def _of_values(
 
 def refusal_of_payload(state: ReplyState, node: OpenNode) -> Objection | None:
     """Why a finished payload may not be used; None if it may."""
-    found = _of_text(state, node, node.name or "", {"": None}, is_unlike=False)
+    found = _of_text(state, node, node.name or "", {"": None}, node.text_end, is_unlike=False)
     edits, read = state.recorder.edits, state.source.slice
     if any(edit.code == "dropped-text" and read(edit.start - 9, edit.start).rstrip()[-1:].isdigit() for edit in edits):
         found.append(Objection("unproven", "a number is not written as one"))
@@ -132,11 +143,15 @@ def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[st
     """What the request says against a call: its messages hold it, or its tool wants more evidence."""
     context, found = state.context, list[Objection]()
     if context.echoes is not None:
-        markup = state.source.slice(max(node.start, 0), end)
-        number = context.echoes.message_of(name, arguments, markup, context.read_calls)
-        if number is not None:
+        start, edits = max(node.start, 0), state.recorder.edits
+        markup = state.source.slice(start, end)
+        for form in dict.fromkeys((markup, as_repaired(markup, start, edits))):
+            number = context.echoes.message_of(name, arguments, form, context.read_calls)
+            if number is None:
+                continue
             message = f"the call of `{name}` stands in message {number}, which the model had read"
             found.append(Objection("echoed-call", message))
+            break
     if context.exact:
         is_marked = _is_marked(state, node)
         state.marked_end = end if is_marked else -1
@@ -147,18 +162,41 @@ def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[st
 
 
 def _of_text(
-    state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], *, is_unlike: bool, is_action: bool = False
+    state: ReplyState,
+    node: OpenNode,
+    name: str,
+    arguments: dict[str, Any],
+    end: int,
+    *,
+    is_unlike: bool,
+    is_action: bool = False,
 ) -> list[Objection]:
     """What the text of a call says against it, which has other arguments than its schema if it `is_unlike` that."""
     found = list[Objection]()
-    text = "" if node.keyed else "".join(node.parts or ())
-    if text and (repeated := repeated_keys.contradicted(text, arguments)) is not None:
-        found.append(Objection("repeated-argument", f"the argument `{repeated}` is given twice, with two values"))
-    if text and loses_path(text):
+    text = "".join(node.parts or ())
+    if text.count(":") > len(arguments) and (repeated := repeated_keys(text, contradict=True)):
+        found.append(Objection("repeated-argument", f"the argument `{repeated[0]}` is given twice, with two values"))
+    automaton, written = registry.automaton(state.header.format), state.source.slice(max(node.start, 0), end)
+    if not is_action and has_terminal(automaton, "PYTHON_VALUE") and pads_number(written):
+        found.append(Objection("unproven", "a number is not written as one"))
+    if ("\ufffd" in text or "\\u" in text) and loses_character(arguments, written):
+        found.append(Objection("lone-surrogate", "a string of the arguments holds half a character"))
+    if text and not node.keyed and loses_path(text):
         found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
     is_certain = node.looseness == "certain" and (not is_action or bool(state.recorder.edits))
     if is_certain or (node.looseness and is_unlike):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
+    found += _of_shapes(state, node, name, arguments)
+    if _begins_in_value(state, node):
+        found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
+    found += _of_repairs(state, node, name, arguments, end, is_action=is_action)
+    return found
+
+
+def _of_shapes(
+    state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], *, is_unlike: bool
+) -> Iterator[Objection]:
+    """What the bare values of a call say against it that end by chance: they may hold another call or argument."""
     tools = state.context.tools
     if node.ends_by_chance and tools is not None and "payload" not in node.kinds:
         words = [*tools.names, *lacking(tools, name, arguments)]
@@ -166,27 +204,29 @@ def _of_text(
             if value.__class__ is not str or not any(word in value for word in words):
                 continue
             named = is_unlike and any(other in value for other in tools.names)
-            if named or holds_shape(
-                value, name, arguments, tools, call_shapes(registry.automaton(state.header.format))
-            ):
-                found.append(Objection("unproven", f"the value of `{key}` seems to hold a part of another one"))
-    if _begins_in_value(state, node):
-        found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
-    edits = state.recorder.edits
-    if edits:
-        names = [*arguments, *lacking(state.context.tools, name, arguments)]
-        if key := is_misquoted(edits, arguments, names):
-            found.append(Objection("unproven", f"the value of `{key}` seems to hold a part of another one"))
-        # the grammar of payloads belongs to an application; nothing but JSON has an end in it
-        is_payload = "payload" in node.kinds
-        automaton = None if is_payload else registry.automaton(state.header.format)
-        closers = frozenset[str]() if automaton is None else closing_forms(automaton)
-        ends = frozenset[str]() if automaton is None else value_ends(automaton)
-        read = state.source.slice
-        why = unproven(edits, read, closers, ends, node, name, has_arguments=bool(arguments), is_action=is_action)
-        if why:
-            found.append(Objection("unproven", why))
-    return found
+            shapes = call_shapes(registry.automaton(state.header.format))
+            if named or holds_shape(value, name, arguments, tools, shapes):
+                yield Objection("unproven", f"the value of `{key}` seems to hold a part of another one")
+
+
+def _of_repairs(
+    state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int, *, is_action: bool
+) -> Iterator[Objection]:
+    """What the repairs of a call say against it."""
+    edits, read = state.recorder.edits, state.source.slice
+    if not edits:
+        return
+    if key := is_misquoted(edits, arguments, [*arguments, *lacking(state.context.tools, name, arguments)]):
+        yield Objection("unproven", f"the value of `{key}` seems to hold a part of another one")
+    # the grammar of payloads belongs to an application; nothing but JSON has an end in it
+    automaton = None if "payload" in node.kinds else registry.automaton(state.header.format)
+    closers = frozenset[str]() if automaton is None else closing_forms(automaton)
+    ends = frozenset[str]() if automaton is None else value_ends(automaton)
+    if why := unproven(edits, read, closers, ends, node, name, has_arguments=bool(arguments), is_action=is_action):
+        yield Objection("unproven", why)
+    elif ends_by_supply(edits, read, ends, end):
+        state.cut_value = (end, True)
+        yield Objection("unproven", "nothing but another call shows that the last value ends")
 
 
 def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
