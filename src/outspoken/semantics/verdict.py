@@ -186,7 +186,7 @@ def _of_text(
     is_certain = node.looseness == "certain" and (not is_action or bool(state.recorder.edits))
     if is_certain or (node.looseness and is_unlike):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
-    found += _of_shapes(state, node, name, arguments)
+    found += _of_shapes(state, node, name, arguments, is_unlike=is_unlike)
     if _begins_in_value(state, node):
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
     found += _of_repairs(state, node, name, arguments, end, is_action=is_action)
