@@ -190,7 +190,7 @@ class FastPath:
 
     def _may_end_reasoning(self, raw: str, segment: Reasoning) -> bool:
         """Does a marker with a mistake stand where reasoning begins or in it, or a line begin as a call does?"""
-        if self._markup.lines and self._markup.line_in(segment.text):
+        if self._markup.line_in(segment.text):
             return True
         start, end = segment.span
         start = max(start - _LOOKBEHIND, 0)

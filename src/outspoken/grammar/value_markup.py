@@ -45,6 +45,7 @@ def _has_bare_values(automaton: Automaton) -> bool:
     return has_terminal(automaton, "ARG_VALUE")
 
 
+@lru_cache(maxsize=512)
 def has_terminal(automaton: Automaton, short: str) -> bool:
     """Has a format a terminal of this name?"""
     return any(terminal.short == short for terminal in automaton.tables.terminals.values())

@@ -97,8 +97,10 @@ class MarkupSearch:
         return re.compile(_ACTION.format(names=names)).search
 
     def line_in(self, reasoning: str) -> str:
-        """The marker that begins a line of reasoning; "" if none does."""
-        return next((line for line in self.lines if f"\n{line}" in reasoning), "")
+        """The marker that begins a line of reasoning, or that it ends with, as a call does; "" if there is none."""
+        end = reasoning.rstrip()
+        found = next((line for line in self.lines if f"\n{line}" in reasoning), "")
+        return found or next((marker for marker in self.markers if end.endswith(marker)), "")
 
     def may_hold(self, text: str) -> bool:
         """May a text hold a marker? This is fast."""
