@@ -24,26 +24,17 @@ STRICT = ("thought", "number", "read off", *ENDS)
 OTHERS = 5
 #: What does not hold yet, by kind. A line that holds is to be taken out.
 NOT_YET: dict[str, Callable[[Case], bool]] = {
-    "thought": lambda case: case.base.format in THINKERS,
+    "thought": lambda case: case.base.format in ANNOUNCED,
     "number": lambda case: any(number in case.text for number in ("10 %", "010")),
     "in a value": lambda case: case.begun is not None,  # markup of the format in a bare value
-    "quoted": lambda case: "```xml" in case.text or case.base.text not in case.text,  # or with a damaged marker
-    "read off": lambda case: case.base.format == "beam",
+    # prompts ask for JSON in a fence of any kind, and nothing but words around it tells an example
+    "quoted": lambda case: case.base.format in FENCED and re.search(r"```\s|~~~\s", case.text) is not None,
     # a key that is doubled in a text that is cut: its second half is read as the value
     **dict.fromkeys(ENDS, lambda case: re.search(r'("\w+"):\1:', case.text) is not None),
 }
-#: Their reasoning is closed by a marker that calls have, too, or their calls close reasoning.
-THINKERS = {
-    "cohere",
-    "cohere_command4",
-    "gemma4",
-    "inkling",
-    "minimax_m3",
-    "muse",
-    "muse_glimmer",
-    "react",
-    "react_json",
-}
+#: Nothing closes a `Thought:` line, and it announces the action behind it: only its words tell that it is not meant.
+ANNOUNCED = {"react", "react_json"}
+FENCED = {"json", "react_json"}
 
 
 def is_wrong(case: Case, outcome: str) -> bool:

@@ -15,8 +15,8 @@ LONG_MARKER = 12
 SHORT_MARKER = 4
 #: Words alone, which are no markup.
 _WORDS = re.compile(r"[\w\s:.\-]+")
-#: No mistake adds a line break, or puts one in the place of a character.
-_ANY = r"[^\n]"
+#: No mistake adds a line break or the mark that opens a quotation, or puts one in the place of a character.
+_ANY, _NEVER = r"[^\n“‘«]", "\n“‘«"
 #: What may be in the place of the last character: neither white space, nor the first letter of a word, or the mark that
 #: opens a quotation, behind a marker that ends with punctuation.
 _LAST_LETTER, _LAST_SIGN, _LAST_QUOTE = r"\S", r"[^\w\s`“‘«]", r"[^\w\s]"
@@ -146,8 +146,8 @@ def _next_row(rows: list[list[int]], text: str, written: str, most: int) -> list
     row = [size + length] * first
     for i in range(first, min(length + most, size) + 1):
         char, before = written[i - 1], written[i - 2 : i - 1]
-        added = never if last == "\n" or (is_behind_space and not char.isspace()) else 1
-        replaced = never if last == "\n" or (is_behind_space and not before.isspace()) else 1
+        added = never if last in _NEVER or (is_behind_space and not char.isspace()) else 1
+        replaced = never if last in _NEVER or (is_behind_space and not before.isspace()) else 1
         cost = min(above[i] + added, row[i - 1] + 1, above[i - 1] + (replaced if last != char else 0))
         if i > 1 and len(text) > 1 and char == text[-2] and last == before and char != last:
             cost = min(cost, rows[-2][i - 2] + 1)
