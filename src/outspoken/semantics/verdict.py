@@ -128,12 +128,24 @@ def _texts_of(value: Any) -> Iterator[str]:
             yield from _texts_of(one)
 
 
+def _mended(state: ReplyState, start: int, end: int) -> str:
+    """The text between two offsets with the repairs of the call in it: what it is with mistakes."""
+    parts: list[str] = []
+    for edit in sorted(state.recorder.edits):
+        if start <= edit.start and edit.end <= end:
+            parts += [state.source.slice(start, edit.start), edit.after]
+            start = edit.end
+    return "".join([*parts, state.source.slice(start, end)])
+
+
 def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> list[Objection]:
     """What the request says against a call: its messages hold it, or its tool wants more evidence."""
     context, found = state.context, list[Objection]()
     if context.echoes is not None:
-        markup = state.source.slice(max(node.start, 0), end)
-        number = context.echoes.message_of(name, arguments, markup, context.read_calls)
+        start = max(node.start, 0)
+        written = dict.fromkeys([state.source.slice(start, end), _mended(state, start, end)])
+        numbers = [context.echoes.message_of(name, arguments, markup, context.read_calls) for markup in written]
+        number = next((found for found in numbers if found is not None), None)
         if number is not None:
             message = f"the call of `{name}` stands in message {number}, which the model had read"
             found.append(Objection("echoed-call", message))
