@@ -22,7 +22,7 @@ _CLOSING = {"“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "「
 def _closing(mark: str) -> re.Pattern[str]:
     """The pattern of what closes a mark, with the character behind it."""
     if mark[0] == "`":
-        return re.compile(f"(?<!`){mark}(?!`)")
+        return re.compile(f"(?:\\A`*|(?<!`)){mark}(?!`)")
     return re.compile(rf"(?:\A|(?<=\S)){_CLOSING.get(mark, mark)}(?!\w)")
 
 
