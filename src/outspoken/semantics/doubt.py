@@ -98,6 +98,8 @@ class Doubt:
             return "said"
         if self._is_shared and not self._pass_own_end(call_end, after, read, end, final=final):
             return None
+        if self.code == "thought-call" and not self._is_shared and self.region_end is None:
+            self.region_end = self._taken_end(call_end, read)
         if self.region_end is None and not self._find_end(call_end, read, end, final=final):
             return ("said" if self._is_open_certain else "made") if final else None
         assert self.region_end is not None
@@ -154,6 +156,14 @@ class Doubt:
             tags = self._closer.finditer(read(first, end))
             self._searched = max([call_end, *[first + tag.end() for tag in tags if tag.lastgroup != "open"][:1]])
         return final
+
+    def _taken_end(self, call_end: int, read: Callable[[int, int], str]) -> tuple[int, int] | None:
+        """The place of the tag of the reasoning that a call ends with, as its own is missing."""
+        first = max(call_end - _LONGEST_END, 0)
+        text = read(first, call_end).rstrip()
+        assert self._closer is not None
+        tags = [tag for tag in self._closer.finditer(text) if tag.end() == len(text) and tag.lastgroup != "open"]
+        return (first + tags[0].start(), call_end) if tags else None
 
     def _find_end(self, call_end: int, read: Callable[[int, int], str], end: int, *, final: bool) -> bool:
         """Look for what ends the region. A match that touches the end of the text may still change."""
