@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from random import Random
 
@@ -23,21 +24,13 @@ STRICT = ("thought", "number", "read off", *ENDS)
 OTHERS = 5
 #: What does not hold yet, by kind. A line that holds is to be taken out.
 NOT_YET: dict[str, Callable[[Case], bool]] = {
-    "thought": lambda case: case.base.format in THINKERS,
-    "quoted": lambda case: "```xml" in case.text or case.base.text not in case.text,  # or with a damaged marker
+    "thought": lambda case: case.base.format in ANNOUNCED,
+    # prompts ask for JSON in a fence of any kind, and nothing but words around it tells an example
+    "quoted": lambda case: case.base.format in FENCED and re.search(r"```\s|~~~\s", case.text) is not None,
 }
-#: Their reasoning is closed by a marker that calls have, too, or their calls close reasoning.
-THINKERS = {
-    "cohere",
-    "cohere_command4",
-    "gemma4",
-    "inkling",
-    "minimax_m3",
-    "muse",
-    "muse_glimmer",
-    "react",
-    "react_json",
-}
+#: Nothing closes a `Thought:` line, and it announces the action behind it: only its words tell that it is not meant.
+ANNOUNCED = {"react", "react_json"}
+FENCED = {"json", "react_json"}
 
 
 def is_wrong(case: Case, outcome: str) -> bool:

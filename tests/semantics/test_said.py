@@ -41,6 +41,10 @@ WRITTEN = [
 ]
 
 
+#: The call with one mistake in its markup.
+MISTAKEN = [f"{CALL}</tool_call>", f"<tool_call>{CALL}", f"<{CALL}", CALL.replace("</tool", "</TOOL"), CALL[:-12]]
+
+
 def calls(text: str, format: str = "hermes") -> list[tuple[str, object]]:
     return [(call.name, call.arguments) for call in parse(text, format).tool_calls]
 
@@ -54,6 +58,20 @@ def test_a_call_that_is_quoted_is_text(frame: str, format_: str) -> None:
     assert reply.text == text.strip()
     if "````" not in frame:  # this one is a code sample, by the grammar
         assert [diagnostic.code for diagnostic in reply.diagnostics] == ["quoted-call"]
+
+
+@pytest.mark.parametrize("call", MISTAKEN)
+def test_a_call_with_a_mistake_is_quoted_and_thought_about(call: str) -> None:
+    for frame in (*QUOTED, "Il dit «{}» là.", "So ``{}`` it is.", "The page says '{}' there."):
+        assert calls(frame.format(call)) == [], frame
+    assert calls(f"<think>\nI must not: {call}.\n</think>\nNo.") == []
+    assert calls(f"<think>{call}\n</think>\nNo.") == []
+
+
+def test_a_fence_of_xml_quotes_json() -> None:
+    call = '[{"name": "send_funds", "arguments": {"account": "DE-77"}}]'
+    assert calls(f"```json\n{call}\n```\nThere.", "xlam") == MADE
+    assert calls(f"```xml\n{call}\n```\nThere.", "xlam") == []
 
 
 @pytest.mark.parametrize("frame", WRITTEN)
@@ -136,6 +154,10 @@ def test_streams_decide_as_whole_text_does() -> None:
         f"<think>\nMaybe {CALL} or not.\n</think>\nNo.",
         f"<think>\nMaybe {CALL}\n</think>",
         f"<think>\nA {CALL} and {CALL}.\n</think>\nOne: {CALL} and `{CALL}` or {CALL}",
+        *[
+            f'<think>\nNo: {call}.\n</think>\nOr “{call}” there, and "{call}" for all.\nA `{call}`.'
+            for call in MISTAKEN
+        ],
     ]
     texts = [*thoughts, *[frame.replace("{{", "{").replace("{}", CALL) for frame in (*QUOTED, *WRITTEN)]]
     for text in texts:

@@ -81,7 +81,7 @@ def sign_patterns(automata: Iterable[tuple[str, Automaton]]) -> list[str]:
         openers = [_opener(name, step) for step in automaton.top_level_markers if not step.inserted]
         distinct = [o for o in openers if o.following and not o.in_code and o.evidence != BEHIND]
         thinks = think_markers(automaton)
-        closers = [thinks.closer.pattern] if thinks is not None else []
+        closers = [thinks.closer.pattern] if thinks is not None and not thinks.is_shared else []
         for bare in [without_conditions(regex) for regex in [*[o.regex for o in distinct], *closers]]:
             found |= {_BEFORE_BRACKET.sub("", text, count=1).rstrip() for text in _beginnings(bare)}
             wide |= {bare} if _is_wide(bare) else set()

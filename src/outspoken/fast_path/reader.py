@@ -64,10 +64,9 @@ class FastPath:
         self._openers: tuple[str, ...] = tuple([opener.lower() for opener in module.OPENERS])
         self._overlap: int = module.OVERLAP
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
-        tags, closer, bare = module.THINK_TAGS, module.THINK_CLOSER, module.THINK_BARE
+        tags, ends = module.THINK_TAGS, module.THINK_ENDS
         #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
-        finds_bare = re.compile(bare) if bare else None
-        self.thinks = ThinkMarkers(re.compile(tags), re.compile(closer), finds_bare) if closer else None
+        self.thinks = ThinkMarkers.of(tags, module.THINK_CLOSER, module.THINK_BARE, ends)
         self._prompt_end: str = module.PROMPT_END
         self._read: Any = module.read_sound
 

@@ -26,7 +26,8 @@ from outspoken.results.events import (
 )
 from outspoken.results.held import HeldReason
 from outspoken.results.replies import Reasoning
-from outspoken.semantics.said import Doubt, Surroundings
+from outspoken.semantics.doubt import Doubt
+from outspoken.semantics.said import Surroundings
 from outspoken.semantics.settle import in_reasoning
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ LONG_MARKER = 12
 SHORT_MARKER = 4
 #: Words alone, which are no markup.
 _WORDS = re.compile(r"[\w\s:.\-]+")
-#: No mistake adds a line break, or puts one in the place of a character.
-_ANY = r"[^\n]"
-#: What may be in the place of the last character: neither white space, nor the first letter of a word behind a marker
-#: that ends with punctuation.
-_LAST_LETTER, _LAST_SIGN = r"\S", r"[^\w\s]"
+#: No mistake adds a line break or the mark that opens a quotation, or puts one in the place of a character.
+_ANY, _NEVER = r"[^\n“‘«]", "\n“‘«"
+#: What may be in the place of the last character: neither white space, nor the first letter of a word, or the mark that
+#: opens a quotation, behind a marker that ends with punctuation.
+_LAST_LETTER, _LAST_SIGN, _LAST_QUOTE = r"\S", r"[^\w\s`“‘«]", r"[^\w\s]"
 
 
 def mistakes_allowed(written: str) -> int:
@@ -64,7 +64,9 @@ def near_miss_pattern(written: str) -> str:
         pattern = f"(?:{'|'.join([*intact, *mistakes])})"
     if _has_case(written):
         pattern = f"(?:{''.join(map(_any_case, written))}|{pattern})"
-    return f"(?!{_ANY}?{re.escape(written)}){pattern}"
+    # what begins within a row of one character is the rest of the marker itself
+    rest = _not_behind(written, 0) if len(set(written)) == 1 else ""
+    return f"{rest}(?!{_ANY}?{re.escape(written)}){pattern}"
 
 
 def near_misses(text: str, pos: int, written: str) -> list[tuple[int, int]]:
@@ -144,8 +146,8 @@ def _next_row(rows: list[list[int]], text: str, written: str, most: int) -> list
     row = [size + length] * first
     for i in range(first, min(length + most, size) + 1):
         char, before = written[i - 1], written[i - 2 : i - 1]
-        added = never if last == "\n" or (is_behind_space and not char.isspace()) else 1
-        replaced = never if last == "\n" or (is_behind_space and not before.isspace()) else 1
+        added = never if last in _NEVER or (is_behind_space and not char.isspace()) else 1
+        replaced = never if last in _NEVER or (is_behind_space and not before.isspace()) else 1
         cost = min(above[i] + added, row[i - 1] + 1, above[i - 1] + (replaced if last != char else 0))
         if i > 1 and len(text) > 1 and char == text[-2] and last == before and char != last:
             cost = min(cost, rows[-2][i - 2] + 1)
@@ -155,7 +157,7 @@ def _next_row(rows: list[list[int]], text: str, written: str, most: int) -> list
 
 def _last(char: str) -> str:
     """The pattern of what may stand in the place of a marker's last character."""
-    return _LAST_LETTER if re.fullmatch(r"\w", char) else _LAST_SIGN
+    return _LAST_LETTER if re.fullmatch(r"\w", char) else _LAST_QUOTE if char in "\"'" else _LAST_SIGN
 
 
 def fragments(written: str) -> tuple[str, ...]:

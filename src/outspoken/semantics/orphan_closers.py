@@ -21,7 +21,7 @@ _ENDS = tuple(".!?:…。！？")
 
 def orphan_closer(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, prefix: str) -> re.Match[str] | None:
     """The first tag in text that closes reasoning, if no tag before it opens any: neither in text nor in the prompt."""
-    if thinks is None:
+    if thinks is None or thinks.is_shared:
         return None
     shown: ShownPlaces | None = None
     for segment in segments:

@@ -206,7 +206,7 @@ def unproven(
 def as_repaired(markup: str, start: int, edits: Iterable[Edit]) -> str:
     """The markup that begins at an offset with the repairs within it done, as it was most likely written elsewhere."""
     end = start + len(markup)
-    for edit in sorted([edit for edit in edits if start < edit.start <= edit.end < end], reverse=True):
+    for edit in sorted([edit for edit in edits if start <= edit.start <= edit.end <= end], reverse=True):
         markup = markup[: edit.start - start] + edit.after + markup[edit.end - start :]
     return markup
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any
 
 from outspoken.results.replies import Reasoning, Text
 
+from .doubt import LOOKBEHIND, Doubt
+from .quotations import MARKS, open_quotes
 from .said_signs import MADE, ThinkMarkers
-
-Verdict = Literal["made", "said"]
 
 #: What opens a region of text that is quoted: a fence of code, a comment, a tag.
 _REGION = re.compile(
@@ -26,138 +26,14 @@ _REGION = re.compile(
 )
 #: Tags of reasoning, which are regions where they are text.
 _THINK_TAGS = ("think", "thinking")
-#: A quotation mark at the end of the text before a call: it begins a word. Its end stands right behind the call.
-_QUOTE = re.compile(r"(?:^|(?<=[\s(\[{:]))[\"'“‘«]\Z|(?<!`)`{1,2}\Z|(?<=[^\n`])`{3,16}\Z")
-_CLOSING = {"“": "”", "‘": "’", "«": "»"}
+#: A fence whose label says that no JSON stands in it.
+_OTHER_FENCE = re.compile(r"\s*[`~]+[ ]*(?:xml|html)\b", re.IGNORECASE)
 #: A sentence that announces an example.
-_ANNOUNCES = re.compile(r"\b(?:example|format|looks? like|such as|would (?:be|look)|e\.g\.)[^\n]*:\s*\Z", re.IGNORECASE)
-#: A line of a fence, which is no prose.
-_FENCE_LINE = re.compile(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
-
-
-class Doubt:
-    """Why a call that starts at an offset may only be said, and what behind it decides.
-
-    `code` is the code of the diagnostic, and `where` says in words where the call stands. `end_of` gives the place of
-    what ends the region behind an offset.
-    """
-
-    def __init__(
-        self,
-        code: str,
-        where: str,
-        start: int,
-        *,
-        closing: str = "",
-        closer: re.Pattern[str] | None = None,
-        is_open_certain: bool = False,
-        wants_prose: bool = False,
-        otherwise: Doubt | None = None,
-    ) -> None:
-        self.code, self.where, self.start = code, where, start
-        #: where the call begins as text, with the markup before it
-        self.text_start = start
-        #: where the reasoning begins in which the call stands
-        self.thought_start = start
-        #: the quotation mark that must stand right behind the call
-        self._closing = closing
-        #: what ends the region; the region counts without an end if `is_open_certain`, and with one only if prose
-        #: follows if it `wants_prose`
-        self._closer, self._is_open_certain, self._wants_prose = closer, is_open_certain, wants_prose
-        #: what is in doubt if this is not
-        self._otherwise = otherwise
-        self._searched = -1
-        #: the segments before this offset decide nothing
-        self.looked_to = 0
-        self._verdict: Verdict | None = None
-        #: where the region ends, once that is known
-        self.region_end: tuple[int, int] | None = None
-
-    def decide(
-        self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
-    ) -> Verdict | None:
-        """Was the call made or said? None if more text is needed.
-
-        `after` are the segments behind the call, `read` gives the raw text between two offsets, of which all up to
-        `end` has come.
-        """
-        if self._verdict is None:
-            self._verdict = self._decide(call_end, after, read, end, final=final)
-        verdict = self._verdict  # is the same for all calls with this doubt
-        if verdict == "made" and self._otherwise is not None:
-            return self._otherwise.decide(call_end, after, read, end, final=final)
-        return verdict
-
-    @property
-    def closed_by(self) -> tuple[int, int] | None:
-        """The place of the tag that closes the reasoning in which the call stands, if that is known."""
-        return self.region_end if self.code == "thought-call" and self.region_end != _NONE else None
-
-    @property
-    def decisive(self) -> Doubt:
-        """The doubt that a verdict "said" is about: this one, or the other one if reasoning does not go on."""
-        return self if self._otherwise is None or self.closed_by is not None else self._otherwise
-
-    def _decide(
-        self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
-    ) -> Verdict | None:
-        if self._closing:
-            return self._decide_quote(after, final=final)
-        if self._closer is None:
-            return "said"
-        if self.region_end is None and not self._find_end(call_end, read, end, final=final):
-            return ("said" if self._is_open_certain else "made") if final else None
-        assert self.region_end is not None
-        behind = self.region_end[1]
-        if self.code == "thought-call":
-            if self.region_end == _NONE:
-                return "made"  # another block of reasoning begins first
-            return "said" if read(behind, end).strip() else "made" if final else None
-        if not self._wants_prose:
-            return "said"
-        for segment in after:
-            start, last = segment.span
-            self.looked_to = start
-            if type(segment) is Text and last > behind and _FENCE_LINE.sub("", read(max(start, behind), last)).strip():
-                return "said"
-        return "made" if final else None
-
-    def _decide_quote(self, after: Sequence[Any], *, final: bool) -> Verdict | None:
-        for segment in after:
-            self.looked_to = segment.span[0]
-            if segment.kind in MADE:
-                continue
-            if type(segment) is not Text:
-                return "made"
-            if body := segment.text.lstrip():
-                if len(body) < len(self._closing) and not final:
-                    return None
-                return "said" if body.startswith(self._closing) else "made"
-        return "made" if final else None
-
-    def _find_end(self, call_end: int, read: Callable[[int, int], str], end: int, *, final: bool) -> bool:
-        """Look for what ends the region. A match that touches the end of the text may still change."""
-        first = max(call_end, self._searched)
-        start = max(first - _LOOKBEHIND, 0)  # patterns look at what stands before a tag
-        text = read(start, end)
-        assert self._closer is not None
-        match = self._closer.search(text, first - start)
-        if match is None or (match.end() == len(text) and not final):
-            self._searched = start + max(text.rfind("\n"), len(text) - _LOOKBEHIND, first - start)
-            return False
-        is_closer = match.lastgroup != "open"
-        self.region_end = (start + match.start(), start + match.end()) if is_closer else _NONE
-        return True
-
-
-#: The place of a closing tag that does not come.
-_NONE = (-1, -1)
+_ANNOUNCES = re.compile(
+    r"\b(?:example|format|syntax|looks? like|such as|would (?:be|look)|e\.g\.)[^\n]*:\s*\Z", re.IGNORECASE
+)
 #: No closing tag of reasoning is longer, with the white space before it.
 _LONGEST_CLOSER = 200
-#: So much of the text that was searched is searched again with the next piece: more than any closing tag is long.
-_LOOKBEHIND = 60
-#: So much of the text before a call shows whether it ends in a quotation mark.
-_LONGEST_QUOTE = 20
 
 
 class Surroundings:
@@ -179,6 +55,8 @@ class Surroundings:
         #: the last segment that is no call, of so many segments; the doubt about calls right behind it
         self._last: Any = None
         self._count = 0
+        #: the last reasoning of them
+        self._thought: Reasoning | None = None
         self._beside: tuple[Any, Doubt | None] = (None, None)
         #: reasoning, up to where its closing tag was looked for, and where that ends; -1 if it was not found
         self._closer_of: tuple[Any, int, int] = (None, 0, -1)
@@ -186,6 +64,11 @@ class Surroundings:
     @cached_property
     def _thinks(self) -> ThinkMarkers | None:
         return self._find_thinks()
+
+    @cached_property
+    def _closes_think(self) -> bool:
+        """Does `</think>` close the reasoning of the format?"""
+        return self._thinks is not None and self._thinks.closer.search("</think>") is not None
 
     def skip_to(self, offset: int) -> None:
         """What stands before an offset was decided: it opens no region."""
@@ -199,39 +82,52 @@ class Surroundings:
         The first `count` of the segments stand before it, and then `open`, text or reasoning that has not ended.
         """
         last = open if open is not None else self._last_of(segments, count)
-        cut = last if isinstance(last, Reasoning) and self._is_cut(last, start) else None
+        thought = last if isinstance(last, Reasoning) else self._thought
+        cut = thought if thought is not None and self._is_cut(thought, start) else None
         self._follow(segments, count, start, cut, open)
         doubt = self._doubt_in(self._region, last, start, is_action) if self._region is not None else None
-        lead = last if isinstance(last, Text) else cut
-        if doubt is None and lead is not None:
-            doubt = self._doubt_beside(lead, start)
-        before = open if open is not None else segments[count - 1] if count else None
+        if doubt is None:
+            doubt = self._doubt_beside(last if isinstance(last, Text) else cut, start)
+        stand = [*segments[max(count - 2, 0) : count], *([] if open is None else [open])]
+        before, earlier = stand[-1] if stand else None, stand[-2] if len(stand) > 1 else None
         if cut is None:
-            begun = self._end_of_opener(before, start)
-        else:  # behind a call that was refused, the reasoning is another one
-            begun = before.span[1] if before is not None and before.kind in MADE else cut.span[0]
+            begun = self._end_of_opener(before, earlier, start)
+        else:  # behind a call that was refused, or text, the reasoning is another one
+            begun = cut.span[0] if before is None or before is cut else before.span[1]
         if begun >= 0 and self._thinks is not None:
-            doubt = Doubt("thought-call", "in reasoning", start, closer=self._thinks.either, otherwise=doubt)
+            thinks = self._thinks
+            doubt = Doubt(
+                *("thought-call", "in reasoning", start),
+                closer=thinks.ends,
+                is_shared=thinks.is_shared,
+                otherwise=doubt,
+            )
             doubt.thought_start = begun
         if doubt is not None:
             doubt.start, doubt.text_start = start, self._text_start(before, start)
         return doubt
 
     def _last_of(self, segments: Sequence[Any], count: int) -> Any:
-        """The last one of the first segments that is no call."""
-        for at in range(count - 1, self._count - 1, -1):
-            if segments[at].kind not in MADE:
-                self._last = segments[at]
-                break
+        """The last one of the first segments that is no call. The last reasoning of them is kept, too."""
+        for segment in segments[self._count : count]:
+            if segment.kind not in MADE:
+                self._last = segment
+                self._thought = segment if isinstance(segment, Reasoning) else self._thought
         self._count = count
         return self._last
 
-    def _end_of_opener(self, before: Any, start: int) -> int:
-        """Where the tag ends that opens reasoning right before a call and behind the segment `before`; -1 for none."""
+    def _end_of_opener(self, before: Any, earlier: Any, start: int) -> int:
+        """Where the tag ends that opens reasoning right before a call and behind the segment `before`; -1 for none.
+
+        Text may stand behind the tag, such as a damaged marker; `earlier` is the segment before it.
+        """
         if self._thinks is None:
             return -1
+        is_open_text = type(before) is Text and not self._thinks.closer.search(self._read(before.span[0], start))
+        if is_open_text and self._end_of_opener(earlier, None, before.span[0]) >= 0:
+            return before.span[1]
         end = 0 if before is None else before.span[1]
-        lead = self._prompt_end if before is None else self._read(max(end - _LOOKBEHIND, 0), end)
+        lead = self._prompt_end if before is None else self._read(max(end - LOOKBEHIND, 0), end)
         text, at = lead + self._read(end, start), 0 if before is None else len(lead)
         tags = [*self._thinks.either.finditer(text, at)]
         return max(end + tags[-1].end() - len(lead), 0) if tags and tags[-1]["open"] is not None else -1
@@ -248,10 +144,12 @@ class Surroundings:
             return start - len(rest.lstrip())
         return end if isinstance(before, Text | Reasoning) else start
 
-    def _doubt_beside(self, lead: Text | Reasoning, start: int) -> Doubt | None:
-        """Why the text right before calls makes them doubtful."""
+    def _doubt_beside(self, lead: Text | Reasoning | None, start: int) -> Doubt | None:
+        """Why the text right before calls makes them doubtful, or a mark that was read as a part of the first one."""
+        if lead is None and (mark := self._read(0, start + 1)[:1]) and mark in MARKS:
+            return Doubt("quoted-call", "in quotation marks", start, quotes=(mark,))
         if self._beside[0] is not lead:
-            self._beside = (lead, self._doubt_behind(lead, start))
+            self._beside = (lead, None if lead is None else self._doubt_behind(lead, start))
         return self._beside[1]
 
     def _doubt_behind(self, lead: Text | Reasoning, start: int) -> Doubt | None:
@@ -260,9 +158,8 @@ class Surroundings:
         is_same_line = "\n" not in behind[: len(behind) - len(behind.lstrip())]
         if is_same_line and text[text.rfind("\n") + 1 :].lstrip().startswith(">"):
             return Doubt("quoted-call", "in a quotation", start)
-        if (match := _QUOTE.search(text.rstrip()[-_LONGEST_QUOTE:])) is not None:
-            return Doubt("quoted-call", "in quotation marks", start, closing=_CLOSING.get(match[0], match[0]))
-        return None
+        quotes = open_quotes(text)
+        return Doubt("quoted-call", "in quotation marks", start, quotes=quotes) if quotes else None
 
     def _is_cut(self, reasoning: Reasoning, start: int) -> bool:
         """Is reasoning not closed before an offset, so that a call has ended it?"""
@@ -274,7 +171,7 @@ class Surroundings:
         if closed_at < 0 and searched < start:
             if (closer := self._thinks.closer.search(self._read(searched, start))) is not None:
                 closed_at = searched + closer.end()
-            searched = max(start - _LOOKBEHIND, reasoning.span[1])
+            searched = max(start - LOOKBEHIND, reasoning.span[1])
         self._closer_of = (reasoning, searched, closed_at)
         return not 0 <= closed_at <= start
 
@@ -290,6 +187,7 @@ class Surroundings:
         # JSON, or code of actions, in a fence that the grammar takes for markup: prompts ask for it
         begin = self._read(start, start + 9).lstrip()[:1]
         is_habit = region["fence"] and self._is_markup and (begin in ("{", "[") or (is_action and begin != "<"))
+        is_habit = is_habit and _OTHER_FENCE.match(region[0]) is None
         if is_habit and not (type(last) is Text and _ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
             return None
         if self._region_doubt is None:
@@ -312,7 +210,9 @@ class Surroundings:
         while at >= 0 and segments[at].span[1] > self._at:
             new.append(segments[at])
             at -= 1
-        texts = [segment.span for segment in new if type(segment) is Text]
+        texts = [
+            segment.span for segment in new if type(segment) is Text or (segment is cut and not self._closes_think)
+        ]
         at = self._at
         for segment in reversed(new):
             if type(segment) is Text or segment is cut:

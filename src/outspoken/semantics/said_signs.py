@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 
 from outspoken.results.replies import Reasoning, Text
 
+from .quotations import LONGEST_QUOTE, OPENING
+
 #: One of these is in every text that makes a call behind it doubtful, apart from quotation marks and `>`.
 _REGION_SIGNS = ("```", "~~~", "<!--", "<pre>", "<code>", "<blockquote>", "<tool_response>")
 #: And this one in text that is none of reasoning.
 _THINK_SIGN = "<think"
-#: And one of these at the end of such a text.
-_QUOTES = "\"'“‘«`"
-
-
 #: The kinds of segments that are made or said.
 MADE = frozenset({"tool_call", "action"})
 #: A marker that opens reasoning begins no farther before it, and what shows that it is one is no farther behind it.
@@ -25,12 +23,23 @@ _LONGEST_OPENER, _LOOKAHEAD = 60, 1600
 class ThinkMarkers(NamedTuple):
     """What finds the tags of reasoning in text: `either` has the groups `open` and `close`.
 
-    `bare` finds what opens reasoning that nothing closes, such as a line `Thought:`; None if nothing does.
+    `bare` finds what opens reasoning that nothing closes, such as a line `Thought:`; None if nothing does. `ends` has
+    the same groups, and finds what ends reasoning that goes on behind a call. `is_shared` says that it ends calls, too.
     """
 
     either: re.Pattern[str]
     closer: re.Pattern[str]
-    bare: re.Pattern[str] | None = None
+    bare: re.Pattern[str] | None
+    ends: re.Pattern[str]
+    is_shared: bool
+
+    @classmethod
+    def of(cls, either: str, closer: str, bare: str, ends: str) -> ThinkMarkers | None:
+        """The markers with these patterns; None if nothing closes reasoning."""
+        if not closer:
+            return None
+        finds_bare = re.compile(bare) if bare else None
+        return cls(re.compile(either), re.compile(closer), finds_bare, re.compile(ends or either), bool(ends))
 
     def is_closable(self, read: Callable[[int, int], str], reasoning: Reasoning) -> bool:
         """Does a tag close reasoning? None closes a string. `read` gives the text between two offsets."""
@@ -56,7 +65,7 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
             continue
         start, end = segment.span
         if not lower:
-            if thinks is not None and _may_be_thought(raw, start, last, thinks.closer):
+            if thinks is not None and _may_be_thought(raw, start, last, thinks):
                 return True
             lower = raw.lower()
             for sign in _REGION_SIGNS:
@@ -68,7 +77,7 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
                 return True
         if last is not judged and last.__class__ is Text:
             text = last.text.rstrip()
-            if text[-1:] in _QUOTES or (_THINK_SIGN in lower and _THINK_SIGN in text.lower()):
+            if OPENING.search(text[-LONGEST_QUOTE:]) or (_THINK_SIGN in lower and _THINK_SIGN in text.lower()):
                 return True
             if ">" in text and text[text.rfind("\n") + 1 :].lstrip().startswith(">"):
                 return True
@@ -77,8 +86,12 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
     return False
 
 
-def _may_be_thought(raw: str, start: int, before: Any, closer: re.Pattern[str]) -> bool:
+def _may_be_thought(raw: str, start: int, before: Any, thinks: ThinkMarkers) -> bool:
     """May the first call, behind the segment `before`, stand in reasoning?"""
-    if closer.search(raw, start) is not None:
+    if thinks.is_shared:
+        tags = thinks.either.finditer(raw, max(start - _LONGEST_OPENER, 0), start)
+        if any(tag["open"] is not None for tag in tags):
+            return True
+    elif thinks.closer.search(raw, start) is not None:
         return True
-    return before.__class__ is Reasoning and closer.search(raw, before.span[1], start) is None
+    return before.__class__ is Reasoning and thinks.closer.search(raw, before.span[1], start) is None

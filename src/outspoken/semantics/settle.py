@@ -12,7 +12,8 @@ from outspoken.results.diagnostics import Severity
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import STATUSES, Reasoning, Status, Text, ToolCall
 
-from .said import Doubt, Surroundings
+from .doubt import Doubt
+from .said import Surroundings
 from .said_signs import MADE
 from .think_markers import think_markers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from outspoken.grammar.automaton import Automaton
@@ -16,32 +16,54 @@ def think_markers(automaton: Automaton) -> ThinkMarkers | None:
     """The tags of a format's reasoning; None if it has none that close, or if calls in its reasoning run."""
     tables = automaton.tables
     closers, openers = think_terminals(tables)
-    if tables.header.reasoned_calls == "run" or not closers:
+    shared = [] if closers else sorted(_tags_behind(tables) & tables.terminals.keys())
+    if tables.header.reasoned_calls == "run" or not (closers or shared):
         return None
-    thoughts, tags = _thoughts(tables), {*closers}
-    closable = {name for _, name, to in _shifts(tables) if name in openers and _is_closed(tables, to, thoughts, tags)}
-    close, open, bare = [
-        "|".join([f"(?:{tables.terminals[name].regex})" for name in names])
-        for names in (closers, sorted(closable), sorted({*openers} - closable))
-    ]
-    either = re.compile(f"(?P<close>{close})|(?P<open>{open or '(?!)'})")
-    return ThinkMarkers(either, re.compile(close), re.compile(bare) if bare else None)
+    closers, thoughts = closers or shared, _thoughts(tables)
+    closable = {
+        name for _, name, to in _shifts(tables) if name in openers and _is_closed(tables, to, thoughts, {*closers})
+    }
+    close, open = _one_of(tables, closers), _one_of(tables, closable)
+    either, bare, ends = _either(close, open), _one_of(tables, {*openers} - closable), ""
+    if shared:  # a message that is opened behind a call is another one
+        steps = [step for step in automaton.top_level_markers if ("begin", "code") not in step.after]
+        ends = _either(close, _one_of(tables, {step.terminal.name for step in steps if not step.inserted} - {*shared}))
+    return ThinkMarkers.of(either, close, bare, ends)
+
+
+def _one_of(tables: Tables, names: Iterable[str]) -> str:
+    return "|".join([f"(?:{tables.terminals[name].regex})" for name in sorted(names)])
+
+
+def _either(close: str, open: str) -> str:
+    return f"(?P<close>{close})|(?P<open>{open or '(?!)'})"
 
 
 def think_terminals(tables: Tables) -> tuple[list[str], list[str]]:
     """The names of the terminals that close reasoning, and of those that open it."""
-    shifts, thoughts = _shifts(tables), _thoughts(tables)
-    behind = {to for _, name, to in shifts if name in thoughts}
-    while more := {to for at, name, to in shifts if at in behind and name not in tables.terminals} - behind:
-        behind |= more  # reasoning within reasoning was read
-    # behind reasoning, a tag leads to more of it or closes it; a call reduces it first
-    tags = {name for at, name, to in shifts if at in behind and thoughts.isdisjoint(tables.states[to])}
+    shifts, thoughts, behind = _shifts(tables), _thoughts(tables), _behind_thoughts(tables)
+    tags = _tags_behind(tables)
     # what also stands elsewhere, such as the end of a message, tells nothing of reasoning
     others = {name for at, name, _ in shifts if at not in behind}
     closers = [name for name in sorted(tags - others) if name in tables.terminals]
     begins = {to for to, state in enumerate(tables.states) if not thoughts.isdisjoint(state)}
     openers = sorted({name for _, name, to in shifts if name in tables.terminals and to in begins} - tags)
     return closers, openers
+
+
+def _behind_thoughts(tables: Tables) -> set[int]:
+    """The states in which reasoning was read."""
+    shifts, thoughts = _shifts(tables), _thoughts(tables)
+    behind = {to for _, name, to in shifts if name in thoughts}
+    while more := {to for at, name, to in shifts if at in behind and name not in tables.terminals} - behind:
+        behind |= more  # reasoning within reasoning was read
+    return behind
+
+
+def _tags_behind(tables: Tables) -> set[str]:
+    """What may stand behind reasoning, and leads to no more of it: a tag closes it; a call reduces it first."""
+    thoughts, behind = _thoughts(tables), _behind_thoughts(tables)
+    return {name for at, name, to in _shifts(tables) if at in behind and thoughts.isdisjoint(tables.states[to])}
 
 
 def _shifts(tables: Tables) -> list[tuple[int, str, int]]:

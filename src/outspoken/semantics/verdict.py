@@ -145,13 +145,12 @@ def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[st
     if context.echoes is not None:
         start, edits = max(node.start, 0), state.recorder.edits
         markup = state.source.slice(start, end)
-        for form in dict.fromkeys((markup, as_repaired(markup, start, edits))):
-            number = context.echoes.message_of(name, arguments, form, context.read_calls)
-            if number is None:
-                continue
+        forms = dict.fromkeys((markup, as_repaired(markup, start, edits)))
+        numbers = [context.echoes.message_of(name, arguments, form, context.read_calls) for form in forms]
+        number = next((place for place in numbers if place is not None), None)
+        if number is not None:
             message = f"the call of `{name}` stands in message {number}, which the model had read"
             found.append(Objection("echoed-call", message))
-            break
     if context.exact:
         is_marked = _is_marked(state, node)
         state.marked_end = end if is_marked else -1

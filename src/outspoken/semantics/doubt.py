@@ -1,0 +1,180 @@
+"""Why a call may only be said, and what behind it decides whether it was made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from outspoken.results.replies import Text
+
+from .quotations import closes_quote
+from .said_signs import MADE
+
+Verdict = Literal["made", "said"]
+
+#: A line of a fence, which is no prose.
+_FENCE_LINE = re.compile(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
+#: The place of a closing tag that does not come.
+_NONE = (-1, -1)
+#: The mark that ends a message is no longer.
+_LONGEST_END = 40
+#: So much of the text that was searched is searched again with the next piece: more than any closing tag is long.
+LOOKBEHIND = 60
+
+
+class Doubt:
+    """Why a call that starts at an offset may only be said, and what behind it decides.
+
+    `code` is the code of the diagnostic, and `where` says in words where the call stands. `end_of` gives the place of
+    what ends the region behind an offset.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        where: str,
+        start: int,
+        *,
+        quotes: tuple[str, ...] = (),
+        closer: re.Pattern[str] | None = None,
+        is_open_certain: bool = False,
+        wants_prose: bool = False,
+        is_shared: bool = False,
+        otherwise: Doubt | None = None,
+    ) -> None:
+        self.code, self.where, self.start = code, where, start
+        #: where the call begins as text, with the markup before it
+        self.text_start = start
+        #: where the reasoning begins in which the call stands
+        self.thought_start = start
+        #: the marks of quotations that are open before the call, and where what may close them begins
+        self._quotes, self._quoted_to = quotes, start
+        #: what ends the region; the region counts without an end if `is_open_certain`, and with one only if prose
+        #: follows if it `wants_prose`
+        self._closer, self._is_open_certain, self._wants_prose = closer, is_open_certain, wants_prose
+        #: what is in doubt if this is not
+        self._otherwise = otherwise
+        self._searched = -1
+        #: the calls of the format end as its reasoning does
+        self._is_shared = is_shared
+        #: the segments before this offset decide nothing
+        self.looked_to = 0
+        self._verdict: Verdict | None = None
+        #: where the region ends, once that is known
+        self.region_end: tuple[int, int] | None = None
+
+    def decide(
+        self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
+    ) -> Verdict | None:
+        """Was the call made or said? None if more text is needed.
+
+        `after` are the segments behind the call, `read` gives the raw text between two offsets, of which all up to
+        `end` has come.
+        """
+        if self._verdict is None:
+            self._verdict = self._decide(call_end, after, read, end, final=final)
+        verdict = self._verdict  # is the same for all calls with this doubt
+        if verdict == "made" and self._otherwise is not None:
+            return self._otherwise.decide(call_end, after, read, end, final=final)
+        return verdict
+
+    @property
+    def closed_by(self) -> tuple[int, int] | None:
+        """The place of the tag that closes the reasoning in which the call stands, if that is known."""
+        return self.region_end if self.code == "thought-call" and self.region_end != _NONE else None
+
+    @property
+    def decisive(self) -> Doubt:
+        """The doubt that a verdict "said" is about: this one, or the other one if reasoning does not go on."""
+        return self if self._otherwise is None or self.closed_by is not None else self._otherwise
+
+    def _decide(
+        self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
+    ) -> Verdict | None:
+        if self._quotes:
+            return self._decide_quote(call_end, after, read, end, final=final)
+        if self._closer is None:
+            return "said"
+        if self._is_shared and not self._pass_own_end(call_end, after, read, end, final=final):
+            return None
+        if self.code == "thought-call" and not self._is_shared and self.region_end is None:
+            self.region_end = self._taken_end(call_end, read)
+        if self.region_end is None and not self._find_end(call_end, read, end, final=final):
+            return ("said" if self._is_open_certain else "made") if final else None
+        assert self.region_end is not None
+        behind = self.region_end[1]
+        if self.code == "thought-call":
+            if self.region_end == _NONE:
+                return "made"  # another block of reasoning begins first
+            return "said" if read(behind, end).strip() else "made" if final else None
+        if not self._wants_prose:
+            return "said"
+        for segment in after:
+            start, last = segment.span
+            self.looked_to = start
+            if type(segment) is Text and last > behind and _FENCE_LINE.sub("", read(max(start, behind), last)).strip():
+                return "said"
+        return "made" if final else None
+
+    def _decide_quote(
+        self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
+    ) -> Verdict | None:
+        self._quoted_to = max(call_end, self._quoted_to)
+        for at, segment in enumerate(after):
+            start, last = segment.span
+            self.looked_to = start
+            if segment.kind in MADE:
+                self._quoted_to = last
+                continue
+            if type(segment) is not Text:
+                return "made"
+            whole, markup = final or at + 1 < len(after), read(self._quoted_to, start)
+            text = markup[len(markup.rstrip()) :] + read(start, last)
+            found = closes_quote(text, self._quotes, whole=whole)
+            if found != "scrap" or at + 1 == len(after):
+                return "said" if found == "closed" else None if found is None else "made"
+        if not final:
+            return None
+        is_closed = closes_quote(read(self._quoted_to, end), self._quotes, whole=True) == "closed"
+        return "said" if is_closed else "made"
+
+    def _pass_own_end(
+        self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
+    ) -> bool:
+        """Look for the mark that ends the message of the call behind it, which is none of the reasoning's."""
+        if self._searched >= 0:
+            return True
+        for segment in after:
+            if segment.kind not in MADE:
+                end, final = segment.span[0], True
+                break
+            call_end = segment.span[1]
+        assert self._closer is not None
+        if final:
+            first = max(call_end - _LONGEST_END, 0)
+            tags = self._closer.finditer(read(first, end))
+            self._searched = max([call_end, *[first + tag.end() for tag in tags if tag.lastgroup != "open"][:1]])
+        return final
+
+    def _taken_end(self, call_end: int, read: Callable[[int, int], str]) -> tuple[int, int] | None:
+        """The place of the tag of the reasoning that a call ends with, as its own is missing."""
+        first = max(call_end - _LONGEST_END, 0)
+        text = read(first, call_end).rstrip()
+        assert self._closer is not None
+        tags = [tag for tag in self._closer.finditer(text) if tag.end() == len(text) and tag.lastgroup != "open"]
+        return (first + tags[0].start(), call_end) if tags else None
+
+    def _find_end(self, call_end: int, read: Callable[[int, int], str], end: int, *, final: bool) -> bool:
+        """Look for what ends the region. A match that touches the end of the text may still change."""
+        first = max(call_end, self._searched)
+        start = max(first - LOOKBEHIND, 0)  # patterns look at what stands before a tag
+        text = read(start, end)
+        assert self._closer is not None
+        match = self._closer.search(text, first - start)
+        if match is None or (match.end() == len(text) and not final):
+            self._searched = start + max(text.rfind("\n"), len(text) - LOOKBEHIND, first - start)
+            return False
+        is_closer = match.lastgroup != "open"
+        self.region_end = (start + match.start(), start + match.end()) if is_closer else _NONE
+        return True

@@ -1,0 +1,58 @@
+"""Quotation marks round a call: what is open before it, and what closes that behind it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Literal
+
+#: So much text before a call may open a quotation, and so much behind it may close that.
+LONGEST_QUOTE = 200
+#: What opens a quotation: a mark that begins a word, one that begins markup, or backticks.
+OPENING = re.compile(
+    r"(?:\A|(?<=[\s(\[{:]))(?:[\"“«„「](?!\s)|['‘»](?![\w\s]))|(?<!`)`{1,2}(?!`)|(?<=[^\n`])`{3,16}(?!`)"
+)
+#: The mark that stands where a call begins has been taken for a part of its markup.
+MARKS = "\"'“‘«„「»`"
+_CLOSING = {"“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "「": "」", "»": "«"}
+
+
+@lru_cache(maxsize=64)
+def _closing(mark: str) -> re.Pattern[str]:
+    """The pattern of what closes a mark, with the character behind it."""
+    if mark[0] == "`":
+        return re.compile(f"(?:\\A`*|(?<!`)){mark}(?!`)")
+    return re.compile(rf"(?:\A|(?<=\S)){_CLOSING.get(mark, mark)}(?!\w)")
+
+
+def open_quotes(text: str) -> tuple[str, ...]:
+    """The marks of the quotations that are open at the end of a text."""
+    text = text.rstrip()[-LONGEST_QUOTE:].rpartition("\n\n")[2]
+    found: list[str] = []
+    at = 0
+    while (match := OPENING.search(text, at)) is not None:
+        closer = _closing(match[0]).search(text, match.end())
+        if closer is None:
+            found.append(match[0])
+        at = match.end() if closer is None else closer.end()
+    return tuple(found)
+
+
+def closes_quote(text: str, marks: Iterable[str], *, whole: bool) -> Literal["closed", "scrap", "open"] | None:
+    """Does a text behind a call close a quotation that one of these marks opens? None if more text is needed.
+
+    The end of the mark stands in the line in which the call ends, or behind what is left of its markup, which is all
+    of the text if that is "scrap". Unless the text is `whole`, it may go on.
+    """
+    body = text.lstrip()
+    line, newline, _ = body[:LONGEST_QUOTE].partition("\n")
+    is_whole = whole or bool(newline) or len(body) > LONGEST_QUOTE
+    if "\n" in text[: len(text) - len(body)] and line[:1].isalnum():
+        return "open"
+    found = [match.end() for mark in marks if (match := _closing(mark).search(line)) is not None]
+    if found and (is_whole or min(found) < len(line)):
+        return "closed"
+    if not is_whole:
+        return None
+    return "open" if newline or len(body) > LONGEST_QUOTE or line[:1].isalnum() else "scrap"
