@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,7 +19,9 @@ from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.format_index import CallSigns, FormatIndex
 from outspoken.grammar.lenient_rules import LENIENT_RULES
 from outspoken.grammar.sources import sources
+from outspoken.grammar.survey import make_survey
 from outspoken.grammar.tables import Tables
+from outspoken.parsing.response_reader import prompt_data
 from outspoken.results.errors import GrammarError
 from outspoken.terminal.progress import ProgressLine
 
@@ -106,7 +109,10 @@ class Compilation:
 def _tables(path: Path) -> tuple[str, str]:
     """The tables of a grammar, or why it cannot be used."""
     try:
-        return compile_grammar(path).to_json(), ""
+        tables = compile_grammar(path)
+        automaton = Automaton(tables, LENIENT_RULES)
+        survey = make_survey(automaton).to_data()
+        return replace(tables, survey=survey, prompt=prompt_data(automaton)).to_json(), ""
     except GrammarError as error:
         return "", str(error)
 

@@ -7,12 +7,12 @@ the value, so that nothing but the edit differs from what stands in the text.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from outspoken.json.digits import changes_number
 from outspoken.json.scanner import UNSOUND, read_at, scan_once
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import CODES, Edit, RepairBudget, RepairedValue
 
 #: Longer values are left to the levels of repair.
@@ -21,9 +21,9 @@ _MAX_LENGTH = 8000
 _MAX_BRACKETS = 40
 #: How many tokens before the mistake may hold it.
 _TOKENS_BEFORE = 4
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[\w.+\-]+|\S')
-_KEY_END = re.compile(r"\s*:")
-_WORD_EDGE = re.compile(r"\b")
+_TOKEN = lazy_pattern(r'"(?:[^"\\\n]|\\.)*"?|[\w.+\-]+|\S')
+_KEY_END = lazy_pattern(r"\s*:")
+_WORD_EDGE = lazy_pattern(r"\b")
 _DELETED = {",": "extra-comma", ":": "extra-colon", "}": "extra-closer", "]": "extra-closer", '"': "stray-quote"}
 _INSERTED = {
     ",": "missing-comma", ":": "missing-colon", "}": "missing-closer", "]": "missing-closer", "{": "missing-opener",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.replies import Reasoning, Text
 
 from .said_signs import MADE, ThinkMarkers
@@ -19,7 +20,7 @@ from .said_signs import MADE, ThinkMarkers
 Verdict = Literal["made", "said"]
 
 #: What opens a region of text that is quoted: a fence of code, a comment, a tag.
-_REGION = re.compile(
+_REGION = lazy_pattern(
     r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|(?P<comment><!--)|<(?P<tag>pre|code|blockquote|think(?:ing)?)>"
     r"|^\s*<(?P<result>tool_response)>",
     re.IGNORECASE | re.MULTILINE,
@@ -27,12 +28,14 @@ _REGION = re.compile(
 #: Tags of reasoning, which are regions where they are text.
 _THINK_TAGS = ("think", "thinking")
 #: A quotation mark at the end of the text before a call: it begins a word. Its end stands right behind the call.
-_QUOTE = re.compile(r"(?:^|(?<=[\s(\[{:]))[\"'“‘«]\Z|(?<!`)`{1,2}\Z|(?<=[^\n`])`{3,16}\Z")
+_QUOTE = lazy_pattern(r"(?:^|(?<=[\s(\[{:]))[\"'“‘«]\Z|(?<!`)`{1,2}\Z|(?<=[^\n`])`{3,16}\Z")
 _CLOSING = {"“": "”", "‘": "’", "«": "»"}
 #: A sentence that announces an example.
-_ANNOUNCES = re.compile(r"\b(?:example|format|looks? like|such as|would (?:be|look)|e\.g\.)[^\n]*:\s*\Z", re.IGNORECASE)
+_ANNOUNCES = lazy_pattern(
+    r"\b(?:example|format|looks? like|such as|would (?:be|look)|e\.g\.)[^\n]*:\s*\Z", re.IGNORECASE
+)
 #: A line of a fence, which is no prose.
-_FENCE_LINE = re.compile(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
+_FENCE_LINE = lazy_pattern(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
 
 
 class Doubt:
