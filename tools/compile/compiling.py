@@ -109,12 +109,15 @@ class Compilation:
 def _tables(path: Path) -> tuple[str, str]:
     """The tables of a grammar, or why it cannot be used."""
     try:
-        tables = compile_grammar(path)
-        automaton = Automaton(tables, LENIENT_RULES)
-        survey = make_survey(automaton).to_data()
-        return replace(tables, survey=survey, prompt=prompt_data(automaton)).to_json(), ""
+        return surveyed(compile_grammar(path)).to_json(), ""
     except GrammarError as error:
         return "", str(error)
+
+
+def surveyed(tables: Tables) -> Tables:
+    """The tables with what takes long to find."""
+    automaton = Automaton(tables, LENIENT_RULES)
+    return replace(tables, survey=make_survey(automaton).to_data(), prompt=prompt_data(automaton))
 
 
 def _modules(known: dict[str, str], family: list[str]) -> list[tuple[str, str]]:

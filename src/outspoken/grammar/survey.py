@@ -41,8 +41,9 @@ class Survey(NamedTuple):
 
     def to_data(self) -> dict[str, Any]:
         """The survey as plain data."""
-        marks = [[stack, sorted(found.openers), sorted(found.ends)] for stack, found in self.value_marks.items()]
-        return {**self._asdict(), "value_marks": sorted(marks)}
+        marks = [[[*stack], sorted(found.openers), sorted(found.ends)] for stack, found in self.value_marks.items()]
+        lists = {name: [*found] for name, found in self._asdict().items()}
+        return {**lists, "keys": self.keys, "value_marks": sorted(marks)}
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Survey:

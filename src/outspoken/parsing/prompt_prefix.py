@@ -106,13 +106,13 @@ class PromptState(NamedTuple):
             return None
         found = {name: getattr(state, name) for name in _STATE}
         return {
-            "stack": state.config.stack,
+            "stack": [*state.config.stack],
             "opener_at": state.opener_at,
             "text": {name: getattr(text, name) for name in _TEXT},
             "state": {name: sorted(value) if name in _TRIMS else value for name, value in found.items()},
             "holds_blank": holds_blank,
             "nodes": nodes,
-            "position": self.position,
+            "position": [*self.position],
         }
 
     def restore(self, parser: AutomatonParser, builder: Builder) -> None:
