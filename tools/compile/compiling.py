@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,7 +19,9 @@ from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.format_index import CallSigns, FormatIndex
 from outspoken.grammar.lenient_rules import LENIENT_RULES
 from outspoken.grammar.sources import sources
+from outspoken.grammar.survey import make_survey
 from outspoken.grammar.tables import Tables
+from outspoken.parsing.response_reader import prompt_data
 from outspoken.results.errors import GrammarError
 from outspoken.terminal.progress import ProgressLine
 
@@ -106,9 +109,15 @@ class Compilation:
 def _tables(path: Path) -> tuple[str, str]:
     """The tables of a grammar, or why it cannot be used."""
     try:
-        return compile_grammar(path).to_json(), ""
+        return surveyed(compile_grammar(path)).to_json(), ""
     except GrammarError as error:
         return "", str(error)
+
+
+def surveyed(tables: Tables) -> Tables:
+    """The tables with what takes long to find."""
+    automaton = Automaton(tables, LENIENT_RULES)
+    return replace(tables, survey=make_survey(automaton).to_data(), prompt=prompt_data(automaton))
 
 
 def _modules(known: dict[str, str], family: list[str]) -> list[tuple[str, str]]:

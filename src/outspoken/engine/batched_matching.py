@@ -139,16 +139,22 @@ def _in_other_notation(parser: AutomatonParser, config: Config, pos: int, char: 
 
 
 def _matcher(config: Config) -> matchers.Matcher:
-    config.matcher = matchers.matcher_of(config, "match whole", HANDLERS)
-    return config.matcher
+    found = matchers.matcher_of(config, "match whole", HANDLERS)
+    if not found.brief:
+        config.matcher = found
+    return found
 
 
 def _leader(config: Config) -> Any:
     """The step over the markers that may stand only before free text; False if there are none."""
-    config.leading_matcher = matchers.matcher_of(config, "leading whole", HANDLERS) if config.leading_markers else False
-    return config.leading_matcher
+    found = matchers.matcher_of(config, "leading whole", HANDLERS) if config.leading_markers else False
+    if not (found and found.brief):
+        config.leading_matcher = found
+    return found
 
 
 def _finder(config: Config) -> matchers.Matcher:
-    config.finder = matchers.matcher_of(config, "find whole", HANDLERS)
-    return config.finder
+    found = matchers.matcher_of(config, "find whole", HANDLERS)
+    if not found.brief:
+        config.finder = found
+    return found

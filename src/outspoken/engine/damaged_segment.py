@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from outspoken.grammar.automaton import Automaton, Config
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import near_misses
 from outspoken.recovery.marker_lexer import marker_lexer
 from outspoken.recovery.near_markers import find_near
@@ -20,8 +20,8 @@ _NEAR = 120
 #: How many characters may stand before JSON by mistake, and one more.
 _STRAY = 3
 #: A key without quotes, and the beginning of one.
-_BARE_KEY = re.compile(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}:")
-_OPEN_KEY = re.compile(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}\Z")
+_BARE_KEY = lazy_pattern(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}:")
+_OPEN_KEY = lazy_pattern(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}\Z")
 
 
 @dataclass(slots=True, eq=False)

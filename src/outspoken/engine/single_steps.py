@@ -41,6 +41,8 @@ class SingleSteps:
         self.log = parser.log
         #: the matchers of complete text and of text that arrives (see `matcher_of`): with a log, of single markers
         self._whole, self._partial = (" whole", " partial") if self.log is None else (" single", " single_partial")
+        #: where patterns were searched for, and where they were found or the text ends
+        self._searched: dict[str, tuple[int, int]] = {}
         self.max_depth = parser.builder.context.settings.max_depth
 
     @cached_property
@@ -69,7 +71,7 @@ class SingleSteps:
         if state.before_text:
             self._start_text(role)
         which = ("find long" if len(buffer) - at > LONG else "find whole") if final else "find partial"
-        step = self.text_step(free, which)
+        step = self.text_step(free, which, at)
         match = step.find(buffer, at) if final else step.find(buffer, at, partial=True)
         if match is None:
             return self._no_marker(free, role, final=final)
@@ -153,17 +155,28 @@ class SingleSteps:
         text.scan = match.start() + 1  # the next call may begin within it: its opener is nearly the end of this one
         return True
 
-    def text_step(self, free: Transition, which: str) -> Any:
-        """What finds the end of free text; see `matchers.matcher_of` for `which`."""
+    def text_step(self, free: Transition, which: str, at: int = 0) -> Any:
+        """What finds the end of free text from a position on; see `matchers.matcher_of` for `which`."""
         if self.log is not None:
             which = "find single_partial" if which == "find partial" else "find single"
         if free.target is self.automaton.top_level:
             step = self.policy.plain_text_step(self.text, which)
             if step is not None:
                 return step
-        if free.terminal.short == "ARG_VALUE" and free.target.missing_closers:
-            which = which.replace("find", "find_checked")  # also what shows that the closing marker is missing
-        return matchers.matcher_of(free.target, which, HANDLERS)
+        closers = free.target.missing_closers if free.terminal.short == "ARG_VALUE" else ()
+        if closers and not which.endswith("partial"):
+            closers = tuple([closer for closer in closers if self._may_follow(closer.prefilter, at)])
+        return matchers.matcher_of(free.target, which, HANDLERS, closers)
+
+    def _may_follow(self, prefilter: str, pos: int) -> bool:
+        """Does a pattern match behind a position of complete text? No text is searched twice for it."""
+        at, end = self.text.base + pos, self.text.end
+        start, found = self._searched.get(prefilter, (0, -1))
+        if not start <= at <= found:
+            match = re.compile(prefilter).search(self.text.text, pos)
+            found = end if match is None else self.text.base + match.start()
+            self._searched[prefilter] = at, found
+        return found < end
 
     def end_text(self, free: Transition, at: int) -> None:
         """Pass on the rest of the free text that ends at a position, and shift it."""

@@ -95,7 +95,7 @@ class Config:
         #: is this the configuration behind reasoning?
         self.ends_reasoning = False
         #: the compiled matchers by kind and input; see `matchers.matcher_of`
-        self.matchers: dict[str, Any] = {}
+        self.matchers: dict[Any, Any] = {}
         #: those for complete input, by attribute since access is hot: "find whole", "match whole", "leading whole"
         self.finder: Any = None
         self.matcher: Any = None

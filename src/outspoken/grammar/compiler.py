@@ -24,6 +24,7 @@ from lark.parsers.lalr_analysis import LALR_Analyzer
 
 from outspoken.patterns.analysis import UnsafePatternError, first_chars, may_begin_match_of, may_grow, may_stay_open
 from outspoken.patterns.backtracking import backtracks
+from outspoken.patterns.spellings import spellings as spellings_of
 from outspoken.patterns.syntax import without_groups
 from outspoken.results.errors import GrammarError
 
@@ -198,7 +199,15 @@ def terminal_of(name: str, definition: TerminalDef, written: Spelling | None, pa
         why = "a repeat can read the same text in several ways, so a search may never end"
         raise GrammarError(path, f"terminal `{brief}` backtracks without bound: {why}")
     return Terminal(
-        name, brief, regex, canonical, growing, spanning, definition.priority, first_chars(regex) if bounded else ""
+        name,
+        brief,
+        regex,
+        canonical,
+        growing,
+        spanning,
+        definition.priority,
+        first_chars(regex) if bounded else "",
+        spellings_of(regex),
     )
 
 

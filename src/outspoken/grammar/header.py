@@ -14,13 +14,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, NonNegativeInt, TypeAdapter, ValidationError
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.errors import GrammarError
 from outspoken.results.geometry import Space
 
-_FIELD = re.compile(r"//[ ]([A-Za-z_]\w*):(?=\s|$)[ \t]*(.*)")
-_MORE = re.compile(r"//[ ]{3}(.*)|//[ \t]*$")
-_ENTRY = re.compile(r"([^=(]*(?:\([^)]*\))?)\s*=\s*(.+)")
-_SHARED = re.compile(r"(?:\.\w+)+")
+_FIELD = lazy_pattern(r"//[ ]([A-Za-z_]\w*):(?=\s|$)[ \t]*(.*)")
+_MORE = lazy_pattern(r"//[ ]{3}(.*)|//[ \t]*$")
+_ENTRY = lazy_pattern(r"([^=(]*(?:\([^)]*\))?)\s*=\s*(.+)")
+_SHARED = lazy_pattern(r"(?:\.\w+)+")
 
 #: Fields with entries, each with what the right side of an entry is.
 _ENTRIES = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import near_miss_pattern
 from outspoken.patterns.spellings import without_conditions
 
@@ -21,7 +22,7 @@ from .tables import Terminal
 from .vocabulary import CALLS
 
 #: Characters of special tokens, which do not occur in text.
-_SPECIAL_TOKEN = re.compile(r"<[|｜]|\]<\]")
+_SPECIAL_TOKEN = lazy_pattern(r"<[|｜]|\]<\]")
 _SPACES = r"\s{0,20}"
 _MAX_CHAINS = 8
 _MAX_MARKERS = 8

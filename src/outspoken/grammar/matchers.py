@@ -22,6 +22,9 @@ from .tables import Terminal
 #: The most branches of one expression, and the most terminals in a row.
 _MAX_BRANCHES = 72
 _MAX_DEPTH = 12
+#: An expression of several markers in a row takes long to compile. Before it has paid, one of single markers is used
+#: so often.
+_BRIEF_USES = 24
 
 #: The ends of nodes that the user sees as text, so that a lone marker behind one belongs to the node.
 _SHOWN = ("end_code", "end_json", "end_mention", "end_answer")
@@ -149,10 +152,11 @@ class Matcher:
     `find` searches, `match` matches at a place; both give a match of `re` or `regex`. Its `lastindex` is the key of the
     branch that was taken. `source` is the expression, `open_markers` the markers that may be incomplete where another
     one has matched, in input that is still arriving. `start_search` finds the first place where a marker may begin, in
-    input that is still arriving; it is None if that is anywhere.
+    input that is still arriving; it is None if that is anywhere. A matcher of single markers for complete input is
+    `brief`: it is used so often more, until one of several markers in a row takes its place.
     """
 
-    __slots__ = ("source", "find", "match", "branches", "open_markers", "start_search")
+    __slots__ = ("source", "find", "match", "branches", "open_markers", "start_search", "brief")
 
     def __init__(
         self,
@@ -162,14 +166,16 @@ class Matcher:
         compile_regex: Callable[[str], Any],
         open_markers: OpenMarkers | None,
         markers: Sequence[Marker],
+        brief: int = 0,
     ) -> None:
+        self.brief = brief
         self.source, self.branches, self.open_markers = source, branches, open_markers
         self.start_search: Find | None = None
         self.find: Find = find_nothing
         self.match: Find = find_nothing
         if source and lead is None:
             if compile_regex is re.compile:
-                self.find, self.match = compile_search(source, markers)
+                self.find, self.match = compile_search(source, markers, is_brief=brief > 0)
             else:
                 compiled = compile_regex(source)
                 self.find, self.match = compiled.search, compiled.match
@@ -178,32 +184,39 @@ class Matcher:
             self.match = compile_regex(self.source).match
 
 
-def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
+def matcher_of(config: Config, which: str, handlers: Handlers, closers: tuple[MissingCloser, ...] = ()) -> Matcher:
     """The matcher of a configuration, compiled when it is first asked for.
 
-    `which` names markers and input, such as "find whole". The markers are those that end free text ("find"), the same
-    with patterns that show a missing closing marker ("find_checked"), those at a place where no free text may stand
+    `which` names markers and input, such as "find whole". The markers are those that end free text ("find"), with the
+    patterns of `closers` that are missing, those at a place where no free text may stand
     ("match"), or those that may stand before free text only ("leading"). The input is complete ("whole"), complete and
     long ("long": `regex` is faster there than `re`), complete and read marker by marker ("single": the group before the
-    last one is the marker), still arriving ("partial"), or both ("single_partial").
+    last one is the marker), still arriving ("partial"), or both ("single_partial"). Of "whole", the first matcher is
+    `brief`.
     """
-    try:
-        return config.matchers[which]
-    except KeyError:
-        kind, mode = which.split()
-        found = config.matchers[which] = _compile(config, kind, mode, handlers)
-        return found
+    key = (which, closers) if closers else which
+    found: Matcher | None = config.matchers.get(key)
+    if found is None:
+        brief = _BRIEF_USES if which.endswith("whole") else 0
+        found = config.matchers[key] = _compile(config, which, handlers, closers, brief)
+    elif found.brief:
+        found.brief -= 1
+        if not found.brief:
+            found = config.matchers[key] = _compile(config, which, handlers, closers)
+    return found
 
 
-def _compile(config: Config, kind: str, mode: str, handlers: Handlers) -> Matcher:
-    finds = kind in ("find", "find_checked")
+def _compile(
+    config: Config, which: str, handlers: Handlers, closers: tuple[MissingCloser, ...], brief: int = 0
+) -> Matcher:
+    kind, mode = which.split()
+    finds = kind == "find"
     markers = _markers(config, kind)
     is_partial = mode.endswith("partial")
     writer = _Writer(config.automaton, handlers, anchored=not finds, sound=False, mode=mode)
-    room = 0 if is_partial or mode == "single" else _room(markers)
+    room = 0 if is_partial or brief or mode == "single" else _room(markers)
     trees = [writer.tree(t, (), room, _MAX_DEPTH) for t in markers]
     branches = [tree.source(writer.ignored) for tree in trees]
-    closers = config.missing_closers if kind == "find_checked" else ()
     branches += [writer.missing_closer(closer, config) for closer in closers]
     compile_regex = re.compile if mode in ("whole", "single") else compile_alike
     open_markers = None
@@ -215,7 +228,7 @@ def _compile(config: Config, kind: str, mode: str, handlers: Handlers) -> Matche
         open_markers = OpenMarkers(may_stay_open, others, mistaken) if may_stay_open else None
     searched = [*[t.terminal for t in markers], *closers]
     lead = None if finds else writer.ignored
-    found = Matcher("|".join(branches), writer.branches, lead, compile_regex, open_markers, searched)
+    found = Matcher("|".join(branches), writer.branches, lead, compile_regex, open_markers, searched, brief)
     if is_partial and finds:
         found.start_search = compile_start_search(searched)
     return found

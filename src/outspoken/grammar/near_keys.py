@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import near_miss_pattern
 from outspoken.patterns.spellings import without_conditions
 
@@ -15,7 +16,7 @@ from .near_openers import is_evidence
 from .tables import Terminal
 
 #: A key, its quotes and its colon as a grammar spells them, and the quote of a value.
-_KEY = re.compile(r"""(["'])(\w{4,})\1:(?: ?["'])?""")
+_KEY = lazy_pattern(r"""(["'])(\w{4,})\1:(?: ?["'])?""")
 #: The roles of values whose keys are read when the object ends.
 _READ_LATER = frozenset({"arguments", "tool_name"})
 #: What ends a key with the quote of its value. More white space may make it a sound one.

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from outspoken.patterns.near_miss import SHORT_MARKER, near_miss_pattern, near_misses
-from outspoken.patterns.spellings import look_ahead, spellings, without_conditions
+from outspoken.patterns.spellings import look_ahead, without_conditions
 
 from .automaton import Config, Transition
 from .tables import Terminal
@@ -98,7 +98,7 @@ def _beside_line_start(opener: Transition) -> list[Transition]:
 def written_forms(terminal: Terminal) -> list[str]:
     """How a marker is written without mistakes: as the grammar spells it, or as its pattern does."""
     written = terminal.canonical.strip()
-    return [written] if written else [text for spelling in spellings(terminal.regex) if (text := spelling.strip())]
+    return [written] if written else [text for spelling in terminal.spellings if (text := spelling.strip())]
 
 
 def all_forms(terminal: Terminal) -> list[str]:
@@ -107,7 +107,7 @@ def all_forms(terminal: Terminal) -> list[str]:
     What is as good as another form with one mistake is left out.
     """
     found = written_forms(terminal)
-    for spelling in spellings(terminal.regex):
+    for spelling in terminal.spellings:
         text = spelling.strip()
         is_other = len(text) >= _LEAST_OTHER and text[0] != '"' and "\\" not in text
         if is_other and len(found) < _MAX_FORMS and not any(_are_alike(text, form) for form in found):

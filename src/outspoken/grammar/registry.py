@@ -100,9 +100,9 @@ def add(name: str, text: str, path: Path, template: Template | None = None) -> s
             return name
         if known is not None or normalized(name) in _aliases(edition()):
             raise ValueError(f"another format is called `{name}`")
-        if normalized(name) == "auto":
-            raise GrammarError(str(path), "no format may be called `auto`: it means that the format is not known")
         made = compile_text(text, path)
+        if "auto" in map(normalized, (name, *made.header.aliases)):
+            raise GrammarError(str(path), "no format may be called `auto`: it means that the format is not known")
         if not _NAME.fullmatch(name):
             raise GrammarError(str(path), f"`{name}` is not a valid name: use a-z, 0-9 and _, and begin with a letter")
         _editions.append({**added, name: Added(text, path, made, template)})

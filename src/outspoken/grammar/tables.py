@@ -6,10 +6,12 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
+from outspoken.patterns.spellings import spellings
+
 from .header import Header
 
 #: Increase it when the meaning of the data below changes, so that no old compiled grammar is read.
-VERSION = 2
+VERSION = 3
 
 END = "$END"
 
@@ -23,7 +25,8 @@ class Terminal:
 
     `grows` says that a match at the end of the input so far may become longer with more input, `may_stay_open` that a
     match may still be incomplete when another terminal has matched within it. `first` holds the characters with which
-    a match may begin, or "" if it may begin with any.
+    a match may begin, or "" if it may begin with any. `spelled` are the texts that it stands for, None if nobody has
+    looked yet.
     """
 
     name: str
@@ -34,6 +37,12 @@ class Terminal:
     may_stay_open: bool
     priority: int
     first: str
+    spelled: tuple[str, ...] | None = None
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """The texts that the terminal stands for; see `patterns.spellings`."""
+        return spellings(self.regex) if self.spelled is None else self.spelled
 
 
 def order(terminal: Terminal) -> tuple[int, int, str]:
@@ -59,7 +68,8 @@ class Tables:
     rules that begin with the symbol that leads to state `s`, separated by spaces. `ignore` is the regular expression of
     what may stand between tokens, which also matches the empty text, or "". `sources` maps the files that the grammar
     was made from to their checksums. `symbol` is the start rule. `broken` holds the tables of the start rule for
-    damaged responses, or None.
+    damaged responses, or None. Made ahead of time are `survey`, what `survey.make_survey` finds, and `prompt`, the
+    place behind what the format's prompts end with: both as plain data, or None.
     """
 
     header: Header
@@ -72,6 +82,8 @@ class Tables:
     sources: dict[str, int]
     symbol: str = START
     broken: Tables | None = None
+    survey: dict[str, Any] | None = None
+    prompt: dict[str, Any] | None = None
 
     def to_json(self) -> str:
         """The tables as JSON text, the same for the same grammar on every machine."""
@@ -85,9 +97,11 @@ class Tables:
                 [t.name, t.short, t.regex, t.canonical, int(t.grows), int(t.may_stay_open), t.priority, t.first]
                 for t in self.terminals.values()
             ],
+            "spelled": [t.spellings for t in self.terminals.values()],
             "rules": [[r.name, r.short, r.size, r.order] for r in self.rules],
             **self._states(),
         }
+        data |= {"survey": self.survey, "prompt": self.prompt}
         if self.broken is not None:
             data["broken"] = {"start": self.broken.start, **self.broken._states()}
         lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in data.items()]
@@ -105,16 +119,16 @@ class Tables:
         found = cls(
             header=Header.from_data(data["header"]),
             terminals={
-                t[0]: Terminal(t[0], t[1], t[2], t[3], bool(t[4]), bool(t[5]), t[6], t[7]) for t in data["terminals"]
+                t[0]: Terminal(t[0], t[1], t[2], t[3], bool(t[4]), bool(t[5]), t[6], t[7], tuple(spelled))
+                for t, spelled in zip(data["terminals"], data["spelled"], strict=True)
             },
             rules=tuple(Rule(*r) for r in data["rules"]),
             ignore=data["ignore"],
             sources=data["sources"],
             **_read_states(data),
         )
-        if "broken" not in data:
-            return found
-        return replace(found, broken=replace(found, symbol=BROKEN, **_read_states(data["broken"])))
+        broken = replace(found, symbol=BROKEN, **_read_states(data["broken"])) if "broken" in data else None
+        return replace(found, broken=broken, survey=data["survey"], prompt=data["prompt"])
 
 
 def _read_states(data: dict[str, Any]) -> dict[str, Any]:

@@ -8,15 +8,17 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Literal
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import ValueMarkup, is_distinct_marker
 
 from .automaton import Automaton, Config, Transition
 from .near_openers import written_forms
+from .survey import ValueMarks, distinct_forms, survey
 
 #: A marker of several words that does not occur by chance.
-_PHRASE = re.compile(r"(?=.{12})\(?[A-Za-z]\w+,? \w")
+_PHRASE = lazy_pattern(r"(?=.{12})\(?[A-Za-z]\w+,? \w")
 #: How an object, a list of objects or a key of JSON begins.
-_STRUCTURE = re.compile(r"[{\"']|\[\s*[{\"']")
+_STRUCTURE = lazy_pattern(r"[{\"']|\[\s*[{\"']")
 
 
 @lru_cache(maxsize=2048)
@@ -24,9 +26,9 @@ def value_markup(value_end: Config) -> ValueMarkup:
     """What finds the end of a value in its text. The value leads to the configuration `value_end`."""
     closers, followers = set[str](), set[str]()
     for closer in value_end.strict_transitions()[2]:
-        closers |= _distinct(closer)
+        closers |= distinct_forms(closer)
         for step in closer.target.strict_transitions()[2]:
-            followers |= _distinct(step)
+            followers |= distinct_forms(step)
             for first, second in _behind_name(step):
                 closers |= first
                 followers |= second
@@ -38,7 +40,7 @@ def call_phrases(automaton: Automaton) -> list[str]:
     if not _has_bare_values(automaton):
         return []
     openers = [step for step in automaton.top_level_markers if not step.inserted]
-    return sorted({w for step in openers for w in _distinct(step) if _PHRASE.match(w)})
+    return sorted({w for step in openers for w in distinct_forms(step) if _PHRASE.match(w)})
 
 
 def _has_bare_values(automaton: Automaton) -> bool:
@@ -55,7 +57,7 @@ def _behind_name(opener: Transition) -> list[tuple[set[str], set[str]]]:
     """The markers that follow each other between the name of an argument and its value."""
     names = [step for step in opener.target.strict_transitions()[2] if step.terminal.short == "ARG_NAME"]
     ends = [step for name in names for step in name.target.strict_transitions()[2]]
-    pairs = [(_distinct(end), _distinct(step)) for end in ends for step in end.target.strict_transitions()[2]]
+    pairs = [(distinct_forms(end), distinct_forms(step)) for end in ends for step in end.target.strict_transitions()[2]]
     return [(first, second) for first, second in pairs if first and second]
 
 
@@ -139,8 +141,8 @@ class LooseMarkup:
         )
 
 
-_BEFORE = re.compile(r"[ \t\"'`(“«]\Z")
-_BEHIND = re.compile(r"[ \t][^\s<]|[\"'`),.;:”»]")
+_BEFORE = lazy_pattern(r"[ \t\"'`(“«]\Z")
+_BEHIND = lazy_pattern(r"[ \t][^\s<]|[\"'`),.;:”»]")
 
 
 def _is_mentioned(text: str, start: int, end: int) -> bool:
@@ -156,59 +158,31 @@ def loose_markup(value_end: Config) -> LooseMarkup:
     the marks of its quotation count in it.
     """
     automaton = value_end.automaton
-    marks = _value_marks(automaton)
-    openers, ends = marks.get(value_end.stack, (frozenset(), frozenset()))
-    if any(_is_longer(openers, ends, *others) for others in marks.values()):
+    marks = survey(automaton).value_marks
+    openers, ends, before = own = marks.get(value_end.stack, ValueMarks(frozenset(), frozenset(), frozenset()))
+    if any(_is_longer(own, others) for others in marks.values()):
         return LooseMarkup({*ends}, {form for form in openers if is_distinct_marker(form)})
     terminals = [terminal for terminal in automaton.tables.terminals.values() if terminal.short.startswith("_")]
     forms = {w for terminal in terminals for w in written_forms(terminal)}
     closers = closing_forms(automaton)
     distinct = {form for form in forms if is_distinct_marker(form) and not (form[:1] == '"' and form[-1:] in '":')}
     steps = [step for end in value_end.strict_transitions()[2] for step in end.target.strict_transitions()[2]]
-    followers = {form for step in steps for form in _distinct(step)} - closers
-    return LooseMarkup(distinct & closers, distinct - closers, ends, _marks_before(value_end), followers)
-
-
-_Forms = frozenset[str]
-
-
-@lru_cache(maxsize=256)
-def _value_marks(automaton: Automaton) -> dict[tuple[int, ...], tuple[_Forms, _Forms]]:
-    """The marks before and behind the bare values of a format, by the stack of the configuration behind the value."""
-    found = dict[tuple[int, ...], tuple[_Forms, _Forms]]()
-    for config in [*automaton.configs]:
-        for step in config.strict_transitions()[2]:
-            free = step.target.strict_transitions()[0]
-            if free is not None and free.terminal.short == "ARG_VALUE":
-                ends = {form for end in free.target.strict_transitions()[2] for form in _distinct(end)}
-                openers, _ = found.get(free.target.stack, (frozenset(), frozenset()))
-                found[free.target.stack] = openers | {*written_forms(step.terminal)}, frozenset(ends)
-    return found
-
-
-def _marks_before(value_end: Config) -> set[str]:
-    """What stands before a bare value, as it is rendered, if no value begins so: `="` or `: `, but not `>` or `:`."""
-    found = set[str]()
-    for config in [*value_end.automaton.configs]:
-        for step in config.strict_transitions()[2]:
-            free, mark = step.target.strict_transitions()[0], step.terminal.canonical.lstrip()
-            if free is not None and free.target.stack == value_end.stack and free.terminal.short == "ARG_VALUE":
-                found |= {mark} if len(mark.strip()) > 1 or mark[1:] == " " else set()
-    return found
+    followers = {form for step in steps for form in distinct_forms(step)} - closers
+    return LooseMarkup(distinct & closers, distinct - closers, ends, before, followers)
 
 
 @lru_cache(maxsize=256)
 def value_ends(automaton: Automaton) -> frozenset[str]:
     """The markers behind the bare values of a format."""
-    return frozenset({form.strip() for _, ends in _value_marks(automaton).values() for form in ends})
+    return frozenset({form.strip() for marks in survey(automaton).value_marks.values() for form in marks.ends})
 
 
-def _is_longer(openers: _Forms, ends: _Forms, other_openers: _Forms, other_ends: _Forms) -> bool:
+def _is_longer(marks: ValueMarks, others: ValueMarks) -> bool:
     """Is each mark of a value a longer form of a mark of another value?"""
     return (
-        bool(openers and ends)
-        and all(any(form != one and form.startswith(one) for one in other_openers) for form in openers)
-        and all(any(form != one and form.endswith(one) for one in other_ends) for form in ends)
+        bool(marks.openers and marks.ends)
+        and all(any(form != one and form.startswith(one) for one in others.openers) for form in marks.openers)
+        and all(any(form != one and form.endswith(one) for one in others.ends) for form in marks.ends)
     )
 
 
@@ -224,7 +198,3 @@ def opening_forms(automaton: Automaton) -> tuple[str, ...]:
     """The markers of a format that no other text has by chance, as they are written; brackets and keys are none."""
     forms = [form.strip() for t in automaton.tables.terminals.values() for form in written_forms(t)]
     return tuple(sorted({form for form in forms if is_distinct_marker(form) and not _STRUCTURE.match(form)}))
-
-
-def _distinct(step: Transition) -> set[str]:
-    return {w for w in written_forms(step.terminal) if is_distinct_marker(w) and not w.startswith('"')}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal, NamedTuple, TypeAlias
+
+from outspoken.patterns.lazy import lazy_pattern
 
 from .scanner import read_at
 from .tokens import CLOSERS, CLOSING, COMMAS, DATA, NAMES, OPENERS, SURROGATE, truncated_end
@@ -23,12 +24,12 @@ WEIGHTS = {
 EditChain: TypeAlias = "tuple[EditChain | None, int, int, str, str]"
 
 #: a comma and a key
-NEXT_MEMBER = re.compile(r"""\s*,\s*(?:"(?:[^"\\\n]|\\.){0,80}"|'[^'\\\n]{0,80}'|[A-Za-z_]\w{0,40})\s*:""")
+NEXT_MEMBER = lazy_pattern(r"""\s*,\s*(?:"(?:[^"\\\n]|\\.){0,80}"|'[^'\\\n]{0,80}'|[A-Za-z_]\w{0,40})\s*:""")
 #: nested brackets are not tried as a sound value, as each level would be read again
-_NESTED = re.compile(r"[\[{]\s*[\[{]")
+_NESTED = lazy_pattern(r"[\[{]\s*[\[{]")
 #: after so many brackets that were no sound values, no other one is tried: a try may read the whole text
 _MAX_UNSOUND = 300
-_COMMA = re.compile(r"\s*,")
+_COMMA = lazy_pattern(r"\s*,")
 
 _EXPECTED = {
     "E": "a value or `]`", "I": "a value", "V": "a value", "F": "a key or `}`", "K": "a key", "C": "`:`",

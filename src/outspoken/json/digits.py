@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from outspoken.patterns.lazy import lazy_pattern
+
 #: The repairs that may touch a number; the others change strings, white space or what the text cuts off.
 _TOUCHING = frozenset(
     {
@@ -17,8 +19,8 @@ _TOUCHING = frozenset(
     }
 )  # fmt: skip
 #: What a number may be made of, also where it is written as people write it.
-_WRITTEN = re.compile(r"[-+]?[\d.][\d.,_/%eE+\-]*")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_WRITTEN = lazy_pattern(r"[-+]?[\d.][\d.,_/%eE+\-]*")
+_STRING = lazy_pattern(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 def changes_number(text: str, start: int, end: int, after: str, code: str) -> bool:
@@ -38,9 +40,9 @@ def changes_number(text: str, start: int, end: int, after: str, code: str) -> bo
 
 
 #: What joins a string with another one, or with a name, in a program.
-_JOINED = re.compile(r"""["']\s*[+&]\s*["']""")
-_OPERATOR = re.compile(r"\s*[+&]\s*")
-_OPERATION = re.compile(r"\s*[+&]\s*[\w.()\[\]]+")
+_JOINED = lazy_pattern(r"""["']\s*[+&]\s*["']""")
+_OPERATOR = lazy_pattern(r"\s*[+&]\s*")
+_OPERATION = lazy_pattern(r"\s*[+&]\s*[\w.()\[\]]+")
 
 
 def computes_string(text: str, changes: Sequence[tuple[int, int, str, str]]) -> bool:

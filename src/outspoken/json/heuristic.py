@@ -9,6 +9,7 @@ import json
 import re
 from typing import Any, cast
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import RepairBudget
 
 from .scanner import depth_of, encodable_value
@@ -19,17 +20,17 @@ MAX_CHARS = 16 * 1024
 _MAX_QUOTES = 2_000
 _MAX_BRACKETS = 64
 
-_QUOTE = re.compile("[" + "".join(map(re.escape, sorted(set("".join(QUOTES) + "".join(QUOTES.values()))))) + "]")
-_BRACKET = re.compile(r"[(){}\[\]]")
+_QUOTE = lazy_pattern("[" + "".join(map(re.escape, sorted(set("".join(QUOTES) + "".join(QUOTES.values()))))) + "]")
+_BRACKET = lazy_pattern(r"[(){}\[\]]")
 _PAIRS = {")": "(", "}": "{", "]": "["}
 #: a sound string with punctuation on both sides
-_TOKEN = re.compile(rf"[{{\[,:]\s*({SOUND.pattern})(?=\s*[,:}}\]])")
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|[nrtbf])")
-_EMPTY = re.compile(r"\"\"|''|“”")
+_TOKEN = lazy_pattern(rf"[{{\[,:]\s*({SOUND.pattern})(?=\s*[,:}}\]])")
+_ESCAPE = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|[nrtbf])")
+_EMPTY = lazy_pattern(r"\"\"|''|“”")
 _WORDS = str.maketrans("", "", "_")
 #: Signs that are no part of JSON's notation, and may not be lost.
 _SIGNS = frozenset("!#$%&*<=>?@^|~")
-_KEY = re.compile(rf"({SOUND.pattern})\s*:")
+_KEY = lazy_pattern(rf"({SOUND.pattern})\s*:")
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "object": (dict,), "array": (list,), "string": (str,), "boolean": (bool,), "null": (type(None),),

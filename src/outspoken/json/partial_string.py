@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.events import ActionText, Event, PlacedActionText, PlacedText
 from outspoken.results.replies import Segment, Text
 
-_STOP = re.compile(r"['\"\\]")
+_STOP = lazy_pattern(r"['\"\\]")
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 _JSON_ESCAPES = {"\\": "\\", '"': '"', "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_CODE = re.compile(r"u[0-9a-fA-F]{0,4}")
+_CODE = lazy_pattern(r"u[0-9a-fA-F]{0,4}")
 #: the second half of a surrogate pair, or the beginning of its escape
-_LOW = re.compile(r"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]{0,2})?)?)?)?")
+_LOW = lazy_pattern(r"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]{0,2})?)?)?)?")
 
 
 class PartialString:

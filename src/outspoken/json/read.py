@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, cast
 from pydantic import BaseModel, Field
 from pydantic_core import from_json
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.arguments import check_optional, check_repair_limit, kind_of, text_of
 from outspoken.results.construct import FrozenModel, construct
 from outspoken.results.diagnostics import Diagnostic, Repair
@@ -35,9 +36,9 @@ from .tokens import TORN
 SchemaLike: TypeAlias = Mapping[str, Any] | type[BaseModel]
 
 #: a number or a `\u` escape that the text ends in
-_OPEN_END = re.compile(r"(?:[\[,:]\s*-?[0-9][0-9.eE+\-]*|\\u.{0,3})\Z", re.DOTALL)
+_OPEN_END = lazy_pattern(r"(?:[\[,:]\s*-?[0-9][0-9.eE+\-]*|\\u.{0,3})\Z", re.DOTALL)
 #: what a number holds that is too large for a float or longer than `_MAX_NUMBER`
-_HUGE_NUMBER = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{100}")
+_HUGE_NUMBER = lazy_pattern(r"[eE]\+?[0-9]{3}|[0-9]{100}")
 _MAX_NUMBER = 320
 
 #: what may stand between values

@@ -6,10 +6,10 @@ or the region is not read at all.
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import (
     CODES,
     LEVELS,
@@ -34,9 +34,9 @@ from .tokens import BLANK, DATA, SURROGATE, TORN, Change, string_changes
 _STRUCTURE, _HEURISTIC = LEVELS.index("structure"), LEVELS.index("heuristic")
 
 _BETWEEN = total_pattern(r"[ \t\r\n,;，；]*")
-_OPENER = re.compile(r"[{\[｛［【]")
-_SURPLUS_CLOSER = re.compile(r"\s*[}\]]")
-_SURPLUS = re.compile(r"[}\]｝］】\"'”]")
+_OPENER = lazy_pattern(r"[{\[｛［【]")
+_SURPLUS_CLOSER = lazy_pattern(r"\s*[}\]]")
+_SURPLUS = lazy_pattern(r"[}\]｝］】\"'”]")
 #: the cost of text behind a value that rules the reading out, and the cost of a surplus bracket there
 _BAD_REST = 100
 _SURPLUS_COST = 30
@@ -49,7 +49,7 @@ _COMPARED_TRUNCATED = 80
 _COMPARED_STRAY = 30
 #: the cost of a key that stands directly behind a string, and of one that the schema does not have
 _GLUED, _INVENTED = 60, 45
-_COLON_QUOTE = re.compile(r'\s*:\s*"')
+_COLON_QUOTE = lazy_pattern(r'\s*:\s*"')
 #: with these repairs, another reading of a truncated value may be complete
 _UNSURE = frozenset({"comment", "quote-style", "missing-comma", "missing-colon", "bare-value", "bare-key"})
 #: how many characters behind a value are searched for the rest of it

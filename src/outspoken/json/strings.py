@@ -14,6 +14,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import RepairBudget
 
 from .brackets import WalkState
@@ -33,24 +34,24 @@ _NAME = (
 )
 _COMMENT = r"(?:(?://|\#)[^\n]{0,200}\n\s{0,200}|/\*[^*]{0,200}\*/\s{0,200}){0,4}"
 #: what may follow the closing quote of a string
-_FOLLOW = re.compile(
+_FOLLOW = lazy_pattern(
     rf"\s{{0,200}}(?:(?:[,，]\s*{_COMMENT}|\n\s{{0,200}}){_NAME}|(?P<close>[,，]?\s{{0,200}}{_COMMENT}[}}\])｝］】])|(?P<comma>[,;，、])|(?P<colon>[:：=])"
     r"|(?P<end>\Z)|(?P<comment>//|\#|/\*))",
     re.DOTALL,
 )
-_LAST = re.compile(r"[\s}\])]{0,400}\Z")
+_LAST = lazy_pattern(r"[\s}\])]{0,400}\Z")
 #: where a string without a closing quote may end
-_LOST = re.compile(
+_LOST = lazy_pattern(
     r"""(?:(?<=[^\s"'`,:{\[])|(?<=\\"))(?:(?=[\s}\]]{0,40},\s{0,40}"(?P<name>[^"\\\n]{1,64})"\s*:)|(?=\n\s{0,40}"(?P<next>[^"\\\n]{1,64})"\s*:)"""
     r"""|(?P<item>(?=\s{0,40}(?:,\s{0,40}"|\n\s{0,40}[}\]])))|(?P<last>(?=[\s}\]]{1,40}\Z)))"""
 )
 #: a comma and a key, before the quote that closes the key
-_LOST_BEFORE = re.compile(r"""[^\s"'`,:{\[]\s*[,\n]\s*"([^"\\\n]{1,64})\Z""")
-_LOST_KEY = re.compile(r"[\w$][\w$ .\-]{0,40}(?=\s*:)")
-_PLAIN_KEY = re.compile(r"[\w$][\w$ .\-/@]{0,40}")
+_LOST_BEFORE = lazy_pattern(r"""[^\s"'`,:{\[]\s*[,\n]\s*"([^"\\\n]{1,64})\Z""")
+_LOST_KEY = lazy_pattern(r"[\w$][\w$ .\-]{0,40}(?=\s*:)")
+_PLAIN_KEY = lazy_pattern(r"[\w$][\w$ .\-/@]{0,40}")
 #: a key that has quotes inside
-_ONE_LINE = re.compile(r"[^\n:{}\[\]]*")
-_BRACKETS = re.compile(r"[(){}\[\]]")
+_ONE_LINE = lazy_pattern(r"[^\n:{}\[\]]*")
+_BRACKETS = lazy_pattern(r"[(){}\[\]]")
 _ENVELOPE = frozenset(
     ("name", "arguments", "parameters", "args", "id", "type", "function", "tool_calls", "input", "tool", "action")
 )

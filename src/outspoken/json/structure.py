@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import re
 
+from outspoken.patterns.lazy import lazy_pattern
+
 from . import tokens
 from .brackets import BracketRules, Stop, WalkOptions, WalkState
 from .scanner import BLANKS, total_pattern
 
 #: a comma and those behind it; only used at a comma
 _COMMAS = total_pattern(r"[,，、;；](?:[ \t\r\n]*[,，、;；])*")
-_ENDED = re.compile(r"\s*(?:[,}\]，｝］】]|\Z)")
-_KEYED = re.compile(r"\s*[:：]")
+_ENDED = lazy_pattern(r"\s*(?:[,}\]，｝］】]|\Z)")
+_KEYED = lazy_pattern(r"\s*[:：]")
 #: a key without quotes, and what begins its value
-_BARE_MEMBER = re.compile(r"[A-Za-z_]\w*\s*[:：]\s*(?:[\"'“‘＂{\[｛［【]|-?[0-9]|(?:[Tt]rue|[Ff]alse|null|None)\b)")
+_BARE_MEMBER = lazy_pattern(r"[A-Za-z_]\w*\s*[:：]\s*(?:[\"'“‘＂{\[｛［【]|-?[0-9]|(?:[Tt]rue|[Ff]alse|null|None)\b)")
 #: a key that lost its first quote
-_LOST_KEY = re.compile(r"[\w$][\w$ .\-]{0,40}\"(?=\s*:)")
-KEY_FIRST = re.compile(r'"(?:[^"\\\n]|\\.){0,80}"\s*:')
-_TRIPLE = re.compile(r"(?P<mark>\"\"\"|''')(?P<body>(?:\\.|[^\\])*?)(?P=mark)(?![\"'])(?=\s*(?:[,}\]:]|\Z))", re.DOTALL)
+_LOST_KEY = lazy_pattern(r"[\w$][\w$ .\-]{0,40}\"(?=\s*:)")
+KEY_FIRST = lazy_pattern(r'"(?:[^"\\\n]|\\.){0,80}"\s*:')
+_TRIPLE = lazy_pattern(
+    r"(?P<mark>\"\"\"|''')(?P<body>(?:\\.|[^\\])*?)(?P=mark)(?![\"'])(?=\s*(?:[,}\]:]|\Z))", re.DOTALL
+)
 
 
 class StructureWalk(BracketRules):

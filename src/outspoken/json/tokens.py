@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from outspoken.patterns.lazy import lazy_pattern
+
 #: spaces and marks that are not white space in JSON; ignored between tokens
 ODD_SPACE = "\f\v\x85\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
 #: the white space of JSON, other spaces, and comments
-BLANK = re.compile(
+BLANK = lazy_pattern(
     rf"[ \t\r\n]+|(?P<space>[{ODD_SPACE}]+)|(?P<comment>//[^\n\r]*|\#(?![0-9a-fA-F]{{3,8}}\b)[^\n\r]*|/\*.*?\*/)",
     re.DOTALL,
 )
@@ -21,43 +23,43 @@ CLOSERS = {"}": "}", "｝": "}", "]": "]", "］": "]", "】": "]", ")": ")", "�
 NAMES = str.maketrans("Dt", "})")
 CLOSING = {"}": "}", "D": "}", "]": "]", ")": "]", "t": "]"}
 COMMAS = {",": "", "，": "wide-punctuation", "、": "wide-punctuation", ";": "other-separator", "；": "other-separator"}
-COLON = re.compile(r":(?!=)|(?P<wide>：)|(?P<other>:=|=>|=|->)")
+COLON = lazy_pattern(r":(?!=)|(?P<wide>：)|(?P<other>:=|=>|=|->)")
 
 _END = r"(?=[ \t\r\n,:\]}/\#;)\x0c\x0b\xa0\u2000-\u200d\u3000\ufeff，、；｝］】）]|\Z)"
 _APART = _END.replace("[", '["{\\[', 1)
-STRICT = re.compile(
+STRICT = lazy_pattern(
     rf"(?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?){_APART}|(?P<word>true|false|null){_APART}"
 )
 #: the beginning of a literal or number that the text ends in
-CUT_SCALAR = re.compile(r"(?:[tTfFnNuI][A-Za-z]{0,8}|[-+]?[0-9]*\.?[0-9]*(?:[eE][-+]?[0-9]*)?)\Z")
-WORDS = re.compile(rf"(?:[+-]?[A-Za-z]+){_END}")
+CUT_SCALAR = lazy_pattern(r"(?:[tTfFnNuI][A-Za-z]{0,8}|[-+]?[0-9]*\.?[0-9]*(?:[eE][-+]?[0-9]*)?)\Z")
+WORDS = lazy_pattern(rf"(?:[+-]?[A-Za-z]+){_END}")
 LITERALS = {
     "True": "true", "False": "false", "None": "null", "TRUE": "true", "FALSE": "false", "NULL": "null",
     "undefined": "null",
 }  # fmt: skip
 NOT_FINITE = frozenset(sign + word for sign in ("", "+", "-") for word in ("NaN", "nan", "Infinity", "inf", "infinity"))
-LOOSE = re.compile(
+LOOSE = lazy_pattern(
     r"(?:[+-]?(?:0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?)"
     rf"|[-+－＋]?[0-9０-９]+(?:[.．][0-9０-９]+)?){_END}"
 )
-THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?(?=\s*[,}]\s*(?:[\"'}\]]|\Z)|\s*\}|\s*\Z)")
-ELLIPSIS = re.compile(r"(?:\.{3,}|…+)")
-BARE_KEY = re.compile(r"[^\W0-9][\w$.\-]*(?=\s*(?::(?!:)|：|=))|\$[\w$.\-]*(?=\s*:)|-?[0-9]+(?:\.[0-9]+)?(?=\s*:)")
+THOUSANDS = lazy_pattern(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?(?=\s*[,}]\s*(?:[\"'}\]]|\Z)|\s*\}|\s*\Z)")
+ELLIPSIS = lazy_pattern(r"(?:\.{3,}|…+)")
+BARE_KEY = lazy_pattern(r"[^\W0-9][\w$.\-]*(?=\s*(?::(?!:)|：|=))|\$[\w$.\-]*(?=\s*:)|-?[0-9]+(?:\.[0-9]+)?(?=\s*:)")
 #: the beginning of an object with members, or of a list
-DATA = re.compile(
+DATA = lazy_pattern(
     r"""[{｛]\s*(?:["'“＂][^\n"'”＂]{0,80}["'”＂]\s*[:：]|[A-Za-z_]\w*\s*[:：]|[}｝]|\Z)"""
     r"""|[\[［【]\s*(?:["'“＂{｛\[［【\-0-9\]］】]|(?:[Tt]rue|[Ff]alse|null|None)\b|\Z)"""
 )
 #: what text holds if it is the rest of a JSON value: a quote beside punctuation
-TORN = re.compile(r"""["'”＂]\s*[,:}\]，：｝］](?!\w)|[,:，：{\[]\s*["“＂]""")
+TORN = lazy_pattern(r"""["'”＂]\s*[,:}\]，：｝］](?!\w)|[,:，：{\[]\s*["“＂]""")
 #: a key without quotes whose colon is missing
-KEY_ALONE = re.compile(
+KEY_ALONE = lazy_pattern(
     r"[A-Za-z_]\w*(?=\s*[{\[｛［【]|\s*[\"'“‘＂](?!\s*:)|\s+(?:-?[0-9]|true\b|false\b|null\b|True\b|False\b|None\b))"
 )
 #: a word without quotes; a colon inside is part of it
 _WORD = r"[^\s,，:：{}\[\]()\"'`“”｛｝［］【】;；\#]{1,100}(?::(?=[^\s,{}\[\]\"'`“”])[^\s,，:：{}\[\]\"'`“”]+)*"
-BARE = re.compile(rf"\#?{_WORD}(?:[ \t]+{_WORD}){{0,20}}")
-BARE_END = re.compile(r"[ \t]*(?=[,，}｝\]］】\r\n;；]|\Z|//)")
+BARE = lazy_pattern(rf"\#?{_WORD}(?:[ \t]+{_WORD}){{0,20}}")
+BARE_END = lazy_pattern(r"[ \t]*(?=[,，}｝\]］】\r\n;；]|\Z|//)")
 
 _WIDE_DIGITS = str.maketrans("０１２３４５６７８９．－＋", "0123456789.-+")
 _MAX_DIGITS = 4000
@@ -97,21 +99,21 @@ _SOUND_ESCAPE = (
 )
 _PLAIN = '[^"\\\\\x00-\x1f\ud800-\udfff]*'
 #: a sound JSON string without lone surrogates
-SOUND = re.compile(f'"{_PLAIN}(?:{_SOUND_ESCAPE}{_PLAIN})*"')
+SOUND = lazy_pattern(f'"{_PLAIN}(?:{_SOUND_ESCAPE}{_PLAIN})*"')
 
 #: a lone surrogate
-SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = lazy_pattern("[\ud800-\udfff]")
 
-_ODD = re.compile(
+_ODD = lazy_pattern(
     f"{_SOUND_ESCAPE}|(?P<escape>\\\\)|(?P<control>[\x00-\x1f]+)|(?P<half>[\ud800-\udfff])|(?P<quote>[\"'`])"
 )
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
-_HEX = re.compile(r"\\x([0-9a-fA-F]{2})")
-_WIDE = re.compile(r"\\U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})")
-_BREAK = re.compile(r"\\(\r\n|\n|\r)")
+_SURROGATE_ESCAPE = lazy_pattern(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_HEX = lazy_pattern(r"\\x([0-9a-fA-F]{2})")
+_WIDE = lazy_pattern(r"\\U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})")
+_BREAK = lazy_pattern(r"\\(\r\n|\n|\r)")
 _CONTROLS = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
-_TAIL = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
-_HIGH = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
+_TAIL = lazy_pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
+_HIGH = lazy_pattern(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 
 
 def _closing(quotes: str) -> re.Pattern[str]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from outspoken.json.scanner import BLANKS, TotalPattern, decode, total_pattern
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import MarkupSearch
 
 from .coerce import escape, to_json
@@ -20,10 +21,10 @@ from .schema import ANY, SchemaView
 from .transcoder import Transcoder, overlap, search_mark
 
 _JSON_STRING = total_pattern(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
-_ESCAPE_BEGUN = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
+_ESCAPE_BEGUN = lazy_pattern(r"\\(?:u[0-9a-fA-F]{0,3})?")
 #: a bare value with this in it lacks a comma before the next key
-_NEXT_KEY = re.compile(r"\s[\w.$\-]+\s{0,9}:(?!//)")
-_PLAIN_KEY = re.compile(r"[\w.$\-]+")
+_NEXT_KEY = lazy_pattern(r"\s[\w.$\-]+\s{0,9}:(?!//)")
+_PLAIN_KEY = lazy_pattern(r"[\w.$\-]+")
 #: how many opening marks may be missing, and how many places are tried for each mark
 _MAX_UNOPENED, _MAX_PLACES = 8, 8
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 from json.encoder import encode_basestring
 from math import isfinite
 from typing import Any
 
 from outspoken.json.scanner import NotJsonError, decode, repeated_keys
+from outspoken.patterns.lazy import lazy_pattern
 
 _MAX_DEPTH = 128
 _MAX_DIGITS = 4000
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_INTEGRAL = re.compile(r"([+-]?[0-9]+)\.0+")
+_INTEGER = lazy_pattern(r"[+-]?[0-9]+")
+_INTEGRAL = lazy_pattern(r"([+-]?[0-9]+)\.0+")
 #: `010` is none: it is a number in another base, or a code that is made of digits
-_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_NUMBER_BEGUN = re.compile(r"[+-]?[0-9.]*(?:[eE][+-]?[0-9]*)?")
+_NUMBER = lazy_pattern(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_JSON_NUMBER = lazy_pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER_BEGUN = lazy_pattern(r"[+-]?[0-9.]*(?:[eE][+-]?[0-9]*)?")
 
 _BOOLEANS = {"true": True, "false": False}
 _NULLS = frozenset({"null", "none"})

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from outspoken.json.scanner import NotJsonError, depth_of, encodable_value, finite, repeated_keys, scan_once
+from outspoken.patterns.lazy import lazy_pattern
 
 _BLANK = r"[ \t\f]*"
 _SPACE = r"[ \t\f\r\n]*"
@@ -31,8 +32,8 @@ def _token(space: str, after: str) -> re.Pattern[str]:
     return re.compile(f"{space}(?:{_PLAIN}(?={after})|{others})")
 
 
-_SIMPLE = re.compile(_PLAIN + _TAIL)
-_ENDED = re.compile(_TAIL)
+_SIMPLE = lazy_pattern(_PLAIN + _TAIL)
+_ENDED = lazy_pattern(_TAIL)
 
 
 class _Patterns(NamedTuple):
@@ -240,8 +241,8 @@ def _key(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-_BRACKETS = re.compile(r"['\"()\[\]{}]")
-_STOPS = re.compile(r"['\"()\[\]{},\r\n]")
+_BRACKETS = lazy_pattern(r"['\"()\[\]{}]")
+_STOPS = lazy_pattern(r"['\"()\[\]{},\r\n]")
 _INSIDE = {"'": re.compile(r"['\\]"), '"': re.compile(r'["\\]')}
 
 

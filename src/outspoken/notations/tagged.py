@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from outspoken.patterns.lazy import lazy_pattern
+
 from .coerce import escape, fits, to_json
 from .schema import SchemaView
 from .transcoder import Transcoder, overlap, search_mark
@@ -19,8 +21,8 @@ from .transcoder import Transcoder, overlap, search_mark
 _ITEM = "item"
 _BLANK = " \t\r\n\f"
 _NAME = r"[^\s<>/]{1,128}"
-_WHOLE_NAME = re.compile(_NAME)
-_TAG_BEGUN = re.compile(r"(?:<(?:/?[^\s<>/]{0,128})?)?")
+_WHOLE_NAME = lazy_pattern(_NAME)
+_TAG_BEGUN = lazy_pattern(r"(?:<(?:/?[^\s<>/]{0,128})?)?")
 
 
 @lru_cache(maxsize=64)

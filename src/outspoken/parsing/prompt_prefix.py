@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import re
 from copy import copy
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from outspoken.engine.parser import AutomatonParser, Checkpoint
+from outspoken.engine.state import ParserState
+from outspoken.engine.text_buffer import TextBuffer
+from outspoken.grammar.automaton import Automaton
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import OpenNode
 
 #: A tag at the end of a prompt, and how much of the prompt is searched for it.
-_LAST_TAG = re.compile(r"<[^<>\s]{1,80}>\s*\Z")
+_LAST_TAG = lazy_pattern(r"<[^<>\s]{1,80}>\s*\Z")
 _LONGEST_TAG = 120
+#: The fields of a text and of a parser's state that a checkpoint continues from.
+_TEXT = ("text", "chunks", "base", "pos", "scan", "length", "origin")
+_TRIMS = ("trims", "leading_trims")
+_STATE = ("before_text", "after_marker", "skips_blank", *_TRIMS)
 #: What may be copied with a node.
 _PLAIN = (str, int, frozenset, type(None))
 
@@ -76,6 +84,36 @@ class PromptState(NamedTuple):
         if not all(isinstance(value, _PLAIN) for value in values):
             return None
         return cls(checkpoint, [copy(node) for node in builder.nodes], builder.output.position)
+
+    @classmethod
+    def from_data(cls, automaton: Automaton, data: dict[str, Any]) -> PromptState:
+        """The inverse of `to_data`, for one of the automata of the same grammar."""
+        text, state = TextBuffer(), ParserState(automaton, automaton.config(tuple(data["stack"])), data["opener_at"])
+        for name, value in data["text"].items():
+            setattr(text, name, value)
+        for name, value in data["state"].items():
+            setattr(state, name, frozenset(value) if name in _TRIMS else value)
+        nodes = [OpenNode() for _ in data["nodes"]]
+        for node, values in zip(nodes, data["nodes"], strict=True):
+            vars(node).update(values)
+        return cls(Checkpoint(text, state, data["holds_blank"]), nodes, tuple(data["position"]))
+
+    def to_data(self) -> dict[str, Any] | None:
+        """The state as plain data; None if a node holds what is none."""
+        text, state, holds_blank = self.checkpoint
+        nodes = [vars(node) for node in self.nodes]
+        if any(isinstance(value, frozenset) for node in nodes for value in node.values()):
+            return None
+        found = {name: getattr(state, name) for name in _STATE}
+        return {
+            "stack": [*state.config.stack],
+            "opener_at": state.opener_at,
+            "text": {name: getattr(text, name) for name in _TEXT},
+            "state": {name: sorted(value) if name in _TRIMS else value for name, value in found.items()},
+            "holds_blank": holds_blank,
+            "nodes": nodes,
+            "position": [*self.position],
+        }
 
     def restore(self, parser: AutomatonParser, builder: Builder) -> None:
         """Bring a new parser and a new builder to the place behind the prompt."""

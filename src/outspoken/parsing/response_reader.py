@@ -21,7 +21,7 @@ from outspoken.results.held import HeldReason
 from outspoken.results.message_text import ForwardText
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reasoning, Reply, Text
-from outspoken.results.settings import Settings
+from outspoken.results.settings import DEFAULT, Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.call_shapes import call_shapes
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
@@ -119,6 +119,9 @@ class ResponseReader:
     def _read_usual_prefix(self, parser: AutomatonParser, prefix: str) -> None:
         """Read what the format's prompts end with; the place behind it is kept with the automaton."""
         automaton, builder = self._automaton, self._builder
+        prompt = automaton.tables.prompt
+        if automaton.prompt_state is None and prompt is not None:
+            automaton.prompt_state = PromptState.from_data(automaton, prompt)
         if automaton.prompt_state:
             automaton.prompt_state.restore(parser, builder)
             return
@@ -320,3 +323,19 @@ def read_embedded(context: Context, text: str, raw: str, start: int) -> Embedded
     options = ReadOptions(format, None, limit, "keep", settings, page, given)
     reply = ResponseReader(options, "").read(text, "stop")
     return embedded_actions(reply, text, raw, start)
+
+
+def prompt_data(automaton: Automaton) -> dict[str, Any] | None:
+    """The place behind what a format's prompts end with, as plain data; None if there is nothing, or it cannot be kept.
+
+    Formats that are being compiled have no entry in the registry yet.
+    """
+    header = automaton.tables.header
+    if not header.opened or after_anchor(header.opened, header.anchor) != header.opened:
+        return None
+    builder = Builder(ReplyState(Context(header, None, DEFAULT, "heuristic", read_embedded), None))
+    parser = AutomatonParser(automaton, builder, TextBuffer(-len(header.opened)))
+    parser.feed(header.opened)
+    builder.discard_prompt()
+    state = PromptState.of(parser, builder)
+    return state and state.to_data()

@@ -14,11 +14,12 @@ from string import ascii_letters
 from typing import Any
 
 from .arriving import while_arriving
+from .lazy import lazy_pattern
 
 #: What may have another meaning, and what tells whether case is ignored: escapes, classes and groups.
-_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?i:|[()iI]", re.DOTALL)
-_CATEGORY = re.compile(r"\\[sSwWdD]")
-_IN_CLASS = re.compile(r"\\.|[\[&|~]", re.DOTALL)
+_TOKEN = lazy_pattern(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?i:|[()iI]", re.DOTALL)
+_CATEGORY = lazy_pattern(r"\\[sSwWdD]")
+_IN_CLASS = lazy_pattern(r"\\.|[\[&|~]", re.DOTALL)
 #: What `re` takes for an `i` if it ignores case, and all letters that are or become a letter of ASCII.
 _CASES_OF_I = "iI\u0130\u0131"
 _CASES = f"{ascii_letters}\u0130\u0131\u017f\u212a"

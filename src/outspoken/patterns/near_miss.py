@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from .lazy import lazy_pattern
+
 #: A marker of at least this length may have two mistakes, a shorter one has one at most.
 LONG_MARKER = 12
 #: A marker that is shorter than this is recognised only where it is intact.
 SHORT_MARKER = 4
 #: Words alone, which are no markup.
-_WORDS = re.compile(r"[\w\s:.\-]+")
+_WORDS = lazy_pattern(r"[\w\s:.\-]+")
 #: No mistake adds a line break or the mark that opens a quotation, or puts one in the place of a character.
 _ANY, _NEVER = r"[^\n“‘«]", "\n“‘«"
 #: What may be in the place of the last character: neither white space, nor the first letter of a word, or the mark that

@@ -7,9 +7,11 @@ from bisect import bisect_right
 from functools import cached_property
 from operator import itemgetter
 
+from .lazy import lazy_pattern
+
 QUOTES = tuple("\"'`“”‘’«»")
 #: A line that opens or closes a block of code, or a span of code on one line.
-_CODE = re.compile(r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|`(?<!``)[^`\n]{1,1000}`(?!`)", re.MULTILINE)
+_CODE = lazy_pattern(r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|`(?<!``)[^`\n]{1,1000}`(?!`)", re.MULTILINE)
 
 
 class ShownPlaces:

@@ -13,6 +13,8 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from .lazy import lazy_pattern
+
 _NEW = sys.version_info >= (3, 11)
 sre_constants: Any = import_module("re._constants" if _NEW else "sre_constants")
 sre_parser: Any = import_module("re._parser" if _NEW else "sre_parse")
@@ -153,7 +155,7 @@ def _class(items: Any) -> Chars:
 
 
 #: An escape, a class, an empty group or the parenthesis of a capturing group.
-_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\)|\((?!\?)", re.DOTALL)
+_TOKEN = lazy_pattern(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\)|\((?!\?)", re.DOTALL)
 
 
 def without_groups(pattern: str) -> str:

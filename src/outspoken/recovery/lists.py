@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import re
 from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from typing import NamedTuple
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.vocabulary import CALLS, JSON_FIRST
 from outspoken.json.scanner import BracketCounter, total_pattern
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit
 
 from . import costs
@@ -26,8 +26,8 @@ _MAX_GAP = 40
 #: No more configurations than this are searched for the end of an entry.
 _MAX_CONFIGS = 300
 #: Where the next entry begins, if the brackets of the one before it are damaged.
-_NEXT_ENTRY = re.compile(r"\}(?=\s*,\s*\{|\s*\]\s*(?:[}\]<`]|\Z))")
-_NEXT_COMMA = re.compile(r"\s*[,\]]")
+_NEXT_ENTRY = lazy_pattern(r"\}(?=\s*,\s*\{|\s*\]\s*(?:[}\]<`]|\Z))")
+_NEXT_COMMA = lazy_pattern(r"\s*[,\]]")
 
 
 class ListPlace(NamedTuple):

@@ -12,17 +12,19 @@ from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.lenient_rules import begins_with_newline
+from outspoken.grammar.survey import survey
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST, SPELLED_VALUES
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import mistakes_allowed
-from outspoken.patterns.spellings import spellings, without_conditions
+from outspoken.patterns.spellings import without_conditions
 
 from .near_markers import NearMarkers, find_near, without_parts
 
 #: A marker of at most this length is punctuation, which is too common to be evidence.
 PUNCTUATION_LENGTH = 2
 #: A bracket that may begin JSON: at the beginning of a line, or behind other JSON.
-_BRACKET = re.compile(r"(?:\A|\n|[}\],]\s{0,3})([\[{])")
+_BRACKET = lazy_pattern(r"(?:\A|\n|[}\],]\s{0,3})([\[{])")
 #: How far behind the bracket of a call one of its keys stands at most.
 _NEAR_KEY = 120
 
@@ -75,27 +77,80 @@ def marker_spellings(terminal: Terminal) -> tuple[str, ...]:
     """The spellings of a marker."""
     found = [terminal.canonical] if terminal.canonical else []
     if terminal.short.startswith("_"):
-        found += spellings(terminal.regex)
+        found += terminal.spellings
     return tuple(dict.fromkeys([text.strip() for text in found if text.strip()]))
 
 
-class MarkerLexer(NamedTuple):
+class MarkerLexer:
     """Finds the markers of a format.
 
-    `marker` finds the next one. `call_key` finds a JSON key that only calls have, in any quotes. `keys` are the JSON
-    keys that the grammar knows, each with whether the arguments of a call are its value. `has_json` says that the
-    grammar has embedded JSON values; their punctuation is not inserted piece by piece. `spellings` are those of which
-    near misses are found, each with the white space before it that may belong to it; `marks` are those in values.
-    `opens_bare` says that a bracket alone may open a call.
+    `has_json` says that the grammar has embedded JSON values; their punctuation is not inserted piece by piece.
+    `spellings` are those of which near misses are found, each with the white space before it that may belong to it;
+    `marks` are those in values. `opens_bare` says that a bracket alone may open a call. `keys` are the JSON keys that
+    the grammar knows, each with whether the arguments of a call are its value.
     """
 
-    marker: re.Pattern[str]
-    has_json: bool
-    call_key: re.Pattern[str]
-    keys: dict[str, bool]
-    spellings: dict[str, frozenset[str]]
-    marks: frozenset[str]
-    opens_bare: bool
+    def __init__(self, automaton: Automaton) -> None:
+        terminals = automaton.tables.terminals.values()
+        self._automaton = automaton
+        self.has_json = any(t.short in JSON_FIRST for t in terminals)
+        self.marks = frozenset([t.canonical for t in terminals if t.short in SPELLED_VALUES])
+
+    @cached_property
+    def keys(self) -> dict[str, bool]:
+        return survey(self._automaton).keys
+
+    @cached_property
+    def opens_bare(self) -> bool:
+        return any(t.terminal.canonical.strip() in ("{", "[") for t in self._automaton.top_level_markers)
+
+    @cached_property
+    def call_key(self) -> re.Pattern[str]:
+        """Finds a JSON key that only calls have, in any quotes."""
+        key = "|".join(map(re.escape, self.keys)) or "(?!)"
+        return re.compile(rf"""["'“＂`]?(?:{key})["'”＂`]?\s{{0,9}}[:：=]""")
+
+    @cached_property
+    def spellings(self) -> dict[str, frozenset[str]]:
+        near: dict[str, frozenset[str]] = {mark: frozenset[str]() for mark in self.marks if mistakes_allowed(mark)}
+        for terminal in self._terminals:
+            for spelling in marker_spellings(terminal):
+                if mistakes_allowed(spelling):
+                    near[spelling] = near.get(spelling, frozenset()) | leading_space(terminal)
+        return near
+
+    @cached_property
+    def marker(self) -> re.Pattern[str]:
+        """Finds the next marker."""
+        sources: dict[str, int] = {}
+        for terminal in self._terminals:
+            written = terminal.canonical.strip()
+            lead = r"(?:\n|)" if begins_with_newline(terminal) else ""
+            may_be_word = not terminal.first or "w" in terminal.first
+            if not may_be_word or re.fullmatch(terminal.regex, "word") is None:
+                sources[terminal.regex] = 1000 + len(terminal.regex)
+            if len(written) > PUNCTUATION_LENGTH:
+                sources.setdefault(lead + re.escape(written), 500 + len(written))
+        if self.has_json:  # a bracket is an opening marker also where what makes it one has a mistake
+            brackets = [t for t in self._automaton.top_level_markers if t.replaces and t.inserted.strip() in ("{", "[")]
+            sources.update({step.terminal.regex: 1 for step in brackets})
+        ordered = sorted(sources, key=lambda source: -sources[source])
+        return re.compile("|".join([f"(?:{source})" for source in ordered]) or "(?!)")
+
+    @cached_property
+    def _terminals(self) -> list[Terminal]:
+        """The terminals that are looked for: markers that are more than punctuation, or stand outside of segments."""
+        outside = {t.terminal.name for t in self._automaton.top_level_markers}
+        found = list[Terminal]()
+        for terminal in self._automaton.tables.terminals.values():
+            written = terminal.canonical.strip()
+            if terminal.short in FREE_TEXT | EMBEDDED_VALUES or not terminal.short.startswith("_"):
+                continue
+            if len(written or terminal.regex) <= PUNCTUATION_LENGTH and terminal.name not in outside:
+                continue
+            if not (self.has_json and _is_json_key(terminal)):
+                found.append(terminal)
+        return found
 
     def tokens(self, text: str, limit: int) -> tuple[list[Token], NearMarkers] | None:
         """The tokens of a text, and the near misses in it; None if there are more than `limit` tokens."""
@@ -125,54 +180,13 @@ class MarkerLexer(NamedTuple):
 @lru_cache(maxsize=256)
 def marker_lexer(automaton: Automaton) -> MarkerLexer:
     """The marker lexer of a format."""
-    outside = {t.terminal.name for t in automaton.top_level_markers}
-    terminals = automaton.tables.terminals.values()
-    has_json = any(t.short in JSON_FIRST for t in terminals)
-    sources: dict[str, int] = {}
-    marks = frozenset([t.canonical for t in terminals if t.short in SPELLED_VALUES])
-    near: dict[str, frozenset[str]] = {mark: frozenset[str]() for mark in marks if mistakes_allowed(mark)}
-    for terminal in terminals:
-        written = terminal.canonical.strip()
-        if terminal.short in FREE_TEXT | EMBEDDED_VALUES or not terminal.short.startswith("_"):
-            continue
-        if len(written or terminal.regex) <= PUNCTUATION_LENGTH and terminal.name not in outside:
-            continue
-        if has_json and _is_json_key(terminal):
-            continue
-        lead = r"(?:\n|)" if begins_with_newline(terminal) else ""
-        if re.fullmatch(terminal.regex, "word") is None:
-            sources[terminal.regex] = 1000 + len(terminal.regex)
-        if len(written) > PUNCTUATION_LENGTH:
-            sources.setdefault(lead + re.escape(written), 500 + len(written))
-        for spelling in marker_spellings(terminal):
-            if mistakes_allowed(spelling):
-                near[spelling] = near.get(spelling, frozenset()) | leading_space(terminal)
-    if has_json:  # a bracket is an opening marker also where what makes it one has a mistake
-        brackets = [t for t in automaton.top_level_markers if t.replaces and t.inserted.strip() in ("{", "[")]
-        sources.update({step.terminal.regex: 1 for step in brackets})
-    keys = _json_keys(automaton)
-    opens_bare = any(t.terminal.canonical.strip() in ("{", "[") for t in automaton.top_level_markers)
-    ordered = sorted(sources, key=lambda source: -sources[source])
-    marker = "|".join([f"(?:{source})" for source in ordered]) or "(?!)"
-    key = "|".join(map(re.escape, keys)) or "(?!)"
-    call_key = re.compile(rf"""["'“＂`]?(?:{key})["'”＂`]?\s{{0,9}}[:：=]""")
-    return MarkerLexer(re.compile(marker), has_json, call_key, keys, near, marks, opens_bare)
+    return MarkerLexer(automaton)
 
 
 def _is_json_key(terminal: Terminal) -> bool:
     """Is a marker a key of a JSON object?"""
-    written = terminal.canonical.strip() or next(iter(spellings(terminal.regex)), "")
+    written = terminal.canonical.strip() or next(iter(terminal.spellings), "")
     return (written.startswith('"') and written.endswith(":")) or terminal.regex.startswith('"(?:')
-
-
-def _json_keys(automaton: Automaton) -> dict[str, bool]:
-    found: dict[str, bool] = {}
-    for step in [step for config in automaton.configs for step in config.markers]:
-        written = step.terminal.canonical.strip()
-        if written.startswith('"') and written.endswith('":'):
-            key, has_arguments = written[1:-2], any(value.role == "arguments" for value in step.target.embedded)
-            found[key] = found.get(key, False) or has_arguments
-    return dict(sorted(found.items()))
 
 
 def token_starts(tokens: list[Token], text: str) -> dict[int, Token]:

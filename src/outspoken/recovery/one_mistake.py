@@ -7,13 +7,13 @@ the value, so that nothing but the edit differs from what stands in the text.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from outspoken.json.digits import changes_number
 from outspoken.json.scanner import UNSOUND, read_at, scan_once
 from outspoken.notations.tools import Tools
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import CODES, Edit, RepairBudget, RepairedValue
 
 from .costs import MISSING_MARKER
@@ -24,11 +24,22 @@ _MAX_LENGTH = 8000
 _MAX_BRACKETS = 40
 #: How many tokens before the mistake may hold it.
 _TOKENS_BEFORE = 4
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[\w.+\-]+|\S')
+_TOKEN = lazy_pattern(r'"(?:[^"\\\n]|\\.)*"?|[\w.+\-]+|\S')
 #: A string at the end of a text, white space aside.
-_LAST_STRING = re.compile(r'"([^"\\\n]{1,200})"\s{0,20}\Z')
-_KEY_END = re.compile(r"\s*:")
-_WORD_EDGE = re.compile(r"\b")
+_LAST_STRING = lazy_pattern(r'"([^"\\\n]{1,200})"\s{0,20}\Z')
+_KEY_END = lazy_pattern(r"\s*:")
+#: The decoder's messages about a single character.
+_DECIDED = (
+    "Expecting ',' delimiter",
+    "Expecting ':' delimiter",
+    "Expecting property name",
+    "Invalid control character",
+)
+#: What goes on with a number if digits follow.
+_IN_NUMBER = frozenset(".eE")
+_CLOSED = lazy_pattern(r'"(?:[^"\\]|\\.)*"')
+_SPACE = " \t\n\r"
+_WORD_EDGE = lazy_pattern(r"\b")
 _DELETED = {",": "extra-comma", ":": "extra-colon", "}": "extra-closer", "]": "extra-closer", '"': "stray-quote"}
 _INSERTED = {
     ",": "missing-comma", ":": "missing-colon", "}": "missing-closer", "]": "missing-closer", "{": "missing-opener",
@@ -56,14 +67,17 @@ def with_one_edit(text: str, at: int, max_depth: int, budget: RepairBudget, *, q
     With `quotes`, a quote may be missing. Values that are equal are listed once.
     """
     piece = text[at : at + _MAX_LENGTH]
-    mistake = _mistake(piece)
+    mistake, is_decided = _mistake(piece)
     if mistake is None:
         return []
+    strings = _strings(piece, mistake)
     found: dict[str, OneEdit] = {}
     for start, end, after in dict.fromkeys(_edits(piece, mistake, quotes=quotes)):
         budget.steps -= 1 + len(piece) // 64
         if budget.steps < 0:
             break
+        if not _may_help(piece, (start, end, after), mistake, strings, is_decided=is_decided):
+            continue
         edited = piece[:start] + after + piece[end:]
         read = read_at(edited, 0, max_depth)
         if read is None or read[1] < min(mistake, start) or read[1] <= start:
@@ -92,7 +106,7 @@ def with_key(text: str, at: int, max_depth: int, keys: CallKeys, tools: Tools | 
     The name is that of a tool, and the arguments are an object.
     """
     piece = text[at : at + _MAX_LENGTH]
-    mistake = _mistake(piece)
+    mistake, _ = _mistake(piece)
     if mistake is None:
         return []
     start = len(piece) - len(piece[mistake:].lstrip())
@@ -109,17 +123,57 @@ def with_key(text: str, at: int, max_depth: int, keys: CallKeys, tools: Tools | 
     return [OneEdit(_repaired(read, at, edit), MISSING_MARKER) for read, edit in edits]
 
 
-def _mistake(piece: str) -> int | None:
-    """Where the decoder stops; None if the value is sound."""
+def _mistake(piece: str) -> tuple[int | None, bool]:
+    """Where the decoder stops, and whether no later character matters for that; None if the value is sound."""
     try:
         scan_once(piece, 0)
     except json.JSONDecodeError as error:
-        return error.pos
+        is_in_number = piece[error.pos : error.pos + 1] in _IN_NUMBER
+        return error.pos, error.msg.startswith(_DECIDED) and not is_in_number
     except StopIteration as stop:
-        return stop.value
+        return stop.value, False
     except UNSOUND:
-        return None
-    return None
+        pass
+    return None, False
+
+
+def _may_help(
+    piece: str, edit: tuple[int, int, str], mistake: int, strings: Sequence[tuple[int, int]], *, is_decided: bool
+) -> bool:
+    """May a value be sound with an edit? Most edits are refused without decoding it.
+
+    The decoder has accepted what is before the `mistake`, where it `is_decided` that it stops, and the `strings` there.
+    """
+    start, end, after = edit
+    if start > mistake:
+        return not is_decided
+    inside = next((string for string in strings if string[0] < start < string[1]), None)
+    if inside is not None:
+        is_plain = not {'"', "\\"} & {*after, *piece[max(start - 1, 0) : end]}
+        return not (is_decided and is_plain and end < min(inside[1], mistake))
+    before, behind = piece[:start].rstrip(_SPACE)[-1:], piece[end:].lstrip(_SPACE)[:1]
+    if _never_follows(before, after.lstrip(_SPACE)[:1] or behind):
+        return False
+    return after not in ("{", "[", ",", ":") or not _never_follows(after, behind)
+
+
+def _strings(piece: str, mistake: int) -> list[tuple[int, int]]:
+    """The strings before a mistake. One that is open there has no end."""
+    found = [match for match in _TOKEN.finditer(piece, 0, mistake) if match[0][0] == '"']
+    return [(match.start(), match.end() if _CLOSED.fullmatch(match[0]) else len(piece) + 1) for match in found]
+
+
+def _never_follows(before: str, behind: str) -> bool:
+    """Does JSON never have two characters next to each other, white space aside? The first is no part of a string."""
+    if not before or not behind:
+        return False
+    if before == "{":
+        return behind not in '"}'
+    if before in "[,:":
+        return behind in ",:}" or (behind == "]" and before != "[")
+    if before in '}]"':
+        return behind not in ",:}]" or (behind == ":" and before != '"')
+    return behind in '{["'
 
 
 def _edits(piece: str, mistake: int, *, quotes: bool) -> Iterator[tuple[int, int, str]]:

@@ -9,6 +9,7 @@ from typing import Any
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.scanner import read_at
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.spellings import without_conditions
 from outspoken.results.edits import Edit, RepairedValue
 from outspoken.semantics.keys import ARGUMENTS_KEYS, NAME_KEYS, meant
@@ -17,10 +18,10 @@ from .marker_lexer import marker_forms
 from .one_mistake import CallKeys
 from .path import BLANK, RecoveryStep
 
-_KEY = re.compile(r'"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:')
+_KEY = lazy_pattern(r'"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:')
 
 #: A repaired name that holds this has taken in what follows the name.
-_IN_NO_NAME = re.compile(r'["{}\[\]\n]')
+_IN_NO_NAME = lazy_pattern(r'["{}\[\]\n]')
 
 
 def read_repaired(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from outspoken.grammar.automaton import Config, Transition
@@ -13,6 +12,7 @@ from outspoken.json.scanner import BracketCounter
 from outspoken.notations.interface import MarkedNotation, Notation, notation_of
 from outspoken.notations.schema import ANY, SchemaView
 from outspoken.notations.tools import schema_view_of
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit, RepairedValue
 
 from . import costs
@@ -28,14 +28,14 @@ _MAX_NEAR_MARKS = 6
 #: In a text that is longer than this, fewer ends are tried.
 _FAR = 20_000
 #: A literal that is a string, a number or a word.
-_LITERAL = re.compile(
+_LITERAL = lazy_pattern(
     r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|-?\d+(?:\.\d+)?\b|\b(?:True|False|None|true|false|null)\b"""
 )
-_CLOSERS = re.compile(r"[}\]]")
+_CLOSERS = lazy_pattern(r"[}\]]")
 #: Brackets behind a value that close nothing.
-_SURPLUS = re.compile(r"\s*[}\]]")
+_SURPLUS = lazy_pattern(r"\s*[}\]]")
 #: A comma, and the beginning of an object or a string.
-_NEXT_VALUE = re.compile(r"\s{0,20},\s{0,20}[{\"]")
+_NEXT_VALUE = lazy_pattern(r"\s{0,20},\s{0,20}[{\"]")
 #: Characters that are not dropped beside a value: they may be a part of it.
 _SIGNIFICANT = SIGNIFICANT | {":"}
 

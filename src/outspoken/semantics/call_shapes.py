@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.near_openers import written_forms
+from outspoken.grammar.survey import survey
 from outspoken.grammar.value_markup import closing_forms
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import is_distinct_marker
@@ -36,18 +37,10 @@ class CallShapes(NamedTuple):
     closers: frozenset[str]
 
 
-@lru_cache(maxsize=256)
 def call_shapes(automaton: Automaton) -> CallShapes:
     """What a format writes before and behind the names of its calls, white space aside."""
-    openers, behind = dict[str, None](), dict[str, None]()
-    for config in automaton.configs:
-        for opener in config.strict_transitions()[2]:
-            for name in opener.target.strict_transitions()[2]:
-                if name.terminal.short == "TOOL_NAME":
-                    openers |= dict.fromkeys(written_forms(opener.terminal))
-                    ends = [end.terminal for end in name.target.strict_transitions()[2]]
-                    behind |= dict.fromkeys([form for end in ends for form in written_forms(end)])
-    return CallShapes(tuple(openers), tuple(behind), closing_forms(automaton))
+    found = survey(automaton)
+    return CallShapes(found.call_openers, found.behind_calls, closing_forms(automaton))
 
 
 @lru_cache(maxsize=2048)

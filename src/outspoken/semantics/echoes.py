@@ -12,15 +12,16 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.arguments import kind_of
 
 #: Whose messages are the caller's own: examples in them are no echo.
 _INSTRUCTIONS = frozenset({"system", "developer"})
 _ASSISTANT = frozenset({"assistant", "model", "ai"})
 #: What a quotation may change: white space, and the sign before its lines.
-_CHANGED = re.compile(r"[\s>]+")
+_CHANGED = lazy_pattern(r"[\s>]+")
 #: The signs before a line of a mail that is quoted.
-_QUOTED_LINE = re.compile(r"(?m)^[ \t]*(?:> ?)+")
+_QUOTED_LINE = lazy_pattern(r"(?m)^[ \t]*(?:> ?)+")
 #: Fields of messages that hold no content.
 _LABELS = frozenset({"role", "type", "id", "tool_call_id", "call_id", "tool_use_id", "name", "status", "mime_type"})
 #: The fields of a call that the assistant made before, in the APIs of OpenAI and Anthropic.

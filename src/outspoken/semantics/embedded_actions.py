@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reply, Status
 
-_CHARACTER = re.compile(
+_CHARACTER = lazy_pattern(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL
 )
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from outspoken.notations.coerce import fits
 from outspoken.notations.tools import Tools, may_have
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit
 
 from .lacking import lacking
@@ -19,21 +20,21 @@ from .open_node import OpenNode
 from .segments import find_lone_surrogate
 
 #: A path that JSON escapes have damaged: `"C:\temp"`, whose `\t` is a tab.
-_LOST_PATH = re.compile(r'"[A-Za-z]:\\[bfnrt]\w')
+_LOST_PATH = lazy_pattern(r'"[A-Za-z]:\\[bfnrt]\w')
 
 
 #: An integer with a zero before it, and a string of Python.
 PADDED = re.compile(r"(?<![\w.])0[0-9]*[1-9]")
 _PYTHON_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 #: A value that is closed by its own sign.
-_CLOSED = re.compile(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")
+_CLOSED = lazy_pattern(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")
 #: Arguments that are closed by their own sign.
-_CLOSED_LIST = re.compile(r"[})]\Z")
+_CLOSED_LIST = lazy_pattern(r"[})]\Z")
 #: What stands behind one of these belongs to no value before it.
 _CLOSING_BRACKETS = ("}", "]", ")")
 #: A mark of a fence with its language, which says nothing.
 _MARKS = ("```", "~~~")
-_FENCE = re.compile(r"[`~]{3,}\w*")
+_FENCE = lazy_pattern(r"[`~]{3,}\w*")
 #: What may be dropped behind a number, since it is no part of it.
 _PUNCTUATION = frozenset(" \t\r\n\"'`{}[]()<>,;:|=/\\")
 #: A repair that says where a string ends, or that it is one.
@@ -41,7 +42,7 @@ _QUOTING = frozenset({"bare-quote", "lost-quote", "missing-quote", "bare-value",
 #: The end of a string, and a colon or the next string.
 _JOINED = re.compile(r"[\"']\s{0,9}(?::|,\s{0,9}[\"'])")
 #: The next argument, with its name.
-_MORE_ARGUMENTS = re.compile(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
+_MORE_ARGUMENTS = lazy_pattern(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
 #: So far behind an insertion, nothing but white space shows that the text ends there.
 _FAR = 200
 

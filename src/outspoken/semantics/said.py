@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.replies import Reasoning, Text
 
 from .doubt import LOOKBEHIND, Doubt
@@ -19,7 +20,7 @@ from .quotations import MARKS, open_quotes
 from .said_signs import MADE, ThinkMarkers
 
 #: What opens a region of text that is quoted: a fence of code, a comment, a tag.
-_REGION = re.compile(
+_REGION = lazy_pattern(
     r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|(?P<comment><!--)|<(?P<tag>pre|code|blockquote|think(?:ing)?)>"
     r"|^\s*<(?P<result>tool_response)>",
     re.IGNORECASE | re.MULTILINE,
@@ -27,9 +28,9 @@ _REGION = re.compile(
 #: Tags of reasoning, which are regions where they are text.
 _THINK_TAGS = ("think", "thinking")
 #: A fence whose label says that no JSON stands in it.
-_OTHER_FENCE = re.compile(r"\s*[`~]+[ ]*(?:xml|html)\b", re.IGNORECASE)
+_OTHER_FENCE = lazy_pattern(r"\s*[`~]+[ ]*(?:xml|html)\b", re.IGNORECASE)
 #: A sentence that announces an example.
-_ANNOUNCES = re.compile(
+_ANNOUNCES = lazy_pattern(
     r"\b(?:example|format|syntax|looks? like|such as|would (?:be|look)|e\.g\.)[^\n]*:\s*\Z", re.IGNORECASE
 )
 #: No closing tag of reasoning is longer, with the white space before it.

@@ -14,6 +14,7 @@ from typing import Any
 from outspoken.json.scanner import NotJsonError, decode
 from outspoken.notations.coerce import fits, read_bare
 from outspoken.notations.tools import Tools
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.construct import construct, given, make, set_extra, set_given, set_private, set_values
 from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Status, Text, ToolCall
@@ -212,7 +213,7 @@ def end_call(
 # calls that answer the user
 
 #: an escape; its group is half a pair of surrogates without the other half
-_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
+_ESCAPE = lazy_pattern(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 
 
 @lru_cache(maxsize=64)

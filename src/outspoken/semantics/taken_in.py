@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton
-from outspoken.grammar.near_openers import written_forms
+from outspoken.grammar.survey import survey
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import SHORT_MARKER, near_misses
 from outspoken.results.edits import Edit
@@ -20,8 +21,8 @@ from outspoken.results.edits import Edit
 #: This many characters that are no letters may stand between the name of an argument and what ends it.
 _NEAR = 6
 #: A line break, and at most two more characters, before a name.
-_LINE_START = re.compile(r"\n[^\w\n]{0,2}\Z")
-_PUNCTUATION_BEFORE = re.compile(r"[^\w\n]{1,3}\Z")
+_LINE_START = lazy_pattern(r"\n[^\w\n]{0,2}\Z")
+_PUNCTUATION_BEFORE = lazy_pattern(r"[^\w\n]{1,3}\Z")
 
 
 class ArgumentMarks(NamedTuple):
@@ -34,17 +35,11 @@ class ArgumentMarks(NamedTuple):
 @lru_cache(maxsize=512)
 def argument_marks(automaton: Automaton) -> ArgumentMarks:
     """What stands round the names of arguments with bare values; nothing if the format has none."""
-    openers, behind = dict[str, None](), set[str]()
-    for config in automaton.configs:
-        for opener in config.strict_transitions()[2]:
-            for name in opener.target.strict_transitions()[2]:
-                if name.terminal.short == "ARG_NAME":
-                    openers[opener.terminal.canonical.strip()] = None
-                    ends = [step.terminal for step in name.target.strict_transitions()[2]]
-                    behind |= {char for end in ends for form in written_forms(end) for char in form}
+    found = survey(automaton)
+    behind = {char for form in found.behind_arguments for char in form}
     has_bare = any(terminal.short == "ARG_VALUE" for terminal in automaton.tables.terminals.values())
     marks = frozenset([char for char in behind if not char.isalnum() and not char.isspace()])
-    return ArgumentMarks(tuple(openers), marks) if has_bare and marks else ArgumentMarks((), frozenset())
+    return ArgumentMarks(found.argument_openers, marks) if has_bare and marks else ArgumentMarks((), frozenset())
 
 
 def takes_in_argument(marks: ArgumentMarks, names: Iterable[str], arguments: Mapping[str, Any]) -> str:

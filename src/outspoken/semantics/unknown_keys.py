@@ -6,9 +6,9 @@ key of a call that has some.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.diagnostics import Severity
 from outspoken.results.edits import Edit, shown
 
@@ -19,7 +19,7 @@ from .segments import object_of
 from .state import ReplyState
 
 #: A key and its colon at the end of a text.
-_KEY = re.compile(r"""(?P<key>["'“](?:[^"'\\\n]|\\.){0,200}["'”]|[\w.\-]{1,200})\s*[:：=]?\s*\Z""")
+_KEY = lazy_pattern(r"""(?P<key>["'“](?:[^"'\\\n]|\\.){0,200}["'”]|[\w.\-]{1,200})\s*[:：=]?\s*\Z""")
 #: A key is searched in so many characters before its value.
 _MAX_KEY = 320
 #: The levels of repair that may take a part of a value for a key.

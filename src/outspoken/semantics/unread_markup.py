@@ -12,6 +12,7 @@ from outspoken.grammar.near_openers import all_forms
 from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import CALLS
 from outspoken.notations.tools import Tools
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, goes_on_with_arguments, is_distinct_marker
 from outspoken.patterns.near_miss import fragments
 from outspoken.patterns.spellings import spellings, without_conditions
@@ -21,16 +22,16 @@ from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
 from .call_shapes import CallShapes, find_shape
 
 #: A word of a sentence.
-_WORD = re.compile(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
-_FENCE = re.compile("```")
+_WORD = lazy_pattern(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
+_FENCE = lazy_pattern("```")
 
 #: An object of JSON on a line of its own or behind a colon, or a list that a text begins with.
 _JSON = re.compile(r"(?:(?:^|:)\s{0,9}(?=\{\s{0,20}\")|\A\s{0,9}(?=\[))([{\[])", re.MULTILINE)
 #: The key whose value says which action is meant, in the words for an action: `(action_type=CLICK)`.
-_ACTION_KEY = re.compile(r"^\((\w{6,})=")
+_ACTION_KEY = lazy_pattern(r"^\((\w{6,})=")
 
 #: What separates names of the same action; conditions in brackets hold it, too.
-_ALTERNATIVE = re.compile(r"\|(?![^()]*\))")
+_ALTERNATIVE = lazy_pattern(r"\|(?![^()]*\))")
 #: Names of actions that are shorter occur by chance.
 _SHORTEST_ACTION = 3
 

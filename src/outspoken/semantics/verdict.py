@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from outspoken.grammar import registry
 from outspoken.grammar.value_markup import closing_forms, has_terminal, opening_forms, value_ends
 from outspoken.json.scanner import repeated_keys
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
 
 from .call_shapes import call_shapes, holds_shape
@@ -43,11 +44,11 @@ _REFUSED = frozenset({
 #: Those with a diagnostic of their own; the others are the message of `invalid-call`.
 REFUSED_CODES = frozenset({"echoed-call", "needs-exact"})
 #: The end of a string and the next member of its object.
-_MEMBER = re.compile(r"\"\s{0,9},\s{0,99}\"[^\"\n]{1,60}\"\s{0,9}:")
+_MEMBER = lazy_pattern(r"\"\s{0,9},\s{0,99}\"[^\"\n]{1,60}\"\s{0,9}:")
 #: Repairs that make a text of what should be a number.
 _NO_NUMBERS = frozenset({"loose-number", "thousands-separator", "not-finite"})
 #: What may stand between two calls of a list.
-_SEPARATORS = re.compile(r"[\s,;]*")
+_SEPARATORS = lazy_pattern(r"[\s,;]*")
 #: What may stand between an opening marker and a call.
 _BRACKETS = " \t\r\n[{(\"'`"
 #: No opening marker is longer, with what may stand behind it.
