@@ -216,9 +216,13 @@ def unproven(
 
 
 def as_repaired(markup: str, start: int, edits: Iterable[Edit]) -> str:
-    """The markup that begins at an offset with the repairs within it done, as it was most likely written elsewhere."""
+    """The markup that begins at an offset with the repairs within it done, as it was most likely written elsewhere.
+
+    What would be added before or behind it is left out.
+    """
     end = start + len(markup)
-    for edit in sorted([edit for edit in edits if start < edit.start <= edit.end < end], reverse=True):
+    within = [e for e in edits if start <= e.start < e.end <= end or start < e.start == e.end < end]
+    for edit in sorted(within, reverse=True):
         markup = markup[: edit.start - start] + edit.after + markup[edit.end - start :]
     return markup
 
