@@ -167,6 +167,7 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
         for start in range(len(chain)):
             rest = _SPACES.join([_regex(t) for t in chain[start:]])
             lead = _newline(chain[start].terminal) or _newline(closer.terminal)
+            lead = lead or (r"\n" if closer.terminal.canonical.endswith("\n") else "")
             regex = _after_closer(_closer(config), lead, rest)
             first = _first(chain[start])
             found.append(MissingCloser(regex, _regex(chain[-1]), first and first + written[:2], "end"))

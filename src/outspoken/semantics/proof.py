@@ -24,7 +24,7 @@ _LOST_PATH = lazy_pattern(r'"[A-Za-z]:\\[bfnrt]\w')
 
 
 #: An integer with a zero before it, and a string of Python.
-PADDED = re.compile(r"(?<![\w.])0[0-9]*[1-9]")
+PADDED = re.compile(r"(?<![\w.])(?<![\w.][+-])0[0-9]*[1-9][0-9]*(?![\w.])")
 _PYTHON_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 #: A value that is closed by its own sign.
 _CLOSED = lazy_pattern(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")
@@ -111,9 +111,21 @@ def loses_path(arguments_text: str) -> bool:
     return ":\\" in arguments_text and _LOST_PATH.search(arguments_text) is not None
 
 
-def pads_number(written: str) -> bool:
-    """Does a digit stand behind a zero in the text of a call in Python? To Python, that is no number."""
-    return PADDED.search(written) is not None and PADDED.search(_PYTHON_STRING.sub("''", written)) is not None
+def pads_number(arguments: Mapping[str, Any], written: str) -> bool:
+    """Is an integer of the arguments written with a zero before it in Python? To Python, that is no number."""
+    if PADDED.search(written) is None:
+        return False
+    padded = {int(found[0]) for found in PADDED.finditer(_PYTHON_STRING.sub("''", written))}
+    return not padded.isdisjoint(map(abs, _integers_in([*arguments.values()])))
+
+
+def _integers_in(value: Any) -> Iterator[int]:
+    if value.__class__ is int:
+        yield value
+    elif isinstance(value, dict | list):
+        held = cast("dict[str, Any] | list[Any]", value)
+        for one in held.values() if isinstance(held, dict) else held:
+            yield from _integers_in(one)
 
 
 def loses_character(arguments: Mapping[str, Any], written: str) -> bool:
@@ -205,9 +217,13 @@ def unproven(
 
 
 def as_repaired(markup: str, start: int, edits: Iterable[Edit]) -> str:
-    """The markup that begins at an offset with the repairs within it done, as it was most likely written elsewhere."""
+    """The markup that begins at an offset with the repairs within it done, as it was most likely written elsewhere.
+
+    What would be added before or behind it is left out.
+    """
     end = start + len(markup)
-    for edit in sorted([edit for edit in edits if start <= edit.start <= edit.end <= end], reverse=True):
+    within = [e for e in edits if start <= e.start < e.end <= end or start < e.start == e.end < end]
+    for edit in sorted(within, reverse=True):
         markup = markup[: edit.start - start] + edit.after + markup[edit.end - start :]
     return markup
 

@@ -176,7 +176,8 @@ def unread_markup(
     before: Segment | None = None
     for segment in segments:
         call, before = before, segment
-        if type(segment) is Reasoning and search is not None and (line := search.line_in(segment.text)):
+        is_closed = type(segment) is Reasoning and segment.status == "ok"
+        if is_closed and search is not None and (line := search.line_in(segment.text)):
             message = f"this looks like the marker {line!r}, but no call could be read here, so it stays reasoning"
             found.append(PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning"))
         if type(segment) is not Text:
