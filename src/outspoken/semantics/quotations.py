@@ -14,7 +14,7 @@ OPENING = re.compile(
     r"(?:\A|(?<=[\s(\[{:]))(?:[\"“«„「](?!\s)|['‘»](?![\w\s]))|(?<!`)`{1,2}(?!`)|(?<=[^\n`])`{3,16}(?!`)"
 )
 #: The mark that stands where a call begins has been taken for a part of its markup.
-MARKS = "\"'“‘«„「»`"
+MARKS = "\"'“‘«„「»"
 _CLOSING = {"“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "「": "」", "»": "«"}
 
 
