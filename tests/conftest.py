@@ -13,11 +13,17 @@ snapshots of all others in its file for unused. Update snapshots with Python 3.1
 from __future__ import annotations
 
 import gc
+import os
+import pickle
 import re
 import sys
-from collections.abc import Generator
-from functools import cache
+import zlib
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from functools import cache, partial
+from hashlib import sha1
 from pathlib import Path
+from typing import Any
 
 import pytest
 import regex
@@ -43,17 +49,42 @@ settings.load_profile("ci")  # `--hypothesis-profile=long` takes the other one
 # default takes a quarter of the time of many tests.
 gc.set_threshold(50_000, 20, 20)
 
+#: Patterns shorter than this one are compiled in less time than a file takes.
+SHORT_PATTERN = 100
+
 # The syrupy that Python 3.10 can have cannot write these files, so there is nothing to be said of writing them.
 collect_ignore = ["test_snapshots.py"] if sys.version_info < (3, 11) else []
 
 
 @pytest.fixture(scope="session", autouse=True)
-def compiled_once() -> Generator[None]:
-    """Compile each regular expression once in a process, however often the registry forgets its grammars."""
+def compiled_once(request: pytest.FixtureRequest) -> Generator[None]:
+    """Compile each regular expression once in a process, however often the registry forgets its grammars.
+
+    The compiler of `regex` is written in Python and takes half of the time of many tests, so what it makes is kept in
+    pytest's cache, too, for the other workers and for later runs.
+    """
+    stored, compile_regex = getattr(request.config, "cache", None), regex.compile
+    if stored is not None:  # it is with `-p no:cacheprovider`
+        kept = stored.mkdir(f"regex-{regex.__version__}-{sys.implementation.cache_tag}")
+        compile_regex = partial(compile_or_load, kept, compile_regex)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (re, regex):
-            patch.setattr(module, "compile", cache(module.compile))
+        patch.setattr(re, "compile", cache(re.compile))
+        patch.setattr(regex, "compile", cache(compile_regex))
         yield
+
+
+def compile_or_load(folder: Path, compile_: Callable[..., Any], pattern: str, *arguments: Any, **named: Any) -> Any:
+    """A compiled pattern: unpickling one does not compile it again."""
+    if len(pattern) < SHORT_PATTERN:
+        return compile_(pattern, *arguments, **named)
+    path = folder / sha1(repr((pattern, arguments, named)).encode()).hexdigest()
+    with suppress(OSError, zlib.error, EOFError, pickle.UnpicklingError):
+        return pickle.loads(zlib.decompress(path.read_bytes()))
+    found = compile_(pattern, *arguments, **named)
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    unfinished.write_bytes(zlib.compress(pickle.dumps(found), 1))
+    unfinished.replace(path)
+    return found
 
 
 @pytest.fixture(autouse=True)

@@ -34,7 +34,7 @@ from tests.cases import CASES, FORMATS, Case, kin
 from tests.invariants.cost import check_growth, without_fast_paths
 from tests.invariants.events import check_events
 from tests.invariants.replies import check, check_chunks, check_replay, check_reply, check_written, pieces
-from tests.loops import by_format, every_case, in_one_item, some, sound_cases
+from tests.loops import by_format, every_case, in_one_item, some
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -114,7 +114,7 @@ def test_every_split_in_two(case: Case, recovered: tuple[Recovered, Recovered]) 
     whole, text = case.parse(), case.text
     assert (whole.raw, whole.format) == (text, case.format)
     places = range(len(text) + 1)
-    for at in places if len(text) <= 100 else some(places, case, 0.15):
+    for at in places if len(text) <= 100 else some(places, case, 0.08):
         assert args(case).stream((text[:at], text[at:]))[1] == whole, at
 
 
@@ -128,7 +128,7 @@ def test_pieces_with_detection(case: Case) -> None:
 
 
 def test_stream_equals_feed_and_close() -> None:
-    for case in CASES[::20]:
+    for case in some(CASES, "stream", 0.02):
         chunks = pieces(case.text, 5)
         assert list(stream(chunks, case.format, **case.options)) == args(case).stream(chunks)[0]
 
@@ -161,6 +161,7 @@ def test_detection_does_not_depend_on_the_order_of_formats(other_order: dict[str
     assert registry.names() == tuple(sorted(FORMATS, reverse=True))
     for case in CASES:
         assert case.parse(format="auto") == other_order[str(case)], case
+    for case in some(CASES, "other order", 0.2):
         assert args(case, "auto").stream(pieces(case.text, 3))[1] == other_order[str(case)], case
 
 
@@ -171,22 +172,13 @@ def test_detection_does_not_depend_on_the_order_of_formats(other_order: dict[str
 def test_every_beginning(case: Case) -> None:
     """What the generated fast path reads of beginnings is compared with this in `test_fast_path`."""
     calls = case.parse().tool_calls
-    for at in some(range(len(case.text)), case, 0.12):
+    for at in some(range(len(case.text)), case, 0.07):
         with without_fast_paths():
             reply = case.parse(case.text[:at])
         check_reply(reply)
         # what was repaired may be known to be complete only by what stands behind it
         complete = [call for call in calls if call.span[1] <= at and call.status == "ok"]
         assert [call for call in reply.tool_calls if call in complete] == complete, at
-
-
-@sound_cases
-def test_no_call_is_finished_before_its_end(case: Case) -> None:
-    """What a stream has said of calls by some place holds for the whole text."""
-    session = case.session()
-    events = [event for char in case.text for event in session.feed(char)]
-    ended = [event.call for event in events if isinstance(event, ToolCallEnd)]
-    assert ended == case.parse().tool_calls[: len(ended)]
 
 
 # the reply itself
@@ -262,13 +254,13 @@ def test_any_text(format_: str, data: st.DataObject) -> None:
 # texts that are meant to do harm
 
 #: How long a hostile text is: for a share of them, which another format draws otherwise, and for the others.
-SIZE, LESS = 20_000, 2_000
+SIZE, LESS = 20_000, 1_000
 REPEATED = TABLES["REPEATED"]
 
 
 @pytest.mark.parametrize("format_", [*FORMATS, "auto"])
 def test_hostile_texts(format_: str) -> None:
-    long = range(len(REPEATED)) if format_ == "auto" else some(range(len(REPEATED)), format_, 0.2)
+    long = some(range(len(REPEATED)), format_, 0.4 if format_ == "auto" else 0.1)
     for number, unit in enumerate(REPEATED):
         size = SIZE if number in long else LESS
         text = (unit * (size // len(unit) + 1))[:size]
@@ -280,7 +272,7 @@ def test_hostile_texts(format_: str) -> None:
 @by_format([case for case in CASES if case.name == "one_call"])
 def test_openers_many_times(case: Case) -> None:
     """The first half of a text, again and again."""
-    for name, times in ((case.format, 100), ("auto", 30)):
+    for name, times in ((case.format, 50), ("auto", 15)):
         text = case.text[: len(case.text) // 2] * times
         reply = parse(text, name)
         check_reply(reply)

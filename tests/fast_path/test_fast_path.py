@@ -26,6 +26,7 @@ from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT
 from tests.cases import CASES, FORMATS
 from tests.invariants.cost import cost
+from tests.loops import some
 
 #: The sound cases that are left to the parser, by format. Most hold markers in prose or in values, which the grammar
 #: refuses there, or are read with a warning. Text that holds a sign of a call or of the end of reasoning is read again
@@ -107,15 +108,15 @@ def test_fast_path_agrees_with_the_parser(format_: str) -> None:
 
 
 def test_fast_path_agrees_with_the_detector() -> None:
-    read = 0
-    for case in [case for case in CASES if not case.options.get("prefix")]:
+    drawn, read = some([case for case in CASES if not case.options.get("prefix")], "detector", 0.3), 0
+    for case in drawn:
         tools = case.options.get("tools")
         by_detector = by_parser(case.text, "auto", tools)  # at first no format is known for a marker
         found = detection.read(case.text, tools, DEFAULT)
         if found is not None:
             assert found == by_detector, str(case)
             read += 1
-    assert read > len(CASES) // 2
+    assert read > len(drawn) // 3
 
 
 @pytest.mark.parametrize("format_", FORMATS)

@@ -83,8 +83,7 @@ def doubtful() -> str:
     """The characters on which `re` and `regex` disagree, a few for each reason, and others like them."""
     found = ""
     for pattern in (r"\s", r"\w", r"\d", "(?i:i)", "(?i:k)", "(?i:s)"):
-        ours, theirs = re.compile(pattern), regex.compile(pattern)
-        differ = [char for char in EVERY if bool(ours.match(char)) != bool(theirs.match(char))]
+        differ = sorted({*re.findall(pattern, EVERY)} ^ {*regex.findall(pattern, EVERY)})
         found += "".join(differ[:3] + differ[3 :: len(differ) // 3 + 1])
     return "".join(dict.fromkeys(f"{found}\x1c\x1f\x85\xa0\u200b\u2028\u3000\ufeffıİſK²é"))
 

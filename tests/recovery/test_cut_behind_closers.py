@@ -10,7 +10,7 @@ from outspoken import Parser, Reply, ToolCall, parse
 from outspoken.grammar import registry
 from outspoken.parsing import parse_tree
 from tests.cases import CASES, Case
-from tests.loops import in_one_item
+from tests.loops import in_one_item, some
 
 
 def has(name: str, *shorts: str) -> bool:
@@ -119,7 +119,7 @@ def test_white_space_at_the_end_changes_no_call_or_action() -> None:
         return reply.status, found, [d.code for d in reply.diagnostics]
 
     count = 0
-    for case in CASES:
+    for case in some(CASES, "white space at the end", 0.4):
         is_short = case.kind == "ok" and len(case.text) < 1000 and set(case.options) <= {"tools"}
         if not is_short or case.text != case.text.rstrip():
             continue

@@ -25,7 +25,7 @@ from outspoken.patterns.prefilter import prefilter_pattern
 from outspoken.patterns.prefixes import index_prefixes, leading_prefixes
 from outspoken.patterns.prepared import PrefixIndex
 from tests.cases import CASES, FORMATS, Case
-from tests.loops import every_case, in_one_item
+from tests.loops import by_format, in_one_item, some
 from tests.tables import tables
 from tools.bench.peers import PEERS, TYPICAL, own_calls, response, wanted
 
@@ -99,7 +99,11 @@ def first_that_counts(
     return None
 
 
-@every_case
+#: Cases in which markers are searched for in two ways; other runs draw others.
+SEARCHED = some(CASES, "marker search", 0.4)
+
+
+@by_format(SEARCHED)
 def test_marker_search_of_all_formats_agrees_with_one_expression(case: Case) -> None:
     openers, together, apart = every_marker()
     search, numbered = re.compile(together).search, re.compile(apart).match
@@ -127,7 +131,7 @@ def test_marker_search_of_all_formats_agrees_with_one_expression(case: Case) -> 
 def test_partial_marker_search_agrees_with_one_expression(format_: str) -> None:
     openers, together, apart = every_marker()
     search, numbered, plain = re.compile(together).search, re.compile(apart).match, regex.compile(apart).search
-    for text in [case.text for case in CASES if case.format == format_]:
+    for text in [case.text for case in SEARCHED if case.format == format_]:
         for end in range(0, len(text), 7):
             beginning_of_text = text[:end]
             place = openers.find(beginning_of_text, 0, partial=True)
@@ -229,7 +233,7 @@ def test_piece_without_a_known_prefix_opens_no_marker(format_: str) -> None:
     find = regex.compile("|".join([f"(?:{t.regex})" for t in terminals])).search
     # `regex` also reports partial matches of `(?i:<a>)|b` at an `A`, which no alternative has by itself
     finds = [regex.compile(t.regex).search for t in terminals]
-    for text in [case.text for case in CASES if case.format == format_]:
+    for text in [case.text for case in SEARCHED if case.format == format_]:
         for at in range(0, len(text), 3):
             piece = text[at : at + 7]
             if inside(piece) is None and starts_before_end(find, piece):

@@ -15,8 +15,8 @@ from outspoken.payloads.registry import PayloadRegistry
 from outspoken.payloads.types import PayloadType
 from outspoken.providers.events import ProviderEvent
 from outspoken.providers.stream import ProviderStream
-from tests.cases import Case
-from tests.loops import every_case
+from tests.cases import CASES, Case
+from tests.loops import by_format, some
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
@@ -24,7 +24,7 @@ PROVIDER_EVENTS: TypeAdapter[ProviderEvent] = TypeAdapter(ProviderEvent)
 KINDS: list[type[Any]] = [*get_args(get_args(Event)[0]), *get_args(get_args(ProviderEvent)[0])[1:]]
 
 
-@every_case
+@by_format(some(CASES, "values", 0.3))
 def test_events_survive_json(case: Case) -> None:
     chunks = [case.text[at : at + 50] for at in range(0, len(case.text), 50)]
     options = {name: value for name, value in case.options.items() if name != "finish_reason"}

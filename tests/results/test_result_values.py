@@ -13,13 +13,13 @@ from pydantic import ValidationError
 from outspoken import Point, Reply, Screen, Settings, parse
 from outspoken.processing.cache import fingerprint
 from outspoken.results.geometry import Box
-from tests.cases import Case
-from tests.loops import every_case
+from tests.cases import CASES, Case
+from tests.loops import by_format, some
 
 PROPERTIES = [name for name, value in vars(Reply).items() if isinstance(value, property)]
 
 
-@every_case
+@by_format(some(CASES, "values", 0.3))
 def test_a_reply_is_a_value(case: Case) -> None:
     reply, same = case.parse(), case.parse()
     key = fingerprint(reply)

@@ -198,8 +198,8 @@ def test_mistakes_in_every_format() -> None:
     assert len(WRITABLE) >= 95
     found: list[Reading] = []
     for name in WRITABLE:
-        cases = damaged_texts(bases(name, count=1), Random(f"{SEED} {name}"), 12)
-        assert len(cases) == 12, name
+        cases = damaged_texts(bases(name, count=1), Random(f"{SEED} {name}"), 6)
+        assert len(cases) == 6, name
         found += [read(case, name, pieces=i < 3) for i, case in enumerate(cases)]
     counts = Counter(reading.outcome for reading in found)
     assert [r.case.text for r in found if r.outcome == "wrong, ok"] == []
