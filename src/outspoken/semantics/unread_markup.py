@@ -176,10 +176,10 @@ def unread_markup(
     before: Segment | None = None
     for segment in segments:
         call, before = before, segment
-        is_closed = type(segment) is Reasoning and segment.status == "ok"
-        if is_closed and search is not None and (line := search.line_in(segment.text)):
-            message = f"this looks like the marker {line!r}, but no call could be read here, so it stays reasoning"
-            found.append(PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning"))
+        if type(segment) is Reasoning and segment.status == "ok" and search is not None:
+            if line := search.line_in(segment.text):
+                message = f"this looks like the marker {line!r}, but no call could be read here, so it stays reasoning"
+                found.append(PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning"))
         if type(segment) is not Text:
             continue
         text, begun = segment.text, segment.span[0]
