@@ -188,7 +188,7 @@ def test_lone_surrogates_are_replaced_and_reported() -> None:
     found = made[0]["diagnostics"][0]
     assert (found["code"], found["severity"], found["column"]) == ("lone-surrogate", "warning", 2)
     assert found["message"] == "2 half characters were read as U+FFFD: a lone surrogate is no text"
-    assert json.loads(made[1]["tool_calls"][0]["arguments"])["city"] == "\ud83d"  # as the model wrote it
+    assert made[1]["tool_calls"] == []  # the model wrote half a character
     assert made[2]["diagnostics"] == []
 
 

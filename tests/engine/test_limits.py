@@ -356,15 +356,24 @@ def test_split_character_is_sent_when_complete() -> None:
     ("text", "path"),
     [
         ("a\ud800b " + CALL.replace("a.txt", "x\udc00"), "x\ufffd"),
-        (CALL.replace("a.txt", r"x\ud800y\ud83d\ude00"), "x\ufffdy😀"),
     ],
 )
 def test_lone_surrogates_are_replaced(text: str, path: str, format_: str) -> None:
     reply = parse(text, format_)
     assert reply == parse(text.replace("\ud800", "\ufffd").replace("\udc00", "\ufffd"), format_)
     assert (reply.text.strip(), reply.tool_calls[0].arguments) == ("a\ufffdb" if text[0] == "a" else "", {"path": path})
-    assert r"\u" not in text or reply.tool_calls[0].arguments_text == r'{"path": "x\ud800y\ud83d\ude00"}'
     assert list(stream(list(text), format_))[-1] == Done(reply)
+    reply.model_dump_json().encode()
+
+
+@pytest.mark.parametrize("format_", ["hermes", "auto"])
+def test_a_call_with_half_a_character_is_refused(format_: str) -> None:
+    """JSON escapes it, so the model wrote it; no text can hold it, and another text was not meant."""
+    reply = parse(CALL.replace("a.txt", r"x\ud800y\ud83d\ude00"), format_)
+    assert [diagnostic.code for diagnostic in reply.diagnostics] == ["invalid-call"]
+    assert (reply.tool_calls, reply.unfinished_tool_calls[0].arguments) == ([], {"path": "x\ufffdy😀"})
+    assert reply.unfinished_tool_calls[0].arguments_text == r'{"path": "x\ud800y\ud83d\ude00"}'
+    assert parse(CALL.replace("a.txt", r"\ud83d\ude00"), format_).tool_calls[0].arguments == {"path": "😀"}
     reply.model_dump_json().encode()
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from outspoken.detection.call_signs import may_be_other
 from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
+from outspoken.grammar.value_markup import has_terminal
 from outspoken.json.scanner import repeated_keys
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
@@ -23,7 +24,7 @@ from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.lacking import lacking, mentions
 from outspoken.semantics.output import Output
-from outspoken.semantics.proof import PADDED, loses_path, may_violate
+from outspoken.semantics.proof import PADDED, loses_character, loses_path, may_violate
 from outspoken.semantics.said_signs import ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
 
@@ -138,7 +139,7 @@ class FastPath:
 
     @cached_property
     def _reads_python(self) -> bool:
-        return any(t.short == "PYTHON_VALUE" for t in registry.automaton(self.format).tables.terminals.values())
+        return has_terminal(registry.automaton(self.format), "PYTHON_VALUE")
 
     @cached_property
     def _reads_json(self) -> bool:
@@ -154,7 +155,9 @@ class FastPath:
                     return True
         if text.count(":") > len(arguments) and repeated_keys(text, contradict=True):
             return True
-        if loses_path(text) or "\ufffd" in text or "\\ud" in text.lower():
+        if loses_path(text):
+            return True
+        if ("\\u" in text or "\ufffd" in text) and loses_character(arguments, raw[slice(*call.span)]):
             return True
         if PADDED.search(raw, max(call.span[0], 0), call.span[1]) and self._reads_python:
             return True

@@ -30,13 +30,14 @@ class ValueMarks(NamedTuple):
 class Survey(NamedTuple):
     """What stands round the names and values of a format.
 
-    `keys` are the JSON keys that the grammar knows, each with whether the arguments of a call are its value.
-    `value_marks` are those of bare values, by the stack of the configuration behind the value. `call_openers` stand
-    before the names of calls and `behind_calls` behind them, `argument_openers` before the names of arguments with bare
-    values and `behind_arguments` behind them, as they are written.
+    `keys` are the JSON keys that the grammar knows, each with whether the arguments of a call are its value, and
+    `name_keys` those of the names of calls. `value_marks` are those of bare values, by the stack of the configuration
+    behind the value. `call_openers` stand before the names of calls and `behind_calls` behind them, `argument_openers`
+    before the names of arguments with bare values and `behind_arguments` behind them, as they are written.
     """
 
     keys: dict[str, bool]
+    name_keys: tuple[str, ...]
     value_marks: dict[tuple[int, ...], ValueMarks]
     call_openers: tuple[str, ...]
     behind_calls: tuple[str, ...]
@@ -66,12 +67,12 @@ def survey(automaton: Automaton) -> Survey:
 
 def make_survey(automaton: Automaton) -> Survey:
     """The survey of a format, by a walk over its configurations."""
-    keys, marks = dict[str, bool](), dict[tuple[int, ...], ValueMarks]()
+    keys, names, marks = dict[str, bool](), set[str](), dict[tuple[int, ...], ValueMarks]()
     openers: dict[str, dict[str, None]] = {"TOOL_NAME": {}, "ARG_NAME": {}}
     behind: dict[str, dict[str, None]] = {"TOOL_NAME": {}, "ARG_NAME": {}}
     for config in automaton.configs:
         for step in _markers(config):
-            _add_key(keys, step)
+            _add_key(keys, names, step)
             _add_value(marks, step)
             for name in _markers(step.target):
                 if (kind := name.terminal.short) in openers:
@@ -79,19 +80,20 @@ def make_survey(automaton: Automaton) -> Survey:
                     openers[kind] |= dict.fromkeys(written_forms(step.terminal) if is_tool else written)
                     ends = [form for end in _markers(name.target) for form in written_forms(end.terminal)]
                     behind[kind] |= dict.fromkeys(ends)
-    names = [tuple(found[kind]) for kind in openers for found in (openers, behind)]
-    return Survey(dict(sorted(keys.items())), marks, *names)
+    around = [tuple(found[kind]) for kind in openers for found in (openers, behind)]
+    return Survey(dict(sorted(keys.items())), tuple(sorted(names)), marks, *around)
 
 
 def _markers(config: Config) -> list[Transition]:
     return config.strict_transitions()[2]
 
 
-def _add_key(keys: dict[str, bool], step: Transition) -> None:
+def _add_key(keys: dict[str, bool], names: set[str], step: Transition) -> None:
     written = step.terminal.canonical.strip()
     if written.startswith('"') and written.endswith('":'):
-        has_arguments = any(value.role == "arguments" for value in step.target.strict_transitions()[1])
-        keys[written[1:-2]] = keys.get(written[1:-2], False) or has_arguments
+        roles = {value.role for value in step.target.strict_transitions()[1]}
+        keys[written[1:-2]] = keys.get(written[1:-2], False) or "arguments" in roles
+        names |= {written[1:-2]} if "tool_name" in roles else set()
 
 
 def _add_value(marks: dict[tuple[int, ...], ValueMarks], step: Transition) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.grammar.survey import survey
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.scanner import read_at
 from outspoken.patterns.lazy import lazy_pattern
@@ -35,17 +35,10 @@ def read_repaired(
     return _read(config, repaired, max_depth) or _read(config, repaired, max_depth, other_keys=True)
 
 
-@lru_cache(maxsize=256)
 def call_keys(automaton: Automaton) -> CallKeys:
     """The keys of the name and of the arguments of a format's calls."""
-    found: dict[str, dict[str, None]] = {"tool_name": {}, "arguments": {}}
-    for config in automaton.configs:
-        for marker in config.strict_transitions()[2]:
-            written = marker.terminal.canonical.strip()
-            if written.startswith('"') and written.endswith('":'):
-                for step in marker.target.embedded:
-                    found.get(step.role, {})[written[1:-2]] = None
-    return CallKeys(tuple(found["tool_name"]), tuple(found["arguments"]))
+    found = survey(automaton)
+    return CallKeys(found.name_keys, tuple([key for key, has_arguments in found.keys.items() if has_arguments]))
 
 
 def _read(

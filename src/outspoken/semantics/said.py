@@ -29,6 +29,8 @@ _REGION = lazy_pattern(
 _THINK_TAGS = ("think", "thinking")
 #: A fence whose label says that no JSON stands in it.
 _OTHER_FENCE = lazy_pattern(r"\s*[`~]+[ ]*(?:xml|html)\b", re.IGNORECASE)
+#: So much of the text before a call shows whether a fence opens right before it.
+_LONGEST_FENCE = 200
 #: A sentence that announces an example.
 _ANNOUNCES = lazy_pattern(
     r"\b(?:example|format|syntax|looks? like|such as|would (?:be|look)|e\.g\.)[^\n]*:\s*\Z", re.IGNORECASE
@@ -188,7 +190,9 @@ class Surroundings:
         # JSON, or code of actions, in a fence that the grammar takes for markup: prompts ask for it
         begin = self._read(start, start + 9).lstrip()[:1]
         is_habit = region["fence"] and self._is_markup and (begin in ("{", "[") or (is_action and begin != "<"))
-        is_habit = is_habit and _OTHER_FENCE.match(region[0]) is None
+        before = self._read(start - _LONGEST_FENCE, start).rstrip() if is_habit else ""
+        if before.endswith(region[0].strip()) and _OTHER_FENCE.match(region[0]):
+            is_habit = False  # no markup of the format stands between the fence and the JSON
         if is_habit and not (type(last) is Text and _ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
             return None
         if self._region_doubt is None:

@@ -176,8 +176,9 @@ def unread_markup(
     before: Segment | None = None
     for segment in segments:
         call, before = before, segment
-        if type(segment) is Reasoning and segment.status == "ok" and search is not None:
-            if line := search.line_in(segment.text):
+        if type(segment) is Reasoning and search is not None and not _holds_any(segment, reported):
+            line = search.line_in(segment.text) if segment.status == "ok" else ""
+            if line:
                 message = f"this looks like the marker {line!r}, but no call could be read here, so it stays reasoning"
                 found.append(PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning"))
         if type(segment) is not Text:
@@ -223,6 +224,10 @@ def _find_call(
         return called, False
     fences = [fence.end() for fence in _FENCE.finditer(text, 0, action.start())]
     return action, _is_prose(text, FoundMarkup(action.start(), action.end(), action[0]), fences)
+
+
+def _holds_any(segment: Reasoning, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(segment.span[0] <= start < segment.span[1] for start, _ in spans)
 
 
 def _is_reported(at: int, spans: Sequence[tuple[int, int]]) -> bool:

@@ -176,8 +176,12 @@ def _of_text(
     text = "".join(node.parts or ())
     if text.count(":") > len(arguments) and (repeated := repeated_keys(text, contradict=True)):
         found.append(Objection("repeated-argument", f"the argument `{repeated[0]}` is given twice, with two values"))
-    automaton, start, read = registry.automaton(state.header.format), max(node.start, 0), state.source.slice
-    if not is_action and has_terminal(automaton, "PYTHON_VALUE") and pads_number(arguments, read(start, end)):
+    start, read = max(node.start, 0), state.source.slice
+    if (
+        not (is_action or "payload" in node.kinds)
+        and pads_number(arguments, read(start, end))
+        and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE")
+    ):
         found.append(Objection("unproven", "a number is not written as one"))
     if ("\ufffd" in text or "\\u" in text) and loses_character(arguments, read(start, end)):
         found.append(Objection("lone-surrogate", "a string of the arguments holds half a character"))
