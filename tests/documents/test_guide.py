@@ -119,7 +119,9 @@ def test_every_step_of_the_guide(tmp_path: Path) -> None:
             ran = runner.run(project, *command)
             printed = (ran.out + ran.err).splitlines()
             assert is_shown(printed, step.printed), f"$ {step.command}\n" + "\n".join(printed)
-            assert ran.code == any(line.startswith("error[") for line in step.printed), step.command
+            assert ran.code == any(line.startswith("error[") for line in step.printed), "\n".join(
+                [step.command, *printed]
+            )
 
 
 def test_the_guide_has_steps() -> None:

@@ -86,7 +86,7 @@ def test_vllm() -> None:
             DIALECT: 4,
             EMPTY: 7,
             ENTITIES: 1,
-            INVALID: 10,
+            INVALID: 11,
             ITEMS: 1,
             KEPT: 41,
             LEAK: 4,

@@ -9,9 +9,11 @@ from functools import cache
 from outspoken.fast_path import runtime
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.header import Header
-from outspoken.grammar.value_markup import all_value_markup, call_phrases
+from outspoken.grammar.survey import survey
+from outspoken.grammar.value_markup import all_value_markup, call_phrases, has_terminal, value_configs
 from outspoken.patterns.markup_search import MarkupSearch
 from outspoken.semantics import unread_markup
+from outspoken.semantics.call_shapes import is_ended_by_chance
 from outspoken.semantics.think_markers import think_markers
 
 from .parts import Shared, literal
@@ -71,6 +73,10 @@ def _constants(automaton: Automaton) -> list[str]:
         *_names("VALUE_CLOSERS", values.closers),
         *_names("VALUE_FOLLOWERS", values.followers),
         *_names("VALUE_PHRASES", call_phrases(automaton)),
+        *_names("VALUE_MARKS", sorted({mark for marks in survey(automaton).value_marks.values() for mark in marks[2]})),
+        f"ENDS_BY_CHANCE = {any(map(is_ended_by_chance, value_configs(automaton)))}",
+        f"READS_PYTHON = {has_terminal(automaton, 'PYTHON_VALUE')}",
+        f"READS_JSON = {any('json' in kinds.split() for kinds in tables.nodes)}",
     ]
 
 

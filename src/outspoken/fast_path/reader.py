@@ -7,6 +7,7 @@ It reads what most responses are, several times as fast as the parser, and retur
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cached_property
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -15,7 +16,6 @@ from typing import Any, NamedTuple
 from outspoken.detection.call_signs import may_be_other
 from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
-from outspoken.grammar.value_markup import has_terminal
 from outspoken.json.scanner import repeated_keys
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
@@ -24,7 +24,7 @@ from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.lacking import lacking, mentions
 from outspoken.semantics.output import Output
-from outspoken.semantics.proof import PADDED, loses_character, loses_path, may_violate
+from outspoken.semantics.proof import loses_character, loses_path, may_violate, pads_number
 from outspoken.semantics.said_signs import ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
 
@@ -65,6 +65,11 @@ class FastPath:
         self._openers: tuple[str, ...] = tuple([opener.lower() for opener in module.OPENERS])
         self._overlap: int = module.OVERLAP
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
+        #: what no bare value begins with, and whether what ends one may stand in it by chance
+        self._value_marks: tuple[str, ...] = module.VALUE_MARKS
+        self._ends_by_chance: bool = module.ENDS_BY_CHANCE
+        self._reads_python: bool = module.READS_PYTHON
+        self._reads_json: bool = module.READS_JSON
         tags, ends = module.THINK_TAGS, module.THINK_ENDS
         #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
         self.thinks = ThinkMarkers.of(tags, module.THINK_CLOSER, module.THINK_BARE, ends)
@@ -137,14 +142,6 @@ class FastPath:
             return True
         return before is Text and bool(self._openers) and self._ends_in_opener(raw, segments)
 
-    @cached_property
-    def _reads_python(self) -> bool:
-        return has_terminal(registry.automaton(self.format), "PYTHON_VALUE")
-
-    @cached_property
-    def _reads_json(self) -> bool:
-        return any("json" in kinds.split() for kinds in registry.automaton(self.format).tables.nodes)
-
     def _is_call_in_doubt(self, raw: str, call: ToolCall, tools: Tools | None, settings: Settings) -> bool:
         """May something speak against a call?"""
         arguments, text = call.arguments, call.arguments_text
@@ -153,13 +150,15 @@ class FastPath:
             for value in arguments.values():
                 if value.__class__ is str and (may_hold(value) or holds_phrase(value)):
                     return True
+        if (self._value_marks or self._ends_by_chance) and self._may_hold_call(arguments, tools):
+            return True
         if text.count(":") > len(arguments) and repeated_keys(text, contradict=True):
             return True
         if loses_path(text):
             return True
         if ("\\u" in text or "\ufffd" in text) and loses_character(arguments, raw[slice(*call.span)]):
             return True
-        if PADDED.search(raw, max(call.span[0], 0), call.span[1]) and self._reads_python:
+        if self._reads_python and pads_number(arguments, raw[slice(*call.span)]):
             return True
         if tools is None:
             return False
@@ -167,6 +166,14 @@ class FastPath:
             return True
         lacks = lacking(tools, call.name, arguments)
         return bool(lacks) and mentions(lacks, arguments)
+
+    def _may_hold_call(self, arguments: Mapping[str, Any], tools: Tools | None) -> bool:
+        """May a value hold a part of another one, or another call, which only its shape shows?"""
+        names = tools.names if tools is not None and self._ends_by_chance else ()
+        for value in arguments.values():
+            if value.__class__ is str and (value.startswith(self._value_marks) or any(name in value for name in names)):
+                return True
+        return False
 
     def _begins_with_opener(self, segments: list[Any]) -> bool:
         """May the response begin with the rest of an opening marker that the prompt begins, with a mistake?"""

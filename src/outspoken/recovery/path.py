@@ -160,7 +160,12 @@ def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...
             kept = len(text[free.start : free.end].rstrip("\n"))
             breaks = min(_line_breaks(steps[i + 1 :]), free.end - free.start - kept)
             steps[i], steps[i + 1] = free._replace(end=free.end - breaks), after.moved(-breaks)
-        elif free.is_missing and after.is_text and text.startswith("\n", after.start) and _leaves_break(steps[:i]):
+        elif (
+            free.is_missing
+            and after.is_text
+            and text.startswith("\n", after.start, after.end)
+            and _leaves_break(steps[:i])
+        ):
             steps[i], steps[i + 1] = free.moved(1), after._replace(start=after.start + 1)
     return tuple([step.moved(base) for step in steps])
 
