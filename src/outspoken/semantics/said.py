@@ -190,7 +190,7 @@ class Surroundings:
         # JSON, or code of actions, in a fence that the grammar takes for markup: prompts ask for it
         begin = self._read(start, start + 9).lstrip()[:1]
         is_habit = region["fence"] and self._is_markup and (begin in ("{", "[") or (is_action and begin != "<"))
-        before = self._read(start - _LONGEST_FENCE, start).rstrip() if is_habit else ""
+        before = self._read(start - _LONGEST_FENCE, start).rstrip(" \t\r\n[") if is_habit else ""
         if before.endswith(region[0].strip()) and _OTHER_FENCE.match(region[0]):
             is_habit = False  # no markup of the format stands between the fence and the JSON
         if is_habit and not (type(last) is Text and _ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
