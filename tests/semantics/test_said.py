@@ -29,6 +29,14 @@ QUOTED = [
     "> {}\n\nsaid the page.",
     "“{}” was in the mail.",
 ]
+#: More of them, which are tried with a call without mistakes.
+QUOTED_SOUND = [
+    "[{}](https://example.com) is its link.",
+    'The page has <img alt="{}"> in it.',
+    'The page says "{}',
+    "Example: {}\nSo much for that.",
+    "That is all. For example:\n{}",
+]
 WRITTEN = [
     "{}",
     "I do it now.\n{}",
@@ -37,6 +45,9 @@ WRITTEN = [
     "Some data:\n```json\n[1]\n```\n{}\n```text\nbye\n```\n",
     "The tag <pre> begins a block.\n{}",
     'He said "no".\n{}',
+    'The pipe is 12" {}',
+    "[1] {}",
+    "I look for an example:\n{}",
     "Use `ls` or `{{`.\n{}\nThen `cd`.",
 ]
 
@@ -50,7 +61,7 @@ def calls(text: str, format: str = "hermes") -> list[tuple[str, object]]:
 
 
 @pytest.mark.parametrize("format_", ["hermes", "auto"])
-@pytest.mark.parametrize("frame", QUOTED)
+@pytest.mark.parametrize("frame", QUOTED + QUOTED_SOUND)
 def test_a_call_that_is_quoted_is_text(frame: str, format_: str) -> None:
     text = frame.format(CALL)
     reply = parse(text, format_)

@@ -136,8 +136,8 @@ class Doubt:
                 return "said" if found == "closed" else None if found is None else "made"
         if not final:
             return None
-        is_closed = closes_quote(read(self._quoted_to, end), self._quotes, whole=True) == "closed"
-        return "said" if is_closed else "made"
+        found = closes_quote(read(self._quoted_to, end), self._quotes, whole=True)
+        return "said" if found == "closed" or (self._is_open_certain and found == "scrap") else "made"
 
     def _pass_own_end(
         self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool

@@ -9,13 +9,18 @@ from typing import Literal
 
 #: So much text before a call may open a quotation, and so much behind it may close that.
 LONGEST_QUOTE = 200
-#: What opens a quotation: a mark that begins a word, one that begins markup, or backticks.
+#: What opens a quotation: a mark that begins a word or an attribute, one that begins markup, backticks, or the bracket
+#: of a link right before the call.
 OPENING = re.compile(
-    r"(?:\A|(?<=[\s(\[{:]))(?:[\"“«„「](?!\s)|['‘»](?![\w\s]))|(?<!`)`{1,2}(?!`)|(?<=[^\n`])`{3,16}(?!`)"
+    r"(?:\A|(?<=[\s(\[{:=]))(?:[\"“«„「](?!\s)|['‘»](?![\w\s]))|(?<!`)`{1,2}(?!`)|(?<=[^\n`])`{3,16}(?!`)|\[\Z"
 )
 #: The mark that stands where a call begins has been taken for a part of its markup.
 MARKS = "\"'“‘«„「»"
-_CLOSING = {"“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "「": "」", "»": "«"}
+_CLOSING = {"“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "「": "」", "»": "«", "[": r"\](?=\()"}
+
+
+#: A sentence that says no more than that an example follows.
+EXAMPLE = re.compile(r"(?:\A|[\n.!?}\])>][ \t]{0,9})(?:(?:an|for) )?example:\Z", re.IGNORECASE)
 
 
 @lru_cache(maxsize=64)

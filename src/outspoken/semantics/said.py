@@ -16,7 +16,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.replies import Reasoning, Text
 
 from .doubt import LOOKBEHIND, Doubt
-from .quotations import MARKS, open_quotes
+from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, open_quotes
 from .said_signs import MADE, ThinkMarkers
 
 #: What opens a region of text that is quoted: a fence of code, a comment, a tag.
@@ -161,8 +161,13 @@ class Surroundings:
         is_same_line = "\n" not in behind[: len(behind) - len(behind.lstrip())]
         if is_same_line and text[text.rfind("\n") + 1 :].lstrip().startswith(">"):
             return Doubt("quoted-call", "in a quotation", start)
+        if EXAMPLE.search(text.rstrip()[-LONGEST_QUOTE:]):
+            return Doubt("quoted-call", "behind a line that announces an example", start)
         quotes = open_quotes(text)
-        return Doubt("quoted-call", "in quotation marks", start, quotes=quotes) if quotes else None
+        if not quotes:
+            return None
+        is_beside = quotes[-1] != "[" and text.rstrip().endswith(quotes[-1])
+        return Doubt("quoted-call", "in quotation marks", start, quotes=quotes, is_open_certain=is_beside)
 
     def _is_cut(self, reasoning: Reasoning, start: int) -> bool:
         """Is reasoning not closed before an offset, so that a call has ended it?"""

@@ -77,13 +77,18 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
                 return True
         if last is not judged and last.__class__ is Text:
             text = last.text.rstrip()
-            if OPENING.search(text[-LONGEST_QUOTE:]) or (_THINK_SIGN in lower and _THINK_SIGN in text.lower()):
-                return True
-            if ">" in text and text[text.rfind("\n") + 1 :].lstrip().startswith(">"):
+            if _may_be_quoted(text) or (_THINK_SIGN in lower and _THINK_SIGN in text.lower()):
                 return True
             judged = last
         at = end
     return False
+
+
+def _may_be_quoted(text: str) -> bool:
+    """May a text open a quotation at its end, or announce an example?"""
+    if text[-8:].lower() == "example:" or OPENING.search(text[-LONGEST_QUOTE:]):
+        return True
+    return ">" in text and text[text.rfind("\n") + 1 :].lstrip().startswith(">")
 
 
 def _may_be_thought(raw: str, start: int, before: Any, thinks: ThinkMarkers) -> bool:
