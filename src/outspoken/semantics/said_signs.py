@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 from outspoken.results.replies import Reasoning, Text
 
-from .quotations import LONGEST_QUOTE, OPENING
+from .quotations import LONGEST_QUOTE, MARKS, OPENING
 
 #: One of these is in every text that makes a call behind it doubtful, apart from quotation marks and `>`.
 _REGION_SIGNS = ("```", "~~~", "<!--", "<pre>", "<code>", "<blockquote>", "<tool_response>")
+#: One of these is in every text that opens a quotation.
+_QUOTE_SIGN = re.compile(f"[{MARKS}`]")
 #: And this one in text that is none of reasoning.
 _THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.
@@ -86,7 +88,10 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
 
 def _may_be_quoted(text: str) -> bool:
     """May a text open a quotation at its end, or announce an example?"""
-    if text[-8:].lower() == "example:" or OPENING.search(text[-LONGEST_QUOTE:]):
+    if text[-8:].lower() == "example:" or text[-1:] == "[":
+        return True
+    tail = text[-LONGEST_QUOTE:]
+    if _QUOTE_SIGN.search(tail) and OPENING.search(tail):
         return True
     return ">" in text and text[text.rfind("\n") + 1 :].lstrip().startswith(">")
 
