@@ -89,6 +89,10 @@ class CallBuilder:
         is_meant = names is not None and last in names and (space == last or space.lower() in _NAMESPACES)
         return last if is_meant else name
 
+    def _resolve_name(self, node: OpenNode) -> None:
+        if node.name and self._tool_names is not None and node.name not in self._tool_names:
+            node.name = self._without_namespace(node.name)
+
     def _send(self, node: OpenNode, text: str) -> None:
         """Add JSON text to the arguments. It is held until the call is announced."""
         if node.parts is None:
@@ -381,6 +385,7 @@ class CallBuilder:
         node, recorder, output = self._nodes.pop(), self._recorder, self._output
         if node.unknown:
             unknown_keys.complete(self._state, node)
+        self._resolve_name(node)
         name = node.name
         self._name_only_argument(node)
         arguments: dict[str, Any] | None = node.arguments
@@ -398,8 +403,6 @@ class CallBuilder:
             self.complete_text(node)
         if node.index < 0:
             self.announce(node, ended=True)
-        if self._tool_names is not None and name not in self._tool_names:
-            name = self._without_namespace(name)
         if arguments is None or node.keyed:
             self._send(node, closing_text(arguments, keyed=node.keyed))
         text = "".join(node.parts or ())
@@ -442,6 +445,7 @@ class CallBuilder:
 
     def unfinished(self, node: OpenNode, end: int, status: Status) -> None:
         """A call, action or answer never ended (`truncated`) or cannot be read (`invalid`)."""
+        self._resolve_name(node)
         if self._answers.is_answer(node):
             self._answers.unfinished(node, end, status)
             return
