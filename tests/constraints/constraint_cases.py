@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from pydantic import BaseModel, Field
 
-from outspoken.notations.schema import referred
+from outspoken.json.schema import referred
 from outspoken.notations.tools import ToolLike, Tools
 from tests.tables import tables
 

@@ -11,6 +11,7 @@ from outspoken import Parser, parse
 from outspoken.json.heuristic import read_heuristically
 from outspoken.json.read import read_json
 from outspoken.json.repair import repair_region
+from outspoken.json.schema import Schema
 from outspoken.results.edits import CODES, LEVELS, NOTES, REPAIR_LIMITS, RepairBudget
 from tests.loops import in_one_item
 from tests.tables import tables
@@ -161,13 +162,11 @@ def test_schema_names_separate_strings() -> None:
 
 
 def test_limit_of_trust_in_json_repair() -> None:
-    from outspoken.json.heuristic import read_heuristically
-
     assert read_heuristically("{" + '"a": 1, ' * 3000, None, 128, RepairBudget.of(100)) is None
     assert read_heuristically("[" * 70, None, 128, RepairBudget.of(100)) is None
     assert read_heuristically('{"a": 1,}', None, 128, RepairBudget(0, 0, spans=0)) is None
     assert read_heuristically('{"a": 1,}', None, 128, RepairBudget.of(9)) == ({"a": 1}, '{"a": 1}')
-    assert read_heuristically('{"a": 1,}', {"properties": {"b": {}}}, 128, RepairBudget.of(9)) is None
+    assert read_heuristically('{"a": 1,}', Schema({"properties": {"b": {}}}), 128, RepairBudget.of(9)) is None
     assert read_heuristically('{"n": , "t": 1}', None, 128, RepairBudget.of(9)) is None
     assert read_heuristically('["x  ", "x\\n",', None, 128, RepairBudget.of(9)) is not None
 
@@ -192,7 +191,7 @@ def test_guess_that_loses_a_sign_or_a_key_is_no_reading() -> None:
         found = read_heuristically(span, None, 128, budget)
         kept = [char for char in span if char.isalnum() or char in "&%<>$"]
         assert found is None or [char for char in found[1] if char.isalnum() or char in "&%<>$"] == kept
-    assert read_heuristically('{"a": "x", b: "y" "z"}', {"properties": {"a": {}}}, 128, budget) is None
+    assert read_heuristically('{"a": "x", b: "y" "z"}', Schema({"properties": {"a": {}}}), 128, budget) is None
 
 
 def test_guesses_are_made_by_default() -> None:

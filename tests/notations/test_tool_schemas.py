@@ -108,7 +108,7 @@ def test_shapes(tool: Any, as_list: Callable[[Any], Any]) -> None:
     assert "get" in tools
     assert "got" not in tools
     assert tools.schema("get") == PARAMETERS
-    assert tools.argument("get", "city") == {"type": "string"}
+    assert tools.arguments("get").member("city").node == {"type": "string"}
     assert tools.types("get", "city") == {"string"}
 
 
@@ -116,14 +116,14 @@ def test_a_tool_without_parameters() -> None:
     tools = tools_of({"type": "function", "function": {"name": "now"}}, Function(name="then"))
     for name in tools.names:
         assert tools.schema(name) is None
-        assert tools.argument(name, "a") is None
+        assert tools.arguments(name).member("a").node is None
         assert tools.types(name, "a") is None
 
 
 def test_an_unknown_tool_has_no_schema() -> None:
     tools = tools_of(Weather)
     assert tools.schema("Wether") is None
-    assert tools.argument("Wether", "city") is None
+    assert tools.arguments("Wether").member("city").node is None
     assert tools.types("Wether", "city") is None
 
 
@@ -155,8 +155,8 @@ def test_a_function() -> None:
 def test_a_method(method: Any) -> None:
     tools = tools_of(method)
     assert tools.types("light", "on") == {"boolean"}
-    assert tools.argument("light", "level") == TABLES["A_METHOD"]
-    assert tools.argument("light", "self") is None
+    assert tools.arguments("light").member("level").node == TABLES["A_METHOD"]
+    assert tools.arguments("light").member("self").node is None
 
 
 def test_parameters_may_have_any_name_and_any_annotation() -> None:
@@ -255,10 +255,10 @@ def test_rejected_tools(tools: Any, message: str) -> None:
 
 def test_arguments_of_a_schema() -> None:
     tools = of_schema({"properties": {"a": {"type": "integer"}, "b": True, "c": 7}})
-    assert tools.argument("f", "a") == {"type": "integer"}
-    assert tools.argument("f", "b") is True
-    assert tools.argument("f", "c") is None
-    assert tools.argument("f", "d") is None
+    assert tools.arguments("f").member("a").node == {"type": "integer"}
+    assert tools.arguments("f").member("b").node is True
+    assert tools.arguments("f").member("c").types is None
+    assert tools.arguments("f").member("d").node is None
 
 
 @pytest.mark.parametrize(
@@ -267,14 +267,14 @@ def test_arguments_of_a_schema() -> None:
 )
 def test_additional_properties(others: Any, argument: Any, types: Any) -> None:
     tools = of_schema({"properties": {"a": {"type": "string"}}, "additionalProperties": others})
-    assert tools.argument("f", "b") == argument
+    assert tools.arguments("f").member("b").node == argument
     assert tools.types("f", "b") == types
     assert tools.types("f", "a") == {"string"}
 
 
 def test_a_schema_that_is_a_reference() -> None:
     tools = of_schema({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/B"}, "B": PARAMETERS}})
-    assert tools.argument("f", "city") == {"type": "string"}
+    assert tools.arguments("f").member("city").node == {"type": "string"}
 
 
 @pytest.mark.parametrize("schema", TABLES["SCHEMAS_WITHOUT_CONSTRAINTS"])

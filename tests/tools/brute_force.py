@@ -128,7 +128,7 @@ def _sound(text: str, format_: str, tools: Tools | None) -> Reading | None:
 
 def _fits(call: ToolCall, tools: Tools) -> bool:
     """Whether the call is of one of the tools, with the arguments that it needs."""
-    return call.name in tools and set(tools.required(call.name)) <= set(call.arguments)
+    return call.name in tools and set(tools.arguments(call.name).required) <= set(call.arguments)
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -178,9 +178,9 @@ class ActionMapping:
         if tools is None or name not in tools:
             return False
         known = self.arguments_of(name)
-        properties: Any = (tools.schema(name) or {}).get("properties")
-        listed = cast("dict[str, Any]", properties).keys() if isinstance(properties, dict) else ()
-        return not known.issuperset(tools.required(name)) or (bool(listed) and known.isdisjoint(listed))
+        arguments = tools.arguments(name)
+        listed = arguments.properties
+        return not known.issuperset(arguments.required) or (bool(listed) and known.isdisjoint(listed))
 
     def arguments_of(self, name: str) -> set[str]:
         """The arguments that the actions of a name may have."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from outspoken.notations.schema import referred
-
 from .automata import without
 from .forms import NOTHING, Form, FreeText, Grammar, Literal, Pattern, choice
 from .free_text import text_automaton
@@ -40,9 +38,7 @@ class BareForms:
 
     def value(self, schema: Any, path: str, kinds: frozenset[str] = TYPES, *, beside_string: bool = False) -> Form:
         """The form of a value of one of the JSON types `kinds`; `beside_string` if it may be a string as well."""
-        if not isinstance(schema, dict):
-            schema = {}
-        merged = merged_schema(_resolved(cast("dict[str, Any]", schema), self._root), self._root)
+        merged = merged_schema(schema if isinstance(schema, dict) else {}, self._root)
         for key in ("anyOf", "oneOf"):
             if isinstance(merged.get(key), list):
                 rest = {name: inner for name, inner in merged.items() if name != key}
@@ -76,10 +72,7 @@ class BareForms:
     def _may_be_string(self, schema: Any) -> bool:
         if not isinstance(schema, dict):
             return schema is True
-        declared = merged_schema(_resolved(cast("dict[str, Any]", schema), self._root), self._root).get(
-            "type", "string"
-        )
-        return "string" in declared
+        return "string" in merged_schema(schema, self._root).get("type", "string")
 
     def _may_stand(self, text: str) -> bool:
         return without(self._excluded).reads(text) and text.strip() == text
@@ -98,11 +91,3 @@ class BareForms:
             self._warn(f"{path}: the pattern or the length of the string is not enforced")
             return FreeText(self._excluded)
         return text if has_text else NOTHING
-
-
-def _resolved(schema: dict[str, Any], root: Any) -> dict[str, Any]:
-    if isinstance(ref := schema.get("$ref"), str):
-        target = referred(ref, root)
-        others = {key: value for key, value in schema.items() if key != "$ref"}
-        return {**others, "allOf": [target, *others.get("allOf", [])]} if isinstance(target, dict) else others
-    return schema

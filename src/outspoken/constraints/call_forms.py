@@ -10,7 +10,6 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.notations.coerce import to_json
-from outspoken.notations.schema import referred
 from outspoken.notations.tools import Tools
 from outspoken.patterns.spellings import without_conditions
 
@@ -112,7 +111,7 @@ class _Call:
     def __init__(self, calls: CallForms, name: str) -> None:
         self._calls, self._name = calls, name
         self._root = calls.schema(name)
-        schema = merged_schema(_target(self._root), self._root)
+        schema = merged_schema(self._root, self._root)
         self._schema = schema
         properties = cast("dict[str, Any]", schema.get("properties") or {})
         self._required = required_keys(schema)
@@ -213,12 +212,3 @@ class _Call:
         kinds = self._calls.skeleton.kinds.get(hole, set())
         types = TYPES & ({*kinds, "boolean"} if {"true", "false"} <= kinds else kinds)
         return self._calls.forms(hole, self._root, self._name).value(schema, key, types)
-
-
-def _target(schema: dict[str, Any]) -> dict[str, Any]:
-    seen: set[str] = set()
-    found: Any = schema
-    while isinstance(found, dict) and isinstance(ref := found.get("$ref"), str) and ref not in seen:  # pyright: ignore
-        seen.add(ref)
-        found = referred(ref, schema)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else _ANYTHING

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from outspoken.notations.schema import referred
+from outspoken.json.schema import referred
 from outspoken.patterns import syntax
 
 from .schema_parts import TYPES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from outspoken.notations.schema import referred
+from outspoken.json.schema import is_object, items_of, referred
 
 #: The types of JSON.
 TYPES = frozenset({"string", "integer", "number", "boolean", "null", "object", "array"})
@@ -81,19 +81,18 @@ def search_pattern(pattern: str) -> str:
 _ANY = r"[\s\S]*"
 
 
-def merged_schema(schema: dict[str, Any], root: Any, depth: int = 0) -> dict[str, Any]:
-    """A schema with the schemas of its `allOf` taken in, and what it refers to if there is something beside."""
-    parts: list[Any] = list(schema["allOf"]) if isinstance(schema.get("allOf"), list) else []
-    if not parts or depth > 16:
+def merged_schema(schema: Any, root: Any, depth: int = 0) -> dict[str, Any]:
+    """A schema with what it refers to and the schemas of its `allOf` taken in; empty if it admits anything."""
+    if not is_object(schema) or depth > 16:
+        return {"enum": []} if schema is False else {}
+    if "$ref" not in schema and "allOf" not in schema:
         return schema
-    found = {key: value for key, value in schema.items() if key != "allOf"}
+    found = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
+    parts = [*items_of(schema, "allOf")]
+    if isinstance(ref := schema.get("$ref"), str):
+        parts.insert(0, referred(ref, root))
     for part in parts:
-        resolved = resolved_schema(part, root)
-        if resolved is False:
-            return {"enum": []}
-        if isinstance(resolved, dict):
-            inner = merged_schema(cast("dict[str, Any]", resolved), root, depth + 1)
-            found = _both(found, inner)
+        found = _both(found, merged_schema(part, root, depth + 1))
     return found
 
 
@@ -150,21 +149,6 @@ def other_properties(schema: dict[str, Any]) -> Any:
     """The schema of the properties that a schema does not list; False if there are none."""
     more: Any = schema.get("additionalProperties")
     return more if more is not None else "properties" not in schema and not required_keys(schema)
-
-
-def resolved_schema(schema: Any, root: Any) -> Any:
-    """A schema, or what it refers to, with what stands beside the reference."""
-    seen: set[str] = set()
-    while isinstance(schema, dict):
-        known = cast("dict[str, Any]", schema)
-        ref = known.get("$ref")
-        if not isinstance(ref, str) or ref in seen:
-            break
-        seen.add(ref)
-        target = referred(ref, root)
-        others = {key: value for key, value in known.items() if key != "$ref"}
-        schema = _both(cast("dict[str, Any]", target), others) if isinstance(target, dict) else target
-    return cast("Any", schema)
 
 
 def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from .bare_values import BareForms
 from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Repeat, choice, optional, seq
 from .plain_patterns import escape
-from .schema_parts import TYPES, merged_schema, required_keys, resolved_schema
+from .schema_parts import TYPES, merged_schema, required_keys
 
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
 
@@ -46,8 +46,7 @@ class TaggedForms:
 
     def value(self, schema: Any, path: str, kinds: frozenset[str] = TYPES) -> Form:
         """The text or the elements of an element."""
-        resolved = resolved_schema(schema, self._root)
-        known = merged_schema(cast("dict[str, Any]", resolved), self._root) if isinstance(resolved, dict) else {}
+        known = merged_schema(schema, self._root)
         if self._depth > 8:
             return NOTHING
         self._depth += 1

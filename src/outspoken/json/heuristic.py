@@ -1,7 +1,4 @@
-"""The level "heuristic": json-repair reads a span, and its answer must hold all of the span, in order, and no more.
-
-Also what a JSON schema says of a value. It tells readings apart; it never changes one.
-"""
+"""The level "heuristic": json-repair reads a span, and its answer must hold all of the span, in order, and no more."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import RepairBudget
 
 from .scanner import depth_of, encodable_value
+from .schema import Schema
 from .tokens import QUOTES, SOUND
 
 #: Limits of a span: json-repair takes quadratic time in the quotes of long spans, and in open brackets.
@@ -32,15 +30,9 @@ _WORDS = str.maketrans("", "", "_")
 _SIGNS = frozenset("!#$%&*<=>?@^|~")
 _KEY = lazy_pattern(rf"({SOUND.pattern})\s*:")
 
-_KINDS: dict[str, tuple[type, ...]] = {
-    "object": (dict,), "array": (list,), "string": (str,), "boolean": (bool,), "null": (type(None),),
-    "integer": (int,), "number": (int, float),
-}  # fmt: skip
-_MAX_PARTS = 2_000
-
 
 def read_heuristically(
-    span: str, schema: dict[str, Any] | None, max_depth: int, budget: RepairBudget
+    span: str, schema: Schema | None, max_depth: int, budget: RepairBudget
 ) -> tuple[Any, str] | None:
     """The value of a span and its JSON by json-repair; None if that may be wrong or the budget is spent."""
     quotes = len(_QUOTE.findall(span)) if len(span) <= MAX_CHARS else _MAX_QUOTES + 1
@@ -72,7 +64,7 @@ def _most_open(span: str) -> int:
     return most
 
 
-def _checked(span: str, value: Any, schema: dict[str, Any] | None, max_depth: int) -> tuple[Any, str] | None:
+def _checked(span: str, value: Any, schema: Schema | None, max_depth: int) -> tuple[Any, str] | None:
     """The value and its JSON, if it holds all of the span, in order, and nothing else."""
     if not isinstance(value, (dict, list)) or not value:
         return None
@@ -91,7 +83,7 @@ def _checked(span: str, value: Any, schema: dict[str, Any] | None, max_depth: in
     rest = iter(strings)
     if not all(json.loads(match[1]) in rest for match in _TOKEN.finditer(span)):
         return None
-    if schema and misfits(value, schema):
+    if schema is not None and schema.misfits(value):
         return None
     return value, text
 
@@ -114,93 +106,3 @@ def _letters(text: str) -> list[str]:
     text = re.sub(r"\b(?:True|False)\b", lambda match: match[0].lower(), text)
     text = re.sub(r"\b(?:None|undefined)\b", "null", text)
     return [char for char in text.translate(_WORDS) if char.isalnum() or char in _SIGNS]
-
-
-# -- the schema
-
-
-def names_of(schema: dict[str, Any]) -> frozenset[str]:
-    """The names of all properties in a schema."""
-    names: set[str] = set()
-    todo: list[Any] = [schema]
-    for _ in range(_MAX_PARTS):
-        if not todo:
-            break
-        part = todo.pop()
-        if isinstance(part, list):
-            todo += cast("list[Any]", part)
-        elif isinstance(part, dict):
-            members = cast("dict[str, Any]", part)
-            properties = _properties(members)
-            names.update(properties)
-            todo += properties.values()
-            todo += [value for key, value in members.items() if key not in ("properties", "enum", "const", "default")]
-    return frozenset(names)
-
-
-def misfits(value: Any, schema: dict[str, Any]) -> int:
-    """How many parts of a value do not fit the schema: unknown names, wrong types, missing members."""
-    count = 0
-    todo: list[tuple[Any, Any]] = [(value, schema)]
-    for _ in range(_MAX_PARTS):
-        if not todo:
-            break
-        part, known = todo.pop()
-        if not isinstance(known, dict):
-            continue
-        rules = _resolved(cast("dict[str, Any]", known), schema)
-        count += not _fits(part, rules.get("type"))
-        if isinstance(part, dict):
-            members, properties = cast("dict[str, Any]", part), _properties(rules)
-            required: Any = rules.get("required")
-            count += sum(name not in members for name in cast("list[Any]", required)) if type(required) is list else 0
-            if properties:
-                count += sum(key not in properties for key in members)
-                todo += [(item, properties[key]) for key, item in members.items() if key in properties]
-        elif isinstance(part, list):
-            todo += [(item, rules.get("items")) for item in cast("list[Any]", part)]
-    return count
-
-
-def unknown_names(value: Any, schema: dict[str, Any]) -> int:
-    """How many names of a value's objects the schema does not have, where it names any."""
-    count = 0
-    todo: list[tuple[Any, Any]] = [(value, schema)]
-    for _ in range(_MAX_PARTS):
-        if not todo:
-            break
-        part, known = todo.pop()
-        if not isinstance(known, dict) or not isinstance(part, dict):
-            continue
-        properties = _properties(_resolved(cast("dict[str, Any]", known), schema))
-        for key, item in cast("dict[str, Any]", part).items() if properties else ():
-            count += key not in properties
-            todo.append((item, properties.get(key)))
-    return count
-
-
-def _properties(rules: dict[str, Any]) -> dict[str, Any]:
-    found: Any = rules.get("properties")
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
-def _resolved(rules: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema, or the part of the whole schema that it refers to."""
-    for _ in range(8):
-        reference: Any = rules.get("$ref")
-        if not isinstance(reference, str) or not reference.startswith("#/"):
-            break
-        target: Any = schema
-        for name in reference[2:].split("/"):
-            target = cast("dict[str, Any]", target).get(name) if isinstance(target, dict) else None
-        rules = cast("dict[str, Any]", target) if isinstance(target, dict) else {}
-    return rules
-
-
-def _fits(value: Any, types: Any) -> bool:
-    """Is a value of one of the types that a schema names? True if it names none."""
-    names = cast("list[Any]", types) if isinstance(types, list) else [types] if isinstance(types, str) else []
-    kinds = [_KINDS[name] for name in names if isinstance(name, str) and name in _KINDS]
-    if not kinds:
-        return True
-    return any(isinstance(value, kind) and (kind == (bool,) or not isinstance(value, bool)) for kind in kinds)

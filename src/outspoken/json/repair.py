@@ -25,8 +25,9 @@ from outspoken.results.settings import DEFAULT, Settings
 
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
 from .digits import changes_number, computes_string
-from .heuristic import misfits, names_of, read_heuristically, unknown_names
+from .heuristic import read_heuristically
 from .scanner import BLANKS, NotJsonError, decode, encodable_value, paths_of, read_at, total_pattern
+from .schema import Schema
 from .strings import MARGIN, MAX_SPAN, Search, tolerance
 from .structure import KEY_FIRST, StructureWalk
 from .tokens import BLANK, DATA, SURROGATE, TORN, Change, string_changes
@@ -78,15 +79,26 @@ def repair_region(
     """
     if repair_limit not in REPAIR_LIMITS:
         raise ValueError(f"`repair_limit` is {repair_limit!r}; expected one of {', '.join(map(repr, REPAIR_LIMITS))}")
-    context = RepairContext(repair_limit, schema, settings, budget or RepairBudget.of(end - start))
+    budget = budget or RepairBudget.of(end - start)
+    context = RepairContext(repair_limit, schema_of(schema, budget), settings, budget)
     return RegionReader(text, start, end, closed, context).values()
+
+
+def schema_of(schema: dict[str, Any] | None, budget: RepairBudget) -> Schema | None:
+    """What a schema says; it is read once for a response. None if it says nothing."""
+    if not schema:
+        return None
+    known = budget.schemas.get(id(schema))
+    if known is None:
+        known = budget.schemas[id(schema)] = schema, Schema(schema)
+    return known[1]
 
 
 class RepairContext(NamedTuple):
     """What all regions of a text share."""
 
     repair_limit: RepairLimit
-    schema: dict[str, Any] | None
+    schema: Schema | None
     settings: Settings
     budget: RepairBudget
 
@@ -149,7 +161,7 @@ class RegionReader:
         if (walked is not None and sure) or self.too_deep or self.limit < _STRUCTURE:
             return walked
         brackets = strings = None
-        invents = walked is not None and (_glued_members(walked, self.whole) or self._invented(walked.value))
+        invents = walked is not None and (_glued_members(walked, self.whole) or self._invents(walked.value))
         if walked is None or self._doubtful or not walked.complete or _has_stray_quote(walked) or invents:
             brackets = self._search(first, first_quote_ends=True)
         most = 0 if brackets and invents else _compared_from(brackets[1]) if brackets else 0
@@ -176,7 +188,7 @@ class RegionReader:
         found = self._build(first, state, complete=stop == "done" or self.closed)
         if found is None or self._doubtful:
             return found, False
-        if _glued_members(found, self.whole) or self._invented(found.value):
+        if _glued_members(found, self.whole) or self._invents(found.value):
             return found, False
         unsure = found.level != "notation" or any(edit.code in _UNSURE for edit in found.edits)
         return found, (found.complete or not unsure) and not _has_stray_quote(found)
@@ -188,7 +200,8 @@ class RegionReader:
         self.budget.search -= (self.end - first) // 50  # the search looks for all quotes up to the end
         options = WalkOptions(self.closed, first_quote_ends, allow_bare=not self.prose, try_brackets=True)
         walk = StructureWalk(self.text, self.max_depth, options)
-        search = Search(walk, first, self._names(), self._cost_of_rest, self.budget)
+        names = self.schema.all_names if self.schema is not None else frozenset[str]()
+        search = Search(walk, first, names, self._cost_of_rest, self.budget)
         found: list[tuple[int, RepairedValue]] = []
         for weight, state, complete in search.cheapest(30 if self.schema else MARGIN):
             value = self._build(first, state, complete=complete)
@@ -201,21 +214,14 @@ class RegionReader:
 
     def _weight_of(self, repaired: RepairedValue) -> int:
         """What a reading costs for what it says."""
-        weight = _GLUED * _glued_members(repaired, self.whole) + _INVENTED * self._invented(repaired.value)
-        return weight + (15 * misfits(repaired.value, self.schema) if self.schema else 0)
+        weight, schema = _GLUED * _glued_members(repaired, self.whole), self.schema
+        if schema is not None:
+            weight += _INVENTED * schema.unknown_names(repaired.value) + 15 * schema.misfits(repaired.value)
+        return weight
 
-    def _invented(self, value: Any) -> int:
-        """How many names of a value the schema does not have."""
-        return unknown_names(value, self.schema) if self.schema else 0
-
-    def _names(self) -> frozenset[str]:
-        """The property names of the schema."""
-        if not self.schema:
-            return frozenset()
-        known = self.budget.names.get(id(self.schema))
-        if known is None:
-            known = self.budget.names[id(self.schema)] = (self.schema, names_of(self.schema))
-        return known[1]
+    def _invents(self, value: Any) -> bool:
+        """Does a value have a name that the schema does not have?"""
+        return self.schema is not None and self.schema.unknown_names(value) > 0
 
     def _build(self, first: int, state: WalkState, *, complete: bool) -> RepairedValue | None:
         """The value that a walk from `first` on made of the text; None if the result is not JSON."""

@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from outspoken.json.scanner import NotJsonError, decode, repeated_keys
+from outspoken.json.schema import fits
 from outspoken.patterns.lazy import lazy_pattern
 
 _MAX_DEPTH = 128
@@ -36,11 +37,6 @@ _WORD_BEGUN = _beginnings(*_BOOLEANS, *_PYTHON, "null")
 _STRING = frozenset({"string"})
 _NUMERIC = frozenset({"integer", "number"})
 _NESTED = frozenset({"object", "array"})
-
-#: JSON types by the types of Python
-KINDS: dict[type, str] = {
-    type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", dict: "object", list: "array",
-}  # fmt: skip
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
@@ -76,17 +72,6 @@ def read_bare(text: str, types: frozenset[str] | None, fallback: str) -> Any:
     if not _NESTED.isdisjoint(types) and (nested := _nested(bare, loose)) is not None and fits(nested, types):
         return nested
     return text
-
-
-def fits(value: Any, types: frozenset[str] | None) -> bool:
-    """Is the value of one of the JSON types? True if they are not known."""
-    if types is None:
-        return True
-    if isinstance(value, float):
-        return "number" in types or ("integer" in types and value.is_integer())
-    if isinstance(value, int) and not isinstance(value, bool):
-        return not _NUMERIC.isdisjoint(types)
-    return KINDS.get(value.__class__) in types
 
 
 def may_be_other_than_text(first_chars: str, types: frozenset[str] | None, fallback: str) -> bool:

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from outspoken.json.schema import fits
 from outspoken.patterns.lazy import lazy_pattern
 
-from .coerce import escape, fits, to_json
+from .coerce import escape, to_json
 from .schema import SchemaView
 from .transcoder import Transcoder, overlap, search_mark
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, KeysView, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeGuard, get_type_hints
 
+from outspoken.json.schema import KINDS, Schema, Types, is_list, is_object, plain_types
 from outspoken.results.arguments import kind_of
 from outspoken.results.errors import ToolError
 
-from .coerce import KINDS
-from .schema import ANY, RESTRICTING, SINGLE_TYPES, SchemaView, Types, is_list, is_object, referred, types_of
+from .schema import ANY, SchemaView
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -53,8 +53,8 @@ _PLAIN = 2
 class ToolFacts(NamedTuple):
     """What a tool's schema says of its arguments.
 
-    These are those that it requires, those that it names itself, the values that it lists for others, and for others
-    the classes of values that fit in any case.
+    These are those that it requires, those that it names, the values that it lists for others, and for others the
+    classes of values that fit in any case.
     """
 
     required: tuple[str, ...]
@@ -66,7 +66,7 @@ class ToolFacts(NamedTuple):
 class Tools:
     """The tools that a model was given, by name."""
 
-    __slots__ = ("_facts", "_sources", "_types", "destructive", "names", "schema_views")
+    __slots__ = ("_facts", "_sources", "_types", "_views", "destructive", "names", "schema_views")
 
     def __init__(self, sources: dict[str, Any], destructive: frozenset[str] = frozenset()) -> None:
         #: a schema, None, or a model or function whose schema is made on first use
@@ -77,6 +77,7 @@ class Tools:
         self.destructive = destructive
         self._types: dict[tuple[str, str], Types | None] = {}
         self._facts: dict[str, ToolFacts] = {}
+        self._views: dict[str, Schema] = {}
         #: the views of the tools' arguments, made on first use
         self.schema_views: dict[tuple[str, str], SchemaView] = {}
 
@@ -113,20 +114,14 @@ class Tools:
         """Some of the tools alone."""
         return Tools({name: self._sources[name] for name in names}, self.destructive.intersection(names))
 
-    def argument(self, name: str, key: str) -> dict[str, Any] | bool | None:
-        """The JSON schema of one argument; None if it is not known."""
-        schema = _target(self.schema(name))
-        properties: Any = schema.get("properties")
-        if is_object(properties) and key in properties:
-            found = properties[key]
-            return found if is_object(found) or isinstance(found, bool) else None
-        others: Any = schema.get("additionalProperties")
-        return others if is_object(others) else None
-
-    def required(self, name: str) -> list[str]:
-        """The arguments that a tool's schema requires."""
-        required: Any = _target(self.schema(name)).get("required")
-        return [key for key in required if isinstance(key, str)] if is_list(required) else []
+    def arguments(self, name: str) -> Schema:
+        """What the schema of a tool's arguments says; made on first use."""
+        view = self._views.get(name)
+        if view is None:
+            view = Schema(self.schema(name))
+            if name in self._sources:
+                self._views[name] = view
+        return view
 
     def facts(self, name: str) -> ToolFacts:
         """What a tool's schema says of its arguments; made on first use."""
@@ -142,10 +137,7 @@ class Tools:
 
     def only_argument(self, name: str) -> str | None:
         """The only argument that a tool has; None if it has several or none."""
-        if name not in self._sources:
-            return None
-        properties: Any = _target(self.schema(name)).get("properties")
-        keys = list(properties) if is_object(properties) else []
+        keys = list(self.arguments(name).properties) if name in self._sources else []
         return keys[0] if len(keys) == 1 else None
 
     def types(self, name: str, key: str) -> Types | None:
@@ -154,9 +146,9 @@ class Tools:
         if types is not _UNKNOWN:
             return types
         source = self._sources.get(name)
-        types = _plain_types(source, key) if source.__class__ is dict else None
+        types = plain_types(source, key) if source.__class__ is dict else None
         if types is None:
-            types = types_of(self.argument(name, key), self.schema(name), {}, 0) or None
+            types = self.arguments(name).member(key).types
         if len(self._types) < _MAX_KEPT:
             self._types[name, key] = types
         return types
@@ -169,36 +161,20 @@ def _kept_facts(schema: bytes) -> ToolFacts:
 
 
 def _made_facts(schema: dict[str, Any] | None) -> ToolFacts:
-    tools, named = Tools({"": schema}), (schema or {}).get("properties")
-    properties: Any = _target(schema).get("properties")
+    view = Schema(schema)
     listed, fitting = dict[str, list[Any]](), dict[str, frozenset[type]]()
-    for key in properties if is_object(properties) else ():
-        argument = tools.argument("", key)
-        values: Any = argument.get("enum") if is_object(argument) else None
-        if is_list(values) and values:
-            listed[key] = list(values)
-        elif types := tools.types("", key):
-            fitting[key] = frozenset([made for made, kind in KINDS.items() if kind in types])
-    return ToolFacts(tuple(tools.required("")), tuple(named) if _is_mapping(named) else (), listed, fitting)
-
-
-def _plain_types(schema: Any, key: str) -> Types | None:
-    """The types of an argument whose schema gives them by a single `type` alone; else None."""
-    try:
-        found = schema["properties"][key]
-        kind = found["type"]
-        return SINGLE_TYPES[kind] if RESTRICTING.isdisjoint(found) else None
-    except (KeyError, TypeError):
-        return None
+    for key in view.properties:
+        argument = view.member(key)
+        if argument.values:
+            listed[key] = argument.values
+        elif argument.types:
+            fitting[key] = frozenset([made for made, kind in KINDS.items() if kind in argument.types])
+    return ToolFacts(view.required, tuple(view.properties), listed, fitting)
 
 
 def may_have(tools: Tools, name: str, key: str) -> bool:
     """May a tool have an argument of this name, as far as is known?"""
-    if name not in tools:
-        return True
-    schema = _target(tools.schema(name))
-    properties: Any = schema.get("properties")
-    return not is_object(properties) or key in properties or bool(schema.get("additionalProperties"))
+    return name not in tools or tools.arguments(name).may_have(key)
 
 
 def _read(index: int, tool: Any) -> tuple[str, Any]:
@@ -306,16 +282,6 @@ def _generator() -> Any:
             pass
 
     return Lenient
-
-
-def _target(root: dict[str, Any] | None) -> dict[str, Any]:
-    """The schema itself, or the one that it refers to."""
-    schema: Any = root
-    seen: set[str] = set()
-    while is_object(schema) and isinstance(ref := schema.get("$ref"), str) and ref not in seen:
-        seen.add(ref)
-        schema = referred(ref, root)
-    return schema if is_object(schema) else {}
 
 
 def schema_view_of(tools: Tools | None, name: str | None, key: str | None, fallback: str) -> SchemaView:

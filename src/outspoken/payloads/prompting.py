@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
+from outspoken.json.schema import referred
 from outspoken.results.replies import Payload, Reply
 
 from .types import Page, PayloadType
@@ -66,61 +67,61 @@ def _fields_of(type_: PayloadType) -> Iterator[str]:
     if type_.adapter is None:
         return
     schema: _Schema = type_.adapter.json_schema(by_alias=True)
-    yield from _fields(schema, schema.get("$defs", {}), "- ")
+    yield from _fields(schema, schema, "- ")
 
 
-def _fields(schema: _Schema, known: _Schema, indent: str) -> Iterator[str]:
+def _fields(schema: _Schema, root: _Schema, indent: str) -> Iterator[str]:
     """A line for each property of an object, with indented lines for nested properties."""
-    schema = _resolved(schema, known)
+    schema = _resolved(schema, root)
     options = schema.get("oneOf") or schema.get("anyOf")
     if options:
-        yield from _choices(schema, known, indent)
+        yield from _choices(schema, root, indent)
         return
     required = schema.get("required", [])
     for name, field in schema.get("properties", {}).items():
         text = field.get("description", "")
-        found = _without_null(_resolved(field, known), known)
-        kind = _kind_of(found, known)
+        found = _without_null(_resolved(field, root), root)
+        kind = _kind_of(found, root)
         must = "" if name in required else ", optional"
         limits = _limits(found)
         yield f"{indent}`{name}` ({kind}{must}{limits})" + (f": {text}" if text else "")
-        inner = _resolved(found.get("items", found), known)
-        yield from _fields(inner, known, f"  {indent}")
+        inner = _resolved(found.get("items", found), root)
+        yield from _fields(inner, root, f"  {indent}")
 
 
-def _choices(schema: _Schema, known: _Schema, indent: str) -> Iterator[str]:
+def _choices(schema: _Schema, root: _Schema, indent: str) -> Iterator[str]:
     """A line for each alternative of a union, by the field that discriminates them."""
     tag = schema.get("discriminator", {}).get("propertyName")
     options: list[_Schema] = schema.get("oneOf") or schema.get("anyOf") or []
     for option in options:
-        found = _resolved(option, known)
+        found = _resolved(option, root)
         text = found.get("description", "").partition("\n")[0]
         if tag is None or "properties" not in found:
             continue
         value = found["properties"].get(tag, {}).get("const")
         yield f"{indent}`{tag}` is `{value}`: {text}".rstrip(": ")
         others = {key: field for key, field in found["properties"].items() if key != tag}
-        yield from _fields({**found, "properties": others}, known, f"  {indent}")
+        yield from _fields({**found, "properties": others}, root, f"  {indent}")
 
 
-def _resolved(schema: _Schema, known: _Schema) -> _Schema:
+def _resolved(schema: _Schema, root: _Schema) -> _Schema:
     """A schema with its reference resolved; its own description stays."""
     reference = schema.get("$ref")
     if not isinstance(reference, str):
         return schema
-    found: _Schema = known.get(reference.rpartition("/")[2], {})
+    found: _Schema = referred(reference, root) or {}
     return {**found, **{key: value for key, value in schema.items() if key != "$ref"}}
 
 
-def _without_null(schema: _Schema, known: _Schema) -> _Schema:
+def _without_null(schema: _Schema, root: _Schema) -> _Schema:
     """A nullable schema without the null alternative."""
     options = [one for one in schema.get("anyOf", []) if one.get("type") != "null"]
     if len(options) != 1 or len(options) == len(schema.get("anyOf", [])):
         return schema
-    return {**{k: v for k, v in schema.items() if k != "anyOf"}, **_resolved(options[0], known)}
+    return {**{k: v for k, v in schema.items() if k != "anyOf"}, **_resolved(options[0], root)}
 
 
-def _kind_of(schema: _Schema, known: _Schema) -> str:
+def _kind_of(schema: _Schema, root: _Schema) -> str:
     """The kind of a value in a few words."""
     if "const" in schema:
         return f"`{_plain(schema['const'])}`"
@@ -128,8 +129,8 @@ def _kind_of(schema: _Schema, known: _Schema) -> str:
         return " or ".join([f"`{_plain(one)}`" for one in schema["enum"]])
     kind = schema.get("type")
     if kind == "array":
-        items = _resolved(schema.get("items", {}), known)
-        return f"array of {_plural(_kind_of(items, known))}" if items else "array"
+        items = _resolved(schema.get("items", {}), root)
+        return f"array of {_plural(_kind_of(items, root))}" if items else "array"
     if kind is None and "oneOf" in schema:
         return "object"
     return str(kind) if isinstance(kind, str) else "any JSON"

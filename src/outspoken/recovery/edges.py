@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
+from outspoken.json.schema import is_object
 from outspoken.notations.interface import notation_of
-from outspoken.notations.schema import is_object
 from outspoken.notations.tools import may_have
 from outspoken.results.edits import Edit
 
@@ -212,7 +212,7 @@ class EdgeFinder:
             return False
         if short == "TOOL_NAME":
             return name in tools
-        return node.name in tools and tools.argument(node.name, name) is not None
+        return node.name in tools and tools.arguments(node.name).member(name).node is not None
 
     def _is_separate(self, edge: Edge, node: Node) -> bool:
         """Is what was dropped before a name no part of it?"""

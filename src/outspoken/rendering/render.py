@@ -13,7 +13,8 @@ from outspoken.actions.mapping import PARTS
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.grammar.template_fields import written
-from outspoken.notations.coerce import KINDS, to_json
+from outspoken.json.schema import KINDS
+from outspoken.notations.coerce import to_json
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.actions.base import BaseAction
 from outspoken.results.arguments import check_choice, check_optional, check_type, kind_of

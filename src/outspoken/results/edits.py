@@ -128,8 +128,8 @@ class RepairBudget:
     spans: int = 8
     chars: int = 128 * 1024
     work: int = 20_000_000
-    #: the property names of schemas, by the identity of the schema
-    names: dict[int, tuple[dict[str, Any], frozenset[str]]] = field(default_factory=dict[int, Any])
+    #: schemas that were read, by the identity of what they were read from, which is kept
+    schemas: dict[int, tuple[dict[str, Any], Any]] = field(default_factory=dict[int, Any])
 
     @classmethod
     def of(cls, length: int) -> RepairBudget:
@@ -138,7 +138,7 @@ class RepairBudget:
 
     def copy(self) -> RepairBudget:
         """An independent budget of the same size."""
-        return RepairBudget(self.steps, self.search, self.spans, self.chars, self.work, self.names)
+        return RepairBudget(self.steps, self.search, self.spans, self.chars, self.work, self.schemas)
 
 
 def highest_level(edits: tuple[Edit, ...]) -> str:

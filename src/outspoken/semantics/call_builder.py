@@ -8,7 +8,8 @@ from typing import Any, cast
 
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.value_markup import loose_markup, value_markup
-from outspoken.notations.coerce import escape, fits, may_be_other_than_text, to_json
+from outspoken.json.schema import fits
+from outspoken.notations.coerce import escape, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
 from outspoken.notations.tools import schema_view_of
 from outspoken.results.events import PlacedCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished

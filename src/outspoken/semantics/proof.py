@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
-from outspoken.notations.coerce import fits
+from outspoken.json.schema import fits
 from outspoken.notations.tools import Tools, may_have
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit

@@ -12,7 +12,8 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from outspoken.json.scanner import NotJsonError, decode
-from outspoken.notations.coerce import fits, read_bare
+from outspoken.json.schema import fits
+from outspoken.notations.coerce import read_bare
 from outspoken.notations.tools import Tools
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.construct import construct, given, make, set_extra, set_given, set_private, set_values

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from outspoken.notations.coerce import fits
+from outspoken.json.schema import fits
 from outspoken.notations.tools import Tools, may_have
 from outspoken.results.diagnostics import Diagnostic
 
@@ -55,7 +55,7 @@ class CallChecker:
             return []
         required = self._required.get(name)
         if required is None:
-            required = self._required[name] = tools.required(name)
+            required = self._required[name] = list(tools.arguments(name).required)
         found = [Problem(key, CODES["missing-argument"]) for key in required if key not in arguments]
         for key, value in arguments.items():  # pyright: ignore[reportUnknownVariableType]
             found += self._value_problems(tools, name, str(key), value)  # pyright: ignore[reportUnknownArgumentType]
@@ -64,7 +64,7 @@ class CallChecker:
     def _value_problems(self, tools: Tools, name: str, key: str, value: Any) -> list[Problem]:
         known = self._known.get((name, key))
         if known is None:
-            known = may_have(tools, name, key), tools.types(name, key), _enum(tools.argument(name, key))
+            known = may_have(tools, name, key), tools.types(name, key), tools.arguments(name).member(key).values
             if len(self._known) < _MOST:
                 self._known[name, key] = known
         is_known, types, values = known
@@ -75,11 +75,6 @@ class CallChecker:
         if values is not None and not any(_equal(value, one) for one in values):
             return [Problem(key, "not an allowed value", f"expected one of {_list(values)}")]
         return []
-
-
-def _enum(schema: dict[str, Any] | bool | None) -> list[Any] | None:
-    values: Any = schema.get("enum") if isinstance(schema, dict) else None
-    return cast("list[Any]", values) if isinstance(values, list) else None
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -1,0 +1,95 @@
+"""What a JSON schema says of values: one reading of references, alternatives and members for everything that asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outspoken import parse
+from outspoken.json.read import read_json
+from outspoken.json.schema import Schema
+
+TEXT = {"type": "string"}
+PAIR = {"properties": {"a": TEXT, "b": {"type": "integer"}}, "required": ["a"]}
+#: the same members, written in several ways
+ALIKE: list[dict[str, Any]] = [
+    PAIR,
+    {"allOf": [{"properties": {"a": TEXT}, "required": ["a"]}, {"properties": {"b": {"type": "integer"}}}]},
+    {"$ref": "#/$defs/x~1y", "$defs": {"x/y": PAIR}},
+    {"$ref": "#/$defs/x%20y", "$defs": {"x y": {"$ref": "#/$defs/z"}, "z": PAIR}},
+    {"properties": {"b": {"type": "integer"}}, "allOf": [{"$ref": "#/$defs/A"}],
+     "$defs": {"A": {"properties": {"a": TEXT}, "required": ["a"]}}},
+    {"anyOf": [PAIR, {"type": "null"}]},
+    {"oneOf": [{"properties": {"c": TEXT}, "required": ["c"]}, PAIR]},
+]  # fmt: skip
+#: a value, and how many of its parts do not fit
+VALUES: list[tuple[Any, int]] = [
+    ({"a": "x", "b": 1}, 0), ({"a": "x"}, 0), ({"a": "x", "b": 1.0}, 0), ({"a": "x", "b": 1.5}, 1), ({"b": 1}, 1),
+    ({"a": 1, "b": "x"}, 2), ({"a": "x", "d": 1}, 1), ({"a": "x", "b": True}, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("schema", ALIKE)
+def test_members_are_found_however_they_are_written(schema: dict[str, Any]) -> None:
+    view = Schema(schema)
+    assert {"a", "b"} <= view.properties.keys() <= {"a", "b", "c"}
+    assert (view.member("a").types, view.member("b").types) == ({"string"}, {"integer"})
+    assert [view.misfits(value) for value, _ in VALUES] == [count for _, count in VALUES]
+    assert [view.may_have(key) for key in ("a", "b", "d")] == [True, True, False]
+    assert view.unknown_names({"a": "x", "d": 1, "e": 2}) == 2
+
+
+@pytest.mark.parametrize(
+    ("schema", "fits", "misfits"),
+    [
+        ({"properties": {"a": TEXT}, "additionalProperties": True}, {"x": 1}, {"a": 1}),
+        ({"properties": {"a": TEXT}, "additionalProperties": {"type": "integer"}}, {"x": 1}, {"a": 1}),
+        ({"properties": {"a": TEXT}, "patternProperties": {"^x": {}}}, {"x": 1}, {"a": 1}),
+        ({"type": "string", "nullable": True}, None, 1),
+        ({"type": ["string", "null"]}, None, 1),
+        ({"properties": {"a": {"anyOf": [TEXT, {"type": "null"}]}}}, {"a": None}, {"a": 1}),
+        ({"items": {"$ref": "#/$defs/A"}, "$defs": {"A": PAIR}}, [{"a": "x"}], [{"b": 1}]),
+        ({"properties": {"a": {"$ref": "#"}}, "required": ["a"], "type": ["object", "null"]}, {"a": None}, {}),
+    ],
+)
+def test_what_fits(schema: dict[str, Any], fits: Any, misfits: Any) -> None:
+    assert (Schema(schema).misfits(fits), Schema(schema).misfits(misfits)) == (0, 1)
+
+
+@pytest.mark.parametrize("values", [{"enum": ["a", 1]}, {"$ref": "#/$defs/K", "$defs": {"K": {"enum": ["a", 1]}}}])
+def test_values_that_are_listed(values: dict[str, Any]) -> None:
+    assert Schema(values).values == ["a", 1]
+    assert Schema({"const": 0}).values == [0]
+    assert Schema({"anyOf": [values]}).values is None
+
+
+def test_an_enumeration_behind_a_reference_is_known_of_a_call() -> None:
+    schema = {"properties": {"a": {"$ref": "#/$defs/K"}}, "$defs": {"K": {"enum": ["x", "y"], "type": "string"}}}
+    text = '<tool_call>\n{"name": "f", "arguments": {"a": "z"}}\n</tool_call>'
+    reply = parse(text, "hermes", tools=[{"name": "f", "parameters": schema}])
+    assert [diagnostic.code for diagnostic in reply.diagnostics] == ["unlisted-value"]
+
+
+def test_members_that_a_schema_admits_tell_readings_apart() -> None:
+    schema = {"properties": {"cmd": TEXT}, "additionalProperties": TEXT}
+    assert read_json('{"cmd": "a" "note": "b"}', schema).value == {"cmd": "a", "note": "b"}
+
+
+NAMES = ["type", "enum", "anyOf", "allOf", "$ref", "properties", "items", "required", "additionalProperties", "a"]
+LEAVES = st.none() | st.booleans() | st.integers() | st.sampled_from(["string", "object", "#", "#/properties/a", "a"])
+JSON = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4),
+    max_leaves=14,
+)
+
+
+@given(JSON, JSON)
+def test_no_schema_raises(schema: Any, value: Any) -> None:
+    view = Schema(schema)
+    assert view.unknown_names(value) <= view.misfits(value)
+    assert view.all_names >= view.properties.keys() or "$ref" in str(schema)
+    assert view.member("a").item.may_have("b") in (True, False)
