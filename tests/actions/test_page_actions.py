@@ -142,7 +142,7 @@ def test_actions_are_checked_in_one_place() -> None:
         text = json.dumps({"actions": random.choices(actions, k=random.randrange(1, 5))})
         page = random.choice([None, PAGE])
         given = random.choice([None, {"data_extraction_goal": "all tides"}])
-        reader = parser.with_page(page, given)
+        reader = parser.replace(page=page, given=given)
         whole, size = reader.parse(text), random.randrange(1, 40)
         stream = reader.stream([text[at : at + size] for at in range(0, len(text), size)])
         typed = "".join([event.text for event in stream if isinstance(event, ActionText)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from enum import Enum
 from pathlib import Path
@@ -24,9 +25,10 @@ from outspoken import (
     render,
     stream,
 )
-from outspoken.actions import ElementRef
+from outspoken.actions import ElementRef, PageContext
 from outspoken.parsing.inspection import detect
 from outspoken.parsing.prompt_prefix import PromptEnd
+from outspoken.processing import ResponseProcessor, parse_actions
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -240,3 +242,31 @@ def test_what_a_prompt_opens_is_not_shared_by_responses(other_grammars: None, tm
         found = [(action.text, action.element) for action in reply.actions if action.type == "type_text"]
         assert found == [(value, ElementRef(id="2"))]
         assert reply.diagnostics == []
+
+
+def test_a_parser_with_changes_keeps_everything_else() -> None:
+    tools = [{"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}}}]
+    echoed = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+    context = [{"role": "tool", "content": echoed}]
+    parser = Parser("hermes", tools=tools, repair="notation", context=context, proof={"f": "exact"})
+    changed = parser.replace(format="qwen3_coder", screen=Screen(9, 9))
+    assert (changed.format, changed.repair, changed.tools) == ("qwen3_coder", "notation", parser.tools)
+    assert (changed.settings.screen, parser.settings.screen) == (Screen(9, 9), None)
+    assert parser.replace(repair="none").parse(echoed).tool_calls == []
+    assert parser.replace(context=None).parse(echoed).tool_calls[0].arguments == {"a": 1}
+    assert parser.replace(context=None).parse(echoed[:-12]).tool_calls == []  # the proof stays
+    with pytest.raises(AttributeError, match=r"use `Parser.replace\(context=…\)`"):
+        parser.with_context(context)
+    with pytest.raises(TypeError, match="page"):
+        parser.replace(page=7)  # type: ignore[typeddict-item]
+
+
+def test_a_page_of_the_parser_counts_for_everything_that_uses_it() -> None:
+    page = PageContext.of({"AA": {"tagName": "a"}})
+    parser = Parser("skyvern", page=page)
+    text = '{"actions": [{"action_type": "CLICK", "id": "ZZ"}]}'
+    wanted = ["unknown-element"]
+    replies = [parser.parse(text), parse_actions(text, parser), parse_actions(json.loads(text), parser)]
+    replies += [ResponseProcessor(parser).process(text).reply, parse(text, "skyvern", page=page)]
+    for reply in replies:
+        assert [diagnostic.code for diagnostic in reply.diagnostics] == wanted

@@ -91,7 +91,7 @@ def test_own_calls_run(format_: str) -> None:
 def test_message_is_named() -> None:
     page = {"role": "tool", "content": call_of(THEIRS)}
     reply = (
-        Parser("hermes", tools=TOOLS).with_context([{"role": "user", "content": "Hi."}, page]).parse(page["content"])
+        Parser("hermes", tools=TOOLS).replace(context=[{"role": "user", "content": "Hi."}, page]).parse(page["content"])
     )
     assert [str(d) for d in reply.diagnostics] == [
         "hermes:1:1 echoed-call: the call of `send_funds` stands in message 1, which the model had read"

@@ -175,7 +175,9 @@ class Schema:
             known |= self.properties.keys()
         for options in choices:
             fitting = [option for option in map(self._at, options) if fits(value, option.types)]
-            yield from min([list(option._misfits(value, known, left)) for option in fitting], key=len, default=list[str]())
+            yield from min(
+                [list(option._misfits(value, known, left)) for option in fitting], key=len, default=list[str]()
+            )
 
 
 def _properties(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, cast
 
 from outspoken.grammar import registry
 from outspoken.notations.tools import ToolLike, Tools
@@ -35,12 +35,20 @@ class ParserOptions(TypedDict, total=False):
     settings: Settings | None
     context: Sequence[Any] | None
     proof: Mapping[str, Proof] | None
+    page: PageContext | None
+    given: Mapping[str, Any] | None
+
+
+class ParserChanges(ParserOptions, total=False):
+    """The keyword arguments of `Parser.replace`."""
+
+    format: str
 
 
 class ReadOptions(NamedTuple):
     """The options of a `Parser` after they were checked. `format` is the exact name of a format; None to detect it.
 
-    `page` and `given` are those of `Parser.with_page`. `exact` are the names of the tools that need an exact call.
+    `exact` are the names of the tools that need an exact call, by `proof` and by what the tools say of themselves.
     """
 
     format: str | None
@@ -52,6 +60,7 @@ class ReadOptions(NamedTuple):
     given: Mapping[str, Any] | None = None
     echoes: Echoes | None = None
     exact: frozenset[str] = frozenset()
+    proof: Mapping[str, Proof] | None = None
 
 
 def read_options(
@@ -63,6 +72,8 @@ def read_options(
     settings: Settings | None = None,
     context: Sequence[Any] | None = None,
     proof: Mapping[str, Proof] | None = None,
+    page: PageContext | None = None,
+    given: Mapping[str, Any] | None = None,
 ) -> ReadOptions:
     """Check the arguments of `Parser`, which says what is raised."""
     check_choice(on_error, ("keep", "raise"), "on_error")
@@ -75,11 +86,36 @@ def read_options(
         check_optional(screen, Screen, "screen")
     check_optional(settings, Settings, "settings")
     name = None if check_type(format, str, "format") == "auto" else registry.resolve(format)
-    given = Tools.of(tools)
-    made = ReadOptions(name, given, repair, on_error, with_screen(settings, screen) or DEFAULT)
-    if context is None and not proof and (given is None or not given.destructive):
+    known = Tools.of(tools)
+    if page is not None:
+        from outspoken.actions.page import PageContext
+
+        check_optional(page, PageContext, "page")
+    check_optional(given, Mapping, "given")
+    made = ReadOptions(name, known, repair, on_error, with_screen(settings, screen) or DEFAULT, page, given)
+    if context is None and not proof and (known is None or not known.destructive):
         return made
-    return made._replace(echoes=echoes_of(context), exact=exact_tools(proof, given))
+    return made._replace(echoes=echoes_of(context), exact=exact_tools(proof, known), proof=proof)
+
+
+def changed_options(options: ReadOptions, changes: ParserChanges) -> ReadOptions:
+    """The options with some arguments of `Parser` changed. Raises what `Parser` raises."""
+    arguments: ParserChanges = {
+        "format": options.format or "auto", "tools": options.tools, "repair": options.repair,
+        "on_error": options.on_error, "settings": options.settings, "proof": options.proof, "page": options.page,
+        "given": options.given,
+    }  # fmt: skip
+    arguments.update(changes)
+    made = read_options(**arguments)
+    return made if "context" in changes else made._replace(echoes=options.echoes)
+
+
+def page_changes(
+    page: PageContext | None, given: Mapping[str, Any] | None, screen: Screen | None = None
+) -> ParserChanges:
+    """The arguments of `Parser.replace` for what is known of a page; what is None stays as the parser has it."""
+    known = {"page": page, "given": given, "screen": screen}
+    return cast("ParserChanges", {name: value for name, value in known.items() if value is not None})
 
 
 def echoes_of(context: Sequence[Any] | None) -> Echoes | None:

@@ -10,20 +10,40 @@ from typing import TYPE_CHECKING, Any
 
 from outspoken.fast_path import reader
 from outspoken.notations.tools import ToolLike, Tools
-from outspoken.results.arguments import check_async_chunks, check_chunks, check_optional, text_of
+from outspoken.results.arguments import check_async_chunks, check_chunks, text_of
 from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import Reply
-from outspoken.results.settings import Settings, with_screen
+from outspoken.results.settings import Settings
 
 from .event_stream import AsyncEventStream, EventStream
-from .options import FinishReason, OnError, Proof, echoes_of, finish_reason_of, may_refuse, prefix_of, read_options
+from .options import (
+    FinishReason,
+    OnError,
+    Proof,
+    changed_options,
+    finish_reason_of,
+    may_refuse,
+    prefix_of,
+    read_options,
+)
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from outspoken.actions.page import PageContext
     from outspoken.results.events import Event
     from outspoken.results.geometry import Screen
 
+    from .options import ParserChanges
     from .session import Session
+
+
+#: what replaces methods of earlier versions
+_OLD_NAMES = {
+    "with_page": "replace(page=…, given=…, screen=…)",
+    "with_context": "replace(context=…)",
+    "with_format": "replace(format=…)",
+}
 
 
 @cache
@@ -55,6 +75,16 @@ class Parser:
     of a tool or user is an echo, which an attacker may have written: it is unfinished, with the diagnostic
     `echoed-call`. What the system says, and what the assistant itself called before, is none.
 
+    With a `page`, actions are checked against it. The elements that they refer to get the page's hash, kind and text,
+    and `metadata["element"]` its data. Actions that do not match their element are changed as the `checks` of the
+    format's grammar say. `given` are arguments that the model need not write, such as the goal of a task. Diagnostics
+    report findings and changes:
+
+    - `unknown-element`: the page has no such element; the action is kept
+    - `wrong-element`: the action does not match its element; it was changed, or kept if no change is defined
+    - `default-value`: an argument was absent or not usable, and its default was used; this needs no page
+    - `invalid-action`: a required argument is absent or of the wrong kind; the action is an `unknown` one
+
     `proof` says for tools by name what a call must show. An "exact" call is sound, in the format's own markers, and not
     in reasoning; any other one of that tool is unfinished (`needs-exact`). Tools with `destructiveHint` need it unless
     `proof` says "repaired".
@@ -76,8 +106,10 @@ class Parser:
         settings: Settings | None = None,
         context: Sequence[Any] | None = None,
         proof: Mapping[str, Proof] | None = None,
+        page: PageContext | None = None,
+        given: Mapping[str, Any] | None = None,
     ) -> None:
-        self._options = read_options(format, tools, repair, on_error, screen, settings, context, proof)
+        self._options = read_options(format, tools, repair, on_error, screen, settings, context, proof, page, given)
 
     @property
     def format(self) -> str:
@@ -102,48 +134,18 @@ class Parser:
     def __repr__(self) -> str:
         return f"Parser({self.format!r})"
 
-    def with_format(self, format: str, repair: RepairLimit, on_error: OnError = "keep") -> Parser:
-        """A parser with the same tools, limits and context for another format, level of repair and way to fail."""
-        made, found = copy(self), read_options(format, None, repair, on_error)
-        made._options = self._options._replace(format=found.format, repair=repair, on_error=on_error)
-        return made
+    def __getattr__(self, name: str) -> Any:
+        if new := _OLD_NAMES.get(name):
+            raise AttributeError(f"`Parser.{name}` is gone; use `Parser.{new}`")
+        raise AttributeError(f"'Parser' object has no attribute {name!r}")
 
-    def with_context(self, context: Sequence[Any] | None) -> Parser:
-        """A parser with the same options for a request with other messages; see `Parser`."""
-        made = copy(self)
-        made._options = self._options._replace(echoes=echoes_of(context))
-        return made
+    def replace(self, **changes: Unpack[ParserChanges]) -> Parser:
+        """A parser with some of the arguments changed, such as `page=` or `context=` for a request; the others stay.
 
-    def with_page(
-        self,
-        page: PageContext | None = None,
-        given: Mapping[str, Any] | None = None,
-        screen: Screen | None = None,
-    ) -> Parser:
-        """A parser with the same options that checks actions against a page. With a `screen`, that one counts.
-
-        The elements that actions refer to get the page's hash, kind and text, and `metadata["element"]` its data.
-        Actions that do not match their element are changed as the `checks` of the format's grammar say. `given` are
-        arguments that the model need not write, such as the goal of a task. Diagnostics report findings and changes:
-
-        - `unknown-element`: the page has no such element; the action is kept
-        - `wrong-element`: the action does not match its element; it was changed, or kept if no change is defined
-        - `default-value`: an argument was absent or not usable, and its default was used; this needs no page
-        - `invalid-action`: a required argument is absent or of the wrong kind; the action is an `unknown` one
-
-        Raises TypeError for an argument of a wrong type.
+        Raises what `Parser` raises.
         """
-        from outspoken.actions.page import PageContext
-
-        check_optional(page, PageContext, "page")
-        check_optional(given, Mapping, "given")
         made = copy(self)
-        settings = self.settings
-        if screen is not None:
-            from outspoken.results.geometry import Screen
-
-            settings = with_screen(settings, check_optional(screen, Screen, "screen")) or settings
-        made._options = self._options._replace(page=page, given=given, settings=settings)
+        made._options = changed_options(self._options, changes)
         return made
 
     def parse(self, text: str | bytes | None, *, prefix: str | None = None, finish_reason: str | None = None) -> Reply:

@@ -80,7 +80,7 @@ def _source(raw: str, name: str, prefix: str | None, options: ReadOptions) -> Tr
     automaton = registry.automaton(name, lenient=True)
     header = automaton.tables.header
     prompt = after_anchor(replace_surrogates(prompt_before(raw, prefix, header.opened)), header.anchor)
-    context = Context(header, options.tools, options.settings, options.repair, read_embedded, *options[5:])
+    context = Context(header, options.tools, options.settings, options.repair, read_embedded, *options[5:9])
     return TreeSource(prompt, raw, automaton, context, {})
 
 

@@ -12,6 +12,7 @@ from outspoken.actions.mapping import mapping_of
 from outspoken.actions.page import PageContext
 from outspoken.grammar import registry
 from outspoken.json.scanner import NotJsonError, decode
+from outspoken.parsing.options import page_changes
 from outspoken.parsing.parser import Parser
 from outspoken.results.actions.union import Action
 from outspoken.results.arguments import check_type, kind_of, text_of
@@ -45,7 +46,7 @@ def parse_actions(
     truncated or invalid. An invalid action does not affect the others, and `order` counts all of them. Spans refer to
     `raw`, the JSON text of a decoded response. `prefix` and `finish_reason` are as in `Parser.parse`.
 
-    Text is read as `parser` reads it, and actions are checked as by `Parser.with_page`, which explains `page` and
+    Text is read as `parser` reads it, and actions are checked as `Parser` explains for `page` and
     `given`. In a dict, actions may also stand deeper than the format has them; the diagnostic is then `moved-actions`.
 
     Raises UnknownFormatError, also for a parser that detects the format, LimitError for text over the limit, and
@@ -81,9 +82,9 @@ class _ActionReader:
     def __init__(self, parser: Parser | str, page: PageContext | None, given: Mapping[str, Any] | None) -> None:
         parser = parser if isinstance(parser, Parser) else Parser(check_type(parser, str, "parser"))
         self.name = registry.resolve(parser.format)
-        self.parser = parser.with_page(page, given)
+        self.parser = parser.replace(**page_changes(page, given))
         #: decoded values need no repairs
-        self._values_parser = Parser(self.name, settings=parser.settings).with_page(page, given)
+        self._values_parser = self.parser.replace(tools=None, repair=None, on_error="keep", context=None, proof=None)
         mapping = mapping_of(registry.header(self.name))
         #: the keys that may name an action
         self._naming: tuple[str, ...] = mapping.naming if mapping is not None else ()

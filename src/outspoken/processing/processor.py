@@ -100,7 +100,7 @@ class ResponseProcessor:
         `provider`. Calls that the provider sent apart from the text count like those in it.
 
         `known` is what is known of the response: `prefix` and `finish_reason`, as in `Parser.parse`; `context`, which
-        is passed to the checks; `page`, `given` arguments and `screen`, as in `Parser.with_page`; and `metadata`, such
+        is passed to the checks; `page`, `given` arguments and `screen`, as in `Parser`; and `metadata`, such
         as the task and the step, which the result and its actions keep.
 
         `retry` asks the model again, at most `max_retry_attempts` times for one response, and returns its answer, alone

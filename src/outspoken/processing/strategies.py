@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from outspoken.actions.page import PageContext
 from outspoken.json.read import read_json
+from outspoken.parsing.options import page_changes
 from outspoken.parsing.parser import Parser
 from outspoken.results.construct import construct
 from outspoken.results.edits import RepairLimit
@@ -25,7 +26,7 @@ _FIELDS = Reply.model_fields
 class Request(NamedTuple):
     """A response and what is known of it.
 
-    `context` is passed to the caller's checks. `page`, `given` and `screen` are as in `Parser.with_page`. `metadata` is
+    `context` is passed to the caller's checks. `page`, `given` and `screen` are as in `Parser`. `metadata` is
     kept in the result.
     """
 
@@ -65,7 +66,7 @@ class Strategies:
         self._fallbacks = [self._with("auto", self._limit)] if is_other else []
 
     def _with(self, format: str, repair: RepairLimit) -> Parser:
-        return self.parser.with_format(format, repair)
+        return self.parser.replace(format=format, repair=repair, on_error="keep")
 
     def read(self, request: Request) -> Attempt:
         """The first attempt with a usable reply; if there is none, the first one with an error, or the first of all."""
@@ -80,13 +81,13 @@ class Strategies:
 
     def _replies(self, request: Request) -> Iterator[tuple[Strategy, Reply]]:
         text, prefix, reason = request.response.text, request.prefix, request.finish_reason
-        page, given, screen = request.page, request.given, request.screen
-        first = self._first.with_page(page, given, screen).parse(text, prefix=prefix, finish_reason=reason)
+        changes = page_changes(request.page, request.given, request.screen)
+        first = self._first.replace(**changes).parse(text, prefix=prefix, finish_reason=reason)
         yield "primary" if first.status == "ok" and not first.repairs else "recovery", first
         if not self._recovers or not text.strip():
             return
         for parser in self._fallbacks:
-            yield "fallback", parser.with_page(page, given, screen).parse(text, prefix=prefix, finish_reason=reason)
+            yield "fallback", parser.replace(**changes).parse(text, prefix=prefix, finish_reason=reason)
         if self.expect == "json":
             yield "fallback", self._json_reply(first)
 

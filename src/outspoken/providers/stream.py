@@ -64,19 +64,7 @@ class ProviderStream:
         format = content_format(provider) if format == PROVIDER_FORMAT else format
         found = read_options("text" if format is None else format, **options)
         name, settings = format and (found.format or "auto"), found.settings
-        self._assembler = Assembler(
-            ContentOptions(
-                provider,
-                name,
-                found.tools,
-                prefix_of(prefix),
-                found.repair,
-                settings,
-                choice,
-                found.echoes,
-                found.exact,
-            )
-        )
+        self._assembler = Assembler(ContentOptions(provider, name, found, prefix_of(prefix), choice))
         self._raise_errors = found.on_error == "raise"
         self._framer = Framer(settings.max_chars)
         self._reader: Reader | None = None

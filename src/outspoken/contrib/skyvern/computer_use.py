@@ -114,7 +114,7 @@ async def parse_ui_tars_actions(
     """
     parser = parser if isinstance(parser, Parser) else Parser(check_type(parser, str, "parser"))
     screen = Screen(browser_window_dimension["width"], browser_window_dimension["height"])
-    reply = parser.with_page(screen=screen).parse(response_content, finish_reason=finish_reason)
+    reply = parser.replace(screen=screen).parse(response_content, finish_reason=finish_reason)
     made, _ = _until_unusable(task, reply, SkyvernConverter(screen))
     if not made:
         _log.warning("the response to task %s has no action that can be carried out", task.task_id)

@@ -188,7 +188,7 @@ class Assembler:
 
     def _counted(self, piece: str) -> str:
         self._received += len(piece)
-        limit = self._options.settings.max_chars
+        limit = self._options.read.settings.max_chars
         if self._received > limit:
             raise LimitError(limit, self.close())
         return piece

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from outspoken.notations.tools import Tools
-from outspoken.parsing.options import read_options
+from outspoken.parsing.options import ReadOptions
 from outspoken.parsing.session import UnjoinedSession
 from outspoken.providers.events import ProviderEvent, Started
 from outspoken.results.diagnostics import Repair, Severity
-from outspoken.results.edits import RepairLimit
 from outspoken.results.events import TextDelta
 from outspoken.results.message_text import ForwardText, PlacedMessage
 from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
 from outspoken.results.replies import STATUSES, Reply, Segment, Status
-from outspoken.results.settings import Settings
-
-if TYPE_CHECKING:
-    from outspoken.semantics.echoes import Echoes
 
 #: One kind of segment.
 SegmentT = TypeVar("SegmentT", bound=Segment)
@@ -77,19 +71,14 @@ class Content:
 
 
 class ContentOptions(NamedTuple):
-    """How the content is read; see `outspoken.parse`. With the format None, all content is text."""
+    """How the content of one choice is read. With the `format` None, all of it is text, whatever `read` says."""
 
     provider: str
     format: str | None
-    tools: Tools | None
+    read: ReadOptions
     prefix: str | None
-    repair_limit: RepairLimit
-    settings: Settings
     #: the index of the choice that is read, of a response with several
     choice: int = 0
-    #: what the model had read, and the tools that need an exact call
-    echoes: Echoes | None = None
-    exact: frozenset[str] = frozenset()
 
 
 class Recorder:
@@ -177,10 +166,7 @@ class Recorder:
         if prefix is None and self.has_reasoning:
             prefix = ""
         self._has_parser = True
-        found = read_options(
-            options.format or "text", options.tools, options.repair_limit, "keep", None, options.settings
-        )
-        return UnjoinedSession.of(found._replace(echoes=options.echoes, exact=options.exact), prefix)
+        return UnjoinedSession.of(options.read._replace(on_error="keep"), prefix)
 
     def add_diagnostic(
         self, code: str, message: str, offset: int, severity: Severity = "error", label: str = "", *,

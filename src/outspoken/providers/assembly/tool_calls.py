@@ -180,7 +180,7 @@ class ToolCallBlock(Block):
         """May no more of the name arrive?"""
         if not self.name_may_grow or self.length:
             return True
-        tools, name = self.recorder.options.tools, self.name or ""
+        tools, name = self.recorder.options.read.tools, self.name or ""
         if tools is None or name not in tools:
             return False
         return not any(other.startswith(name) and other != name for other in tools.names)
@@ -196,7 +196,7 @@ class ToolCallBlock(Block):
     def has_complete_json(self) -> bool:
         """Are the arguments complete JSON, or free text?"""
         try:
-            decode("".join(self._pieces), self.recorder.options.settings.max_depth)
+            decode("".join(self._pieces), self.recorder.options.read.settings.max_depth)
         except NotJsonError:
             return self._free_text
         return True
@@ -211,9 +211,10 @@ class ToolCallBlock(Block):
             self._add(last)
             text += last
         recorder, name = self.recorder, self.name or ""
-        tools, options = recorder.options.tools, recorder.options
+        options = recorder.options.read
+        tools = options.tools
         schema = tools.schema(name) if tools is not None and name in tools else None
-        parsed = parse_arguments(text, complete, options.repair_limit, schema, options.settings)
+        parsed = parse_arguments(text, complete, options.repair, schema, options.settings)
         if not name or self._late_name:
             parsed = parsed._replace(status="invalid")
         self._send_queue()
