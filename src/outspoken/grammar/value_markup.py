@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from outspoken.patterns.lazy import lazy_pattern
@@ -81,6 +81,8 @@ _NAME = r"(?:[\w.:\-]{1,60}[\"']?\s?/?>)?"
 Looseness = Literal["", "possible", "certain"]
 #: One mistake leaves no more markers in a value.
 _FEW = 2
+#: So many characters between two markers are a mistake, and more are text.
+_STRAY = 2
 #: How the names of closing markers end.
 _CLOSING = ("_CLOSE", "_END")
 
@@ -119,9 +121,9 @@ class LooseMarkup:
             return "certain"
         low = text.lower()
         matches = [*self._search.finditer(low)]
-        if self._is_followed([match[0] for match in matches]):
+        if self._is_followed(low, matches):
             return "certain"
-        matches = [m for m in matches if not _is_mentioned(low, *m.span())]
+        matches = [m for m in matches if not self._is_mentioned(low, m)]
         if self._is_closed_within([match[0] for match in matches]):
             return "certain"
         sides = [-1 if match[0] in self._closers else 1 for match in matches]
@@ -131,10 +133,21 @@ class LooseMarkup:
             return "certain"
         return "certain" if len(sides) <= _FEW and max(sides) > 0 else "possible"
 
-    def _is_followed(self, markers: list[str]) -> bool:
-        """Does the value's own closing marker stand before what opens the next value? In a sentence, too."""
-        ends = [at for at, marker in enumerate(markers) if marker in self._own]
-        return bool(ends) and any(marker.startswith(self._followers) for marker in markers[ends[0] :])
+    def _is_followed(self, text: str, markers: list[re.Match[str]]) -> bool:
+        """Does the value's own closing marker stand directly before what opens the next value? In a sentence, too."""
+        at = next((at for at, marker in enumerate(markers) if marker[0] in self._own), len(markers))
+        for marker, following in pairwise(markers[at:]):
+            if len(text[marker.end() : following.start()].strip()) > _STRAY:
+                return False  # a format has no words between two values
+            if following[0].startswith(self._followers):
+                return True
+        return False
+
+    def _is_mentioned(self, text: str, marker: re.Match[str]) -> bool:
+        """Does a marker stand in a sentence or in quotation marks? A closing marker may be the first word of it."""
+        start, end = marker.span()
+        is_first = marker[0] in self._closers and not text[:start].strip()
+        return (is_first or bool(_BEFORE.search(text, max(start - 1, 0), start))) and bool(_BEHIND.match(text, end))
 
     def _is_closed_within(self, markers: list[str]) -> bool:
         """Does the value's own closing marker stand before an opening marker, so that the value may have ended?"""
@@ -148,11 +161,6 @@ class LooseMarkup:
 
 _BEFORE = lazy_pattern(r"[ \t\"'`(“«]\Z")
 _BEHIND = lazy_pattern(r"[ \t][^\s<]|[\"'`),.;:”»]")
-
-
-def _is_mentioned(text: str, start: int, end: int) -> bool:
-    """Does a marker stand in a sentence or in quotation marks?"""
-    return _BEFORE.search(text, max(start - 1, 0), start) is not None and _BEHIND.match(text, end) is not None
 
 
 @lru_cache(maxsize=2048)
