@@ -123,12 +123,18 @@ def test_proxy_knows_the_messages() -> None:
 # tools that want an exact call
 
 
+BARE = json.dumps({"name": "send_funds", "arguments": THEIRS})
 HERMES, REFUSED = call_of(THEIRS), (["invalid"], ["needs-exact"])
 #: Formats and texts, with the statuses of the calls and the codes of the diagnostics.
 EXACT: dict[str, tuple[str, str, tuple[list[str], list[str]]]] = {
     "sound": ("hermes", HERMES, (["ok"], [])),
     "in a list of its markers": ("mistral", call_of(THEIRS, "mistral"), (["ok"], [])),
-    "without markers": ("json", json.dumps({"name": "send_funds", "arguments": THEIRS}), REFUSED),
+    "behind another one in a list of its markers": (
+        "mistral",
+        f"[TOOL_CALLS][{BARE}, {BARE}]",
+        (["ok", "ok"], []),
+    ),
+    "without markers": ("json", BARE, REFUSED),
     "bare": ("pythonic", call_of(THEIRS, "pythonic"), REFUSED),
     "in reasoning": ("hermes", f"<think>So: {HERMES}</think>", REFUSED),
     "repaired": ("hermes", HERMES.replace("}}", "},}"), REFUSED),
