@@ -243,6 +243,19 @@ def test_truncated_response_has_no_complete_call(reason: str | None) -> None:
         assert [(c.name, c.status) for c in reply.unfinished_tool_calls] == [("brew", "truncated")]
 
 
+@pytest.mark.parametrize("arguments", ['{"kind": "green"', '{"kind": ["green"]'])
+def test_the_last_bracket_of_a_damaged_call_that_is_cut_is_not_supplied(arguments: str) -> None:
+    reply = parse(f"[TOOL_CALLS]brew[ARG]{arguments}", "mistral", finish_reason="length")
+    assert (reply.tool_calls, [d.code for d in reply.diagnostics]) == ([], ["unread-markup"])
+
+
+@pytest.mark.parametrize("white", ["", "\n", " \n\n "])
+def test_white_space_behind_an_inner_closing_marker_is_no_part_of_its_value(white: str) -> None:
+    text = without(QWEN, "\n</function>\n</tool_call>") + white
+    reply = parse(text, "qwen3_coder", finish_reason="stop")
+    assert (found(reply), codes(reply)) == (BREW, ["missing-marker"] * 2)
+
+
 def test_complete_arguments_survive_truncation() -> None:
     reply = parse('<tool_call>\n{"name": "f", "arguments": {"a": "x", "b": [1, 2, {"c": "yz', "hermes")
     (call,) = reply.unfinished_tool_calls
@@ -409,6 +422,21 @@ def test_what_is_uncertain_is_not_repaired(
 
 PATH = {"type": "string"}
 SHELF: Any = [{"name": "write_file", "parameters": {"properties": {"path": PATH, "text": PATH}}}]
+
+
+def test_an_object_in_the_middle_of_a_line_begins_no_call() -> None:
+    """It is reported as the rest of the call that it stands in."""
+    reply = parse('{"name": "a", "arguments": {"x": {"y": 2} {"z": 3}}}', "json")
+    assert "unread-markup" in [diagnostic.code for diagnostic in reply.diagnostics]
+
+
+@pytest.mark.parametrize("arguments", ['{"x": 1, "x": 2,}', '{"x": tru}'])
+def test_a_reading_that_is_rejected_leaves_the_nodes_around_it_alone(arguments: str) -> None:
+    """A fork has read the envelope to its end and reported what is unknown in it, which is reported without it, too."""
+    call = f'{{"name": "a", "arguments": {arguments}}}'
+    reply = parse(f'{{"far": 1, "toolCalls": [{call}], "content": "Hi", "near": 3}}', "json", finish_reason="stop")
+    assert (reply.tool_calls, reply.text) == ([], "Hi")
+    assert [diagnostic.code for diagnostic in reply.diagnostics].count("unknown-key") == 2
 
 
 def test_damage_says_the_format_only_if_it_is_read_by_one() -> None:

@@ -21,3 +21,18 @@ def test_a_call_has_the_tools_name_whatever_becomes_of_it(arguments: str) -> Non
     session.close()
     assert session.reply == reply
     assert [call.name for call in [*reply.tool_calls, *reply.unfinished_tool_calls]] == ["file_report"]
+
+
+@pytest.mark.parametrize(
+    ("called", "name"),
+    [
+        ("file_report.file_report", "file_report"),
+        ("Tools.file_report", "file_report"),
+        ("files.file_report", "files.file_report"),
+        ("functions.delete", "functions.delete"),
+        ("delete.delete", "delete.delete"),
+    ],
+)
+def test_only_a_tool_that_exists_is_meant_without_its_namespace(called: str, name: str) -> None:
+    text = f'<tool_call>\n{{"name": "{called}", "arguments": {{}}}}\n</tool_call>'
+    assert [call.name for call in Parser("hermes", tools=TOOLS).parse(text).tool_calls] == [name]

@@ -131,9 +131,8 @@ def test_a_call_that_is_proven_runs(format_: str, text: str, arguments: dict[str
 
 @pytest.mark.parametrize("written", ["12,5", "1/2", "010", "1.500,25", "12 000", "12.5.1"])
 def test_json_keeps_what_is_no_number(written: str) -> None:
-    value: Any = read_json(f'{{"amount": {written}, "to": "DE",}}').value or {}
-    amount = value.get("amount")
-    assert amount is None or str(amount) == written
+    value: Any = read_json(f'{{"amount": {written}, "to": "DE",}}').value
+    assert value == {"amount": written, "to": "DE"} or (" " in written and value is None)
 
 
 def test_a_path_with_single_backslashes() -> None:
