@@ -85,7 +85,20 @@ UNPROVEN = [
         for before in IN_VALUE
     ],
     ("qwen3_coder", coder({"path": "/"}, "list_dir").replace("\n</parameter>\n</function>\n</tool_call>", "\n") * 2),
+    # the arguments stay text: an opening marker is another one (glm-toolcall-for-argkey, gl-stray-tag-name)
+    ("glm_4_5", "<tool_call>list_dir<tool_call>path</arg_key><arg_value>/etc</arg_value></tool_call>"),
+    ("anthropic_xml", TAGGED.partition("<invoke")[0] + '<invoke name="list_dir<x>">\n' + AMOUNT),
+    # a part of the arguments stays text, or gets a key that nobody wrote
+    ("json", '{"name": "list_dir", "arguments": {"path": {"at": 2} {"as": 3}}}'),
+    ("hermes", '<tool_call>{"name": "list_dir", "arguments": {"path": {"at": 2}, {"as": 3}}}</tool_call>'),
 ]
+
+
+@pytest.mark.parametrize("reason", ["length", None])
+def test_cut_arguments_are_no_text_of_an_argument_without_a_name(reason: str | None) -> None:
+    reply = Parser("react").parse('Action: list_dir\nAction Inpu: {"path": "/srv"', finish_reason=reason)
+    assert reply.tool_calls == []
+    assert reply.diagnostics
 
 
 @pytest.mark.parametrize(("format_", "text"), UNPROVEN)

@@ -248,7 +248,9 @@ class ValueReader:
             if not region.end_is_certain and edit.start == edit.end >= self._end:
                 continue  # it may be cut
             read = read_repaired(config, repaired, region.settings.max_depth)
-            if read is not None and self._is_well_followed(repaired.end, read[1]):
+            if read is None or (edit.code == "missing-marker" and not _supplies_marker(read[0], edit)):
+                continue
+            if self._is_well_followed(repaired.end, read[1]):
                 shorts = [step.transition.terminal.short for step in read[0] if step.transition is not None]
                 cost += costs.REPEATED_KEY * _repeats_key(repaired) + self._cost_of_early_end(repaired)
                 edits = shorts.count("_OTHER_KEY") + len(read[0][0].edits) - 1
@@ -328,6 +330,11 @@ class ValueReader:
             return None
         schema = tools.schema(called) or {}
         return {"type": "object", "properties": {key: schema if arguments else {} for key, arguments in keys.items()}}
+
+
+def _supplies_marker(steps: tuple[RecoveryStep, ...], edit: Edit) -> bool:
+    """Is a key that was supplied a marker of the call? It is none within the arguments, which may have any keys."""
+    return any(step.start == step.end == edit.start for step in steps)
 
 
 def _is_trustworthy(repaired: RepairedValue, text: str) -> bool:

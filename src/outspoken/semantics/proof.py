@@ -43,6 +43,8 @@ _QUOTING = frozenset({"bare-quote", "lost-quote", "missing-quote", "bare-value",
 _JOINED = re.compile(r"[\"']\s{0,9}(?::|,\s{0,9}[\"'])")
 #: The next argument, with its name.
 _MORE_ARGUMENTS = lazy_pattern(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
+#: An object or a list on the same line.
+_MORE_JSON = lazy_pattern(r"[ \t]{0,9}[{\[]")
 #: So far behind an insertion, nothing but white space shows that the text ends there.
 _FAR = 200
 
@@ -202,6 +204,8 @@ def unproven(
             ends.append(edit)
         elif edit.after.strip() in closers and _MORE_ARGUMENTS.match(behind):
             return "more arguments follow what seems to be the end"
+        elif edit.after in _CLOSING_BRACKETS and _MORE_JSON.match(behind):
+            return "more JSON follows what seems to be the end"
     if not ends:
         return ""
     first = min(ends, key=lambda edit: edit.start)
@@ -237,6 +241,15 @@ def ends_by_supply(
     """
     supplied = [edit for edit in edits if edit.start == edit.end and edit.after.strip() in value_ends]
     return any(not read(edit.start, end).strip() for edit in supplied)
+
+
+def ends_in_name(edits: Iterable[Edit], read: Callable[[int, int], str], name: str, end: int) -> bool:
+    """Was all supplied that ends a call without arguments at an offset, from its name on?
+
+    What stands behind it may be its arguments.
+    """
+    supplied = [edit.start for edit in edits if edit.start == edit.end and not read(edit.start, end).strip()]
+    return any(read(max(start - _FAR, 0), start).rstrip().endswith(name) for start in supplied)
 
 
 def _is_listed(value: Any, listed: list[Any]) -> bool:

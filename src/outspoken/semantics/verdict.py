@@ -21,6 +21,7 @@ from .proof import (
     Objection,
     as_repaired,
     ends_by_supply,
+    ends_in_name,
     is_misquoted,
     is_unlike,
     loses_character,
@@ -222,6 +223,8 @@ def _of_repairs(
         return
     if key := is_misquoted(edits, arguments, [*arguments, *lacking(state.context.tools, name, arguments)]):
         yield Objection("unproven", f"the value of `{key}` seems to hold a part of another one")
+    if any(key[:1] == "$" and str(value).lstrip()[:1] in ("{", "[") for key, value in arguments.items()):
+        yield Objection("unproven", "the arguments seem to be JSON that cannot be read")
     # the grammar of payloads belongs to an application; nothing but JSON has an end in it
     automaton = None if "payload" in node.kinds else registry.automaton(state.header.format)
     closers = frozenset[str]() if automaton is None else closing_forms(automaton)
@@ -231,6 +234,8 @@ def _of_repairs(
     elif ends_by_supply(edits, read, ends, end):
         state.cut_value = (end, True)
         yield Objection("unproven", "nothing but another call shows that the last value ends")
+    elif not arguments and ends_in_name(edits, read, name, end):
+        yield Objection("unproven", "nothing shows that the call has no arguments")
 
 
 def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
