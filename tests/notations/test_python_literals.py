@@ -128,7 +128,7 @@ def test_pieces_make_no_difference(text: str, cuts: list[int]) -> None:
 
 
 @given(texts | st.text(max_size=20), st.integers(0, 3))
-@settings(max_examples=500)
+@settings(max_examples=200)
 @example("'a\\\n", 0)
 @example("'' ''', 1", 0)
 @example("1 \t", 0)
@@ -164,7 +164,7 @@ TOKENS = TABLES["TOKENS"]
 
 
 @given(st.lists(st.sampled_from(TOKENS), max_size=12).map("".join))
-@settings(max_examples=1000)
+@settings(max_examples=300)
 def test_agrees_with_literal_eval(text: str) -> None:
     text = f"[{text}]"
     try:

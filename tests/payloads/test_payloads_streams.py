@@ -245,10 +245,9 @@ def test_twice_the_text_is_about_twice_the_work(unit: str, behind: str) -> None:
         text = behind + unit * times
         return lambda: list(REGISTRY.stream([text[at : at + size] for at in range(0, len(text), size)], "home"))
 
-    times = 2_000 // len(unit) + 1
+    times = 1_000 // len(unit) + 1
     for size in (10**6, 40):
         run(times, size)()
-        run(2 * times, size)()
         less, more = calls_in(run(times, size)), calls_in(run(2 * times, size))
         assert more <= 3 * less, (size, less, more)
 

@@ -207,7 +207,7 @@ PATTERNS = st.recursive(
 
 
 @given(PATTERNS, st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_matches_of_any_pattern_begin_with_a_known_prefix(pattern: str, data: st.DataObject) -> None:
     text = data.draw(st.from_regex(pattern, alphabet="ab:< \n"))
     guarded_find, index = prefilter_pattern([pattern]), PrefixIndex(index_prefixes([pattern]))
