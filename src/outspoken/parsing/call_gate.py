@@ -236,7 +236,7 @@ class CallGate:
 
     def _pass_thought(self, begun: int, closer: tuple[int, int], made: list[Event], *, said: bool) -> None:
         """Reasoning goes on behind a call up to its closing tag. Unless the call was `said` there, it was made."""
-        held, self._held = self._held, deque[Event]()
+        held, self._held = self._held, deque()
         if said:
             segments = self._reader.segments
             cut = next((s for s in reversed(segments) if type(s) is Reasoning and s.span[0] == begun), None)

@@ -10,10 +10,8 @@ from outspoken.results.replies import Reasoning, Text
 
 from .quotations import LONGEST_QUOTE, MARKS, OPENING
 
-#: One of these is in every text that makes a call behind it doubtful, apart from quotation marks and `>`.
-_REGION_SIGNS = ("```", "~~~", "<!--", "<pre>", "<code>", "<blockquote>", "<tool_response>")
-#: One of these is in every text that opens a quotation.
-_QUOTE_SIGN = re.compile(f"[{MARKS}`]")
+#: One of these is in every text that opens a quotation or announces an example.
+_QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:]")
 #: And this one in text that is none of reasoning.
 _THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.
@@ -58,7 +56,7 @@ class ThinkMarkers(NamedTuple):
 
 def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
     """May a call be quoted or thought about? `thinks` finds the tags of reasoning; None if it has none."""
-    at, lower, has_sign = 0, "", False
+    at, lower, has_region = -1, "", False
     last: Any = None
     judged: Any = None
     for segment in segments:
@@ -66,17 +64,13 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
             last = segment
             continue
         start, end = segment.span
-        if not lower:
+        if at < 0:
             if thinks is not None and _may_be_thought(raw, start, last, thinks):
                 return True
-            lower = raw.lower()
-            for sign in _REGION_SIGNS:
-                if sign in lower:
-                    has_sign = True
-        if has_sign:
-            before = raw[at:start].lower()
-            if any(sign in before for sign in _REGION_SIGNS):
-                return True
+            at, lower = 0, raw.lower()
+            has_region = _opens_region(lower)
+        if has_region and _opens_region(raw[at:start].lower()):
+            return True
         if last is not judged and last.__class__ is Text:
             text = last.text.rstrip()
             if _may_be_quoted(text) or (_THINK_SIGN in lower and _THINK_SIGN in text.lower()):
@@ -86,12 +80,20 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
     return False
 
 
+def _opens_region(lower: str) -> bool:
+    """Is there a sign of a region in a text in lower case? This is written out, since every response is asked."""
+    return (
+        ("<" in lower and ("<!--" in lower or "<pre>" in lower or "<code>" in lower or "<tool_response>" in lower))
+        or "```" in lower
+        or "~~~" in lower
+        or "<blockquote>" in lower
+    )
+
+
 def _may_be_quoted(text: str) -> bool:
     """May a text open a quotation at its end, or announce an example?"""
-    if text[-8:].lower() == "example:" or text[-1:] == "[":
-        return True
     tail = text[-LONGEST_QUOTE:]
-    if _QUOTE_SIGN.search(tail) and OPENING.search(tail):
+    if _QUOTE_SIGN.search(tail) and (OPENING.search(tail) or tail[-8:].lower() == "example:"):
         return True
     return ">" in text and text[text.rfind("\n") + 1 :].lstrip().startswith(">")
 

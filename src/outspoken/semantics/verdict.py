@@ -142,7 +142,8 @@ def _texts_of(value: Any) -> Iterator[str]:
 
 def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> list[Objection]:
     """What the request says against a call: its messages hold it, or its tool wants more evidence."""
-    context, found = state.context, list[Objection]()
+    context = state.context
+    found: list[Objection] = []
     if context.echoes is not None:
         start, edits = max(node.start, 0), state.recorder.edits
         markup = state.source.slice(start, end)
@@ -172,7 +173,7 @@ def _of_text(
     is_action: bool = False,
 ) -> list[Objection]:
     """What the text of a call says against it, which has other arguments than its schema if it `is_unlike` that."""
-    found = list[Objection]()
+    found: list[Objection] = []
     text = "".join(node.parts or ())
     if text.count(":") > len(arguments) and (repeated := repeated_keys(text, contradict=True)):
         found.append(Objection("repeated-argument", f"the argument `{repeated[0]}` is given twice, with two values"))
