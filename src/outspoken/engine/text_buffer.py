@@ -133,14 +133,12 @@ class TextBuffer:
 
     def tail(self, start: int) -> str:
         """The text from an offset on, as far as it has come."""
-        parts: list[str] = []
-        at = self.length
-        for chunk in reversed(self.chunks):
-            parts.append(chunk)
-            at -= len(chunk)
-            if at <= start:
-                break
-        return "".join(reversed(parts))[start - at :]
+        chunks, at = self.chunks, self.length
+        number = len(chunks)
+        while number and at > start:
+            number -= 1
+            at -= len(chunks[number])
+        return "".join(chunks[number:])[start - at :]
 
     def rewind(self, offset: int) -> None:
         """Continue to read at an earlier offset, with all chunks in the window."""

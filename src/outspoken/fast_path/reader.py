@@ -150,9 +150,9 @@ class FastPath:
             return True
         if text.count(":") > len(arguments) and repeated_keys(text, contradict=True):
             return True
-        if "\\" in text or "\ufffd" in text:
-            if loses_path(text) or loses_character(arguments, raw[slice(*call.span)]):
-                return True
+        has_signs = "\\" in text or "\ufffd" in text
+        if has_signs and (loses_path(text) or loses_character(arguments, raw[slice(*call.span)])):
+            return True
         if self._reads_python and pads_number(arguments, raw[slice(*call.span)]):
             return True
         return tools is not None and may_violate(tools, call.name, arguments, checks=settings.schema_check != "off")

@@ -6,7 +6,6 @@ import sys
 from bisect import bisect_left, insort
 from collections import deque
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from outspoken.results.events import (
@@ -27,7 +26,6 @@ from outspoken.results.events import (
 from outspoken.results.held import HeldReason
 from outspoken.results.replies import Reasoning
 from outspoken.semantics.doubt import Doubt
-from outspoken.semantics.said import Surroundings
 from outspoken.semantics.settle import in_reasoning
 
 if TYPE_CHECKING:
@@ -70,6 +68,7 @@ class CallGate:
 
     def __init__(self, reader: ResponseReader) -> None:
         self._reader = reader
+        self._surroundings = reader.surroundings()
         self._held: deque[Event] = deque()
         self._doubt: Doubt | None = None
         #: the numbers of the calls that are left out, in order, and those of the actions
@@ -84,13 +83,16 @@ class CallGate:
 
     def take(self, events: list[Event], *, final: bool = False) -> list[Event]:
         """The events that can be passed on, of those that are held and some new ones."""
-        if not self._held and not any(self._left_out) and len(events) == 1 and type(events[0]) is ToolCallDelta:
-            return events  # as most are
         self._held += events
         made: list[Event] = []
         while self._held and self._step(made, final=final):
             pass
         return made
+
+    @property
+    def is_idle(self) -> bool:
+        """Is nothing held, and was nothing left out?"""
+        return not self._held and not self._left_out[0] and not self._left_out[1]
 
     def end(self, length: int) -> list[Event]:
         """The rest of the text of a response of this length."""
@@ -107,10 +109,6 @@ class CallGate:
             return "quotation" if self._doubt.code == "quoted-call" else "reasoning", max(_begin_of(begin), 0)
         # reasoning that has ended, perhaps before a call
         return ("reasoning", self._reader.segments[-1].span[1]) if self._held else None
-
-    @cached_property
-    def _surroundings(self) -> Surroundings:
-        return self._reader.surroundings()
 
     # one event
 

@@ -15,8 +15,11 @@ from outspoken.results.events import (
     PlacedActionText,
     PlacedCallStart,
     PlacedText,
+    ReasoningDelta,
     ReasoningEnd,
     TextDelta,
+    ToolCallDelta,
+    event_of,
 )
 from outspoken.results.held import Held, HeldReason
 from outspoken.results.message_text import PlacedMessage
@@ -121,6 +124,13 @@ class SentEvents:
 
     def take(self, events: list[Event]) -> list[Event]:
         """What can be sent, of what is held and some new events."""
+        gate = self._gate
+        if len(events) == 1 and (gate is None or gate.is_idle):  # as for most chunks
+            kind = type(events[0])
+            if kind is ToolCallDelta or kind is ReasoningDelta:
+                return events.copy()
+            if kind is PlacedText and gate is None:
+                return self._joined(events)
         return self._joined(self._decided(events))
 
     def end(self, events: list[Event], length: int) -> list[Event]:
@@ -163,7 +173,7 @@ class SentEvents:
             if self._message is None:
                 self._message = PlacedMessage(self._reader.open_text().read)
             if text := self._message.add(event.text, event.start, event.end, exact=event.exact):
-                made.append(TextDelta(text))
+                made.append(event_of(TextDelta, {"text": text}))
         return made
 
 

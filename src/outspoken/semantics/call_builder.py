@@ -11,7 +11,7 @@ from outspoken.grammar.value_markup import loose_markup, value_markup
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
 from outspoken.notations.tools import schema_view_of
-from outspoken.results.events import PlacedCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished
+from outspoken.results.events import PlacedCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished, event_of
 from outspoken.results.replies import Status
 
 from . import taken_in, unknown_keys
@@ -99,7 +99,7 @@ class CallBuilder:
             node.parts = []
         node.parts.append(text)
         if node.index >= 0 and self._output.events is not None and node.partial_text is None:
-            self._output.events.append(ToolCallDelta(node.index, text))
+            self._output.events.append(event_of(ToolCallDelta, {"index": node.index, "arguments": text}))
 
     # arguments that are one JSON object
 
@@ -198,7 +198,7 @@ class CallBuilder:
             parts: Any = node.parts
             text = encode_basestring(piece)[1:-1]
             parts.append(text)
-            events.append(ToolCallDelta(node.index, text))
+            events.append(event_of(ToolCallDelta, {"index": node.index, "arguments": text}))
             return
         if node.index < 0 or len(node.head) == _DECISIVE:
             return

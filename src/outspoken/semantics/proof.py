@@ -106,10 +106,8 @@ def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any], *, checks
                 return True
             if key in facts.listed and not _is_listed(value, facts.listed[key]):
                 return True
-    for key in facts.properties:
-        if key not in arguments and mentions((key,), arguments):
-            return True
-    return False
+    absent = [key for key in facts.properties if key not in arguments]
+    return bool(absent) and mentions(absent, arguments)
 
 
 def loses_path(arguments_text: str) -> bool:

@@ -13,7 +13,7 @@ from .quotations import LONGEST_QUOTE, MARKS, OPENING
 #: One of these is in every text that opens a quotation or announces an example.
 _QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:]")
 #: And this one in text that is none of reasoning.
-_THINK_SIGN = "<think"
+THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.
 MADE = frozenset({"tool_call", "action"})
 #: A marker that opens reasoning begins no farther before it, and what shows that it is one is no farther behind it.
@@ -56,7 +56,7 @@ class ThinkMarkers(NamedTuple):
 
 def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
     """May a call be quoted or thought about? `thinks` finds the tags of reasoning; None if it has none."""
-    at, lower, has_region = -1, "", False
+    at, has_region = -1, False
     last: Any = None
     judged: Any = None
     for segment in segments:
@@ -64,23 +64,30 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
             last = segment
             continue
         start, end = segment.span
+        if thinks is not None and (at < 0 or thinks.is_shared) and _may_be_thought(raw, start, thinks):
+            return True
         if at < 0:
-            if thinks is not None and _may_be_thought(raw, start, last, thinks):
+            if last.__class__ is not Text and raw[0] in MARKS:
                 return True
             at, lower = 0, raw.lower()
-            has_region = _opens_region(lower)
-        if has_region and _opens_region(raw[at:start].lower()):
-            return True
-        if last is not judged and last.__class__ is Text:
-            text = last.text.rstrip()
-            if _may_be_quoted(text) or (_THINK_SIGN in lower and _THINK_SIGN in text.lower()):
+            has_region = opens_region(lower)
+            if THINK_SIGN in lower and any(s.__class__ is Text and THINK_SIGN in s.text.lower() for s in segments):
                 return True
+        if has_region and opens_region(raw[at:start].lower()):
+            return True
+        if last is not judged:
+            if last.__class__ is Text:
+                if may_be_quoted(last.text.rstrip()):
+                    return True
+            elif last.__class__ is Reasoning and thinks is not None:
+                if thinks.closer.search(raw, last.span[1], start) is None:
+                    return True
             judged = last
         at = end
     return False
 
 
-def _opens_region(lower: str) -> bool:
+def opens_region(lower: str) -> bool:
     """Is there a sign of a region in a text in lower case? This is written out, since every response is asked."""
     return (
         ("<" in lower and ("<!--" in lower or "<pre>" in lower or "<code>" in lower or "<tool_response>" in lower))
@@ -90,7 +97,7 @@ def _opens_region(lower: str) -> bool:
     )
 
 
-def _may_be_quoted(text: str) -> bool:
+def may_be_quoted(text: str) -> bool:
     """May a text open a quotation at its end, or announce an example?"""
     tail = text[-LONGEST_QUOTE:]
     if _QUOTE_SIGN.search(tail) and (OPENING.search(tail) or tail[-8:].lower() == "example:"):
@@ -98,12 +105,9 @@ def _may_be_quoted(text: str) -> bool:
     return ">" in text and text[text.rfind("\n") + 1 :].lstrip().startswith(">")
 
 
-def _may_be_thought(raw: str, start: int, before: Any, thinks: ThinkMarkers) -> bool:
-    """May the first call, behind the segment `before`, stand in reasoning?"""
+def _may_be_thought(raw: str, start: int, thinks: ThinkMarkers) -> bool:
+    """May a call, or one behind it, stand in reasoning that goes on?"""
     if thinks.is_shared:
         tags = thinks.either.finditer(raw, max(start - _LONGEST_OPENER, 0), start)
-        if any(tag["open"] is not None for tag in tags):
-            return True
-    elif thinks.closer.search(raw, start) is not None:
-        return True
-    return before.__class__ is Reasoning and thinks.closer.search(raw, before.span[1], start) is None
+        return any(tag["open"] is not None for tag in tags)
+    return thinks.closer.search(raw, start) is not None

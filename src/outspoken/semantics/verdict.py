@@ -18,6 +18,7 @@ from outspoken.patterns.markup_search import is_distinct_marker
 from .call_shapes import call_shapes, holds_shape
 from .lacking import lacking
 from .proof import (
+    PADDED,
     Objection,
     as_repaired,
     ends_by_supply,
@@ -25,6 +26,7 @@ from .proof import (
     is_unlike,
     loses_character,
     loses_path,
+    may_violate,
     objections,
     pads_number,
     unproven,
@@ -62,15 +64,34 @@ class Verdict(NamedTuple):
     is_refused: bool
 
 
+_CLEAR = Verdict([], False)
+
+
 def verdict_on(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> Verdict:
     """Judge a finished call of a name, which ends at an offset."""
     context, is_repaired = state.context, bool(state.recorder.edits)
+    if not is_repaired and _is_clear(state, node, name, arguments, end):
+        return _CLEAR
     found = _of_request(state, node, name, arguments, end)
     found += _of_text(state, node, name, arguments, end, is_unlike=is_unlike(context.tools, name, arguments))
     check = context.settings.schema_check
     if context.tools is not None and check != "off":
         found += objections(context.tools, name, arguments, repaired=is_repaired)
     return Verdict(found, bool(found) and (is_repaired or found[0].code in _REFUSED or check == "refuse"))
+
+
+def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> bool:
+    """Does plainly nothing speak against a sound call? This is fast, and most calls are so."""
+    context, text = state.context, "".join(node.parts or ())
+    if context.echoes is not None or context.exact or state.cut_value[0] >= 0:
+        return False
+    if node.looseness or node.ends_by_chance or text.count(":") > len(arguments) or "\\" in text or "\ufffd" in text:
+        return False
+    has_numbers = any(value.__class__ is not str for value in arguments.values())
+    if has_numbers and PADDED.search(state.source.slice(max(node.start, 0), end)) is not None:
+        return False
+    tools = context.tools
+    return tools is None or not may_violate(tools, name, arguments, checks=context.settings.schema_check != "off")
 
 
 def refusal_of_action(
