@@ -13,14 +13,6 @@ BLANK = " \t\r\n\f"
 BLANKS: Any = re.compile(r"[ \t\r\n\f]*")
 
 
-def trimmed(text: str, start: int, end: int, *, leads: bool, ends: bool) -> tuple[str, int]:
-    """A piece of a text without the white space that belongs to the markers before it and behind it, and its start."""
-    piece = text[start:end]
-    if leads:
-        start = end - len(piece := piece.lstrip(BLANK))
-    return piece.rstrip(BLANK) if ends else piece, start
-
-
 class TextBuffer:
     """A window on a text that arrives in chunks.
 

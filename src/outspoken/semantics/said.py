@@ -83,10 +83,10 @@ class Surroundings:
         cut = thought if thought is not None and self._is_cut(thought, start) else None
         stand = [*segments[max(count - 2, 0) : count], *([] if open is None else [open])]
         before, earlier = stand[-1] if stand else None, stand[-2] if len(stand) > 1 else None
-        if cut is None and self._is_clear(segments, count, start, last, open):
-            if self._end_of_opener(before, earlier, start) < 0:
-                self._at = max(start, self._at)
-                return None
+        is_clear = cut is None and self._is_clear(segments, count, start, last, open)
+        if is_clear and self._end_of_opener(before, earlier, start) < 0:
+            self._at = max(start, self._at)
+            return None
         self._follow(segments, count, start, cut, open)
         doubt = self._doubt_in(self._region, last, start, is_action) if self._region is not None else None
         if doubt is None:
@@ -135,9 +135,9 @@ class Surroundings:
         """
         if self._thinks is None:
             return -1
-        if type(before) is Text and self._end_of_opener(earlier, None, before.span[0]) >= 0:
-            if not self._thinks.closer.search(self._read(before.span[0], start)):
-                return before.span[1]
+        is_behind = type(before) is Text and self._end_of_opener(earlier, None, before.span[0]) >= 0
+        if is_behind and not self._thinks.closer.search(self._read(before.span[0], start)):
+            return before.span[1]
         end = 0 if before is None else before.span[1]
         if before is not None and (end >= start or self._read(end, start).isspace()):
             return -1

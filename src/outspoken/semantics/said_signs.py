@@ -67,24 +67,30 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
         if thinks is not None and (at < 0 or thinks.is_shared) and _may_be_thought(raw, start, thinks):
             return True
         if at < 0:
-            if last.__class__ is not Text and raw[0] in MARKS:
-                return True
             at, lower = 0, raw.lower()
             has_region = opens_region(lower)
-            if THINK_SIGN in lower and any(s.__class__ is Text and THINK_SIGN in s.text.lower() for s in segments):
+            if (last.__class__ is not Text and raw[0] in MARKS) or (THINK_SIGN in lower and _shows_think(segments)):
                 return True
         if has_region and opens_region(raw[at:start].lower()):
             return True
         if last is not judged:
-            if last.__class__ is Text:
-                if may_be_quoted(last.text.rstrip()):
-                    return True
-            elif last.__class__ is Reasoning and thinks is not None:
-                if thinks.closer.search(raw, last.span[1], start) is None:
-                    return True
+            if may_be_quoted(last.text.rstrip()) if last.__class__ is Text else _is_cut(raw, last, start, thinks):
+                return True
             judged = last
         at = end
     return False
+
+
+def _shows_think(segments: Sequence[Any]) -> bool:
+    """Does a text hold a sign of a tag of reasoning?"""
+    return any(segment.__class__ is Text and THINK_SIGN in segment.text.lower() for segment in segments)
+
+
+def _is_cut(raw: str, before: Any, start: int, thinks: ThinkMarkers | None) -> bool:
+    """Is the segment before a call reasoning that nothing closes?"""
+    if before.__class__ is not Reasoning or thinks is None:
+        return False
+    return thinks.closer.search(raw, before.span[1], start) is None
 
 
 def opens_region(lower: str) -> bool:
