@@ -119,6 +119,8 @@ class LooseMarkup:
             return "certain"
         low = text.lower()
         matches = [*self._search.finditer(low)]
+        if not matches:
+            return ""
         if self._is_followed([match[0] for match in matches]):
             return "certain"
         matches = [m for m in matches if not _is_mentioned(low, *m.span())]

@@ -28,6 +28,8 @@ from outspoken.results.replies import Reasoning
 from outspoken.semantics.doubt import Doubt
 from outspoken.semantics.settle import in_reasoning
 
+from .session import IN_DOUBT
+
 if TYPE_CHECKING:
     from .response_reader import ResponseReader
 
@@ -39,7 +41,12 @@ _Calls = ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished
 _Actions = ActionText | ActionParsed | ActionUnfinished
 _Begins = PlacedCallStart | PlacedActionText | ActionParsed | ActionUnfinished
 _Finished = ToolCallEnd | ActionParsed
+_Numbered = _Calls | _Actions
 _Endings = ToolCallEnd | ToolCallUnfinished | ActionParsed | ActionUnfinished
+
+
+#: Events within a call, and at its end.
+_CALLS = (ToolCallDelta, ToolCallEnd, ToolCallUnfinished)
 
 
 def _start_of(segment: Any) -> int:
@@ -115,6 +122,9 @@ class CallGate:
     def _step(self, made: list[Event], *, final: bool) -> bool:
         """Pass the first of the held events on, or decide what it begins. Returns whether there may be more to do."""
         event = self._held[0]
+        if type(event) not in IN_DOUBT:
+            self._pass(self._held.popleft(), made)
+            return True
         if type(event) is ReasoningEnd and self._may_be_cut():
             if len(self._held) == 1 and not final:
                 return False  # a call may follow
@@ -128,8 +138,10 @@ class CallGate:
 
     def _is_decided(self, event: _Begins) -> bool:
         """Is an event another one of the action that is passed on, or left out?"""
+        if not isinstance(event, _Actions):
+            return False
         index = _index_of(event)
-        return isinstance(event, _Actions) and (index == self._action or index in self._left_out[1][-1:])
+        return index == self._action or index in self._left_out[1][-1:]
 
     def _leave_out(self, event: _Begins) -> None:
         """Pass nothing on of a call or action."""
@@ -151,7 +163,8 @@ class CallGate:
             open = None if open is not None and open.span[0] >= start else open
             is_action = isinstance(begin, _Actions)
             self._doubt = self._surroundings.doubt_of(segments, count, start, open, is_action=is_action)
-        doubt, ending = self._doubt, self._ending_of(begin)
+        doubt = self._doubt
+        ending = None if doubt is None else self._ending_of(begin)
         if doubt is not None and ending is None and not final:
             return False
         if doubt is not None and isinstance(ending, _Finished):
@@ -197,7 +210,9 @@ class CallGate:
             if self._ends_in_call:
                 self._pass_text(self._text_end, event.start, made)
             self._text_end = event.end
-        elif isinstance(event, _Calls | _Actions):
+        elif type(event) in _CALLS and not self._left_out[0]:
+            pass  # is sent as it is
+        elif isinstance(event, _Numbered):
             left_out, index = self._left_out[isinstance(event, _Actions)], _index_of(event)
             place = bisect_left(left_out, index)
             if place < len(left_out) and left_out[place] == index:

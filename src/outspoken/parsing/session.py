@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .call_gate import CallGate
 
 #: From these events on, it may have to be decided whether a call or action was made.
-_IN_DOUBT = (PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished, ReasoningEnd)
+IN_DOUBT = (PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished, ReasoningEnd)
 
 
 class Session:
@@ -152,7 +152,7 @@ class SentEvents:
         gate = self._gate
         if gate is None:
             for event in events:
-                if type(event) in _IN_DOUBT:
+                if type(event) in IN_DOUBT:
                     break
             else:
                 return events

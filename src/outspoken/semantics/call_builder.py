@@ -238,7 +238,8 @@ class CallBuilder:
             node.bare = [""]
             return
         text = "".join(node.bare)
-        node.looseness = max(node.looseness, loose_markup(value_end).find(text), key=len)
+        if looseness := loose_markup(value_end).find(text):
+            node.looseness = max(node.looseness, looseness, key=len)
         node.ends_by_chance = node.ends_by_chance or is_ended_by_chance(value_end)
         if value_markup(value_end).is_in(text):
             node.problem = f"the value of `{node.key}` holds markup that may end it"
