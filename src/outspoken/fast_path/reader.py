@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from outspoken.detection.call_signs import may_be_other
 from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
-from outspoken.json.scanner import repeated_keys
+from outspoken.json.scanner import has_more_keys, repeated_keys
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
@@ -75,12 +75,13 @@ class FastPath:
         #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
         self.thinks = ThinkMarkers.of(tags, module.THINK_CLOSER, module.THINK_BARE, ends)
         self._prompt_end: str = module.PROMPT_END
+        self._prompt_body = self._prompt_end.strip()
         self._read: Any = module.read_sound
 
     def read(self, text: str, prefix: str | None, tools: Tools | None, settings: Settings) -> Output | None:
         """What a text says; None if only the parser can tell. `prefix` is as for `parse`."""
         end = self._prompt_end
-        if not end or prefix is not None or not (begin := text.lstrip()) or begin.startswith(end.strip()):
+        if not end or prefix is not None or not (begin := text.lstrip()) or begin.startswith(self._prompt_body):
             output = Output(text, None, trims=self.trims_text)
             found = self._read(text, 0, 0, output, tools, settings, WHOLE, 0)
             return output if found.__class__ is int and self.is_certain(text, output, tools, settings) else None
@@ -148,7 +149,7 @@ class FastPath:
         arguments, text = call.arguments, call.arguments_text
         if self._reads_bare and self._value_in_doubt(arguments, tools):
             return True
-        if text.count(":") > len(arguments) and repeated_keys(text, contradict=True):
+        if has_more_keys(text, len(arguments)) and repeated_keys(text, contradict=True):
             return True
         has_signs = "\\" in text or "\ufffd" in text
         if has_signs and (loses_path(text) or loses_character(arguments, raw[slice(*call.span)])):
@@ -181,7 +182,7 @@ class FastPath:
             return True
         if begin.lstrip()[:1].isalnum():
             return False
-        text = self._prompt_end.strip() + segments[0].text[:_TAIL]
+        text = self._prompt_body + segments[0].text[:_TAIL]
         return any(find(text, 0) is not None for find in self._near_openers)
 
     def _ends_in_opener(self, raw: str, segments: list[Any]) -> bool:
@@ -213,7 +214,7 @@ class FastPath:
 
     def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:
         text = segment.text
-        if text.rstrip()[-1:] in ("}", "]") and self._reads_json:
+        if self._reads_json and text.rstrip()[-1:] in ("}", "]"):
             return True
         if tools is not None:
             for name in tools.names:

@@ -70,6 +70,8 @@ class MarkupSearch:
         self.markers = sorted({marker for marker in markers if is_distinct_marker(marker)} | self.weak)
         #: one of these is in every text that holds a marker, also with mistakes; in lower case
         self.signs = _signs(self.markers)
+        #: by fragment that was found, the markers that it may be of, and where they begin
+        self._places: dict[str, list[tuple[str, int]]] = {}
         self._has_letters = any(sign.upper() != sign for sign in self.signs)
 
     def is_in(self, text: str, end: int | None = None) -> bool:
@@ -160,8 +162,11 @@ class MarkupSearch:
     def _around(self, text: str, match: re.Match[str], first: int) -> FoundMarkup | None:
         """The marker of which a fragment was found; of several, the one with the fewest mistakes, then the longest."""
         begun, piece = match.start(), match[0].lower()
-        within = [(piece.find(part), places) for part, places in self._by_fragment.items() if part in piece]
-        known = [(marker, begun + i - at) for i, places in within for marker, at in places]
+        places = self._places.get(piece)
+        if places is None:
+            within = [(piece.find(part), at) for part, at in self._by_fragment.items() if part in piece]
+            places = self._places[piece] = [(marker, i - at) for i, ats in within for marker, at in ats]
+        known = [(marker, begun + i) for marker, i in places]
         intact = [FoundMarkup(at, at + len(m), m) for m, at in known if at >= first and text.startswith(m, at)]
         sound = max(intact, key=lambda found: found.end - found.start, default=None)
         found = [

@@ -91,7 +91,7 @@ def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any], *, checks
     Its schema counts if that `checks` the call. A value that holds the name of an argument which the call lacks always
     does.
     """
-    if name not in tools:
+    if name not in tools.names:
         return checks
     facts = tools.facts(name)
     if checks:

@@ -10,6 +10,8 @@ from outspoken.results.replies import Reasoning, Text
 
 from .quotations import LONGEST_QUOTE, MARKS, OPENING
 
+#: Tags of regions that are quoted, and the beginning of a comment.
+_TAG = re.compile("<(?:!--|(?:pre|code|blockquote|tool_response)>)")
 #: One of these is in every text that opens a quotation or announces an example.
 _QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:]")
 #: And this one in text that is none of reasoning.
@@ -56,7 +58,7 @@ class ThinkMarkers(NamedTuple):
 
 def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
     """May a call be quoted or thought about? `thinks` finds the tags of reasoning; None if it has none."""
-    at, has_region = -1, False
+    at = -1
     last: Any = None
     judged: Any = None
     for segment in segments:
@@ -66,12 +68,10 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
         start, end = segment.span
         if thinks is not None and (at < 0 or thinks.is_shared) and _may_be_thought(raw, start, thinks):
             return True
-        if at < 0:
-            at, lower = 0, raw.lower()
-            has_region = opens_region(lower)
-            if (last.__class__ is not Text and raw[0] in MARKS) or (THINK_SIGN in lower and _shows_think(segments)):
-                return True
-        if has_region and opens_region(raw[at:start].lower()):
+        if at < 0 and last.__class__ is not Text and raw[0] in MARKS:
+            return True
+        before = raw[max(at, 0) : start].lower()
+        if opens_region(before) or (THINK_SIGN in before and _shows_think(segments)):
             return True
         if last is not judged:
             if may_be_quoted(last.text.rstrip()) if last.__class__ is Text else _is_cut(raw, last, start, thinks):
@@ -94,13 +94,10 @@ def _is_cut(raw: str, before: Any, start: int, thinks: ThinkMarkers | None) -> b
 
 
 def opens_region(lower: str) -> bool:
-    """Is there a sign of a region in a text in lower case? This is written out, since every response is asked."""
-    return (
-        ("<" in lower and ("<!--" in lower or "<pre>" in lower or "<code>" in lower or "<tool_response>" in lower))
-        or "```" in lower
-        or "~~~" in lower
-        or "<blockquote>" in lower
-    )
+    """Is there a sign of a region in a text in lower case?"""
+    if "```" in lower or "~~~" in lower:
+        return True
+    return _TAG.search(lower) is not None
 
 
 def may_be_quoted(text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar import registry
 from outspoken.grammar.value_markup import closing_forms, has_terminal, opening_forms, value_ends
-from outspoken.json.scanner import repeated_keys
+from outspoken.json.scanner import has_more_keys, repeated_keys
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
 
@@ -85,7 +85,7 @@ def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str,
     context, text = state.context, "".join(node.parts or ())
     if context.echoes is not None or context.exact or state.cut_value[0] >= 0:
         return False
-    if node.looseness or node.ends_by_chance or text.count(":") > len(arguments) or "\\" in text or "\ufffd" in text:
+    if node.looseness or node.ends_by_chance or has_more_keys(text, len(arguments)) or "\\" in text or "\ufffd" in text:
         return False
     has_numbers = any(value.__class__ is not str for value in arguments.values())
     if has_numbers and PADDED.search(state.source.slice(max(node.start, 0), end)) is not None:
@@ -196,7 +196,7 @@ def _of_text(
     """What the text of a call says against it, which has other arguments than its schema if it `is_unlike` that."""
     found: list[Objection] = []
     text = "".join(node.parts or ())
-    if text.count(":") > len(arguments) and (repeated := repeated_keys(text, contradict=True)):
+    if has_more_keys(text, len(arguments)) and (repeated := repeated_keys(text, contradict=True)):
         found.append(Objection("repeated-argument", f"the argument `{repeated[0]}` is given twice, with two values"))
     start, read = max(node.start, 0), state.source.slice
     if (
