@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outspoken.results.events import (
+    IN_DOUBT,
     ActionParsed,
     ActionText,
     ActionUnfinished,
@@ -27,8 +28,6 @@ from outspoken.results.held import HeldReason
 from outspoken.results.replies import Reasoning
 from outspoken.semantics.doubt import Doubt
 from outspoken.semantics.settle import in_reasoning
-
-from .session import IN_DOUBT
 
 if TYPE_CHECKING:
     from .response_reader import ResponseReader

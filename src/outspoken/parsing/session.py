@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING
 from outspoken.results.arguments import text_of
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
 from outspoken.results.events import (
-    ActionParsed,
-    ActionUnfinished,
+    IN_DOUBT,
     Done,
     Event,
-    PlacedActionText,
-    PlacedCallStart,
     PlacedText,
     ReasoningDelta,
-    ReasoningEnd,
     TextDelta,
     ToolCallDelta,
     event_of,
@@ -30,9 +26,6 @@ from .response_reader import ResponseReader
 
 if TYPE_CHECKING:
     from .call_gate import CallGate
-
-#: From these events on, it may have to be decided whether a call or action was made.
-IN_DOUBT = (PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished, ReasoningEnd)
 
 
 class Session:

@@ -194,3 +194,6 @@ Event = Annotated[
     | ActionText | ActionParsed | ActionUnfinished | PayloadParsed | PayloadPreview | PayloadUnfinished | Done,
     Field(discriminator="type"),
 ]  # fmt: skip
+
+#: From these events on, it may have to be decided whether a call or action was made.
+IN_DOUBT = frozenset({PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished, ReasoningEnd})
