@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import AsyncIterable, Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import registry
 from outspoken.results.replies import Reply
@@ -40,8 +40,8 @@ def _parser_with(format: str, tools: bytes, edition: int) -> Parser:
 
 def _parser_of(format: str, options: ParserOptions) -> Parser:
     """The parser with some options. The last ones with few tools and nothing else are kept."""
-    tools = options.get("tools")
-    if tools.__class__ is list and len(options) == 1 and format.__class__ is str and len(cast("Any", tools)) <= _FEW:
+    tools: Any = options.get("tools")
+    if tools.__class__ is list and len(options) == 1 and format.__class__ is str and len(tools) <= _FEW:
         try:
             return _parser_with(format, marshal.dumps(tools, _PLAIN), registry.edition())
         except ValueError:  # they hold objects that are no JSON, or are nested too deeply
