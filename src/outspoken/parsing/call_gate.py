@@ -72,20 +72,21 @@ class CallGate:
     What was only said leaves as the text or the reasoning that it is, and later ones are counted without it.
     """
 
+    _doubt: Doubt | None = None
+    #: the number of the action that is passed on
+    _action = -1
+    #: where the text that was passed on last ends, and whether that is the text of a call
+    _text_end = 0
+    _ends_in_call = False
+    #: where the closing tag ends of the last reasoning that went on behind a call
+    _closed_at = -sys.maxsize
+
     def __init__(self, reader: ResponseReader) -> None:
         self._reader = reader
         self._surroundings = reader.surroundings()
         self._held: deque[Event] = deque()
-        self._doubt: Doubt | None = None
         #: the numbers of the calls that are left out, in order, and those of the actions
         self._left_out: tuple[list[int], list[int]] = ([], [])
-        #: the number of the action that is passed on
-        self._action = -1
-        #: where the text that was passed on last ends, and whether that is the text of a call
-        self._text_end = 0
-        self._ends_in_call = False
-        #: where the closing tag ends of the last reasoning that went on behind a call
-        self._closed_at = -sys.maxsize
 
     def take(self, events: list[Event], *, final: bool = False) -> list[Event]:
         """The events that can be passed on, of those that are held and some new ones."""

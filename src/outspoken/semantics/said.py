@@ -45,22 +45,24 @@ class Surroundings:
     It is asked of one call after another, and looks at each part of the response once.
     """
 
+    # class attributes, so that making one costs little
+    _at = 0
+    #: the match that opened the region in which the text is, whether it is markup of the format, and the doubt about
+    #: the calls in it
+    _region: re.Match[str] | None = None
+    _is_markup = False
+    _region_doubt: Doubt | None = None
+    #: the last segment that is no call, of so many segments; the doubt about calls right behind it
+    _last: Any = None
+    _count = 0
+    #: the last reasoning of them
+    _thought: Reasoning | None = None
+    _beside: tuple[Any, Doubt | None] = (None, None)
+    #: reasoning, up to where its closing tag was looked for, and where that ends; -1 if it was not found
+    _closer_of: tuple[Any, int, int] = (None, 0, -1)
+
     def __init__(self, read: Callable[[int, int], str], thinks: ThinkMarkers | None, prompt_end: str = "") -> None:
         self._read, self._thinks, self._prompt_end = read, thinks, prompt_end
-        self._at = 0
-        #: the match that opened the region in which the text is, whether it is markup of the format, and the doubt
-        #: about the calls in it
-        self._region: re.Match[str] | None = None
-        self._is_markup = False
-        self._region_doubt: Doubt | None = None
-        #: the last segment that is no call, of so many segments; the doubt about calls right behind it
-        self._last: Any = None
-        self._count = 0
-        #: the last reasoning of them
-        self._thought: Reasoning | None = None
-        self._beside: tuple[Any, Doubt | None] = (None, None)
-        #: reasoning, up to where its closing tag was looked for, and where that ends; -1 if it was not found
-        self._closer_of: tuple[Any, int, int] = (None, 0, -1)
 
     @cached_property
     def _closes_think(self) -> bool:
