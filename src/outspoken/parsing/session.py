@@ -36,10 +36,11 @@ class Session:
     """
 
     _is_joined = True
+    #: decodes bytes; made for the first ones
+    _decoder: codecs.IncrementalDecoder | None = None
 
     def __init__(self, reader: ResponseReader, events: list[Event]) -> None:
         self._reader, self._events = reader, events
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._stream = SentEvents(reader, is_joined=self._is_joined)
         self.reply: Reply | None = None
 
@@ -50,10 +51,7 @@ class Session:
         """
         if self.reply is not None:
             raise StreamClosedError
-        if isinstance(chunk, str):
-            text = chunk
-        else:
-            text = self._decoder.decode(chunk) if isinstance(chunk, bytes | bytearray) else text_of(chunk, "chunk")
+        text = chunk if isinstance(chunk, str) else self._decoded(chunk)
         if not text:
             return []
         try:
@@ -68,6 +66,13 @@ class Session:
         events.clear()
         return taken
 
+    def _decoded(self, chunk: bytes | None) -> str:
+        if not isinstance(chunk, bytes | bytearray):
+            return text_of(chunk, "chunk")
+        if self._decoder is None:
+            self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        return self._decoder.decode(chunk)
+
     def close(self, finish_reason: FinishReason = None) -> list[Event]:
         """End the response, and return the last events; a second call returns none.
 
@@ -80,7 +85,7 @@ class Session:
         if self.reply is not None:
             return []
         reason = finish_reason_of(finish_reason)
-        rest = self._decoder.decode(b"", final=True)
+        rest = "" if self._decoder is None else self._decoder.decode(b"", final=True)
         try:
             if rest:
                 self._reader.feed(rest)
