@@ -240,3 +240,14 @@ def test_what_a_prompt_opens_is_not_shared_by_responses(other_grammars: None, tm
         found = [(action.text, action.element) for action in reply.actions if action.type == "type_text"]
         assert found == [(value, ElementRef(id="2"))]
         assert reply.diagnostics == []
+
+
+def test_parse_sees_that_tools_were_changed_in_place() -> None:
+    text = '<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
+    schema: dict[str, Any] = {"type": "object", "properties": {"x": {"enum": [1]}}}
+    tools = [{"name": "f", "parameters": schema}]
+    fits: list[bool] = []
+    for listed in ([1], [True], ["1"], [1], [1.5]):
+        schema["properties"]["x"]["enum"] = listed  # `1 == True`, but a schema tells them apart
+        fits.append(not parse(text, "hermes", tools=tools).diagnostics)
+    assert fits == [True, False, False, True, False]
