@@ -1,7 +1,7 @@
 """The parser of one text: it walks the automaton of a grammar, and calls the operations of a builder.
 
-`feed` reads a chunk behind which more may come, `close` ends the text, `read` reads a whole text. All are read marker by
-marker; in a chunk, what may still become a marker is held back.
+`feed` reads a chunk behind which more may come, `close` ends the text, `read` reads a whole text. All are read marker
+by marker; in a chunk, what may still become a marker is held back.
 """
 
 from __future__ import annotations
