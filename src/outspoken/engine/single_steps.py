@@ -158,8 +158,8 @@ class SingleSteps:
             step = self.policy.plain_text_step(self.text, final=final)
             if step is not None:
                 return step
-        closers = target.missing_closers if final else ()
-        if closers:
+        closers = target.missing_closers if free.terminal.short == "ARG_VALUE" else ()
+        if closers and final:
             closers = tuple([closer for closer in closers if self._may_follow(closer.prefilter, at)])
         return matchers.matcher_of(target, "find", HANDLERS, final=final, closers=closers)
 

@@ -166,12 +166,11 @@ def matcher_of(
 ) -> Matcher:
     """The matcher of a configuration, compiled when it is first asked for.
 
-    The markers of the `kind` are those that end free text ("find"), with the patterns that show that its closing marker
-    is missing, those at a place where no free text may stand ("match"), or those that may stand before free text only
-    ("leading"). The input is complete if it is `final`, and `closers` are those of the patterns that matter in it; else
-    it is still arriving.
+    The markers of the `kind` are those that end free text ("find"), with the patterns of `closers` that are missing,
+    those at a place where no free text may stand ("match"), or those that may stand before free text only ("leading").
+    The input is complete if it is `final`; else it is still arriving.
     """
-    key = (kind, closers) if final else kind
+    key = kind, final, closers
     found: Matcher | None = config.matchers.get(key)
     if found is None:
         found = config.matchers[key] = _compile(config, kind, handlers, closers, final=final)
@@ -183,7 +182,6 @@ def _compile(
 ) -> Matcher:
     finds = kind == "find"
     markers = _markers(config, kind)
-    closers = closers if final else config.missing_closers if finds else ()
     writer = _Writer(config.automaton, handlers, anchored=not finds, sound=False, arriving=not final)
     trees = [writer.tree(t, (), 0, _MAX_DEPTH) for t in markers]
     branches = [tree.source(writer.ignored) for tree in trees]
