@@ -236,6 +236,15 @@ def test_alternating_formats_agree_with_the_detector(text: str) -> None:
     assert detection.read(text, None, DEFAULT) == by_detector
 
 
+@pytest.mark.parametrize("format_", FORMATS)
+def test_calls_behind_the_beginning_of_reasoning_are_read_alike_whole_and_streamed(format_: str) -> None:
+    """A tag that is text in the format opens reasoning, also where other text or reasoning stands before the call."""
+    for case in [case for case in CASES if case.format == format_ and case.kind == "ok"][:20]:
+        text = f"<think>I could write {case.text} now</think>Done."
+        tools = case.options.get("tools")
+        assert [*stream([text], format_, tools=tools)][-1] == Done(parse(text, format_, tools=tools)), text
+
+
 def _beginnings(name: str) -> Iterator[str]:
     """The beginnings of what opens a call of a format, up to the second marker behind the first one."""
     automaton = registry.automaton(name, lenient=True)

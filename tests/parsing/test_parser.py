@@ -270,3 +270,14 @@ def test_a_page_of_the_parser_counts_for_everything_that_uses_it() -> None:
     replies += [ResponseProcessor(parser).process(text).reply, parse(text, "skyvern", page=page)]
     for reply in replies:
         assert [diagnostic.code for diagnostic in reply.diagnostics] == wanted
+
+
+def test_parse_sees_that_tools_were_changed_in_place() -> None:
+    text = '<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
+    schema: dict[str, Any] = {"type": "object", "properties": {"x": {"enum": [1]}}}
+    tools = [{"name": "f", "parameters": schema}]
+    fits: list[bool] = []
+    for listed in ([1], [True], ["1"], [1], [1.5]):
+        schema["properties"]["x"]["enum"] = listed  # `1 == True`, but a schema tells them apart
+        fits.append(not parse(text, "hermes", tools=tools).diagnostics)
+    assert fits == [True, False, False, True, False]

@@ -149,7 +149,7 @@ class Trainer:
         entries = [_Entry(text) for text in own]
         if header.opened:
             entries += [_Entry(header.opened + text, prompt=len(header.opened)) for text in own]
-        find = matcher_of(automaton.top_level, "find whole", HANDLERS).find
+        find = matcher_of(automaton.top_level, "find", HANDLERS, final=True).find
         texts_of = {name: own}
         for case in self._cases:
             if case.format != name:

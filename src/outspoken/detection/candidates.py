@@ -9,12 +9,10 @@ from outspoken.engine.budget import RecoveryBudget
 from outspoken.engine.parse_steps import ParseStep
 from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import ParserPolicy
-from outspoken.engine.state import follow
 from outspoken.engine.text_buffer import TextBuffer
-from outspoken.grammar import matchers, registry
+from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN
 from outspoken.semantics.builder import Builder
-from outspoken.semantics.handlers import HANDLERS
 
 from .evidence import ALONE, is_credible
 from .opener_index import OpenerIndex, is_lenient
@@ -38,8 +36,6 @@ class SegmentPolicy(ParserPolicy):
     `has_failed` that the format cannot read it. `refusal` is where the grammar refused the text, as long as another
     format may read it; see `RecoveryDriver.on_refused`. `damage` is the cost of repairs, 0 for a sound segment.
     """
-
-    stops_at_text = True
 
     def __init__(self, start: int) -> None:
         self._start = start
@@ -69,7 +65,7 @@ class SegmentPolicy(ParserPolicy):
 
     def _read_opener(self, steps: SingleSteps, free: Transition, *, final: bool) -> bool:
         text = steps.text
-        step = steps.text_step(free, "find whole" if final else "find partial")
+        step = steps.text_step(free, final=final)
         match = step.match(text.text, text.pos) if final else step.match(text.text, text.pos, partial=True)
         if match is None:
             self.has_failed = True
@@ -181,22 +177,6 @@ class Candidate:
         self.may_end = segment.has_ended or (
             segment.has_begun and at_end and not is_open and state.config.end_operations() is not None
         )
-
-    def read_batches(self) -> bool:
-        """Read a segment of complete text in batches. Returns whether that was all of it, and sound."""
-        state, builder = self.parser.state, self.builder
-        step = matchers.matcher_of(state.config, "find whole", HANDLERS)
-        match = step.match(self.text.text, self.text.pos)
-        self.segment.has_begun = True
-        follow(builder, self.text, state, step.branches[match.lastindex], match)
-        self.parser.read_batches()
-        config = state.config
-        if config.free is None or config.free.target is not self.automaton.top_level or config.leading_markers:
-            return False
-        if builder.nodes or builder.recorder.diagnostics:
-            return False
-        self.segment.has_ended = bool(builder.output.segments) and builder.output.segments[-1].kind != "text"
-        return self.segment.has_ended
 
     def read_on_damaged(self, *, final: bool) -> None:
         """Read on where the grammar refused the segment, since no format reads it without damage."""

@@ -141,11 +141,6 @@ class Detector:
             self._written = ""  # no format has it here
             self._read_as_text()
             return
-        if len(likely) == 1 and final and self._log is None:
-            candidate = self._candidate(likely[0])
-            if candidate.read_batches() and candidate.is_evident(self._openers, final=final):
-                self._choose(candidate)
-                return
         self._unlikely = [name for name in names if name not in likely]
         self.candidates = self._started(likely, final=final)
         self._tried = [*self.candidates]

@@ -73,14 +73,13 @@ class OpenerMatcher:
 
     _behind = -1
 
-    def __init__(self, which: str, lenient: bool, edition: int) -> None:
+    def __init__(self, lenient: bool, edition: int, *, final: bool) -> None:
         self._openers = openers = opener_index(lenient, edition)
         automaton = registry.automaton(PLAIN, lenient=lenient)
-        self._own = own = matchers.matcher_of(automaton.top_level, which, HANDLERS)
-        partial = which.endswith("partial")
+        self._own = own = matchers.matcher_of(automaton.top_level, "find", HANDLERS, final=final)
         self.branches = own.branches
         self._groups = max(own.branches, default=0)
-        self.open_markers = _OpenMarkers(openers, own.open_markers, self._groups, -1) if partial else None
+        self.open_markers = None if final else _OpenMarkers(openers, own.open_markers, self._groups, -1)
 
     def behind(self, pos: int) -> OpenerMatcher:
         """The same matcher for a text in which other markup ends at a position."""
@@ -102,9 +101,9 @@ class OpenerMatcher:
 
 
 @registry.cached
-def opener_matcher(which: str, lenient: bool, edition: int) -> OpenerMatcher:
-    """The matcher of plain text in an edition of the formats; see `matcher_of` for `which`."""
-    return OpenerMatcher(which, lenient, edition)
+def opener_matcher(lenient: bool, edition: int, *, final: bool) -> OpenerMatcher:
+    """The matcher of plain text in an edition of the formats."""
+    return OpenerMatcher(lenient, edition, final=final)
 
 
 class PlainTextPolicy(ParserPolicy):
@@ -113,8 +112,6 @@ class PlainTextPolicy(ParserPolicy):
     The marker is then `found`. At the offset `no_opener_at`, no format reads a segment: a marker there is text, or
     plain text's own. Other markup ends at the offset `behind`.
     """
-
-    stops_at_text = True
 
     def __init__(self, *, lenient: bool, edition: int) -> None:
         self._lenient, self._edition = lenient, edition
@@ -127,12 +124,11 @@ class PlainTextPolicy(ParserPolicy):
         found, self.found = self.found, None
         return found
 
-    def plain_text_step(self, text: TextBuffer, which: str) -> Any:
+    def plain_text_step(self, text: TextBuffer, *, final: bool) -> Any:
         """Plain text ends at the markers of all formats."""
         if self.no_opener_at == text.base + max(text.scan, text.pos):
             return None
-        which = "find whole" if which == "find long" else which
-        found = opener_matcher(which, self._lenient, self._edition)
+        found = opener_matcher(self._lenient, self._edition, final=final)
         behind = -1 if self.behind is None else self.behind - text.base
         return found.behind(behind) if behind + MAX_INDENT >= max(text.scan, text.pos) else found
 
@@ -149,7 +145,7 @@ class PlainTextPolicy(ParserPolicy):
         at = max(text.scan, text.pos)
         if free.target is not steps.automaton.top_level or self.no_opener_at != text.base + at:
             return
-        step = matchers.matcher_of(free.target, "find whole" if final else "find partial", HANDLERS)
+        step = matchers.matcher_of(free.target, "find", HANDLERS, final=final)
         match = step.match(text.text, at) if final else step.match(text.text, at, partial=True)
         if match is None:
             text.scan = at + 1

@@ -1,7 +1,7 @@
 """The parser of one text: it walks the automaton of a grammar, and calls the operations of a builder.
 
-`feed` reads a chunk behind which more may come, `close` ends the text, `read` reads a whole text. Complete text is
-matched in batches; a chunk is read marker by marker, and what may still become a marker is held back.
+`feed` reads a chunk behind which more may come, `close` ends the text, `read` reads a whole text. All are read marker
+by marker; in a chunk, what may still become a marker is held back.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from outspoken.grammar.matchers import named_operation
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 
-from .batched_matching import read_batches
 from .budget import RecoveryBudget
 from .parse_steps import ParseStep
 from .policy import DEFAULT_POLICY, ParserPolicy
@@ -78,9 +77,6 @@ class AutomatonParser:
     def steps(self) -> SingleSteps:
         """What reads in single steps."""
         return SingleSteps(self)
-
-    #: reads complete text in batches
-    read_batches = read_batches
 
     # a place to start from
 
@@ -164,7 +160,7 @@ class AutomatonParser:
             return None
         role = free.terminal.short
         self._holds_end = role in state.trims
-        quick, held = self.steps.text_step(free, "find partial").start_search, text.text[text.pos :]
+        quick, held = self.steps.text_step(free).start_search, text.text[text.pos :]
         if quick is None or (held and (held.strip(BLANK) or (not self._holds_end and quick(held)))):
             return None
         take = self.builder.calls.value_receiver() if role == "ARG_VALUE" else FREE[role].__get__(self.builder)
@@ -244,7 +240,7 @@ class AutomatonParser:
             decided = self.policy.is_plain_text(self.text, chunk)
             if decided is not None:
                 return decided
-        quick = self.steps.text_step(free, "find partial").start_search
+        quick = self.steps.text_step(free).start_search
         return quick is not None and quick(chunk) is None
 
     def close(self, *, end_is_proven: bool = False) -> None:
@@ -263,16 +259,19 @@ class AutomatonParser:
 
     def run(self, *, final: bool) -> None:
         """Read on as far as possible; `final` says that the text is complete."""
-        state, text = self.state, self.text
+        text = self.text
         going = True
         self._end_search = None
         while going:
-            if final and state.embedded is None and state.damage is None and state.missing_closer_at is None:
-                if self.log is None:
-                    self.read_batches()
-                if text.pos == len(text.text) and state.before_text and state.config.end_operations() == ():
-                    return
+            if final and text.pos == len(text.text) and self._may_end_here():
+                return
             going = self._step(final=final)
+
+    def _may_end_here(self) -> bool:
+        """Is nothing open at the end of the text, not even free text?"""
+        state = self.state
+        is_open = state.embedded is not None or state.damage is not None or state.missing_closer_at is not None
+        return not is_open and state.before_text and state.config.end_operations() == ()
 
     def _step(self, *, final: bool) -> bool:
         """Read one marker, text or value. Returns whether there is more to read."""

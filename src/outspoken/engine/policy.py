@@ -22,13 +22,10 @@ class ParserPolicy:
     A method that may return None has not decided then. One that returns a bool says whether there is more to read.
     """
 
-    #: complete text is read only up to the next plain text
-    stops_at_text = False
-
     # plain text
 
-    def plain_text_step(self, text: TextBuffer, which: str) -> Any:
-        """What finds the end of plain text, in place of the format's own markers; see `matchers.matcher_of`."""
+    def plain_text_step(self, text: TextBuffer, *, final: bool) -> Any:
+        """What finds the end of plain text, in place of the format's own markers."""
         return None
 
     def is_plain_text(self, text: TextBuffer, chunk: str) -> bool | None:

@@ -15,7 +15,6 @@ from outspoken.semantics.handlers import FREE, HANDLERS, Place
 from outspoken.semantics.open_node import EmbeddedValue
 from outspoken.semantics.steps import begin_text, carry_out, schema_of
 
-from .batched_matching import LONG
 from .parse_steps import ParseStep
 from .state import follow
 from .text_buffer import BLANK, BLANKS
@@ -39,8 +38,6 @@ class SingleSteps:
         self.automaton, self.builder, self.text = parser.automaton, parser.builder, parser.text
         self.state, self.policy, self.budget = parser.state, parser.policy, parser.budget
         self.log = parser.log
-        #: the matchers of complete text and of text that arrives (see `matcher_of`): with a log, of single markers
-        self._whole, self._partial = (" whole", " partial") if self.log is None else (" single", " single_partial")
         #: where patterns were searched for, and where they were found or the text ends
         self._searched: dict[str, tuple[int, int]] = {}
         self.max_depth = parser.builder.context.settings.max_depth
@@ -70,8 +67,7 @@ class SingleSteps:
         role = free.terminal.short
         if state.before_text:
             self._start_text(role)
-        which = ("find long" if len(buffer) - at > LONG else "find whole") if final else "find partial"
-        step = self.text_step(free, which, at)
+        step = self.text_step(free, at, final=final)
         match = step.find(buffer, at) if final else step.find(buffer, at, partial=True)
         if match is None:
             return self._no_marker(free, role, final=final)
@@ -130,7 +126,7 @@ class SingleSteps:
         is_checked = state.end_is_proven and self.builder.context.repair_limit not in ("none", "notation")
         if not is_checked or free.target.end_operations() is not None:
             return None
-        match = self.text_step(free, "find partial").find(text, self.text.pos, partial=True)
+        match = self.text_step(free).find(text, self.text.pos, partial=True)
         if match is None or not match.partial:
             return None
         at = match.start()
@@ -155,18 +151,17 @@ class SingleSteps:
         text.scan = match.start() + 1  # the next call may begin within it: its opener is nearly the end of this one
         return True
 
-    def text_step(self, free: Transition, which: str, at: int = 0) -> Any:
-        """What finds the end of free text from a position on; see `matchers.matcher_of` for `which`."""
-        if self.log is not None:
-            which = "find single_partial" if which == "find partial" else "find single"
-        if free.target is self.automaton.top_level:
-            step = self.policy.plain_text_step(self.text, which)
+    def text_step(self, free: Transition, at: int = 0, *, final: bool = False) -> Any:
+        """What finds the end of free text from a position on."""
+        target = free.target
+        if target is self.automaton.top_level:
+            step = self.policy.plain_text_step(self.text, final=final)
             if step is not None:
                 return step
-        closers = free.target.missing_closers if free.terminal.short == "ARG_VALUE" else ()
-        if closers and not which.endswith("partial"):
+        closers = target.missing_closers if free.terminal.short == "ARG_VALUE" else ()
+        if closers and final:
             closers = tuple([closer for closer in closers if self._may_follow(closer.prefilter, at)])
-        return matchers.matcher_of(free.target, which, HANDLERS, closers)
+        return matchers.matcher_of(target, "find", HANDLERS, final=final, closers=closers)
 
     def _may_follow(self, prefilter: str, pos: int) -> bool:
         """Does a pattern match behind a position of complete text? No text is searched twice for it."""
@@ -227,12 +222,8 @@ class SingleSteps:
 
     def _match_marker(self, config: Config, when: str, *, final: bool) -> tuple[matchers.Matcher, Any]:
         """The step of a configuration, and its match at the position."""
-        text = self.text
-        if final:
-            step = matchers.matcher_of(config, when + self._whole, HANDLERS)
-            return step, step.match(text.text, text.pos)
-        step = matchers.matcher_of(config, when + self._partial, HANDLERS)
-        return step, step.match(text.text, text.pos, partial=True)
+        text, step = self.text, matchers.matcher_of(config, when, HANDLERS, final=final)
+        return step, step.match(text.text, text.pos) if final else step.match(text.text, text.pos, partial=True)
 
     def _marker(self, config: Config, when: str, *, final: bool) -> bool | None:
         """Read the marker that stands here (True). It may still come (False), or there is none (None)."""
@@ -278,7 +269,8 @@ class SingleSteps:
         """Does the text end inside a marker?"""
         if not config.markers:
             return False
-        match = matchers.matcher_of(config, "match partial", HANDLERS).match(self.text.text, pos, partial=True)
+        step = matchers.matcher_of(config, "match", HANDLERS, final=False)
+        match = step.match(self.text.text, pos, partial=True)
         return match is not None and match.partial
 
     # embedded values

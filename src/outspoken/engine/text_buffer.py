@@ -13,14 +13,6 @@ BLANK = " \t\r\n\f"
 BLANKS: Any = re.compile(r"[ \t\r\n\f]*")
 
 
-def trimmed(text: str, start: int, end: int, *, leads: bool, ends: bool) -> tuple[str, int]:
-    """A piece of a text without the white space that belongs to the markers before it and behind it, and its start."""
-    piece = text[start:end]
-    if leads:
-        start = end - len(piece := piece.lstrip(BLANK))
-    return piece.rstrip(BLANK) if ends else piece, start
-
-
 class TextBuffer:
     """A window on a text that arrives in chunks.
 
@@ -133,14 +125,12 @@ class TextBuffer:
 
     def tail(self, start: int) -> str:
         """The text from an offset on, as far as it has come."""
-        parts: list[str] = []
-        at = self.length
-        for chunk in reversed(self.chunks):
-            parts.append(chunk)
-            at -= len(chunk)
-            if at <= start:
-                break
-        return "".join(reversed(parts))[start - at :]
+        chunks, at = self.chunks, self.length
+        number = len(chunks)
+        while number and at > start:
+            number -= 1
+            at -= len(chunks[number])
+        return "".join(chunks[number:])[start - at :]
 
     def rewind(self, offset: int) -> None:
         """Continue to read at an earlier offset, with all chunks in the window."""

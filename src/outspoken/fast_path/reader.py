@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 from outspoken.detection.call_signs import may_be_other
 from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
-from outspoken.json.scanner import repeated_keys
+from outspoken.json.scanner import has_more_keys, repeated_keys
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
-from outspoken.semantics.lacking import lacking, mentions
 from outspoken.semantics.output import Output
 from outspoken.semantics.proof import loses_character, loses_path, may_violate, pads_number
 from outspoken.semantics.said_signs import ThinkMarkers, may_be_said
@@ -68,18 +67,21 @@ class FastPath:
         #: what no bare value begins with, and whether what ends one may stand in it by chance
         self._value_marks: tuple[str, ...] = module.VALUE_MARKS
         self._ends_by_chance: bool = module.ENDS_BY_CHANCE
+        #: do values without quotation marks need a look?
+        self._reads_bare = self._value_markup.finds or bool(self._value_marks) or self._ends_by_chance
         self._reads_python: bool = module.READS_PYTHON
         self._reads_json: bool = module.READS_JSON
         tags, ends = module.THINK_TAGS, module.THINK_ENDS
         #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
         self.thinks = ThinkMarkers.of(tags, module.THINK_CLOSER, module.THINK_BARE, ends)
         self._prompt_end: str = module.PROMPT_END
+        self._prompt_body = self._prompt_end.strip()
         self._read: Any = module.read_sound
 
     def read(self, text: str, prefix: str | None, tools: Tools | None, settings: Settings) -> Output | None:
         """What a text says; None if only the parser can tell. `prefix` is as for `parse`."""
         end = self._prompt_end
-        if not end or prefix is not None or not (begin := text.lstrip()) or begin.startswith(end.strip()):
+        if not end or prefix is not None or not (begin := text.lstrip()) or begin.startswith(self._prompt_body):
             output = Output(text, None, trims=self.trims_text)
             found = self._read(text, 0, 0, output, tools, settings, WHOLE, 0)
             return output if found.__class__ is int and self.is_certain(text, output, tools, settings) else None
@@ -145,33 +147,28 @@ class FastPath:
     def _is_call_in_doubt(self, raw: str, call: ToolCall, tools: Tools | None, settings: Settings) -> bool:
         """May something speak against a call?"""
         arguments, text = call.arguments, call.arguments_text
-        if self._value_markup.finds:
-            may_hold, holds_phrase = self._markup.may_hold, self._value_markup.holds_phrase
-            for value in arguments.values():
-                if value.__class__ is str and (may_hold(value) or holds_phrase(value)):
-                    return True
-        if (self._value_marks or self._ends_by_chance) and self._may_hold_call(arguments, tools):
+        if self._reads_bare and self._value_in_doubt(arguments, tools):
             return True
-        if text.count(":") > len(arguments) and repeated_keys(text, contradict=True):
+        if has_more_keys(text, len(arguments)) and repeated_keys(text, contradict=True):
             return True
-        if loses_path(text):
-            return True
-        if ("\\u" in text or "\ufffd" in text) and loses_character(arguments, raw[slice(*call.span)]):
+        has_signs = "\\" in text or "\ufffd" in text
+        if has_signs and (loses_path(text) or loses_character(arguments, raw[slice(*call.span)])):
             return True
         if self._reads_python and pads_number(arguments, raw[slice(*call.span)]):
             return True
-        if tools is None:
-            return False
-        if settings.schema_check != "off" and may_violate(tools, call.name, arguments):
-            return True
-        lacks = lacking(tools, call.name, arguments)
-        return bool(lacks) and mentions(lacks, arguments)
+        return tools is not None and may_violate(tools, call.name, arguments, checks=settings.schema_check != "off")
 
-    def _may_hold_call(self, arguments: Mapping[str, Any], tools: Tools | None) -> bool:
-        """May a value hold a part of another one, or another call, which only its shape shows?"""
+    def _value_in_doubt(self, arguments: Mapping[str, Any], tools: Tools | None) -> bool:
+        """May a bare value hold markup, a part of another one, or another call, which only its shape shows?"""
+        may_hold, holds_phrase = self._markup.may_hold, self._value_markup.holds_phrase
+        finds, marks = self._value_markup.finds, self._value_marks
         names = tools.names if tools is not None and self._ends_by_chance else ()
         for value in arguments.values():
-            if value.__class__ is str and (value.startswith(self._value_marks) or any(name in value for name in names)):
+            if value.__class__ is str and (
+                (finds and (may_hold(value) or holds_phrase(value)))
+                or (marks and value.startswith(marks))
+                or (names and any(name in value for name in names))
+            ):
                 return True
         return False
 
@@ -185,7 +182,7 @@ class FastPath:
             return True
         if begin.lstrip()[:1].isalnum():
             return False
-        text = self._prompt_end.strip() + segments[0].text[:_TAIL]
+        text = self._prompt_body + segments[0].text[:_TAIL]
         return any(find(text, 0) is not None for find in self._near_openers)
 
     def _ends_in_opener(self, raw: str, segments: list[Any]) -> bool:
@@ -217,7 +214,7 @@ class FastPath:
 
     def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:
         text = segment.text
-        if text.rstrip()[-1:] in ("}", "]") and self._reads_json:
+        if self._reads_json and text.rstrip()[-1:] in ("}", "]"):
             return True
         if tools is not None:
             for name in tools.names:

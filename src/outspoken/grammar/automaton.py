@@ -7,7 +7,6 @@ configurations, so each is built once and kept. Parsing is a walk from configura
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cached_property
 from threading import RLock
@@ -69,8 +68,7 @@ class Config:
     `free` is the transition over free text, or None; the parser takes it even if the text is empty. `embedded` are the
     transitions over embedded values, `markers` those over all other terminals, in the order in which they are tried.
     `json` maps the first characters of JSON values to the transitions over them. `missing_closers` are the patterns
-    that show, in the value that leads to this configuration, that it lacks its closing marker; `may_lack_closer`
-    searches for the places where one of them may match.
+    that show, in the value that leads to this configuration, that it lacks its closing marker.
 
     All of these are computed on first access.
     """
@@ -80,11 +78,9 @@ class Config:
     markers: list[Transition]
     json: dict[str, Transition]
     missing_closers: tuple[MissingCloser, ...]
-    may_lack_closer: Callable[..., re.Match[str] | None] | None
     __slots__ = (
-        "automaton", "stack", "free", "embedded", "markers", "json", "missing_closers", "may_lack_closer",
-        "value_config", "ends_reasoning", "matchers", "finder", "matcher", "leading_matcher",
-        "_strict", "_is_linked", "_end", "_leading",
+        "automaton", "stack", "free", "embedded", "markers", "json", "missing_closers",
+        "value_config", "ends_reasoning", "matchers", "_strict", "_is_linked", "_end", "_leading",
     )  # fmt: skip
 
     def __init__(self, automaton: Automaton, stack: Stack) -> None:
@@ -96,10 +92,6 @@ class Config:
         self.ends_reasoning = False
         #: the compiled matchers by kind and input; see `matchers.matcher_of`
         self.matchers: dict[Any, Any] = {}
-        #: those for complete input, by attribute since access is hot: "find whole", "match whole", "leading whole"
-        self.finder: Any = None
-        self.matcher: Any = None
-        self.leading_matcher: Any = None
         self._strict: tuple[Transition | None, list[Transition], list[Transition]] | None = None
         self._is_linked = False
         self._end: Operations | Literal[False] | None = False
@@ -110,7 +102,7 @@ class Config:
         if name not in _COMPUTED:
             raise AttributeError(name)
         with _lock:
-            if name in ("missing_closers", "may_lack_closer"):
+            if name == "missing_closers":
                 self._find_missing_closers()
             elif not self._is_linked:
                 self._link()
@@ -155,9 +147,9 @@ class Config:
 
     def _find_missing_closers(self) -> None:
         lenient_rules = self.automaton.lenient_rules
-        found = lenient_rules.missing_closers(self.value_config) if lenient_rules and self.value_config else ()
-        self.may_lack_closer = re.compile(missing_closer_prefilter(found)).search if found else None
-        self.missing_closers = found
+        self.missing_closers = (
+            lenient_rules.missing_closers(self.value_config) if lenient_rules and self.value_config else ()
+        )
 
     @property
     def leading_markers(self) -> list[Transition]:
@@ -198,7 +190,7 @@ def missing_closer_prefilter(closers: tuple[MissingCloser, ...]) -> str:
     return "|".join(dict.fromkeys([closer.prefilter for closer in closers]))
 
 
-_COMPUTED = frozenset({"free", "embedded", "markers", "json", "missing_closers", "may_lack_closer"})
+_COMPUTED = frozenset({"free", "embedded", "markers", "json", "missing_closers"})
 _lock = RLock()
 
 

@@ -40,11 +40,11 @@ def find_nothing(text: str, pos: int = 0, **_: bool) -> None:
     """The search for no markers at all."""
 
 
-def compile_search(source: str, markers: Sequence[Marker], *, is_brief: bool = False) -> MarkerSearch:
-    """A search of `re` for `source`, the alternatives of the markers; one that `is_brief` is made in less time."""
-    found = None if is_brief else searched_chars(markers)
+def compile_search(source: str, markers: Sequence[Marker]) -> MarkerSearch:
+    """A search of `re` for `source`, the alternatives of the markers."""
+    found = searched_chars(markers)
     if found is None:
-        chars = first_char_class(markers)  # a prefilter takes longer to make than it saves in text this short
+        chars = first_char_class(markers)  # a prefilter takes longer to make than it saves
         compiled = re.compile(f"(?={chars})(?:{source})" if chars else source)
         return MarkerSearch(compiled.search, compiled.match)
     match = re.compile(source).match

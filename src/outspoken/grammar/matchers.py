@@ -1,31 +1,27 @@
 """Matchers: the markers that may follow a configuration, compiled to one regular expression.
 
-From a configuration, the markers that may follow each other form a tree. For complete input the whole tree becomes one
-expression, so that a tool call takes a few matches. A match may stop at any branch; an empty group at the end of each
-branch tells which one was taken. For input that is still arriving, the expression holds single markers only. Both take
-the same transitions, so both read the same.
+The expression holds single markers; an empty group at the end of each branch tells which one was taken, and the group
+before it is the marker. For text that is still arriving, `regex` finds where a marker may be incomplete; for complete
+text, `re` does the same in less time. For the generated readers of sound text, the markers that may follow each other
+form a tree (`sound_trees`), which becomes one expression. All take the same transitions, so all read the same.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from outspoken.patterns.alike import compile_alike
 from outspoken.patterns.arriving import while_arriving
 
 from .automaton import Automaton, BoundOperation, Config, Handler, MissingCloser, Operation, Transition
-from .marker_search import Find, Marker, compile_search, compile_start_search, find_nothing
+from .marker_search import Find, compile_search, compile_start_search, find_nothing
 from .tables import Terminal
 
 #: The most branches of one expression, and the most terminals in a row.
 _MAX_BRANCHES = 72
 _MAX_DEPTH = 12
-#: An expression of several markers in a row takes long to compile. Before it has paid, one of single markers is used
-#: so often.
-_BRIEF_USES = 24
-
 #: The ends of nodes that the user sees as text, so that a lone marker behind one belongs to the node.
 _SHOWN = ("end_code", "end_json", "end_mention", "end_answer")
 
@@ -152,84 +148,59 @@ class Matcher:
     `find` searches, `match` matches at a place; both give a match of `re` or `regex`. Its `lastindex` is the key of the
     branch that was taken. `source` is the expression, `open_markers` the markers that may be incomplete where another
     one has matched, in input that is still arriving. `start_search` finds the first place where a marker may begin, in
-    input that is still arriving; it is None if that is anywhere. A matcher of single markers for complete input is
-    `brief`: it is used so often more, until one of several markers in a row takes its place.
+    input that is still arriving; it is None if that is anywhere.
     """
 
-    __slots__ = ("source", "find", "match", "branches", "open_markers", "start_search", "brief")
+    __slots__ = ("source", "find", "match", "branches", "open_markers", "start_search")
 
-    def __init__(
-        self,
-        source: str,
-        branches: dict[int, Branch],
-        lead: str | None,
-        compile_regex: Callable[[str], Any],
-        open_markers: OpenMarkers | None,
-        markers: Sequence[Marker],
-        brief: int = 0,
-    ) -> None:
-        self.brief = brief
-        self.source, self.branches, self.open_markers = source, branches, open_markers
+    def __init__(self, source: str, branches: dict[int, Branch]) -> None:
+        self.source, self.branches = source, branches
+        self.open_markers: OpenMarkers | None = None
         self.start_search: Find | None = None
         self.find: Find = find_nothing
         self.match: Find = find_nothing
-        if source and lead is None:
-            if compile_regex is re.compile:
-                self.find, self.match = compile_search(source, markers, is_brief=brief > 0)
-            else:
-                compiled = compile_regex(source)
-                self.find, self.match = compiled.search, compiled.match
-        elif source:
-            self.source = f"{lead}(?:{source})"
-            self.match = compile_regex(self.source).match
 
 
-def matcher_of(config: Config, which: str, handlers: Handlers, closers: tuple[MissingCloser, ...] = ()) -> Matcher:
+def matcher_of(
+    config: Config, kind: str, handlers: Handlers, *, final: bool, closers: tuple[MissingCloser, ...] = ()
+) -> Matcher:
     """The matcher of a configuration, compiled when it is first asked for.
 
-    `which` names markers and input, such as "find whole". The markers are those that end free text ("find"), with the
-    patterns of `closers` that are missing, those at a place where no free text may stand
-    ("match"), or those that may stand before free text only ("leading"). The input is complete ("whole"), complete and
-    long ("long": `regex` is faster there than `re`), complete and read marker by marker ("single": the group before the
-    last one is the marker), still arriving ("partial"), or both ("single_partial"). Of "whole", the first matcher is
-    `brief`.
+    The markers of the `kind` are those that end free text ("find"), with the patterns of `closers` that are missing,
+    those at a place where no free text may stand ("match"), or those that may stand before free text only ("leading").
+    The input is complete if it is `final`; else it is still arriving.
     """
-    key = (which, closers) if closers else which
+    key = kind, final, closers
     found: Matcher | None = config.matchers.get(key)
     if found is None:
-        brief = _BRIEF_USES if which.endswith("whole") else 0
-        found = config.matchers[key] = _compile(config, which, handlers, closers, brief)
-    elif found.brief:
-        found.brief -= 1
-        if not found.brief:
-            found = config.matchers[key] = _compile(config, which, handlers, closers)
+        found = config.matchers[key] = _compile(config, kind, handlers, closers, final=final)
     return found
 
 
 def _compile(
-    config: Config, which: str, handlers: Handlers, closers: tuple[MissingCloser, ...], brief: int = 0
+    config: Config, kind: str, handlers: Handlers, closers: tuple[MissingCloser, ...], *, final: bool
 ) -> Matcher:
-    kind, mode = which.split()
     finds = kind == "find"
     markers = _markers(config, kind)
-    is_partial = mode.endswith("partial")
-    writer = _Writer(config.automaton, handlers, anchored=not finds, sound=False, mode=mode)
-    room = 0 if is_partial or brief or mode == "single" else _room(markers)
-    trees = [writer.tree(t, (), room, _MAX_DEPTH) for t in markers]
+    writer = _Writer(config.automaton, handlers, anchored=not finds, sound=False, arriving=not final)
+    trees = [writer.tree(t, (), 0, _MAX_DEPTH) for t in markers]
     branches = [tree.source(writer.ignored) for tree in trees]
     branches += [writer.missing_closer(closer, config) for closer in closers]
-    compile_regex = re.compile if mode in ("whole", "single") else compile_alike
-    open_markers = None
-    if is_partial:
-        may_stay_open = [(compile_regex(t.regex), t.group) for t in trees if t.terminal.may_stay_open]
+    source = "|".join(branches)
+    found = Matcher(source if finds or not source else f"{writer.ignored}(?:{source})", writer.branches)
+    searched = [*[t.terminal for t in markers], *closers]
+    if source and finds and final:
+        found.find, found.match = compile_search(source, searched)
+    elif source:
+        compiled = (re.compile if final else compile_alike)(found.source)
+        found.find, found.match = compiled.search, compiled.match
+    if not final:
+        may_stay_open = [(compile_alike(t.regex), t.group) for t in trees if t.terminal.may_stay_open]
         mistaken = frozenset([t.group for t in trees if t.terminal.priority < 0])
         sound = [t for t in trees if mistaken and t.terminal.priority >= 0 and not t.terminal.may_stay_open]
-        others = [(compile_regex(t.regex), t.group) for t in sound]
-        open_markers = OpenMarkers(may_stay_open, others, mistaken) if may_stay_open else None
-    searched = [*[t.terminal for t in markers], *closers]
-    lead = None if finds else writer.ignored
-    found = Matcher("|".join(branches), writer.branches, lead, compile_regex, open_markers, searched, brief)
-    if is_partial and finds:
+        others = [(compile_alike(t.regex), t.group) for t in sound]
+        found.open_markers = OpenMarkers(may_stay_open, others, mistaken) if may_stay_open else None
+    if finds and not final:
         found.start_search = compile_start_search(searched)
     return found
 
@@ -285,11 +256,10 @@ class _Writer:
     """Writes the expression of one matcher and records what its groups mean."""
 
     def __init__(
-        self, automaton: Automaton, handlers: Handlers, *, anchored: bool, sound: bool, mode: str = "whole"
+        self, automaton: Automaton, handlers: Handlers, *, anchored: bool, sound: bool, arriving: bool = False
     ) -> None:
         self._automaton, self._handlers = automaton, handlers
-        self._anchored, self._sound = anchored, sound
-        self._is_single, self._is_partial = mode.startswith("single"), mode.endswith("partial")
+        self._anchored, self._sound, self._is_arriving = anchored, sound, arriving
         self._groups = 0
         self.branches: dict[int, Branch] = {}
         #: what may stand between tokens
@@ -306,7 +276,7 @@ class _Writer:
         ops: tuple[Operation, ...] = ((("embedded_string", ""),) if inline else ()) + step.after
         following = [] if self._sound and step.inserted else self._following(step.target, room, depth)
         token = 0
-        if self._is_single or ((ops or step.before) and not self._is_whole_match(ops, depth, bool(following))):
+        if not self._sound or ((ops or step.before) and not self._is_whole_match(ops, depth, bool(following))):
             self._groups += 1
             token = self._groups
         done = (*taken, *[named_operation(op, token, before=True) for op in step.before])
@@ -332,7 +302,7 @@ class _Writer:
         return f"(?:{self._pattern_of(closer.regex)})()"
 
     def _pattern_of(self, regex: str) -> str:
-        return while_arriving(regex) if self._is_partial else regex
+        return while_arriving(regex) if self._is_arriving else regex
 
     def _is_whole_match(self, ops: tuple[Operation, ...], depth: int, goes_on: bool) -> bool:
         """Can the operations take the whole match as their token? The search is faster without a group."""

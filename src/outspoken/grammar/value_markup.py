@@ -121,6 +121,8 @@ class LooseMarkup:
             return "certain"
         low = text.lower()
         matches = [*self._search.finditer(low)]
+        if not matches:
+            return ""
         if self._is_followed(low, matches):
             return "certain"
         matches = [m for m in matches if not self._is_mentioned(low, m)]

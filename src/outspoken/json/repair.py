@@ -307,7 +307,8 @@ class RegionReader:
 
     def values(self) -> list[RepairedValue]:
         """The values of the region; none if a part of it cannot be read."""
-        text, end, found = self.text, self.end, list[RepairedValue]()
+        text, end = self.text, self.end
+        found: list[RepairedValue] = []
         pos = self._skip(0)
         while pos < end and (repaired := self._next(pos, is_first=not found)) is not None:
             found.append(self.with_surplus(repaired))
@@ -424,7 +425,8 @@ def _edits_of(made: str, start: int, offset: int, changes: list[Change]) -> tupl
 
     `made` is the JSON that the changes make of the text from `start` on; `offset` is added to their places.
     """
-    shift, places = start, list[int]()
+    shift = start
+    places: list[int] = []
     for first, last, after, _ in changes:
         places.append(first - shift)
         shift += last - first - len(after)

@@ -65,6 +65,9 @@ def finite(text: str) -> float:
     return value
 
 
+#: Finds the ends of keys.
+_KEY_ENDS = re.compile(r'"[ \t\r\n]*:').findall
+
 _DECODER = cast(Any, json.JSONDecoder(parse_constant=finite, parse_float=finite))
 #: The standard decoder: takes a text and an offset, returns the value that begins there and its end.
 scan_once: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once
@@ -130,6 +133,11 @@ def decode(text: str, max_depth: int) -> Any:
 def first_bracket(text: str) -> int:
     """Where the first opening bracket is; the end of the text if there is none."""
     return min([at for at in (text.find("{"), text.find("[")) if at >= 0], default=len(text))
+
+
+def has_more_keys(text: str, count: int) -> bool:
+    """May JSON have more keys than so many, so that one may be repeated? This is fast."""
+    return text.count(":") > count and len(_KEY_ENDS(text)) > count
 
 
 def repeated_keys(text: str, *, contradict: bool = False) -> list[str]:

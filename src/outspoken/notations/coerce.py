@@ -7,7 +7,7 @@ from json.encoder import encode_basestring
 from math import isfinite
 from typing import Any
 
-from outspoken.json.scanner import NotJsonError, decode, repeated_keys
+from outspoken.json.scanner import NotJsonError, decode, has_more_keys, repeated_keys
 from outspoken.json.schema import fits
 from outspoken.patterns.lazy import lazy_pattern
 
@@ -152,7 +152,7 @@ def _nested(text: str, loose: bool) -> list[Any] | dict[str, Any] | None:
     """The text as a list or object; None if it is none. `loose` allows tuples, sets and escaped JSON."""
     if not text.startswith(("[", "{", "(") if loose else ("[", "{")):
         return None
-    if text.count(":") > 1 and repeated_keys(text, contradict=True):
+    if has_more_keys(text, 1) and repeated_keys(text, contradict=True):
         return None
     try:
         value = decode(text, _MAX_DEPTH)

@@ -69,6 +69,10 @@ class Notation:
         raise NotImplementedError
 
 
+#: What closes a JSON value that begins with one of these.
+_CLOSERS = {"{": "}", "[": "]", '"': '"'}
+
+
 class JsonNotation(Notation):
     """JSON."""
 
@@ -76,8 +80,11 @@ class JsonNotation(Notation):
         return JsonScanner()
 
     def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
+        closer = "" if final else _CLOSERS.get(text[pos], "")
+        if closer and text.find(closer, pos + 1) < 0:
+            return None  # this is seen sooner than read
         found = read_at(text, pos, max_depth)
-        if found is None or (not final and found[1] == len(text) and text[pos] not in '{["'):
+        if found is None or (not final and found[1] == len(text) and text[pos] not in _CLOSERS):
             return None
         return found
 

@@ -91,7 +91,8 @@ class Tools:
             return tools
         if not is_list(tools):
             raise ToolError(-1, _name_of(tools), "a list of tools")
-        sources, destructive = dict[str, Any](), list[str]()
+        sources: dict[str, Any] = {}
+        destructive: list[str] = []
         for index, tool in enumerate(tools):
             name, source = _read(index, tool)
             sources[name] = source
@@ -162,7 +163,8 @@ def _kept_facts(schema: bytes) -> ToolFacts:
 
 def _made_facts(schema: dict[str, Any] | None) -> ToolFacts:
     view = Schema(schema)
-    listed, fitting = dict[str, list[Any]](), dict[str, frozenset[type]]()
+    listed: dict[str, list[Any]] = {}
+    fitting: dict[str, frozenset[type]] = {}
     for key in view.properties:
         argument = view.member(key)
         if argument.values:

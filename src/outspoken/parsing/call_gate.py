@@ -6,10 +6,10 @@ import sys
 from bisect import bisect_left, insort
 from collections import deque
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from outspoken.results.events import (
+    IN_DOUBT,
     ActionParsed,
     ActionText,
     ActionUnfinished,
@@ -27,7 +27,6 @@ from outspoken.results.events import (
 from outspoken.results.held import HeldReason
 from outspoken.results.replies import Reasoning
 from outspoken.semantics.doubt import Doubt
-from outspoken.semantics.said import Surroundings
 from outspoken.semantics.settle import in_reasoning
 
 if TYPE_CHECKING:
@@ -41,7 +40,12 @@ _Calls = ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished
 _Actions = ActionText | ActionParsed | ActionUnfinished
 _Begins = PlacedCallStart | PlacedActionText | ActionParsed | ActionUnfinished
 _Finished = ToolCallEnd | ActionParsed
+_Numbered = _Calls | _Actions
 _Endings = ToolCallEnd | ToolCallUnfinished | ActionParsed | ActionUnfinished
+
+
+#: Events within a call, and at its end.
+_CALLS = (ToolCallDelta, ToolCallEnd, ToolCallUnfinished)
 
 
 def _start_of(segment: Any) -> int:
@@ -68,29 +72,34 @@ class CallGate:
     What was only said leaves as the text or the reasoning that it is, and later ones are counted without it.
     """
 
+    _doubt: Doubt | None = None
+    #: the number of the action that is passed on
+    _action = -1
+    #: where the text that was passed on last ends, and whether that is the text of a call
+    _text_end = 0
+    _ends_in_call = False
+    #: where the closing tag ends of the last reasoning that went on behind a call
+    _closed_at = -sys.maxsize
+
     def __init__(self, reader: ResponseReader) -> None:
         self._reader = reader
+        self._surroundings = reader.surroundings()
         self._held: deque[Event] = deque()
-        self._doubt: Doubt | None = None
         #: the numbers of the calls that are left out, in order, and those of the actions
         self._left_out: tuple[list[int], list[int]] = ([], [])
-        #: the number of the action that is passed on
-        self._action = -1
-        #: where the text that was passed on last ends, and whether that is the text of a call
-        self._text_end = 0
-        self._ends_in_call = False
-        #: where the closing tag ends of the last reasoning that went on behind a call
-        self._closed_at = -sys.maxsize
 
     def take(self, events: list[Event], *, final: bool = False) -> list[Event]:
         """The events that can be passed on, of those that are held and some new ones."""
-        if not self._held and not any(self._left_out) and len(events) == 1 and type(events[0]) is ToolCallDelta:
-            return events  # as most are
         self._held += events
         made: list[Event] = []
         while self._held and self._step(made, final=final):
             pass
         return made
+
+    @property
+    def is_idle(self) -> bool:
+        """Is nothing held, and was nothing left out?"""
+        return not self._held and not self._left_out[0] and not self._left_out[1]
 
     def end(self, length: int) -> list[Event]:
         """The rest of the text of a response of this length."""
@@ -108,15 +117,14 @@ class CallGate:
         # reasoning that has ended, perhaps before a call
         return ("reasoning", self._reader.segments[-1].span[1]) if self._held else None
 
-    @cached_property
-    def _surroundings(self) -> Surroundings:
-        return self._reader.surroundings()
-
     # one event
 
     def _step(self, made: list[Event], *, final: bool) -> bool:
         """Pass the first of the held events on, or decide what it begins. Returns whether there may be more to do."""
         event = self._held[0]
+        if type(event) not in IN_DOUBT:
+            self._pass(self._held.popleft(), made)
+            return True
         if type(event) is ReasoningEnd and self._may_be_cut():
             if len(self._held) == 1 and not final:
                 return False  # a call may follow
@@ -130,8 +138,10 @@ class CallGate:
 
     def _is_decided(self, event: _Begins) -> bool:
         """Is an event another one of the action that is passed on, or left out?"""
+        if not isinstance(event, _Actions):
+            return False
         index = _index_of(event)
-        return isinstance(event, _Actions) and (index == self._action or index in self._left_out[1][-1:])
+        return index == self._action or index in self._left_out[1][-1:]
 
     def _leave_out(self, event: _Begins) -> None:
         """Pass nothing on of a call or action."""
@@ -153,7 +163,8 @@ class CallGate:
             open = None if open is not None and open.span[0] >= start else open
             is_action = isinstance(begin, _Actions)
             self._doubt = self._surroundings.doubt_of(segments, count, start, open, is_action=is_action)
-        doubt, ending = self._doubt, self._ending_of(begin)
+        doubt = self._doubt
+        ending = None if doubt is None else self._ending_of(begin)
         if doubt is not None and ending is None and not final:
             return False
         if doubt is not None and isinstance(ending, _Finished):
@@ -199,7 +210,9 @@ class CallGate:
             if self._ends_in_call:
                 self._pass_text(self._text_end, event.start, made)
             self._text_end = event.end
-        elif isinstance(event, _Calls | _Actions):
+        elif type(event) in _CALLS and not self._left_out[0]:
+            pass  # is sent as it is
+        elif isinstance(event, _Numbered):
             left_out, index = self._left_out[isinstance(event, _Actions)], _index_of(event)
             place = bisect_left(left_out, index)
             if place < len(left_out) and left_out[place] == index:
@@ -236,7 +249,7 @@ class CallGate:
 
     def _pass_thought(self, begun: int, closer: tuple[int, int], made: list[Event], *, said: bool) -> None:
         """Reasoning goes on behind a call up to its closing tag. Unless the call was `said` there, it was made."""
-        held, self._held = self._held, deque[Event]()
+        held, self._held = self._held, deque()
         if said:
             segments = self._reader.segments
             cut = next((s for s in reversed(segments) if type(s) is Reasoning and s.span[0] == begun), None)

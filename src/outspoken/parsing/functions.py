@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import AsyncIterable, Iterable
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import registry
 from outspoken.results.replies import Reply
@@ -18,10 +20,33 @@ if TYPE_CHECKING:
     from outspoken.results.events import Event
 
 
+#: To compare more tools than this takes longer than to read them.
+_FEW = 4
+#: The version of `marshal` that writes equal values alike.
+_PLAIN = 2
+
+
 @registry.cached
 def _parser(format: str, edition: int) -> Parser:
     """A parser without options; to make one takes a third of the time of parsing a short response."""
     return Parser(format)
+
+
+@lru_cache(maxsize=64)
+def _parser_with(format: str, tools: bytes, edition: int) -> Parser:
+    """A parser with tools that are given by their content: callers may change theirs. It is never given away."""
+    return Parser(format, tools=marshal.loads(tools))
+
+
+def _parser_of(format: str, options: ParserOptions) -> Parser:
+    """The parser with some options. The last ones with few tools and nothing else are kept."""
+    tools: Any = options.get("tools")
+    if tools.__class__ is list and len(options) == 1 and format.__class__ is str and len(tools) <= _FEW:
+        try:
+            return _parser_with(format, marshal.dumps(tools, _PLAIN), registry.edition())
+        except ValueError:  # they hold objects that are no JSON, or are nested too deeply
+            pass
+    return Parser(format, **options)
 
 
 def parse(
@@ -37,7 +62,7 @@ def parse(
     For the arguments and what is raised, see `Parser` and `Parser.parse`.
     """
     if options or format.__class__ is not str:
-        parser = Parser(format, **options)
+        parser = _parser_of(format, options)
     else:
         parser = _parser(format, registry.edition())
     return parser.parse(text, prefix=prefix, finish_reason=finish_reason)

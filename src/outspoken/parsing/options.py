@@ -79,7 +79,8 @@ def read_options(
     check_choice(on_error, ("keep", "raise"), "on_error")
     if repair is None:
         repair = "none" if on_error == "raise" else "heuristic"
-    check_repair_limit(repair)
+    else:
+        check_repair_limit(repair)
     if screen is not None:
         from outspoken.results.geometry import Screen
 

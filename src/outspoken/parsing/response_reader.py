@@ -27,7 +27,7 @@ from outspoken.semantics.call_shapes import call_shapes
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
 from outspoken.semantics.orphan_closers import orphan_closer, orphan_diagnostic
 from outspoken.semantics.said import Surroundings
-from outspoken.semantics.said_signs import MADE
+from outspoken.semantics.said_signs import MADE, may_be_said
 from outspoken.semantics.segments import reply_of
 from outspoken.semantics.settle import settle
 from outspoken.semantics.state import Context, ReplyState
@@ -211,7 +211,7 @@ class ResponseReader:
             format = self._detector.detected
             automaton = self._automaton if format is None else registry.automaton(format)
         quoted: list[tuple[int, int]] = []
-        if any(segment.kind in MADE for segment in output.segments):
+        if any(segment.kind in MADE for segment in output.segments) and self._may_be_said(raw):
             settled = settle(output.segments, raw, self._automaton, format, self.exact, self._prefix)
             self._read_segments, output.segments, quoted = output.segments, settled.segments, settled.quoted
             recorder.diagnostics += settled.diagnostics
@@ -225,6 +225,13 @@ class ResponseReader:
             pending += self._other_reading(raw, format)
         diagnostics = place_diagnostics(pending, raw) if pending else []
         return reply_of(raw, format, output, recorder.status, diagnostics, recorder.repairs)
+
+    def _may_be_said(self, raw: str) -> bool:
+        """May a call or action be quoted or thought about? A sound text shows at once that none is."""
+        recorder, is_usual = self._builder.recorder, self._prefix in ("", self._automaton.tables.header.opened)
+        if not is_usual or recorder.diagnostics or recorder.repairs:
+            return True
+        return may_be_said(raw, self._builder.output.segments, think_markers(self._automaton))
 
     def _unread_markup(
         self, format: str | None, automaton: Automaton, quoted: list[tuple[int, int]]
@@ -254,7 +261,7 @@ class ResponseReader:
 
     def surroundings(self) -> Surroundings:
         """What tells which calls of a stream may only be said."""
-        return Surroundings(self.read_raw, partial(think_markers, self._automaton), self._prefix)
+        return Surroundings(self.read_raw, think_markers(self._automaton), self._prefix)
 
     def read_raw(self, start: int, end: int) -> str:
         """The text between two offsets in the response, as far as it has come."""

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 from outspoken.results.arguments import text_of
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
 from outspoken.results.events import (
-    ActionParsed,
-    ActionUnfinished,
+    IN_DOUBT,
     Done,
     Event,
-    PlacedActionText,
-    PlacedCallStart,
     PlacedText,
-    ReasoningEnd,
+    ReasoningDelta,
     TextDelta,
+    ToolCallDelta,
+    event_of,
 )
 from outspoken.results.held import Held, HeldReason
 from outspoken.results.message_text import PlacedMessage
@@ -28,9 +27,6 @@ from .response_reader import ResponseReader
 if TYPE_CHECKING:
     from .call_gate import CallGate
 
-#: From these events on, it may have to be decided whether a call or action was made.
-_IN_DOUBT = (PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished, ReasoningEnd)
-
 
 class Session:
     """Reads one response that arrives in chunks; made by `Parser.session`.
@@ -40,10 +36,11 @@ class Session:
     """
 
     _is_joined = True
+    #: decodes bytes; made for the first ones
+    _decoder: codecs.IncrementalDecoder | None = None
 
     def __init__(self, reader: ResponseReader, events: list[Event]) -> None:
         self._reader, self._events = reader, events
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._stream = SentEvents(reader, is_joined=self._is_joined)
         self.reply: Reply | None = None
 
@@ -54,10 +51,7 @@ class Session:
         """
         if self.reply is not None:
             raise StreamClosedError
-        if isinstance(chunk, str):
-            text = chunk
-        else:
-            text = self._decoder.decode(chunk) if isinstance(chunk, bytes | bytearray) else text_of(chunk, "chunk")
+        text = chunk if isinstance(chunk, str) else self._decoded(chunk)
         if not text:
             return []
         try:
@@ -72,6 +66,13 @@ class Session:
         events.clear()
         return taken
 
+    def _decoded(self, chunk: bytes | None) -> str:
+        if not isinstance(chunk, bytes | bytearray):
+            return text_of(chunk, "chunk")
+        if self._decoder is None:
+            self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        return self._decoder.decode(chunk)
+
     def close(self, finish_reason: FinishReason = None) -> list[Event]:
         """End the response, and return the last events; a second call returns none.
 
@@ -84,7 +85,7 @@ class Session:
         if self.reply is not None:
             return []
         reason = finish_reason_of(finish_reason)
-        rest = self._decoder.decode(b"", final=True)
+        rest = "" if self._decoder is None else self._decoder.decode(b"", final=True)
         try:
             if rest:
                 self._reader.feed(rest)
@@ -121,6 +122,13 @@ class SentEvents:
 
     def take(self, events: list[Event]) -> list[Event]:
         """What can be sent, of what is held and some new events."""
+        gate = self._gate
+        if len(events) == 1 and (gate is None or gate.is_idle):  # as for most chunks
+            kind = type(events[0])
+            if kind is ToolCallDelta or kind is ReasoningDelta:
+                return events.copy()
+            if kind is PlacedText and gate is None:
+                return self._joined(events)
         return self._joined(self._decided(events))
 
     def end(self, events: list[Event], length: int) -> list[Event]:
@@ -142,7 +150,7 @@ class SentEvents:
         gate = self._gate
         if gate is None:
             for event in events:
-                if type(event) in _IN_DOUBT:
+                if type(event) in IN_DOUBT:
                     break
             else:
                 return events
@@ -163,7 +171,7 @@ class SentEvents:
             if self._message is None:
                 self._message = PlacedMessage(self._reader.open_text().read)
             if text := self._message.add(event.text, event.start, event.end, exact=event.exact):
-                made.append(TextDelta(text))
+                made.append(event_of(TextDelta, {"text": text}))
         return made
 
 

@@ -70,6 +70,8 @@ class MarkupSearch:
         self.markers = sorted({marker for marker in markers if is_distinct_marker(marker)} | self.weak)
         #: one of these is in every text that holds a marker, also with mistakes; in lower case
         self.signs = _signs(self.markers)
+        #: by fragment that was found, the markers that it may be of, and where they begin
+        self._places: dict[str, list[tuple[str, int]]] = {}
         self._has_letters = any(sign.upper() != sign for sign in self.signs)
 
     def is_in(self, text: str, end: int | None = None) -> bool:
@@ -134,7 +136,7 @@ class MarkupSearch:
         """
         last = len(text) if end is None else end
         waiting: FoundMarkup | None = None
-        for found in self._find(text):
+        for found in self._find(text, last):
             if found.start >= last:
                 return
             if found.written in self.weak:
@@ -145,32 +147,35 @@ class MarkupSearch:
                 waiting = None
             yield found
 
-    def _find(self, text: str) -> Iterator[FoundMarkup]:
+    def _find(self, text: str, last: int) -> Iterator[FoundMarkup]:
         pos = first = 0
         for _ in range(_MAX_PLACES):
             match = self._search(text, pos)
             if match is None:
                 return
             pos = match.start() + 1
-            found = self._around(text, match, first)
+            found = self._around(text, match, first, last)
             if found is not None:
                 yield found
                 pos = first = max(found.end, match.end())
 
-    def _around(self, text: str, match: re.Match[str], first: int) -> FoundMarkup | None:
-        """The marker of which a fragment was found; of several, the one with the fewest mistakes, then the longest."""
+    def _around(self, text: str, match: re.Match[str], first: int, last: int) -> FoundMarkup | None:
+        """The marker of which a fragment was found; of several, the one with the fewest mistakes, then the longest.
+
+        Of those that begin at `last` or behind it, the intact one is as good as any other.
+        """
         begun, piece = match.start(), match[0].lower()
-        within = [(piece.find(part), places) for part, places in self._by_fragment.items() if part in piece]
-        known = [(marker, begun + i - at) for i, places in within for marker, at in places]
+        places = self._places.get(piece)
+        if places is None:
+            within = [(piece.find(part), at) for part, at in self._by_fragment.items() if part in piece]
+            places = self._places[piece] = [(marker, i - at) for i, ats in within for marker, at in ats]
+        known = [(marker, begun + i) for marker, i in places]
         intact = [FoundMarkup(at, at + len(m), m) for m, at in known if at >= first and text.startswith(m, at)]
         sound = max(intact, key=lambda found: found.end - found.start, default=None)
-        found = [
-            (mistakes, start - end, FoundMarkup(start, end, marker))
-            for marker, start in {(m, at + i) for m, at in known for i in (-1, 0, 1)}
-            if first <= start <= match.start() + 1 and (sound is None or sound.written in marker)
-            for end, mistakes in near_misses(text, start, marker)[:1]
-            if end >= match.end()
-        ]
+        most = last - 1 if sound is not None and sound.start >= last else match.start() + 1
+        found = self._near(text, match, known, sound, first, most)
+        if found and most < match.start() + 1:
+            found = self._near(text, match, known, sound, first, match.start() + 1)
         if not found:
             return sound
         best = min(found)[2]
@@ -179,6 +184,24 @@ class MarkupSearch:
         others = [marker for marker in self.markers if marker not in best.written]
         # it may be a part of a marker that is intact
         return None if any(self._is_across(text, match, marker) for marker in others) else best
+
+    def _near(
+        self,
+        text: str,
+        match: re.Match[str],
+        known: list[tuple[str, int]],
+        sound: FoundMarkup | None,
+        first: int,
+        most: int,
+    ) -> list[tuple[int, int, FoundMarkup]]:
+        """The markers round a fragment that begin between two places, with what the best one has the least of."""
+        return [
+            (mistakes, start - end, FoundMarkup(start, end, marker))
+            for marker, start in {(m, at + i) for m, at in known for i in (-1, 0, 1)}
+            if first <= start <= most and (sound is None or sound.written in marker)
+            for end, mistakes in near_misses(text, start, marker)[:1]
+            if end >= match.end()
+        ]
 
     def _is_across(self, text: str, match: re.Match[str], marker: str) -> bool:
         """Does an intact marker stand where a fragment was found?"""

@@ -129,9 +129,9 @@ class PayloadPolicy(ParserPolicy):
     def _cut_marker(self, steps: SingleSteps, free: Transition) -> tuple[int, str] | None:
         """Where a line begins at which the text ends behind a marker and its colon, and that marker."""
         buffer, at = steps.text.text, max(steps.text.scan, steps.text.pos)
-        if free.target is not steps.automaton.top_level or steps.text_step(free, "find whole").find(buffer, at):
+        if free.target is not steps.automaton.top_level or steps.text_step(free, final=True).find(buffer, at):
             return None
-        match = steps.text_step(free, "find partial").find(buffer, at, partial=True)
+        match = steps.text_step(free).find(buffer, at, partial=True)
         start: int = -1 if match is None else match.start()
         if start < 0 or buffer[max(start - 1, 0) : start] not in ("", "\n", "\ufeff"):
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable, Mapping
+from collections.abc import AsyncIterable, Collection, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
@@ -52,12 +52,13 @@ def check_optional(value: object, expected: type[_T], name: str) -> _T | None:
     raise TypeError(f"`{name}` is {kind_of(value)}; expected {expected.__name__} or None")
 
 
-def check_choice(value: object, choices: Iterable[str], name: str) -> None:
+def check_choice(value: object, choices: Collection[str], name: str) -> None:
     """Raise ValueError for an argument that is not one of some strings."""
+    if isinstance(value, str) and value in choices:
+        return
     known = [f'"{choice}"' for choice in choices]
-    if not isinstance(value, str) or f'"{value}"' not in known:
-        expected = " or ".join(known) if len(known) == 2 else f"one of {', '.join(known)}"
-        raise ValueError(f"`{name}` is {value!r}; expected {expected}")
+    expected = " or ".join(known) if len(known) == 2 else f"one of {', '.join(known)}"
+    raise ValueError(f"`{name}` is {value!r}; expected {expected}")
 
 
 def check_repair_limit(value: object) -> None:

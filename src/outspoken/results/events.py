@@ -8,7 +8,7 @@ validates them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, PlainSerializer, SerializationInfo
 
@@ -23,6 +23,18 @@ def _dump(model: BaseModel, info: SerializationInfo) -> dict[str, Any]:
 #: Serialises a model with the fields of its own class, such as those of a `ProviderReply`. In older versions of
 #: pydantic, `SerializeAsAny` fails for a class whose schema is not built yet.
 _AS_ITSELF = PlainSerializer(_dump)
+
+
+_E = TypeVar("_E")
+_make: Any = object.__new__
+_set: Any = object.__setattr__
+
+
+def event_of(kind: type[_E], fields: dict[str, Any]) -> _E:
+    """An event with these fields, all of them: `__init__` of a frozen class sets each by itself, which takes longer."""
+    event = _make(kind)
+    _set(event, "__dict__", fields)
+    return event
 
 
 @dataclass(frozen=True)
@@ -182,3 +194,6 @@ Event = Annotated[
     | ActionText | ActionParsed | ActionUnfinished | PayloadParsed | PayloadPreview | PayloadUnfinished | Done,
     Field(discriminator="type"),
 ]  # fmt: skip
+
+#: From these events on, it may have to be decided whether a call or action was made.
+IN_DOUBT = frozenset({PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished, ReasoningEnd})

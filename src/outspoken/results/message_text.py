@@ -166,13 +166,11 @@ class ForwardText:
             at += len(pieces[number])
             number += 1
         self._number, self._start = number, at
-        found: list[str] = []
-        while number < len(pieces) and at < end:
-            piece = pieces[number]
-            found.append(piece[max(start - at, 0) : end - at])
-            at += len(piece)
+        first, begun, count = number, at, len(pieces)
+        while number < count and at < end:
+            at += len(pieces[number])
             number += 1
-        return "".join(found)
+        return "".join(pieces[first:number])[max(start - begun, 0) : end - begun]
 
 
 def text_pieces(segments: Iterable[Segment], raw: str, borders: Iterable[int] = ()) -> list[str]:

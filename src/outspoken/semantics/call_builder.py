@@ -12,7 +12,7 @@ from outspoken.json.schema import fits
 from outspoken.notations.coerce import escape, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
 from outspoken.notations.tools import schema_view_of
-from outspoken.results.events import PlacedCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished
+from outspoken.results.events import PlacedCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished, event_of
 from outspoken.results.replies import Status
 
 from . import taken_in, unknown_keys
@@ -100,7 +100,7 @@ class CallBuilder:
             node.parts = []
         node.parts.append(text)
         if node.index >= 0 and self._output.events is not None and node.partial_text is None:
-            self._output.events.append(ToolCallDelta(node.index, text))
+            self._output.events.append(event_of(ToolCallDelta, {"index": node.index, "arguments": text}))
 
     # arguments that are one JSON object
 
@@ -199,7 +199,7 @@ class CallBuilder:
             parts: Any = node.parts
             text = encode_basestring(piece)[1:-1]
             parts.append(text)
-            events.append(ToolCallDelta(node.index, text))
+            events.append(event_of(ToolCallDelta, {"index": node.index, "arguments": text}))
             return
         if node.index < 0 or len(node.head) == _DECISIVE:
             return
@@ -239,7 +239,8 @@ class CallBuilder:
             node.bare = [""]
             return
         text = "".join(node.bare)
-        node.looseness = max(node.looseness, loose_markup(value_end).find(text), key=len)
+        if looseness := loose_markup(value_end).find(text):
+            node.looseness = max(node.looseness, looseness, key=len)
         node.ends_by_chance = node.ends_by_chance or is_ended_by_chance(value_end)
         if value_markup(value_end).is_in(text):
             node.problem = f"the value of `{node.key}` holds markup that may end it"

@@ -67,8 +67,10 @@ def find_shape(text: str, tools: Tools | None, shapes: CallShapes) -> re.Match[s
 
 def _find_arguments(text: str, tools: Tools | None, shapes: CallShapes) -> re.Match[str] | None:
     """The first of all required arguments of a tool, each on a line of its own, before a line that closes a call."""
+    if tools is None or "\n" not in text:
+        return None
     closers = "|".join([re.escape(form) for form in shapes.closers])
-    if tools is None or not re.search(rf"\n[ \t]{{0,9}}(?:{closers or '(?!)'})[ \t]*(?:\n|\Z)", text):
+    if not re.search(rf"\n[ \t]{{0,9}}(?:{closers or '(?!)'})[ \t]*(?:\n|\Z)", text):
         return None
     for name in tools.names:
         found = [re.search(rf"(?:\n|^){_INDENT}{re.escape(key)}{_SIGN}", text) for key in lacking(tools, name, {})]

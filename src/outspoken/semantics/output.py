@@ -95,7 +95,8 @@ class Output:
         self._run_end = self.consumed = end
         self.after_text = True
         if self.events is not None:
-            self.events.append(self._models.PlacedText(piece, start, end))
+            models, fields = self._models, {"text": piece, "start": start, "end": end, "exact": False}
+            self.events.append(models.event_of(models.PlacedText, fields))
 
     def reasoning(self, piece: str, start: int, end: int) -> None:
         """Add reasoning."""

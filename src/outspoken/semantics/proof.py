@@ -15,7 +15,7 @@ from outspoken.notations.tools import Tools, may_have
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit
 
-from .lacking import lacking
+from .lacking import lacking, mentions
 from .open_node import OpenNode
 from .segments import find_lone_surrogate
 
@@ -87,25 +87,29 @@ def is_unlike(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> b
     )
 
 
-def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any]) -> bool:
-    """May something speak against a sound call? This is fast."""
-    if name not in tools:
-        return True
+def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any], *, checks: bool) -> bool:
+    """May something speak against a sound call? This is fast.
+
+    Its schema counts if that `checks` the call. A value that holds the name of an argument which the call lacks always
+    does.
+    """
+    if name not in tools.names:
+        return checks
     facts = tools.facts(name)
-    for key in facts.required:
-        if key not in arguments:
-            return True
-    fitting = facts.fitting
-    for key, value in arguments.items():
-        if key[:1] == "$":
-            return True
-        if key in fitting and value.__class__ in fitting[key]:
-            continue
-        if not fits(value, tools.types(name, key)):
-            return True
-        if key in facts.listed and not _is_listed(value, facts.listed[key]):
-            return True
-    return False
+    if checks:
+        for key in facts.required:
+            if key not in arguments:
+                return True
+        fitting = facts.fitting
+        for key, value in arguments.items():
+            if key in fitting and value.__class__ in fitting[key]:
+                continue
+            if key[:1] == "$" or not fits(value, tools.types(name, key)):
+                return True
+            if key in facts.listed and not _is_listed(value, facts.listed[key]):
+                return True
+    absent = [key for key in facts.properties if key not in arguments]
+    return bool(absent) and mentions(absent, arguments)
 
 
 def loses_path(arguments_text: str) -> bool:

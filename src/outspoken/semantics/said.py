@@ -17,7 +17,7 @@ from outspoken.results.replies import Reasoning, Text
 
 from .doubt import LOOKBEHIND, Doubt
 from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, open_quotes
-from .said_signs import MADE, ThinkMarkers
+from .said_signs import MADE, THINK_SIGN, ThinkMarkers, may_be_quoted, opens_region
 
 #: What opens a region of text that is quoted: a fence of code, a comment, a tag.
 _REGION = lazy_pattern(
@@ -45,28 +45,24 @@ class Surroundings:
     It is asked of one call after another, and looks at each part of the response once.
     """
 
-    def __init__(
-        self, read: Callable[[int, int], str], thinks: Callable[[], ThinkMarkers | None], prompt_end: str = ""
-    ) -> None:
-        self._read, self._find_thinks, self._prompt_end = read, thinks, prompt_end
-        self._at = 0
-        #: the match that opened the region in which the text is, whether it is markup of the format, and the doubt
-        #: about the calls in it
-        self._region: re.Match[str] | None = None
-        self._is_markup = False
-        self._region_doubt: Doubt | None = None
-        #: the last segment that is no call, of so many segments; the doubt about calls right behind it
-        self._last: Any = None
-        self._count = 0
-        #: the last reasoning of them
-        self._thought: Reasoning | None = None
-        self._beside: tuple[Any, Doubt | None] = (None, None)
-        #: reasoning, up to where its closing tag was looked for, and where that ends; -1 if it was not found
-        self._closer_of: tuple[Any, int, int] = (None, 0, -1)
+    # class attributes, so that making one costs little
+    _at = 0
+    #: the match that opened the region in which the text is, whether it is markup of the format, and the doubt about
+    #: the calls in it
+    _region: re.Match[str] | None = None
+    _is_markup = False
+    _region_doubt: Doubt | None = None
+    #: the last segment that is no call, of so many segments; the doubt about calls right behind it
+    _last: Any = None
+    _count = 0
+    #: the last reasoning of them
+    _thought: Reasoning | None = None
+    _beside: tuple[Any, Doubt | None] = (None, None)
+    #: reasoning, up to where its closing tag was looked for, and where that ends; -1 if it was not found
+    _closer_of: tuple[Any, int, int] = (None, 0, -1)
 
-    @cached_property
-    def _thinks(self) -> ThinkMarkers | None:
-        return self._find_thinks()
+    def __init__(self, read: Callable[[int, int], str], thinks: ThinkMarkers | None, prompt_end: str = "") -> None:
+        self._read, self._thinks, self._prompt_end = read, thinks, prompt_end
 
     @cached_property
     def _closes_think(self) -> bool:
@@ -87,12 +83,16 @@ class Surroundings:
         last = open if open is not None else self._last_of(segments, count)
         thought = last if isinstance(last, Reasoning) else self._thought
         cut = thought if thought is not None and self._is_cut(thought, start) else None
+        stand = [*segments[max(count - 2, 0) : count], *([] if open is None else [open])]
+        before, earlier = stand[-1] if stand else None, stand[-2] if len(stand) > 1 else None
+        is_clear = cut is None and self._is_clear(segments, count, start, last, open)
+        if is_clear and self._end_of_opener(before, earlier, start) < 0:
+            self._at = max(start, self._at)
+            return None
         self._follow(segments, count, start, cut, open)
         doubt = self._doubt_in(self._region, last, start, is_action) if self._region is not None else None
         if doubt is None:
             doubt = self._doubt_beside(last if isinstance(last, Text) else cut, start)
-        stand = [*segments[max(count - 2, 0) : count], *([] if open is None else [open])]
-        before, earlier = stand[-1] if stand else None, stand[-2] if len(stand) > 1 else None
         if cut is None:
             begun = self._end_of_opener(before, earlier, start)
         else:  # behind a call that was refused, or text, the reasoning is another one
@@ -110,6 +110,17 @@ class Surroundings:
             doubt.start, doubt.text_start = start, self._text_start(before, start)
         return doubt
 
+    def _is_clear(self, segments: Sequence[Any], count: int, start: int, last: Any, open: Any) -> bool:
+        """Does plainly nothing quote a call, or show it in a region? This is fast, and most calls are so."""
+        piece = self._read(self._at, start).lower() if start > self._at else ""
+        if self._region is not None or opens_region(piece):
+            return False
+        if THINK_SIGN in piece:
+            new = self._new(segments, count, open)
+            if any(type(segment) is Text and THINK_SIGN in segment.text.lower() for segment in new):
+                return False
+        return not may_be_quoted(last.text.rstrip()) if type(last) is Text else self._read(0, 1) not in MARKS
+
     def _last_of(self, segments: Sequence[Any], count: int) -> Any:
         """The last one of the first segments that is no call. The last reasoning of them is kept, too."""
         for segment in segments[self._count : count]:
@@ -126,10 +137,12 @@ class Surroundings:
         """
         if self._thinks is None:
             return -1
-        is_open_text = type(before) is Text and not self._thinks.closer.search(self._read(before.span[0], start))
-        if is_open_text and self._end_of_opener(earlier, None, before.span[0]) >= 0:
+        is_behind = type(before) is Text and self._end_of_opener(earlier, None, before.span[0]) >= 0
+        if is_behind and not self._thinks.closer.search(self._read(before.span[0], start)):
             return before.span[1]
         end = 0 if before is None else before.span[1]
+        if before is not None and (end >= start or self._read(end, start).isspace()):
+            return -1
         lead = self._prompt_end if before is None else self._read(max(end - LOOKBEHIND, 0), end)
         text, at = lead + self._read(end, start), 0 if before is None else len(lead)
         tags = [*self._thinks.either.finditer(text, at)]
@@ -213,13 +226,18 @@ class Surroundings:
             )
         return self._region_doubt
 
-    def _follow(self, segments: Sequence[Any], count: int, start: int, cut: Reasoning | None, open: Any) -> None:
-        """Follow the text up to an offset, but for calls, and for reasoning that is not `cut` by this call."""
+    def _new(self, segments: Sequence[Any], count: int, open: Any) -> list[Any]:
+        """The first segments that were not followed yet, and what is `open` behind them, the last one first."""
         new: list[Any] = [] if open is None else [open]
         at = count - 1
         while at >= 0 and segments[at].span[1] > self._at:
             new.append(segments[at])
             at -= 1
+        return new
+
+    def _follow(self, segments: Sequence[Any], count: int, start: int, cut: Reasoning | None, open: Any) -> None:
+        """Follow the text up to an offset, but for calls, and for reasoning that is not `cut` by this call."""
+        new = self._new(segments, count, open)
         texts = [
             segment.span for segment in new if type(segment) is Text or (segment is cut and not self._closes_think)
         ]
@@ -272,7 +290,7 @@ def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, 
     def read(start: int, end: int) -> str:
         return raw[max(start, 0) : max(end, 0)]
 
-    surroundings = Surroundings(read, lambda: thinks, prompt_end)
+    surroundings = Surroundings(read, thinks, prompt_end)
     for at, segment in enumerate(segments):
         if segment.kind not in MADE:
             continue

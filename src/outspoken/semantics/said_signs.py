@@ -10,12 +10,12 @@ from outspoken.results.replies import Reasoning, Text
 
 from .quotations import LONGEST_QUOTE, MARKS, OPENING
 
-#: One of these is in every text that makes a call behind it doubtful, apart from quotation marks and `>`.
-_REGION_SIGNS = ("```", "~~~", "<!--", "<pre>", "<code>", "<blockquote>", "<tool_response>")
-#: One of these is in every text that opens a quotation.
-_QUOTE_SIGN = re.compile(f"[{MARKS}`]")
+#: Tags of regions that are quoted, and the beginning of a comment.
+_TAG = re.compile("<(?:!--|(?:pre|code|blockquote|tool_response)>)")
+#: One of these is in every text that opens a quotation or announces an example.
+_QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:]")
 #: And this one in text that is none of reasoning.
-_THINK_SIGN = "<think"
+THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.
 MADE = frozenset({"tool_call", "action"})
 #: A marker that opens reasoning begins no farther before it, and what shows that it is one is no farther behind it.
@@ -58,7 +58,7 @@ class ThinkMarkers(NamedTuple):
 
 def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
     """May a call be quoted or thought about? `thinks` finds the tags of reasoning; None if it has none."""
-    at, lower, has_sign = 0, "", False
+    at = -1
     last: Any = None
     judged: Any = None
     for segment in segments:
@@ -66,42 +66,51 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
             last = segment
             continue
         start, end = segment.span
-        if not lower:
-            if thinks is not None and _may_be_thought(raw, start, last, thinks):
-                return True
-            lower = raw.lower()
-            for sign in _REGION_SIGNS:
-                if sign in lower:
-                    has_sign = True
-        if has_sign:
-            before = raw[at:start].lower()
-            if any(sign in before for sign in _REGION_SIGNS):
-                return True
-        if last is not judged and last.__class__ is Text:
-            text = last.text.rstrip()
-            if _may_be_quoted(text) or (_THINK_SIGN in lower and _THINK_SIGN in text.lower()):
+        if thinks is not None and (at < 0 or thinks.is_shared) and _may_be_thought(raw, start, thinks):
+            return True
+        if at < 0 and last.__class__ is not Text and raw[0] in MARKS:
+            return True
+        before = raw[max(at, 0) : start].lower()
+        if opens_region(before) or (THINK_SIGN in before and _shows_think(segments)):
+            return True
+        if last is not judged:
+            if may_be_quoted(last.text.rstrip()) if last.__class__ is Text else _is_cut(raw, last, start, thinks):
                 return True
             judged = last
         at = end
     return False
 
 
-def _may_be_quoted(text: str) -> bool:
-    """May a text open a quotation at its end, or announce an example?"""
-    if text[-8:].lower() == "example:" or text[-1:] == "[":
+def _shows_think(segments: Sequence[Any]) -> bool:
+    """Does a text hold a sign of a tag of reasoning?"""
+    return any(segment.__class__ is Text and THINK_SIGN in segment.text.lower() for segment in segments)
+
+
+def _is_cut(raw: str, before: Any, start: int, thinks: ThinkMarkers | None) -> bool:
+    """Is the segment before a call reasoning that nothing closes?"""
+    if before.__class__ is not Reasoning or thinks is None:
+        return False
+    return thinks.closer.search(raw, before.span[1], start) is None
+
+
+def opens_region(lower: str) -> bool:
+    """Is there a sign of a region in a text in lower case?"""
+    if "```" in lower or "~~~" in lower:
         return True
+    return _TAG.search(lower) is not None
+
+
+def may_be_quoted(text: str) -> bool:
+    """May a text open a quotation at its end, or announce an example?"""
     tail = text[-LONGEST_QUOTE:]
-    if _QUOTE_SIGN.search(tail) and OPENING.search(tail):
+    if _QUOTE_SIGN.search(tail) and (OPENING.search(tail) or tail[-8:].lower() == "example:"):
         return True
     return ">" in text and text[text.rfind("\n") + 1 :].lstrip().startswith(">")
 
 
-def _may_be_thought(raw: str, start: int, before: Any, thinks: ThinkMarkers) -> bool:
-    """May the first call, behind the segment `before`, stand in reasoning?"""
+def _may_be_thought(raw: str, start: int, thinks: ThinkMarkers) -> bool:
+    """May a call, or one behind it, stand in reasoning that goes on?"""
     if thinks.is_shared:
         tags = thinks.either.finditer(raw, max(start - _LONGEST_OPENER, 0), start)
-        if any(tag["open"] is not None for tag in tags):
-            return True
-    elif thinks.closer.search(raw, start) is not None:
-        return True
-    return before.__class__ is Reasoning and thinks.closer.search(raw, before.span[1], start) is None
+        return any(tag["open"] is not None for tag in tags)
+    return thinks.closer.search(raw, start) is not None

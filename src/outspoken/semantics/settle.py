@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import partial
 from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton
@@ -57,7 +56,7 @@ class _Settler:
         self, raw: str, automaton: Automaton, format: str | None, exact: Collection[str], prompt_end: str
     ) -> None:
         self._raw, self._format, self._exact = raw, format, exact
-        self._surroundings = Surroundings(self._read, partial(think_markers, automaton), prompt_end)
+        self._surroundings = Surroundings(self._read, think_markers(automaton), prompt_end)
         self.segments: list[Any] = []
         self.diagnostics: list[PendingDiagnostic] = []
         self.quoted: list[tuple[int, int]] = []

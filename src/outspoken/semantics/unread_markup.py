@@ -152,9 +152,10 @@ def overlap(automaton: Automaton) -> int:
 
 def json_openers(segments: Iterable[Segment], tables: Tables) -> list[FoundMarkup]:
     """Where text of a format of JSON data begins and ends as such data does, so that it is damaged."""
-    if not any("json" in kinds.split() for kinds in tables.nodes):
+    texts = [s for s in segments if type(s) is Text and s.text.rstrip()[-1:] in ("}", "]")]
+    if not texts or not any("json" in kinds.split() for kinds in tables.nodes):
         return []
-    found = [(s.span[0], _JSON.search(s.text)) for s in segments if type(s) is Text and s.text.rstrip()[-1:] in "}]"]
+    found = [(text.span[0], _JSON.search(text.text)) for text in texts]
     return [FoundMarkup(begun + at.start(1), begun + at.end(1), at[1]) for begun, at in found if at is not None]
 
 

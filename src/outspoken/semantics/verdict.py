@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar import registry
 from outspoken.grammar.value_markup import closing_forms, has_terminal, opening_forms, value_ends
-from outspoken.json.scanner import repeated_keys
+from outspoken.json.scanner import has_more_keys, repeated_keys
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
 
 from .call_shapes import call_shapes, holds_shape
 from .lacking import lacking
 from .proof import (
+    PADDED,
     Objection,
     as_repaired,
     ends_by_supply,
@@ -26,6 +27,7 @@ from .proof import (
     is_unlike,
     loses_character,
     loses_path,
+    may_violate,
     objections,
     pads_number,
     unproven,
@@ -63,15 +65,34 @@ class Verdict(NamedTuple):
     is_refused: bool
 
 
+_CLEAR = Verdict([], False)
+
+
 def verdict_on(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> Verdict:
     """Judge a finished call of a name, which ends at an offset."""
     context, is_repaired = state.context, bool(state.recorder.edits)
+    if not is_repaired and _is_clear(state, node, name, arguments, end):
+        return _CLEAR
     found = _of_request(state, node, name, arguments, end)
     found += _of_text(state, node, name, arguments, end, is_unlike=is_unlike(context.tools, name, arguments))
     check = context.settings.schema_check
     if context.tools is not None and check != "off":
         found += objections(context.tools, name, arguments, repaired=is_repaired)
     return Verdict(found, bool(found) and (is_repaired or found[0].code in _REFUSED or check == "refuse"))
+
+
+def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> bool:
+    """Does plainly nothing speak against a sound call? This is fast, and most calls are so."""
+    context, text = state.context, "".join(node.parts or ())
+    if context.echoes is not None or context.exact or state.cut_value[0] >= 0:
+        return False
+    if node.looseness or node.ends_by_chance or has_more_keys(text, len(arguments)) or "\\" in text or "\ufffd" in text:
+        return False
+    has_numbers = any(value.__class__ is not str for value in arguments.values())
+    if has_numbers and PADDED.search(state.source.slice(max(node.start, 0), end)) is not None:
+        return False
+    tools = context.tools
+    return tools is None or not may_violate(tools, name, arguments, checks=context.settings.schema_check != "off")
 
 
 def refusal_of_action(
@@ -143,7 +164,8 @@ def _texts_of(value: Any) -> Iterator[str]:
 
 def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> list[Objection]:
     """What the request says against a call: its messages hold it, or its tool wants more evidence."""
-    context, found = state.context, list[Objection]()
+    context = state.context
+    found: list[Objection] = []
     if context.echoes is not None:
         start, edits = max(node.start, 0), state.recorder.edits
         markup = state.source.slice(start, end)
@@ -173,9 +195,9 @@ def _of_text(
     is_action: bool = False,
 ) -> list[Objection]:
     """What the text of a call says against it, which has other arguments than its schema if it `is_unlike` that."""
-    found = list[Objection]()
+    found: list[Objection] = []
     text = "".join(node.parts or ())
-    if text.count(":") > len(arguments) and (repeated := repeated_keys(text, contradict=True)):
+    if has_more_keys(text, len(arguments)) and (repeated := repeated_keys(text, contradict=True)):
         found.append(Objection("repeated-argument", f"the argument `{repeated[0]}` is given twice, with two values"))
     start, read = max(node.start, 0), state.source.slice
     if (
