@@ -18,9 +18,11 @@ _MAX_GAP = 20
 #: Two weak markers that are farther apart are no evidence of a call.
 _FAR = 300
 #: The name of an action, and what follows it in a call: its arguments in brackets, a field, or the end of a string.
+#: The mark that opens the string may be missing before the next key or the end of the object.
 _ACTION = (
     r"(?<!\w)(?:{names})(?=\((?:\)|\w{{1,30}}\s?=|[\"'\d\[(<{{])|\s?\[\[?\w|\t\w{{1,30}}:)"
     r"|(?<=[\"'])(?:{names})(?=[\"']\s{{0,9}}[,}}])"
+    r"|(?<!\w)(?:{names})(?=[\"']\s{{0,9}}(?:\}}|,\s{{0,9}}[\"']\w{{1,40}}[\"']\s{{0,9}}:))"
 )
 #: These characters are frequent in prose.
 _PROSE = ".,:'"
