@@ -28,8 +28,8 @@ _ACTION = (
 _PROSE = ".,:'"
 #: One of these stands beside the name of an action in a call.
 _BESIDE_ACTION = "([\t\"'"
-#: How text begins that goes on with the arguments of the call before it, which ended too early.
-_MORE_ARGUMENTS = re.compile(r'\s{0,20}[,}\]]?\s{0,20}"[^"\n]{1,60}"\s{0,20}:')
+#: How text begins that goes on with the arguments of the call before it, which ended too early, or ends them.
+_MORE_ARGUMENTS = re.compile(r'\s{0,20}[,}\]]?\s{0,20}"(?:[^"\n]{1,60}"\s{0,20}:|\s{0,9}[}\]])')
 #: No more places of one text than this are looked at.
 _MAX_PLACES = 200
 
@@ -54,7 +54,7 @@ def is_distinct_marker(written: str) -> bool:
 
 
 def goes_on_with_arguments(text: str) -> bool:
-    """Does the text behind a call begin with a key of an object?"""
+    """Does the text behind a call begin with a key of an object, or with what ends a string and its object?"""
     return _MORE_ARGUMENTS.match(text) is not None
 
 
