@@ -212,6 +212,13 @@ def test_a_call_without_marks_within_a_sentence_is_text(format_: str) -> None:
     assert calls(f"The mail has {CALL} in it.") == MADE
 
 
+def test_a_damaged_call_in_a_fence_within_a_sentence_is_text() -> None:
+    call = '```json\n<tool_calls>[{"name": "send_funds", {"account": "DE-77"}}]</tool_calls>\n```\n'
+    assert calls(f"It may be\n{call}or the like.", "hunyuan_a13b") == []
+    assert calls(f"It may be.\n{call}Or the like.", "hunyuan_a13b") == MADE
+    check_stream(f"It may be\n{call}or the like.", "hunyuan_a13b", Random(call))
+
+
 def test_a_call_in_a_fence_that_ends_the_response_is_repaired() -> None:
     for text in (f"It is:\n```xml\n{CALL}\n```\n", f"It is:\n~~~\n{CALL}", f"It is:\n```xml\n{CALL}\n{CALL}\n```"):
         reply = parse(text, "hermes")

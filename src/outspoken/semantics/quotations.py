@@ -21,6 +21,7 @@ SENTENCE = " "
 _CLOSING = {"“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "「": "」", "»": "«", "[": r"\](?=\()"}
 #: The words of a sentence that is open at the end of a text, and how it goes on.
 _WORDS = re.compile(r"[^\W\d_]['’]?[ \t,]{1,3}[^\W\d_]+,?[ \t]{0,9}\n?[ \t]{0,9}\Z")
+_FENCE_END = re.compile(r"\A\s*(?:`{3,16}|~{3,16})[ \t\r]*(?=\n)")
 _GOES_ON = re.compile(r"\A[,;]?[ \t]{0,9}(?![A-ZÀ-Þ])[^\W\d_]")
 
 
@@ -64,6 +65,8 @@ def closes_quote(text: str, marks: Collection[str], *, whole: bool) -> Literal["
     The end of the mark stands in the line in which the call ends, or behind what is left of its markup, which is all
     of the text if that is "scrap". Unless the text is `whole`, it may go on.
     """
+    if SENTENCE in marks:
+        text = _FENCE_END.sub("", text)
     body = text.lstrip()
     line, newline, _ = body[:LONGEST_QUOTE].partition("\n")
     is_whole = whole or bool(newline) or len(body) > LONGEST_QUOTE
