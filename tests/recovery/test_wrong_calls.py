@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -22,26 +20,10 @@ NAMES = [name for name in registry.names() if has_node(name, "tool_call")]
 STRICT = ("thought", "number", "read off", *ENDS)
 #: So many texts of other kinds are read of each format.
 OTHERS = 5
-#: What does not hold yet, by kind. A line that holds is to be taken out.
-NOT_YET: dict[str, Callable[[Case], bool]] = {
-    "thought": lambda case: case.base.format in ANNOUNCED or is_open(case),
-    # prompts ask for JSON in a fence of any kind, and nothing but words around it tells an example
-    "quoted": lambda case: case.base.format in FENCED and re.search(r"```\s|~~~\s", case.text) is not None,
-}
-#: Nothing closes a `Thought:` line, and it announces the action behind it: only its words tell that it is not meant.
-ANNOUNCED = {"react", "react_json"}
-FENCED = {"json", "react_json"}
-
-
-def is_open(case: Case) -> bool:
-    """One marker of `inkling` ends calls and reasoning: a call without it is one that cut the reasoning."""
-    return case.base.format == "inkling" and case.base.text[case.base.spans[0][0] :] not in case.text
 
 
 def is_wrong(case: Case, outcome: str) -> bool:
     """Whether an outcome breaks a bound that holds."""
-    if case.kind in NOT_YET and NOT_YET[case.kind](case):
-        return False
     return outcome.startswith("wrong") if case.kind in STRICT else outcome == "wrong, ok"
 
 

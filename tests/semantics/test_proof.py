@@ -166,3 +166,13 @@ def test_a_path_with_single_backslashes() -> None:
 def test_what_cannot_be_read_is_reported(format_: str, text: str) -> None:
     reply = Parser(format_, tools=TOOLS).parse(text, finish_reason="stop")
     assert ([d.code for d in reply.diagnostics], reply.tool_calls) == (["unread-markup"], [])
+
+
+def test_what_may_end_a_value_behind_a_call_is_reported() -> None:
+    for format_, text in {
+        "mistral": '[TOOL_CALLS]list_dir[ARGS]{"path": "a"}"}',
+        "react": 'Action: list_dir\nAction Input: {"path": "a"}\n" }',
+        "llama3_json": '{"name": "list_dir", "parameters": {"path": "a"}}"}}',
+    }.items():
+        reply = Parser(format_, tools=TOOLS).parse(text, finish_reason="stop")
+        assert [d.code for d in reply.diagnostics] == ["unread-markup"], text

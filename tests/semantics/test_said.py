@@ -36,6 +36,7 @@ QUOTED_SOUND = [
     'The page says "{}',
     "Example: {}\nSo much for that.",
     "That is all. For example:\n{}",
+    "Done. An example: <tool_use> {}",
 ]
 WRITTEN = [
     "{}",
@@ -134,6 +135,102 @@ def test_a_call_that_ends_reasoning_is_made() -> None:
     assert calls(f"<think>\nI do it: {CALL}\nThen\n<think>more</think>\ntext.") == MADE
 
 
+#: By format: a call as it stands in its own message or behind a line of reasoning.
+THOUGHT = {
+    "react": 'Action: send_funds\nAction Input: {"account": "DE-77"}',
+    "react_json": '{"action": "send_funds", "action_input": {"account": "DE-77"}}',
+}
+
+
+@pytest.mark.parametrize("format_", THOUGHT)
+def test_an_answer_calls_off_what_was_thought_about_before_it(format_: str) -> None:
+    call, random = THOUGHT[format_], Random(format_)
+    off = [
+        f"Thought: Not this.\n{call}\nOr so.\nFinal Answer: No.",
+        f"Thought: I could\n{call}\n{call}\n\nfinal answer: No.",
+    ]
+    for text in off:
+        reply = parse(text, format_)
+        assert (reply.tool_calls, reply.text) == ([], "No."), text
+        assert {diagnostic.code for diagnostic in reply.diagnostics} == {"thought-call"}
+    made = [
+        f"Thought: I do it.\n{call}",
+        f"Thought: I do it.\n{call}\nObservation: Sent.\nThought: Good.\nFinal Answer: Sent.",
+        f"{call}\nFinal Answer: Sent.",
+    ]
+    for text in made:
+        assert calls(text, format_) == MADE, text
+    for text in (*off, *made):
+        check_stream(text, format_, random)
+
+
+def test_reasoning_that_is_closed_by_another_tag_goes_on_to_its_own() -> None:
+    for text in (f"<think>\nA </thinking> {CALL} b.\n</think>\nNo.", f"<think>A</thinking>B {CALL}<think>b</think>No."):
+        reply = parse(text, "hermes")
+        assert (reply.tool_calls, reply.text[-3:]) == ([], "No."), text
+        check_stream(text, "hermes", Random(text))
+    assert (
+        calls(f"<think>\nA </thinking> {CALL}\nYes.") == calls(f"<think>A</THINK> {CALL} <think>b</think>No.") == MADE
+    )
+
+
+def test_a_message_behind_a_call_that_cut_the_reasoning_calls_it_off() -> None:
+    call = '<|content_invoke_tool_json|>{"name": "send_funds", "args": {"account": "DE-77"}}<|end_message|>'
+    thought, answer = "<|content_thinking|>Not this: ", "<|message_model|><|content_text|>No.<|end_message|>"
+    for text, made in ((thought + call, 1), (thought + call * 2, 2), (thought + call + answer, 0), (call + answer, 1)):
+        assert calls(text, "inkling") == MADE * made, text
+        check_stream(text, "inkling", Random(text))
+
+
+#: By format: calls without any markup of their own, and some in a fence.
+UNMARKED = {
+    "llama3_json": '{"name": "send_funds", "parameters": {"account": "DE-77"}}',
+    "pythonic": "[send_funds(account='DE-77')]",
+    "json": '~~~\n{"name": "send_funds", "arguments": {"account": "DE-77"}}\n~~~\n',
+    "xlam": '```xml\n<tool_call>[{"name": "send_funds", "arguments": {"account": "DE-77"}}]</tool_call>\n```\n',
+}
+
+
+@pytest.mark.parametrize("format_", UNMARKED)
+def test_a_call_without_marks_within_a_sentence_is_text(format_: str) -> None:
+    call = UNMARKED[format_]
+    for frame in ("The mail has {} in it.\nNo.", "It may be\n{}or the like.", "This line reads {}, and no more."):
+        text = frame.replace("{}", call)
+        reply = parse(text, format_)
+        assert reply.tool_calls == [], text
+        assert [diagnostic.code for diagnostic in reply.diagnostics] == ["quoted-call"], text
+        check_stream(text, format_, Random(text))
+    for frame in (
+        "{}\nthat is it.",
+        "I do it now: {} as you said.",
+        "I do it now.\n{}\nand wait.",
+        "I do it now\n{}\nDone.",
+    ):
+        text = frame.replace("{}", call)
+        assert calls(text, format_) == MADE, text
+        check_stream(text, format_, Random(text))
+    assert calls(f"The mail has {CALL} in it.") == MADE
+
+
+def test_a_damaged_call_in_a_fence_within_a_sentence_is_text() -> None:
+    call = '```json\n<tool_calls>[{"name": "send_funds", {"account": "DE-77"}}]</tool_calls>\n```\n'
+    assert calls(f"It may be\n{call}or the like.", "hunyuan_a13b") == []
+    assert calls(f"It may be.\n{call}Or the like.", "hunyuan_a13b") == MADE
+    check_stream(f"It may be\n{call}or the like.", "hunyuan_a13b", Random(call))
+
+
+def test_a_call_in_a_fence_that_ends_the_response_is_repaired() -> None:
+    for text in (f"It is:\n```xml\n{CALL}\n```\n", f"It is:\n~~~\n{CALL}", f"It is:\n```xml\n{CALL}\n{CALL}\n```"):
+        reply = parse(text, "hermes")
+        assert {call.status for call in reply.tool_calls} == {"repaired"}
+        assert reply.status == "repaired"
+        assert "fenced-call" in [diagnostic.code for diagnostic in reply.diagnostics], text
+        check_stream(text, "hermes", Random(text))
+    assert parse(f"```xml\n{CALL}\n```", "hermes").status == "ok"
+    exact = Parser("hermes", proof={"send_funds": "exact"}).parse(f"It is:\n~~~\n{CALL}\n~~~")
+    assert (exact.tool_calls, exact.diagnostics[-1].code) == ([], "needs-exact")
+
+
 def test_only_the_example_is_left_out() -> None:
     text = f"It looks so:\n```xml\n{CALL}\n```\nNow for real:\n{CALL.replace('DE-77', 'DE-1')}"
     assert calls(text) == [("send_funds", {"account": "DE-1"})]
@@ -177,7 +274,10 @@ def test_streams_decide_as_whole_text_does() -> None:
 
 
 #: What stands between calls and tags of reasoning.
-PIECES = ["Well. ", "`", '"', "```json\n", "\n```\n", "\n", "  ", "<pre>", "</pre>", "Thought:", "> ", "<!-- ", "-->"]
+PIECES = [
+    *("Well. ", "`", '"', "```json\n", "\n```\n", "\n", "  ", "<pre>", "</pre>", "> ", "<!-- ", "-->"),
+    *("It has ", "and so on", "\nThought:", "\nFinal Answer: ", "\nObservation:", "</thinking>"),
+]
 
 
 def test_tags_of_reasoning_quotations_and_calls_in_any_order() -> None:

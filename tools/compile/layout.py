@@ -68,7 +68,7 @@ def _constants(automaton: Automaton) -> list[str]:
         f"OVERLAP = {unread_markup.overlap(automaton)}",
         f"THINK_TAGS = {literal(thinks.either.pattern if thinks is not None else '')}",
         f"THINK_BARE = {literal(thinks.bare.pattern if thinks is not None and thinks.bare is not None else '')}",
-        f"THINK_ENDS = {literal(thinks.ends.pattern if thinks is not None and thinks.is_shared else '')}",
+        f"THINK_ENDS = {literal(thinks.ends.pattern if thinks is not None and thinks.ends is not None else '')}",
         f"THINK_CLOSER = {literal(thinks.closer.pattern if thinks is not None else '')}",
         *_names("VALUE_CLOSERS", values.closers),
         *_names("VALUE_FOLLOWERS", values.followers),

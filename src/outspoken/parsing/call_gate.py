@@ -27,7 +27,7 @@ from outspoken.results.events import (
 from outspoken.results.held import HeldReason
 from outspoken.results.replies import Reasoning
 from outspoken.semantics.doubt import Doubt
-from outspoken.semantics.settle import in_reasoning
+from outspoken.semantics.settle import weakened
 
 if TYPE_CHECKING:
     from .response_reader import ResponseReader
@@ -163,6 +163,7 @@ class CallGate:
             open = None if open is not None and open.span[0] >= start else open
             is_action = isinstance(begin, _Actions)
             self._doubt = self._surroundings.doubt_of(segments, count, start, open, is_action=is_action)
+        first: Event = begin
         doubt = self._doubt
         ending = None if doubt is None else self._ending_of(begin)
         if doubt is not None and ending is None and not final:
@@ -180,11 +181,14 @@ class CallGate:
             if verdict == "said":
                 self._pass_quoted(begin, ending, doubt, made)
                 return True
+            if doubt.weakness is not None:
+                self._held[self._held.index(ending)] = weak = self._weakened(ending)
+                first = weak if ending is begin else begin
         self._doubt = None
         while True:  # it was made: the events that belong to it are passed on as they come
             event = self._held.popleft()
             self._pass(event, made)
-            if event is begin:
+            if event is first:
                 return True
 
     def _ending_of(self, begin: _Begins) -> _Endings | None:
@@ -260,6 +264,8 @@ class CallGate:
             self._closed_at = closer[1]
             if type(held[0]) is ReasoningEnd:
                 held.popleft()
+            within = [s for s in segments if type(s) is Reasoning and begun < s.span[0] < closer[1]]
+            held = _without_reasoning(held, len(within))  # their tags are a part of this one
         thoughts: list[str] = []
         for event in held:
             if isinstance(event, PlacedText):
@@ -271,7 +277,7 @@ class CallGate:
                 self._leave_out(event)
                 self._held += [event] if isinstance(event, _Endings) else []
             elif isinstance(event, _Finished) and not said:
-                self._held.append(self._reasoned(event))
+                self._held.append(self._weakened(event))
             else:
                 self._held.append(event)
         if text := "".join(thoughts).strip():
@@ -279,9 +285,9 @@ class CallGate:
         if not said:
             self._pass_all(made)
 
-    def _reasoned(self, event: _Finished) -> Event:
-        """The event of a call or action that was made in reasoning."""
-        call = in_reasoning(_made_by(event), self._reader.exact)
+    def _weakened(self, event: _Finished) -> _Endings:
+        """The event of a call or action that was made in reasoning or in a fence."""
+        call = weakened(_made_by(event), self._reader.exact)
         if isinstance(event, ActionParsed):
             return ActionUnfinished(call) if call.status == "invalid" else ActionParsed(call)
         return (ToolCallUnfinished if call.status == "invalid" else ToolCallEnd)(event.index, call)
@@ -296,6 +302,16 @@ class CallGate:
     def _pass_all(self, made: list[Event]) -> None:
         while self._held:
             self._pass(self._held.popleft(), made)
+
+
+def _without_reasoning(events: deque[Event], number: int) -> deque[Event]:
+    """Events without those of so much reasoning, from the first one on."""
+    kept = deque[Event]()
+    for event in events:
+        if number == 0 or not isinstance(event, ReasoningDelta | ReasoningEnd):
+            kept.append(event)
+        number -= number > 0 and type(event) is ReasoningEnd
+    return kept
 
 
 def _renumbered(event: _Calls | _Actions, index: int) -> Event:

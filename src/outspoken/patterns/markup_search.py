@@ -18,16 +18,18 @@ _MAX_GAP = 20
 #: Two weak markers that are farther apart are no evidence of a call.
 _FAR = 300
 #: The name of an action, and what follows it in a call: its arguments in brackets, a field, or the end of a string.
+#: The mark that opens the string may be missing before the next key or the end of the object.
 _ACTION = (
     r"(?<!\w)(?:{names})(?=\((?:\)|\w{{1,30}}\s?=|[\"'\d\[(<{{])|\s?\[\[?\w|\t\w{{1,30}}:)"
     r"|(?<=[\"'])(?:{names})(?=[\"']\s{{0,9}}[,}}])"
+    r"|(?<!\w)(?:{names})(?=[\"']\s{{0,9}}(?:\}}|,\s{{0,9}}[\"']\w{{1,40}}[\"']\s{{0,9}}:))"
 )
 #: These characters are frequent in prose.
 _PROSE = ".,:'"
 #: One of these stands beside the name of an action in a call.
 _BESIDE_ACTION = "([\t\"'"
-#: How text begins that goes on with the arguments of the call before it, which ended too early.
-_MORE_ARGUMENTS = re.compile(r'\s{0,20}[,}\]]?\s{0,20}"[^"\n]{1,60}"\s{0,20}:')
+#: How text begins that goes on with the arguments of the call before it, which ended too early, or ends them.
+_MORE_ARGUMENTS = re.compile(r'\s{0,20}[,}\]]?\s{0,20}"(?:[^"\n]{1,60}"\s{0,20}:|\s{0,9}[}\]])')
 #: No more places of one text than this are looked at.
 _MAX_PLACES = 200
 
@@ -52,7 +54,7 @@ def is_distinct_marker(written: str) -> bool:
 
 
 def goes_on_with_arguments(text: str) -> bool:
-    """Does the text behind a call begin with a key of an object?"""
+    """Does the text behind a call begin with a key of an object, or with what ends a string and its object?"""
     return _MORE_ARGUMENTS.match(text) is not None
 
 

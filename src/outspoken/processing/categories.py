@@ -29,7 +29,7 @@ class ErrorCategory(str, Enum):
 
 _SYNTAX = frozenset({*CODES, *MARKUP, *JSON_NOTES}) | frozenset({
     "broken-payload", "call-in-reasoning", "invalid-answer", "invalid-call", "invalid-list", "invalid-payload",
-    "joined-actions",
+    "fenced-call", "joined-actions",
     "left-out", "moved-actions", "odd-marker", "refused-text", "repeated-action", "repeated-argument",
     "unknown-key", "unread-markup", "unsound-response", "unwrapped-object", "wrapped-actions",
 })  # fmt: skip

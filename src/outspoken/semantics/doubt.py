@@ -14,7 +14,7 @@ from .said_signs import MADE
 Verdict = Literal["made", "said"]
 
 #: A line of a fence, which is no prose.
-_FENCE_LINE = re.compile(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
+FENCE_LINE = re.compile(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
 #: The place of a closing tag that does not come.
 _NONE = (-1, -1)
 #: The mark that ends a message is no longer.
@@ -40,6 +40,7 @@ class Doubt:
         closer: re.Pattern[str] | None = None,
         is_open_certain: bool = False,
         wants_prose: bool = False,
+        is_weak: bool = False,
         is_shared: bool = False,
         otherwise: Doubt | None = None,
     ) -> None:
@@ -53,11 +54,14 @@ class Doubt:
         #: what ends the region; the region counts without an end if `is_open_certain`, and with one only if prose
         #: follows if it `wants_prose`
         self._closer, self._is_open_certain, self._wants_prose = closer, is_open_certain, wants_prose
+        #: the call is repaired if it was made in spite of this doubt
+        self._is_weak = is_weak
         #: what is in doubt if this is not
         self._otherwise = otherwise
         self._searched = -1
-        #: the calls of the format end as its reasoning does
+        #: the calls of the format end as its reasoning does; where the mark stands that ends this one
         self._is_shared = is_shared
+        self._own_end: tuple[int, int] | None = None
         #: the segments before this offset decide nothing
         self.looked_to = 0
         self._verdict: Verdict | None = None
@@ -85,6 +89,14 @@ class Doubt:
         return self.region_end if self.code == "thought-call" and self.region_end != _NONE else None
 
     @property
+    def weakness(self) -> tuple[str, str] | None:
+        """The code and the words of what a call that was made lacks to be sound."""
+        if self.code == "thought-call" and self.closed_by is not None:
+            return "call-in-reasoning", "before the end of the reasoning"
+        doubt = self.decisive
+        return ("fenced-call", f"{doubt.where} at the end of the response") if doubt._is_weak else None
+
+    @property
     def decisive(self) -> Doubt:
         """The doubt that a verdict "said" is about: this one, or the other one if reasoning does not go on."""
         return self if self._otherwise is None or self.closed_by is not None else self._otherwise
@@ -105,17 +117,26 @@ class Doubt:
         assert self.region_end is not None
         behind = self.region_end[1]
         if self.code == "thought-call":
-            if self.region_end == _NONE:
-                return "made"  # another block of reasoning begins first
+            if self.region_end == _NONE:  # another block begins first
+                return "said" if self._is_called_off(call_end, after, read) else "made"
             return "said" if read(behind, end).strip() else "made" if final else None
         if not self._wants_prose:
             return "said"
         for segment in after:
             start, last = segment.span
             self.looked_to = start
-            if type(segment) is Text and last > behind and _FENCE_LINE.sub("", read(max(start, behind), last)).strip():
+            if type(segment) is Text and last > behind and FENCE_LINE.sub("", read(max(start, behind), last)).strip():
                 return "said"
         return "made" if final else None
+
+    def _is_called_off(self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str]) -> bool:
+        """Does an answer follow a call which is no message of its own, so that its end is that of the reasoning?"""
+        others = [segment for segment in after if segment.kind not in MADE]
+        if self._closer is None or self._own_end is None or not others or type(others[0]) is not Text:
+            return False
+        marks = [mark for mark in self._closer.finditer(read(self.text_start, call_end)) if mark["open"]]
+        self.region_end = self._own_end if len(marks) == 1 else _NONE
+        return len(marks) == 1
 
     def _decide_quote(
         self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
@@ -153,8 +174,10 @@ class Doubt:
         assert self._closer is not None
         if final:
             first = max(call_end - _LONGEST_END, 0)
-            tags = self._closer.finditer(read(first, end))
-            self._searched = max([call_end, *[first + tag.end() for tag in tags if tag.lastgroup != "open"][:1]])
+            tag = next((tag for tag in self._closer.finditer(read(first, end)) if tag.lastgroup != "open"), None)
+            if tag is not None:
+                self._own_end = (first + tag.start(), first + tag.end())
+            self._searched = max(call_end, first + (tag.end() if tag is not None else 0))
         return final
 
     def _taken_end(self, call_end: int, read: Callable[[int, int], str]) -> tuple[int, int] | None:
@@ -165,13 +188,18 @@ class Doubt:
         tags = [tag for tag in self._closer.finditer(text) if tag.end() == len(text) and tag.lastgroup != "open"]
         return (first + tags[0].start(), call_end) if tags else None
 
+    def _is_within_line(self, mark: re.Match[str]) -> bool:
+        """Does what would open another block stand in the words of a line, so that it opens none?"""
+        before = mark.string[mark.start() - 1 : mark.start()]
+        return mark.lastgroup == "open" and not self._is_shared and before in (" ", "\t")
+
     def _find_end(self, call_end: int, read: Callable[[int, int], str], end: int, *, final: bool) -> bool:
         """Look for what ends the region. A match that touches the end of the text may still change."""
         first = max(call_end, self._searched)
         start = max(first - LOOKBEHIND, 0)  # patterns look at what stands before a tag
         text = read(start, end)
         assert self._closer is not None
-        match = self._closer.search(text, first - start)
+        match = next((m for m in self._closer.finditer(text, first - start) if not self._is_within_line(m)), None)
         if match is None or (match.end() == len(text) and not final):
             self._searched = start + max(text.rfind("\n"), len(text) - LOOKBEHIND, first - start)
             return False

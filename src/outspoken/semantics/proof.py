@@ -146,12 +146,12 @@ def is_misquoted(edits: Iterable[Edit], arguments: Mapping[str, Any], names: Col
     for key, value in arguments.items():
         if value.__class__ is str and (_has_lone_quote(value) or _holds_key(value, names)):
             return key
-        if any(map(_JOINED.search, _texts_within(value))):
+        if any(map(_JOINED.search, texts_within(value))):
             return key
     return ""
 
 
-def _texts_within(value: Any) -> Iterator[str]:
+def texts_within(value: Any) -> Iterator[str]:
     """The strings and keys within a list or an object."""
     if isinstance(value, dict):
         yield from cast("dict[str, Any]", value)
@@ -159,7 +159,7 @@ def _texts_within(value: Any) -> Iterator[str]:
     for one in cast("Iterable[Any]", held) if isinstance(value, (dict, list)) else ():
         if isinstance(one, str):
             yield one
-        yield from _texts_within(one)
+        yield from texts_within(one)
 
 
 def _has_lone_quote(text: str) -> bool:

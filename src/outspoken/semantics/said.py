@@ -15,9 +15,9 @@ from typing import Any
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.replies import Reasoning, Text
 
-from .doubt import LOOKBEHIND, Doubt
-from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, open_quotes
-from .said_signs import MADE, THINK_SIGN, ThinkMarkers, may_be_quoted, opens_region
+from .doubt import FENCE_LINE, LOOKBEHIND, Doubt
+from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, SENTENCE, is_in_sentence, open_quotes
+from .said_signs import MADE, THINK_SIGN, ThinkMarkers, is_unmarked, may_be_quoted, opens_region
 
 #: What opens a region of text that is quoted: a fence of code, a comment, a tag.
 _REGION = lazy_pattern(
@@ -35,6 +35,10 @@ _LONGEST_FENCE = 200
 _ANNOUNCES = lazy_pattern(
     r"\b(?:example|format|syntax|looks? like|such as|would (?:be|look)|e\.g\.)[^\n]*:\s*\Z", re.IGNORECASE
 )
+#: What leads to a call: a fence, or no markup but brackets before a name or an object.
+_UNMARKED = lazy_pattern(r"\s*(?:(?:`{3,16}|~{3,16})[^\n`]*\n|[\[\s]*[\w{]\Z)")
+#: The tag that opens reasoning.
+_TAG = lazy_pattern(r"<([a-z_]{1,40})>\s*\Z", re.IGNORECASE)
 #: No closing tag of reasoning is longer, with the white space before it.
 _LONGEST_CLOSER = 200
 
@@ -58,8 +62,8 @@ class Surroundings:
     #: the last reasoning of them
     _thought: Reasoning | None = None
     _beside: tuple[Any, Doubt | None] = (None, None)
-    #: reasoning, up to where its closing tag was looked for, and where that ends; -1 if it was not found
-    _closer_of: tuple[Any, int, int] = (None, 0, -1)
+    #: reasoning, up to where its closing tag was looked for, where that ends, -1 if it was not found, and the tag
+    _closer_of: tuple[Any, int, int, str] = (None, 0, -1, "")
 
     def __init__(self, read: Callable[[int, int], str], thinks: ThinkMarkers | None, prompt_end: str = "") -> None:
         self._read, self._thinks, self._prompt_end = read, thinks, prompt_end
@@ -82,10 +86,12 @@ class Surroundings:
         """
         last = open if open is not None else self._last_of(segments, count)
         thought = last if isinstance(last, Reasoning) else self._thought
-        cut = thought if thought is not None and self._is_cut(thought, start) else None
+        ends = None if thought is None else self._end_of_cut(thought, start)
+        cut = thought if ends is not None else None
         stand = [*segments[max(count - 2, 0) : count], *([] if open is None else [open])]
         before, earlier = stand[-1] if stand else None, stand[-2] if len(stand) > 1 else None
-        is_clear = cut is None and self._is_clear(segments, count, start, last, open)
+        is_clear = cut is None and (thought is None or self._own_end(thought) is None)
+        is_clear = is_clear and self._is_clear(segments, count, start, last, open)
         if is_clear and self._end_of_opener(before, earlier, start) < 0:
             self._at = max(start, self._at)
             return None
@@ -95,13 +101,15 @@ class Surroundings:
             doubt = self._doubt_beside(last if isinstance(last, Text) else cut, start)
         if cut is None:
             begun = self._end_of_opener(before, earlier, start)
+            if begun < 0 and thought is not None and (ends := self._own_end(thought)) is not None:
+                begun = max(self._closer_of[2], 0 if before is None else before.span[1])
         else:  # behind a call that was refused, or text, the reasoning is another one
             begun = cut.span[0] if before is None or before is cut else before.span[1]
         if begun >= 0 and self._thinks is not None:
             thinks = self._thinks
             doubt = Doubt(
                 *("thought-call", "in reasoning", start),
-                closer=thinks.ends,
+                closer=thinks.ends if thinks.is_shared else ends or thinks.either,
                 is_shared=thinks.is_shared,
                 otherwise=doubt,
             )
@@ -119,7 +127,10 @@ class Surroundings:
             new = self._new(segments, count, open)
             if any(type(segment) is Text and THINK_SIGN in segment.text.lower() for segment in new):
                 return False
-        return not may_be_quoted(last.text.rstrip()) if type(last) is Text else self._read(0, 1) not in MARKS
+        if type(last) is not Text:
+            return self._read(0, 1) not in MARKS
+        text = last.text.rstrip()
+        return not (may_be_quoted(text) or is_unmarked(text, self._read(start, start + 1)))
 
     def _last_of(self, segments: Sequence[Any], count: int) -> Any:
         """The last one of the first segments that is no call. The last reasoning of them is kept, too."""
@@ -177,31 +188,45 @@ class Surroundings:
         if EXAMPLE.search(text.rstrip()[-LONGEST_QUOTE:]):
             return Doubt("quoted-call", "behind a line that announces an example", start)
         quotes = open_quotes(text)
+        if not quotes and is_in_sentence(text) and _UNMARKED.match(behind):
+            return Doubt("quoted-call", "in a sentence", start, quotes=(SENTENCE,))
         if not quotes:
             return None
         is_beside = quotes[-1] != "[" and text.rstrip().endswith(quotes[-1])
         return Doubt("quoted-call", "in quotation marks", start, quotes=quotes, is_open_certain=is_beside)
 
-    def _is_cut(self, reasoning: Reasoning, start: int) -> bool:
-        """Is reasoning not closed before an offset, so that a call has ended it?"""
-        if self._thinks is None or not self._thinks.is_closable(self._read, reasoning):
-            return False
-        known, searched, closed_at = self._closer_of
+    def _end_of_cut(self, reasoning: Reasoning, start: int) -> re.Pattern[str] | None:
+        """What finds the end of reasoning that is not closed before an offset, so that a call has ended it, or None."""
+        ends = None if self._thinks is None else self._thinks.end_of(self._read, reasoning)
+        if ends is None:
+            return None
+        known, searched, closed_at, tag = self._closer_of
         if known is not reasoning:
-            searched, closed_at = reasoning.span[1], -1
+            searched, closed_at, tag = reasoning.span[1], -1, ""
         if closed_at < 0 and searched < start:
-            if (closer := self._thinks.closer.search(self._read(searched, start))) is not None:
-                closed_at = searched + closer.end()
+            if (closer := _closer_in(ends, self._read(searched, start))) is not None:
+                closed_at, tag = searched + closer.end(), closer[0]
             searched = max(start - LOOKBEHIND, reasoning.span[1])
-        self._closer_of = (reasoning, searched, closed_at)
-        return not 0 <= closed_at <= start
+        self._closer_of = (reasoning, searched, closed_at, tag)
+        return None if 0 <= closed_at <= start else ends
+
+    def _own_end(self, reasoning: Reasoning) -> re.Pattern[str] | None:
+        """What finds the tag that closes reasoning, if another one closed it, as `</thinking>` does for `<think>`."""
+        known, _, _, tag = self._closer_of
+        start = reasoning.span[0]
+        opener = _TAG.search(self._read(start - _LONGEST_FENCE, start) if start > 0 else self._prompt_end)
+        if known is not reasoning or opener is None or not tag.strip().startswith("</"):
+            return None
+        own = f"</{opener[1]}>"
+        return None if tag.strip().lower() == own.lower() else re.compile(f"(?P<close>{own})", re.IGNORECASE)
 
     def may_be_cut(self, reasoning: Reasoning, end: int) -> bool:
         """May a call have ended reasoning, as its closing tag does not stand right behind it? More text may follow."""
-        if self._thinks is None or not self._thinks.is_closable(self._read, reasoning):
+        ends = None if self._thinks is None else self._thinks.end_of(self._read, reasoning)
+        if ends is None:
             return False
         behind = self._read(reasoning.span[1], min(end, reasoning.span[1] + _LONGEST_CLOSER))
-        closer = self._thinks.closer.search(behind)
+        closer = _closer_in(ends, behind)
         return closer is None or bool(behind[: closer.start()].strip())
 
     def _doubt_in(self, region: re.Match[str], last: Any, start: int, is_action: bool) -> Doubt | None:
@@ -214,6 +239,7 @@ class Surroundings:
         if is_habit and not (type(last) is Text and _ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
             return None
         if self._region_doubt is None:
+            is_led = isinstance(last, Text | Reasoning) and FENCE_LINE.sub("", last.text).strip() != ""
             name = region["tag"] or region["result"]
             where = "in a fence" if region["fence"] else "in a comment" if region["comment"] else f"in <{name}>"
             self._region_doubt = Doubt(
@@ -223,6 +249,7 @@ class Surroundings:
                 closer=_closer_of(region),
                 is_open_certain=bool(region["result"]),
                 wants_prose=bool(region["fence"]),
+                is_weak=bool(region["fence"]) and is_led,
             )
         return self._region_doubt
 
@@ -270,6 +297,11 @@ class Surroundings:
             at = max(match.end(), at + 1)
 
 
+def _closer_in(ends: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """What closes reasoning first in a text."""
+    return next((match for match in ends.finditer(text) if match["close"] is not None), None)
+
+
 @lru_cache(maxsize=64)
 def _closing_pattern(fence: str, name: str) -> re.Pattern[str]:
     if fence:
@@ -298,6 +330,6 @@ def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, 
         if doubt is None:
             continue
         verdict = doubt.decide(segment.span[1], segments[at + 1 :], read, len(raw), final=True)
-        if verdict == "said" or doubt.closed_by is not None:
+        if verdict == "said" or doubt.weakness is not None:
             return True
     return False

@@ -25,14 +25,15 @@ _LONGEST_OPENER, _LOOKAHEAD = 60, 1600
 class ThinkMarkers(NamedTuple):
     """What finds the tags of reasoning in text: `either` has the groups `open` and `close`.
 
-    `bare` finds what opens reasoning that nothing closes, such as a line `Thought:`; None if nothing does. `ends` has
-    the same groups, and finds what ends reasoning that goes on behind a call. `is_shared` says that it ends calls, too.
+    `bare` finds what opens reasoning that no tag closes, such as a line `Thought:`; None if nothing does. `ends` has
+    the same groups. If the marks that close reasoning are `shared` by calls, it finds what ends reasoning that goes on
+    behind a call; else, it finds the answer that closes bare reasoning, and results, behind which that is another one.
     """
 
     either: re.Pattern[str]
     closer: re.Pattern[str]
     bare: re.Pattern[str] | None
-    ends: re.Pattern[str]
+    ends: re.Pattern[str] | None
     is_shared: bool
 
     @classmethod
@@ -40,20 +41,24 @@ class ThinkMarkers(NamedTuple):
         """The markers with these patterns; None if nothing closes reasoning."""
         if not closer:
             return None
-        finds_bare = re.compile(bare) if bare else None
-        return cls(re.compile(either), re.compile(closer), finds_bare, re.compile(ends or either), bool(ends))
+        finds_bare, finds_ends = [re.compile(pattern) if pattern else None for pattern in (bare, ends)]
+        return cls(re.compile(either), re.compile(closer), finds_bare, finds_ends, bool(ends) and not bare)
 
-    def is_closable(self, read: Callable[[int, int], str], reasoning: Reasoning) -> bool:
-        """Does a tag close reasoning? None closes a string. `read` gives the text between two offsets."""
+    def end_of(self, read: Callable[[int, int], str], reasoning: Reasoning) -> re.Pattern[str] | None:
+        """What finds the end of reasoning, in the group `close`; None for a string, which nothing closes.
+
+        `read` gives the text between two offsets.
+        """
         start = reasoning.span[0]
         if read(start, start + 1) == '"' != reasoning.text[:1]:
-            return False
+            return None
         if self.bare is None:
-            return True
+            return self.either
         first = max(start - _LONGEST_OPENER, 0)
         text = read(first, start + _LOOKAHEAD)
         ends = [match.end() for match in self.bare.finditer(text, 0)]
-        return not any(end <= start - first and not text[end : start - first].strip() for end in ends)
+        is_bare = any(end <= start - first and not text[end : start - first].strip() for end in ends)
+        return self.ends if is_bare else self.either
 
 
 def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
@@ -74,7 +79,7 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
         if opens_region(before) or (THINK_SIGN in before and _shows_think(segments)):
             return True
         if last is not judged:
-            if may_be_quoted(last.text.rstrip()) if last.__class__ is Text else _is_cut(raw, last, start, thinks):
+            if _may_be_said_behind(last, raw, start, thinks):
                 return True
             judged = last
         at = end
@@ -84,6 +89,19 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
 def _shows_think(segments: Sequence[Any]) -> bool:
     """Does a text hold a sign of a tag of reasoning?"""
     return any(segment.__class__ is Text and THINK_SIGN in segment.text.lower() for segment in segments)
+
+
+def _may_be_said_behind(before: Any, raw: str, start: int, thinks: ThinkMarkers | None) -> bool:
+    """May the segment before a call quote it, or be reasoning that it has cut?"""
+    if before.__class__ is not Text:
+        return _is_cut(raw, before, start, thinks)
+    text = before.text.rstrip()
+    return may_be_quoted(text) or is_unmarked(text, raw[start])
+
+
+def is_unmarked(text: str, first: str) -> bool:
+    """May a call stand in a sentence, since a word is before it and its first character is no mark?"""
+    return text[-1:].isalpha() and (first in "{[" or first.isalnum())
 
 
 def _is_cut(raw: str, before: Any, start: int, thinks: ThinkMarkers | None) -> bool:
@@ -102,6 +120,8 @@ def opens_region(lower: str) -> bool:
 
 def may_be_quoted(text: str) -> bool:
     """May a text open a quotation at its end, or announce an example?"""
+    if text[-1:] == ">":
+        return True
     tail = text[-LONGEST_QUOTE:]
     if _QUOTE_SIGN.search(tail) and (OPENING.search(tail) or tail[-8:].lower() == "example:"):
         return True

@@ -24,7 +24,7 @@ class Settled(NamedTuple):
     diagnostics: list[PendingDiagnostic]
     #: the spans of the calls that became text, so that nothing else reports them
     quoted: list[tuple[int, int]]
-    #: the worst status of a call that ends reasoning
+    #: the worst status of a call that ends reasoning, or stands in a fence
     lowest: Status
     #: the spans of calls that are reasoning now and were refused, which says nothing of the response
     withdrawn: list[tuple[int, int]]
@@ -81,10 +81,10 @@ class _Settler:
         verdict = doubt.decide(segment.span[1], after, self._read, len(self._raw), final=True)
         if doubt.closed_by is not None:
             if verdict == "made":
-                return self._add_last_thought(segments, at, doubt.closed_by)
+                return self._add_last_thought(segments, at, doubt)
             return self._add_thought(segments, at, doubt.thought_start, doubt.closed_by)
         if verdict == "made":
-            self._keep(segment)
+            self._add_made(segment, doubt)
             return at + 1
         return self._add_quoted(segments, at, doubt)
 
@@ -137,14 +137,16 @@ class _Settler:
         self._surroundings.skip_to(closer[1])
         return at
 
-    def _add_last_thought(self, segments: list[Any], at: int, closer: tuple[int, int]) -> int:
+    def _add_last_thought(self, segments: list[Any], at: int, doubt: Doubt) -> int:
         """A call in reasoning behind which nothing follows was made: models of several vendors write so."""
+        assert doubt.closed_by is not None
+        end = doubt.closed_by[0]
         while at < len(segments):
             segment = segments[at]
             if segment.kind in MADE and segment.status in ("ok", "repaired"):
-                self._add_reasoned(segment)
+                self._add_made(segment, doubt)
             elif type(segment) is Text:
-                if text := self._raw[segment.span[0] : min(segment.span[1], closer[0])].strip():
+                if text := self._raw[segment.span[0] : min(segment.span[1], end)].strip():
                     start = self._raw.index(text, segment.span[0])
                     self.segments.append(_text(Reasoning, "reasoning", text, start))
             else:
@@ -152,14 +154,18 @@ class _Settler:
             at += 1
         return at
 
-    def _add_reasoned(self, call: Any) -> None:
+    def _add_made(self, call: Any, doubt: Doubt) -> None:
+        """Add a call that was made in spite of a doubt, which may leave it repaired."""
+        if (weakness := doubt.weakness) is None:
+            self._keep(call)
+            return
+        code, where = weakness
         if call.name in self._exact:
-            message = f"`{call.name}` runs only if its call is exact, and this one stands in reasoning"
+            message = f"`{call.name}` runs only if its call is exact, and this one stands {where}"
             self._report("needs-exact", message, call.span, "error", "called here")
         else:
-            message = f"the {_named(call)} stands before the end of the reasoning"
-            self._report("call-in-reasoning", message, call.span, "warning", "called here")
-        made = in_reasoning(call, self._exact)
+            self._report(code, f"the {_named(call)} stands {where}", call.span, "warning", "called here")
+        made = weakened(call, self._exact)
         self._keep(made)
         if STATUSES.index(made.status) > STATUSES.index(self.lowest):
             self.lowest = made.status
@@ -172,8 +178,8 @@ class _Settler:
                 self.segments.append(_text(Text, "text", body, segment.span[1] - len(body)))
 
 
-def in_reasoning(call: Any, exact: Collection[str]) -> Any:
-    """A call or action that stands in reasoning: repaired, or invalid if its tool needs an exact one."""
+def weakened(call: Any, exact: Collection[str]) -> Any:
+    """A call or action that something speaks against: repaired, or invalid if its tool needs an exact one."""
     status = "invalid" if call.name in exact else "repaired"
     if call.kind == "action":
         return call.model_copy(update={"status": status})

@@ -25,14 +25,24 @@ def think_markers(automaton: Automaton) -> ThinkMarkers | None:
     }
     close, open = _one_of(tables, closers), _one_of(tables, closable)
     either, bare, ends = _either(close, open), _one_of(tables, {*openers} - closable), ""
-    if shared:  # a message that is opened behind a call is another one
+    if bare and (answers := _openers_of(tables, "answer")):
+        ends = _either(_one_of(tables, answers), _one_of(tables, _openers_of(tables, "invented")))
+    if shared:  # a message that is opened behind a call is another one; marks that open no call come first
         steps = [step for step in automaton.top_level_markers if ("begin", "code") not in step.after]
-        ends = _either(close, _one_of(tables, {step.terminal.name for step in steps if not step.inserted} - {*shared}))
+        begins = {step.terminal.name: str(step.after) for step in steps if not step.inserted}
+        calls = {name for name, begun in begins.items() if "tool_call" in begun}
+        marks = [_one_of(tables, names) for names in (begins.keys() - calls - {*shared}, calls)]
+        ends = _either(close, "|".join(filter(None, marks)))
     return ThinkMarkers.of(either, close, bare, ends)
 
 
 def _one_of(tables: Tables, names: Iterable[str]) -> str:
     return "|".join([f"(?:{tables.terminals[name].regex})" for name in sorted(names)])
+
+
+def _openers_of(tables: Tables, kind: str) -> set[str]:
+    """The terminals that open nodes of a kind."""
+    return {name for _, name, to in _shifts(tables) if kind in tables.nodes[to].split() and name in tables.terminals}
 
 
 def _either(close: str, open: str) -> str:

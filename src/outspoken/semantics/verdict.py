@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.grammar import registry
 from outspoken.grammar.value_markup import closing_forms, has_terminal, opening_forms, value_ends
@@ -30,6 +30,7 @@ from .proof import (
     may_violate,
     objections,
     pads_number,
+    texts_within,
     unproven,
 )
 
@@ -147,19 +148,9 @@ def refusal_of_payload(state: ReplyState, node: OpenNode) -> Objection | None:
     edits, read = state.recorder.edits, state.source.slice
     if any(edit.code == "dropped-text" and read(edit.start - 9, edit.start).rstrip()[-1:].isdigit() for edit in edits):
         found.append(Objection("unproven", "a number is not written as one"))
-    if edits and any(map(_MEMBER.search, _texts_of(state.last_value))):
+    if edits and any(map(_MEMBER.search, texts_within([state.last_value]))):
         found.append(Objection("unproven", "a value seems to hold the next one"))
     return found[0] if found else None
-
-
-def _texts_of(value: Any) -> Iterator[str]:
-    """The strings of a JSON value, without its keys."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        held = cast("dict[str, Any] | list[Any]", value)
-        for one in held.values() if isinstance(held, dict) else held:
-            yield from _texts_of(one)
 
 
 def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> list[Objection]:
