@@ -5,21 +5,18 @@ Neither costs another entry of the list.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from outspoken.grammar.automaton import Automaton, Config
 from outspoken.recovery.lists import GAP, entry_end, list_place, read_gap
 from outspoken.recovery.path import RecoveryPath
 from outspoken.recovery.sync_points import sync_points
 from outspoken.results.edits import shown
-from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import OpenNode
 
-from .budget import RecoveryBudget
 from .damaged_segment import DamagedSegment
-from .policy import ParserPolicy
-from .state import ParserState
-from .text_buffer import TextBuffer
+
+if TYPE_CHECKING:
+    from .recovery_driver import RecoveryDriver
 
 #: So many characters behind the punctuation decide how it is read.
 _FOLLOWING = 40
@@ -29,22 +26,7 @@ _LONGEST_GAP = 1_000
 _WINDOW = 400
 
 
-class Driver(Protocol):
-    """What these functions use of a recovery driver."""
-
-    automaton: Automaton
-    builder: Builder
-    text: TextBuffer
-    state: ParserState
-    budget: RecoveryBudget
-    policy: ParserPolicy
-
-    def apply(self, path: RecoveryPath, damage: DamagedSegment, end: int, *, end_is_certain: bool) -> bool: ...
-
-    def resume(self, at: int, config: Config) -> None: ...
-
-
-def damaged_gap(recovery: Driver, at: int) -> DamagedSegment | None:
+def damaged_gap(recovery: RecoveryDriver, at: int) -> DamagedSegment | None:
     """The punctuation between two entries of a list, if the grammar refuses a part of it at an offset."""
     automaton, config = recovery.automaton, recovery.state.config
     place = list_place(automaton, config)
@@ -58,7 +40,7 @@ def damaged_gap(recovery: Driver, at: int) -> DamagedSegment | None:
     return DamagedSegment(start, config, None, at, True, sync_points(automaton, config), is_gap=True)
 
 
-def read_between(recovery: Driver, damage: DamagedSegment, *, final: bool) -> bool | None:
+def read_between(recovery: RecoveryDriver, damage: DamagedSegment, *, final: bool) -> bool | None:
     """Read the punctuation between two entries. False if more of it may come, None if it cannot be read."""
     text, builder = recovery.text, recovery.builder
     rest = text.slice(damage.start, min(damage.start + _LONGEST_GAP + _FOLLOWING, text.end))
@@ -81,7 +63,7 @@ def read_between(recovery: Driver, damage: DamagedSegment, *, final: bool) -> bo
     return recovery.apply(path, damage, damage.start + end, end_is_certain=True) or None
 
 
-def _reported(recovery: Driver, path: RecoveryPath) -> RecoveryPath:
+def _reported(recovery: RecoveryDriver, path: RecoveryPath) -> RecoveryPath:
     """A path without its repairs, which are reported as errors."""
     recorder = recovery.builder.recorder
     for edit in [edit for step in path.steps for edit in step.edits]:
@@ -92,13 +74,13 @@ def _reported(recovery: Driver, path: RecoveryPath) -> RecoveryPath:
     return RecoveryPath(steps, path.config, path.cost, path.cut)
 
 
-def is_later_entry(recovery: Driver, damage: DamagedSegment) -> bool:
+def is_later_entry(recovery: RecoveryDriver, damage: DamagedSegment) -> bool:
     """Is a damaged segment an entry of a list that has others before it?"""
     is_later = recovery.state.opener_at < recovery.builder.output.consumed
     return is_later and list_place(recovery.automaton, damage.outer) is not None
 
 
-def lose_entry(recovery: Driver, damage: DamagedSegment, end: int, *, cut: bool) -> bool:
+def lose_entry(recovery: RecoveryDriver, damage: DamagedSegment, end: int, *, cut: bool) -> bool:
     """Report an entry of a list that cannot be read, and go on behind it. Returns whether there is one."""
     automaton, builder, config = recovery.automaton, recovery.builder, recovery.state.config
     is_open = list_place(automaton, config) is None
@@ -133,7 +115,7 @@ def lose_entry(recovery: Driver, damage: DamagedSegment, end: int, *, cut: bool)
     return True
 
 
-def _says_call(recovery: Driver, node: OpenNode | None) -> bool:
+def _says_call(recovery: RecoveryDriver, node: OpenNode | None) -> bool:
     """Is the first entry of a list certainly a call or an action?"""
     if node is None:
         return False

@@ -120,6 +120,12 @@ class Config:
                     free.target.ends_reasoning = True
             return self._strict
 
+    @property
+    def steps(self) -> list[Transition]:
+        """All transitions of the strict grammar."""
+        free, embedded, markers = self.strict_transitions()
+        return [*([free] if free else []), *embedded, *markers]
+
     def _transitions(self) -> tuple[Transition | None, list[Transition], list[Transition]]:
         free: Transition | None = None
         embedded: list[Transition] = []
@@ -236,8 +242,7 @@ class Automaton:
         found, waiting = [self.start], [self.start]
         seen = {self.start}
         while waiting:
-            free, embedded, markers = waiting.pop().strict_transitions()
-            for step in (*([free] if free else []), *embedded, *markers):
+            for step in waiting.pop().steps:
                 if step.target not in seen:
                     seen.add(step.target)
                     found.append(step.target)

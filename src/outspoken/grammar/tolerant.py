@@ -10,7 +10,7 @@ priority, below zero; Lark takes the parse with the greatest sum. All terminals 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from textwrap import wrap
 from typing import NamedTuple
@@ -27,10 +27,8 @@ STRAY_TEXT, UNSURE_TEXT, STRAY_CHARACTER = "STRAY_TEXT", "UNSURE_TEXT", "STRAY_C
 CUT_MARKER, CUT_VALUE, SKIP = "CUT_MARKER", "CUT_VALUE", "_SKIP"
 #: The rule of a piece of text that is an item of a repetition.
 TEXT_ITEM = "text_item"
-#: What the names of the rules for a marker begin with that is damaged, or missing, or must not be missing.
-DAMAGED, MISSING, PRESENT = "damaged_", "missing_", "present_"
-#: What the names of the rules for another marker begin with that is intact, but may have been meant as this one.
-NEAR = "near_"
+#: What the names of the rules for a marker begin with that is missing, or must not be missing.
+MISSING, PRESENT = "missing_", "present_"
 #: The powers of two that the cost of a token is the sum of.
 COST_BITS = (1, 2, 4, 8, 16, 32)
 
@@ -41,23 +39,6 @@ _INTRODUCTION = """\
 // COST_1 to COST_32 stand before a token that is damaged or repaired. CUT_MARKER and CUT_VALUE end a text that is cut.
 """.splitlines()
 _GENERATED = re.compile(r"_+(.+)_(?:star|plus|opt)_\d+")
-
-
-class Costs(NamedTuple):
-    """What the productions cost."""
-
-    missing: int
-    near: int
-    stray: int
-    in_value: int
-    short_in_value: int
-    opener_as_text: int
-    marker_as_text: int
-    foreign: int
-    cut_value: int
-    stray_text: int
-    stray_text_unsure: int
-    stray_character: int
 
 
 class BnfRule(NamedTuple):
@@ -81,8 +62,11 @@ class TolerantGrammar(NamedTuple):
     may_be_missing: frozenset[str]
 
 
-def tolerant_grammar(tables: Tables, costs: Costs) -> TolerantGrammar:
-    """Derive the tolerant grammar of a format. Needs Lark for the rules of its grammar."""
+def tolerant_grammar(tables: Tables, costs: Mapping[str, int]) -> TolerantGrammar:
+    """Derive the tolerant grammar of a format. Needs Lark for the rules of its grammar.
+
+    `costs` are those of rules, or of all rules whose names begin so.
+    """
     return _Writer(_bnf_rules(tables), tables.terminals, costs).write()
 
 
@@ -101,7 +85,7 @@ def _bnf_rules(tables: Tables) -> list[BnfRule]:
 class _Writer:
     """Writes a tolerant grammar."""
 
-    def __init__(self, rules: Sequence[BnfRule], terminals: dict[str, Terminal], costs: Costs) -> None:
+    def __init__(self, rules: Sequence[BnfRule], terminals: dict[str, Terminal], costs: Mapping[str, int]) -> None:
         self._rules: dict[str, list[BnfRule]] = {}
         for rule in rules:
             self._rules.setdefault(rule.name, []).append(rule)
@@ -132,15 +116,14 @@ class _Writer:
         starts.append(f"_skips: {SKIP} | {SKIP} _skips")
         starts.append("_cut_off: _rest | (cut_marker | cut_value) _skips?")
         starts.append(f"cut_marker: {CUT_MARKER} | {SKIP} cut_marker")
-        starts.append(f"cut_value.-{self._costs.cut_value}: _cut_value")
+        starts.append(f"cut_value.-{self._costs['cut_value']}: _cut_value")
         starts.append(f"_cut_value: {CUT_VALUE} | {SKIP} _cut_value")
         if BROKEN in self._rules:
-            starts.append(f"{FOREIGN}.-{self._costs.foreign}: {self._names[BROKEN]} _rest?")
+            starts.append(f"{FOREIGN}.-{self._costs[FOREIGN]}: {self._names[BROKEN]} _rest?")
         self._lines[:0] = starts
         text = "\n".join([*_INTRODUCTION, "", *self._declared(), "", *self._lines, ""])
         names = {name: self._names[name] for name in self._terminals}
-        prefixes = ("", DAMAGED, PRESENT, NEAR)
-        readers = {p + reader: self._names[name] for name, reader in self._readers.items() for p in prefixes}
+        readers = {p + reader: self._names[name] for name, reader in self._readers.items() for p in ("", PRESENT)}
         return TolerantGrammar(text, names, readers, frozenset([names[name] for name in self._insertable]))
 
     def _line(self, line: str) -> None:
@@ -277,7 +260,7 @@ class _Writer:
         self._section("Markers: each may be damaged or missing, or stand behind what does not belong there")
         for name in terminals:
             if self._terminals[name].short not in FREE_TEXT | EMBEDDED_VALUES | TOKENS:
-                self._marker(name)
+                self._read(name)
         self._section("Names and ids")
         for name in terminals:
             if self._terminals[name].short in TOKENS:
@@ -286,7 +269,7 @@ class _Writer:
         self._section("Embedded values")
         for name in terminals:
             if self._terminals[name].short in EMBEDDED_VALUES:
-                self._value(name)
+                self._read(name)
         self._section("What the damage of a marker or the repair of a value costs; it stands before them")
         self._line("_cost: " + " | ".join([f"cost_{cost}" for cost in COST_BITS]))
         for cost in COST_BITS:
@@ -294,42 +277,32 @@ class _Writer:
         self._free_text([name for name in terminals if self._terminals[name].short in FREE_TEXT])
         self._section("What belongs nowhere: a marker, or some words")
         kinds = (
-            ("stray_text", STRAY_TEXT, self._costs.stray_text),
-            ("stray_text_unsure", UNSURE_TEXT, self._costs.stray_text_unsure),
-            ("stray_character", STRAY_CHARACTER, self._costs.stray_character),
+            ("stray_text", STRAY_TEXT),
+            ("stray_text_unsure", UNSURE_TEXT),
+            ("stray_character", STRAY_CHARACTER),
         )
-        self._line(f"_stray: stray_marker | {' | '.join([rule for rule, _, _ in kinds])} | {SKIP} _stray")
-        self._line(f"stray_marker.-{self._costs.stray}: _marker | _opener")
-        for rule, token, cost in kinds:
-            self._line(f"{rule}.-{cost}: _{rule}")
+        self._line(f"_stray: stray_marker | {' | '.join([rule for rule, _ in kinds])} | {SKIP} _stray")
+        self._line(f"stray_marker.-{self._costs['stray_marker']}: _marker | _opener")
+        for rule, token in kinds:
+            self._line(f"{rule}.-{self._costs[rule]}: _{rule}")
             self._line(f"_{rule}: {token} | _cost _{rule}")
 
-    def _marker(self, name: str) -> None:
+    def _read(self, name: str) -> None:
+        """Write how a marker or a value is read, which may stand behind what belongs nowhere."""
         token, reader = self._names[name], self._readers[name]
-        damaged, missing, near = f"{DAMAGED}{reader}", f"{MISSING}{reader}", f"{NEAR}{reader}"
         if name in self._insertable:
+            missing = f"{MISSING}{reader}"
             self._line(f"{reader}: _{reader} | _stray _{reader} | {missing} | _stray {missing}")
             self._line(f"{PRESENT}{reader}: _{reader} | _stray _{reader}")
-            self._line(f"{missing}.-{self._costs.missing}: {missing.upper()}")
+            self._line(f"{missing}.-{self._costs[MISSING]}: {missing.upper()}")
         else:
             self._line(f"{reader}: _{reader} | _stray _{reader}")
-        self._line(f"_{reader}: {token} | {damaged} | {SKIP} _{reader}")
-        if self._is_long(name):
-            self._line(f"{damaged}: _cost {token} | _cost {damaged} | {near}")
-            self._line(f"{near}.-{self._costs.near}: {near.upper()}")
-        else:
-            self._line(f"{damaged}: _cost {token} | _cost {damaged}")
+        self._line(f"_{reader}: {token} | _cost _{reader} | {SKIP} _{reader}")
 
     def _is_long(self, name: str) -> bool:
         return len(self._terminals[name].canonical.strip()) > 3
 
-    def _value(self, name: str) -> None:
-        token, reader = self._names[name], self._readers[name]
-        self._line(f"{reader}: _{reader} | _stray _{reader}")
-        self._line(f"_{reader}: {token} | _cost _{reader} | {SKIP} _{reader}")
-
     def _free_text(self, terminals: Sequence[str]) -> None:
-        costs = self._costs
         self._section("Free text: runs between markers, and markers that are text")
         if any(self._terminals[name].short == "TEXT" for name in terminals):
             self._line(f"{TEXT_ITEM}: _text_piece")
@@ -338,11 +311,10 @@ class _Writer:
             self._line(f"{self._readers[name]}: {piece}*")
         self._line("_text_piece: _run | opener_as_text | marker_as_text | short_in_value")
         self._line("_value_piece: _run | marker_in_value | short_in_value")
-        self._line(f"short_in_value.-{costs.short_in_value}: {SHORT}")
         self._line(f"_run: {RUN_END} | {RUN} _run")
-        self._line(f"marker_in_value.-{costs.in_value}: _marker | _opener")
-        self._line(f"opener_as_text.-{costs.opener_as_text}: _opener")
-        self._line(f"marker_as_text.-{costs.marker_as_text}: _marker")
+        pieces = {"short_in_value": SHORT, "marker_in_value": "_marker | _opener"}
+        for rule, body in {**pieces, "opener_as_text": "_opener", "marker_as_text": "_marker"}.items():
+            self._line(f"{rule}.-{self._costs[rule]}: {body}")
         self._line(f"_marker: {MARKER} | {RUN} _marker")
         self._line(f"_opener: {OPENER} | {RUN} _opener")
 

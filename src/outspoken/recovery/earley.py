@@ -14,7 +14,7 @@ from lark import Lark, Token, Tree, UnexpectedInput
 
 from outspoken.grammar import registry, tolerant
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.grammar.tolerant import Costs, TolerantGrammar, tolerant_grammar
+from outspoken.grammar.tolerant import TolerantGrammar, tolerant_grammar
 from outspoken.grammar.vocabulary import FREE_TEXT
 from outspoken.results.edits import Edit
 from outspoken.semantics.steps import Step as RecoveryStep
@@ -26,7 +26,7 @@ from .marker_lexer import is_closed, marker_lexer
 from .path import BLANK, Node, RecoveryPath, Region, steps_to
 from .search import marked_foreign, may_be_foreign
 from .tolerant_lexer import rows_of
-from .tolerant_tokens import Kinds, Lexeme, transitions
+from .tolerant_tokens import Kinds, Lexeme
 
 #: A region with more markers, or more tokens, is not read. In a hundred tokens, half are what may be missing.
 MAX_MARKERS, MAX_TOKENS = 48, 120
@@ -35,7 +35,7 @@ MAX_MARKERS, MAX_TOKENS = 48, 120
 class Reading(NamedTuple):
     """A terminal of a reading: its name in the tolerant grammar, its token, and how it is read.
 
-    `use` is "", "near", "missing", "stray", "text" or "cut". The name of what is stray is the edit's code.
+    `use` is "", "missing", "stray", "text" or "cut". The name of what is stray is the edit's code.
     """
 
     name: str
@@ -51,21 +51,7 @@ def grammar_text(name: str) -> str:
 @lru_cache(maxsize=256)
 def grammar_of(automaton: Automaton) -> TolerantGrammar:
     """The tolerant grammar of a format."""
-    known = Costs(
-        missing=costs.MISSING_MARKER,
-        near=costs.DAMAGED_MARKER + costs.INTACT_OTHER,
-        stray=costs.STRAY_MARKER,
-        in_value=costs.MARKER_IN_VALUE,
-        short_in_value=costs.MARKER_IN_STRING,
-        opener_as_text=costs.OPENER_AS_TEXT,
-        marker_as_text=costs.MARKER_AS_TEXT,
-        foreign=costs.FOREIGN_NOTATION,
-        cut_value=costs.CUT_VALUE,
-        stray_text=costs.STRAY_TEXT,
-        stray_text_unsure=costs.STRAY_TEXT_UNSURE,
-        stray_character=costs.STRAY_CHARACTER,
-    )
-    return tolerant_grammar(automaton.tables, known)
+    return tolerant_grammar(automaton.tables, _COSTS)
 
 
 @lru_cache(maxsize=64)
@@ -146,7 +132,9 @@ def cost_of(tree: Tree[Token]) -> int:
     return sum(_cost_of_rule(str(subtree.data)) for subtree in tree.iter_subtrees_topdown())
 
 
+#: What the rules of a tolerant grammar cost, or all of those whose names begin so.
 _COSTS = {
+    tolerant.MISSING: costs.MISSING_MARKER,
     "stray_marker": costs.STRAY_MARKER,
     "stray_text": costs.STRAY_TEXT,
     "stray_text_unsure": costs.STRAY_TEXT_UNSURE,
@@ -156,17 +144,15 @@ _COSTS = {
     "opener_as_text": costs.OPENER_AS_TEXT,
     "marker_as_text": costs.MARKER_AS_TEXT,
     "cut_value": costs.CUT_VALUE,
-    "foreign": costs.FOREIGN_NOTATION,
+    tolerant.FOREIGN: costs.FOREIGN_NOTATION,
 }
 
 
 def _cost_of_rule(rule: str) -> int:
-    if rule.startswith(tolerant.MISSING):
-        return costs.MISSING_MARKER
-    if rule.startswith(tolerant.NEAR):
-        return costs.DAMAGED_MARKER + costs.INTACT_OTHER
     kind, _, number = rule.rpartition("_")
-    return int(number) if kind == "cost" and number.isdigit() else _COSTS.get(rule, 0)
+    if kind == "cost" and number.isdigit():
+        return int(number)
+    return _COSTS.get(tolerant.MISSING if rule.startswith(tolerant.MISSING) else rule, 0)
 
 
 def _readings(tree: Tree[Token], row: list[Lexeme], grammar: TolerantGrammar) -> Iterator[Reading]:
@@ -189,7 +175,7 @@ def _readings(tree: Tree[Token], row: list[Lexeme], grammar: TolerantGrammar) ->
         elif rule in ("cut_marker", "cut_value"):
             yield Reading("", row[child.start_pos or 0], "cut")
         elif not rule.startswith("cost_"):
-            yield Reading(name, row[child.start_pos or 0], "near" if rule.startswith(tolerant.NEAR) else "")
+            yield Reading(name, row[child.start_pos or 0])
 
 
 @lru_cache(maxsize=512)
@@ -204,7 +190,7 @@ def _prefix(automaton: Automaton, outer: Config) -> tuple[Lexeme, ...]:
         if config is outer:
             before = outer
             break
-        for step in transitions(config):
+        for step in config.steps:
             stack = step.target.stack
             if before is None and len(stack) > size and stack[:size] == outer.stack:
                 before = config  # what was read before may still have to be reduced
@@ -215,7 +201,7 @@ def _prefix(automaton: Automaton, outer: Config) -> tuple[Lexeme, ...]:
     for step in paths[before] if before is not None else ():
         is_free = step.terminal.short in FREE_TEXT
         kind = Kinds([tolerant.RUN_END if is_free else names[step.terminal.name]])
-        found.append(Lexeme(kind, 0, 0, {}, {}))
+        found.append(Lexeme(kind, 0, 0, {}))
     return tuple(found)
 
 
@@ -280,8 +266,7 @@ class _Walk:
             edge = self._finder.inserted(transition, self._pos)
             self._add(edge.steps[0], edge.target)
             return True
-        step = token.near[name] if use == "near" else token.steps[name]
-        self._add(step._replace(transition=transition), transition.target)
+        self._add(token.steps[name]._replace(transition=transition), transition.target)
         return True
 
     def _add(self, step: RecoveryStep, config: Config) -> None:
@@ -305,8 +290,7 @@ class _Walk:
     def _start(self, reading: Reading) -> int:
         token = reading.token
         assert token is not None
-        steps = token.near if reading.use == "near" else token.steps
-        return steps[reading.name].start if reading.name in steps else token.start
+        return token.steps[reading.name].start if reading.name in token.steps else token.start
 
     def _name(self, transition: Transition) -> str:
         return self._names[transition.terminal.name]

@@ -63,13 +63,9 @@ def _comma(config: Config) -> Transition | None:
     return next((t for t in config.markers if t.terminal.canonical.strip() == "," and not t.inserted), None)
 
 
-def _transitions(config: Config) -> list[Transition]:
-    return [*config.embedded, *[t for t in config.markers if not t.inserted]]
-
-
 def _begins_entry(config: Config) -> bool:
     """Does a call or an action begin here?"""
-    return config.free is None and any(entry_kinds(step) for step in _transitions(config))
+    return config.free is None and any(entry_kinds(step) for step in config.steps)
 
 
 def entry_kinds(step: Transition) -> str:
@@ -84,7 +80,7 @@ def _end_of_entry(config: Config) -> Config | None:
     """The configuration behind an entry that begins in a configuration."""
     queue, seen = [config], {config.stack}
     for at in queue:
-        for step in _transitions(at):
+        for step in at.steps:
             ends = any(name == "end" and kind in CALLS for name, kind in step.after)
             if ends and len(step.target.stack) <= len(config.stack) + 1:
                 return step.target

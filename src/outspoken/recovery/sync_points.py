@@ -97,7 +97,7 @@ def _inner_points(automaton: Automaton, outer: Config, *, only_calls: bool = Fal
             points[step.terminal.regex] = SyncPoint(step.terminal, outer, False)
     queue, seen = [outer], {outer.stack}
     for config in queue:
-        for step in [t for t in _transitions(config) if not t.inserted and not _begins_code(t)]:
+        for step in [t for t in config.steps if not _begins_code(t)]:
             target = step.target
             # what ends deeper inside is another call, of something that was not opened
             ends_call = ("end", "tool_call") in step.after and len(target.stack) <= len(outer.stack) + 1
@@ -113,7 +113,3 @@ def _inner_points(automaton: Automaton, outer: Config, *, only_calls: bool = Fal
 def _begins_code(step: Transition) -> bool:
     """Does a code sample begin, whose fence is no end of a call?"""
     return any(name == "begin" and "code" in kinds.split() for name, kinds in step.after)
-
-
-def _transitions(config: Config) -> list[Transition]:
-    return [*([config.free] if config.free else []), *config.embedded, *config.markers]

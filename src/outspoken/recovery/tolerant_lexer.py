@@ -17,7 +17,7 @@ from . import costs
 from .edges import EdgeFinder
 from .marker_lexer import PUNCTUATION_LENGTH, marker_forms, marker_lexer
 from .path import BLANK, Edge, Node, Region, name_after
-from .tolerant_tokens import Kinds, Lexeme, behind, places, transitions
+from .tolerant_tokens import Kinds, Lexeme, behind, places
 from .values import ValueReader, opens_json
 
 #: How many rows of tokens are tried.
@@ -123,7 +123,7 @@ class _Row:
         if at == self._end or any(pos <= t.start <= at for t in self._region.tokens):
             self._end_run()
         kinds = Kinds([*[f"{tolerant.MISSING.upper()}{name}" for name in found], tolerant.SKIP, tolerant.RUN])
-        self._row += [Lexeme(kinds, pos, pos, {}, {})] * min(len(found), _MAX_MISSING if at == self._end else 2)
+        self._row += [Lexeme(kinds, pos, pos, {})] * min(len(found), _MAX_MISSING if at == self._end else 2)
 
     def _missing(self, at: int) -> set[str]:
         """The markers that may be missing at a place."""
@@ -173,19 +173,18 @@ class _Row:
             ways = [way for way in ways if not way[0]]
         cost, stop = ways[self._choose(len(ways))]
         steps = by_cost[cost, stop]
-        near = by_cost.get((costs.DAMAGED_MARKER + costs.INTACT_OTHER, stop), {}) if not cost else {}
         kind = tolerant.MARKER if self._openers.isdisjoint(steps) else tolerant.OPENER
         stop = max([step.end for step in steps.values()])
         self._costs(cost, start)
-        self._add([kind], start, stop, steps, near)
-        self._configs = self._configs_behind([*steps, *near])
+        self._add([kind], start, stop, steps)
+        self._configs = self._configs_behind(steps)
         return stop
 
     def _readings(self, automaton: Automaton, starts: set[int]) -> Iterator[tuple[str, RecoveryStep, int, int]]:
         """The markers that may stand at one of some offsets: name, step, cost and end."""
         seen: set[str] = set()
         for place in places(automaton):
-            for transition in transitions(place.config):
+            for transition in place.config.steps:
                 name = transition.terminal.name
                 if name in seen or not transition.terminal.short.startswith("_"):
                     continue
@@ -379,7 +378,7 @@ class _Row:
         starts = [t.start for t in self._region.tokens if step.start <= t.start < step.end]
         kinds = [tolerant.OPENER if self._finder.is_opener(at) else tolerant.MARKER for at in starts]
         for kind in kinds[1:_MAX_MARKERS]:
-            self._row.append(Lexeme(Kinds([kind, tolerant.SKIP]), step.start, step.start, {}, {}))
+            self._row.append(Lexeme(Kinds([kind, tolerant.SKIP]), step.start, step.start, {}))
         return kinds[0] if kinds else tolerant.RUN
 
     def _value_edges(self, at: int, config: Config) -> list[Edge]:
@@ -388,27 +387,17 @@ class _Row:
 
     # tokens
 
-    def _add(
-        self,
-        kinds: list[str],
-        start: int,
-        end: int,
-        steps: dict[str, RecoveryStep],
-        near: dict[str, RecoveryStep] | None = None,
-    ) -> None:
+    def _add(self, kinds: list[str], start: int, end: int, steps: dict[str, RecoveryStep]) -> None:
         # a marker with a mistake is the marker, whose name its own begins with
-        known, others = (
-            {self._names[name.rstrip("~")]: step for name, step in found.items()} for found in (steps, near or {})
-        )
-        names = [*kinds, *known, *[f"{tolerant.NEAR.upper()}{name}" for name in others]]
-        self._row.append(Lexeme(Kinds(names), start, end, known, others))
+        known = {self._names[name.rstrip("~")]: step for name, step in steps.items()}
+        self._row.append(Lexeme(Kinds([*kinds, *known]), start, end, known))
         self._last = tuple(known.values())[:1]
 
     def _costs(self, cost: int, at: int) -> None:
         """Add tokens for what the next token costs."""
         for bit in tolerant.COST_BITS:
             if cost & bit:
-                self._row.append(Lexeme(Kinds([f"COST_{bit}", tolerant.RUN]), at, at, {}, {}))
+                self._row.append(Lexeme(Kinds([f"COST_{bit}", tolerant.RUN]), at, at, {}))
 
     def _end_run(self) -> None:
         """The last token ends a run."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.grammar.automaton import Automaton, Config
 from outspoken.semantics.steps import Step as RecoveryStep
 
 _BAR = "|"
@@ -40,16 +40,12 @@ class Kinds(str):
 
 
 class Lexeme(NamedTuple):
-    """A token of a damaged region: where it stands, and the steps that read it, by the names of terminals.
-
-    `near` are those that read an intact marker as a near miss of another one.
-    """
+    """A token of a damaged region: where it stands, and the steps that read it, by the names of terminals."""
 
     kinds: Kinds
     start: int
     end: int
     steps: dict[str, RecoveryStep]
-    near: dict[str, RecoveryStep]
 
 
 class Place(NamedTuple):
@@ -64,15 +60,9 @@ def places(automaton: Automaton) -> tuple[Place, ...]:
     """One configuration for each set of terminals that configurations accept."""
     found: dict[frozenset[str], Place] = {}
     for config in automaton.configs:
-        accepts = frozenset([t.terminal.name for t in transitions(config)])
+        accepts = frozenset([t.terminal.name for t in config.steps])
         found.setdefault(accepts, Place(config, accepts))
     return tuple(found.values())
-
-
-def transitions(config: Config) -> list[Transition]:
-    """The transitions of a configuration, without those that insert a marker."""
-    markers = [t for t in config.markers if not t.inserted]
-    return [*([config.free] if config.free else []), *config.embedded, *markers]
 
 
 @lru_cache(maxsize=256)
@@ -80,7 +70,7 @@ def behind(automaton: Automaton) -> dict[str, tuple[Config, ...]]:
     """The configurations behind each terminal, one of each kind."""
     found: dict[str, dict[frozenset[str], Config]] = {}
     for place in places(automaton):
-        for step in transitions(place.config):
-            accepts = frozenset([t.terminal.name for t in transitions(step.target)])
+        for step in place.config.steps:
+            accepts = frozenset([t.terminal.name for t in step.target.steps])
             found.setdefault(step.terminal.name, {}).setdefault(accepts, step.target)
     return {name: tuple(configs.values()) for name, configs in found.items()}

@@ -63,11 +63,15 @@ def think_terminals(tables: Tables) -> tuple[list[str], list[str]]:
 
 def _behind_thoughts(tables: Tables) -> set[int]:
     """The states in which reasoning was read."""
-    shifts, thoughts = _shifts(tables), _thoughts(tables)
-    behind = {to for _, name, to in shifts if name in thoughts}
-    while more := {to for at, name, to in shifts if at in behind and name not in tables.terminals} - behind:
-        behind |= more  # reasoning within reasoning was read
-    return behind
+    thoughts = _thoughts(tables)
+    return _with_reductions(tables, {to for _, name, to in _shifts(tables) if name in thoughts})
+
+
+def _with_reductions(tables: Tables, states: set[int]) -> set[int]:
+    """Some states, and those that follow them by reductions: reasoning within reasoning was read."""
+    while more := {to for at, name, to in _shifts(tables) if at in states and name not in tables.terminals} - states:
+        states |= more
+    return states
 
 
 def _tags_behind(tables: Tables) -> set[str]:
@@ -88,12 +92,6 @@ def _thoughts(tables: Tables) -> set[str]:
 
 def _is_closed(tables: Tables, start: int, thoughts: set[str], closers: set[str]) -> bool:
     """May a closing tag follow the reasoning that begins in a state?"""
-    behind = {tables.states[start][name] for name in thoughts & tables.states[start].keys()}
-    while (
-        more := {
-            to for at in behind for name, to in tables.states[at].items() if to >= 0 and name not in tables.terminals
-        }
-        - behind
-    ):
-        behind |= more
+    shifts = tables.states[start]
+    behind = _with_reductions(tables, {shifts[name] for name in thoughts & shifts.keys()})
     return any(not closers.isdisjoint(tables.states[at]) for at in behind)
