@@ -8,6 +8,8 @@ MISSING_MARKER, DAMAGED_MARKER, STRAY_MARKER = 3, 2, 3
 DOUBLED_UNIT = 2
 #: A near miss of a marker is another marker, which is intact.
 INTACT_OTHER = 6
+#: A near miss of a marker stands where the grammar has it only between other text.
+OUT_OF_CONTEXT = 1
 #: A bracket opens something that does not begin as the grammar says.
 OTHER_BRACKET = 3
 #: A marker is part of a JSON string, or of a value without quotes.

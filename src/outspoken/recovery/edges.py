@@ -14,6 +14,8 @@ from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, leading_space, m
 from .path import BLANK, SIGNIFICANT, Edge, Node, RecoveryStep, Region, name_after
 from .values import ValueReader, opens_json
 
+#: How much of the text before a marker may decide whether it stands there; eight times as much may behind it.
+_CONTEXT = 50
 #: How many closing markers that are punctuation a value may run over.
 _MAX_SHORT_ENDS = 6
 #: How a value begins that is no name.
@@ -112,7 +114,7 @@ class EdgeFinder:
                 cost, edits = costs.MISSING_MARKER, (_edit(pos, pos, marker.inserted, "missing-marker"),)
             found = [Edge(cost, end, target, (RecoveryStep(marker, pos, end, match[0], edits=edits),))]
             near = self._region.near.get(pos)
-            return found if near is None or marker.inserted else found + self._near(marker, pos, near, end - pos)
+            return found if near is None or marker.inserted else found + self._near(marker, pos, pos, near, end - pos)
         found: list[Edge] = []
         if marker.inserted or not self._may_edit:
             return found
@@ -129,17 +131,24 @@ class EdgeFinder:
                 extra += costs.OTHER_BRACKET
             found.append(Edge(extra, end, target, (RecoveryStep(marker, pos, end, written),)))
         near = self._region.near.get(pos + lead)
-        return found + self._near(marker, pos, near, len(written)) if near is not None else found
+        return found + self._near(marker, pos, pos + lead, near, len(written)) if near is not None else found
 
     def _near(
-        self, marker: Transition, pos: int, near: dict[str, tuple[tuple[int, int], ...]], length: int
+        self, marker: Transition, pos: int, start: int, near: dict[str, tuple[tuple[int, int], ...]], length: int
     ) -> list[Edge]:
-        """The near misses of those spellings of a marker that are longer than `length`."""
+        """The near misses from `start` on of those spellings of a marker that are longer than `length`.
+
+        They cost more if the marker is not what the grammar has between what stands beside it.
+        """
         forms, found = marker_forms(marker), list[Edge]()
         is_begun = forms.match(self._text, pos) is not None
         for written in forms.spellings:
             for end, cost in near.get(written, ()) if len(written) > length else ():
                 extra = forms.extra + (costs.INTACT_OTHER if not is_begun and self._starts_intact(pos, end) else 0)
+                before, behind = self._text[max(start - _CONTEXT, 0) : start], self._text[end : end + 8 * _CONTEXT]
+                at = len(before) - (start - pos)
+                if not any(forms.regex.match(before + written + behind, n) for n in {at, len(before)}):
+                    extra += costs.OUT_OF_CONTEXT
                 edits = (_edit(pos, end, marker.terminal.canonical or written, "damaged-marker"),)
                 step = RecoveryStep(marker, pos, end, written, edits=edits)
                 found.append(Edge(cost + extra, end, marker.target, (step,)))
