@@ -170,7 +170,10 @@ class RecoveryDriver:
     def _end_segment(self, damage: DamagedSegment, config: Config, end: int, *, cut: bool) -> bool:
         """A damaged segment ends at an offset: recover it; if that fails, report it as lost, or as text."""
         end_is_certain = not cut or self.state.end_is_proven
-        if self.budget.allows(damage.refused_at) and self.recover(damage, end, end_is_certain=end_is_certain):
+        if self.budget.allows(damage.refused_at) and (
+            self.recover(damage, end, end_is_certain=end_is_certain)
+            or (not end_is_certain and self._recover_answer(damage, end))
+        ):
             return True
         if lose_entry(self, damage, end, cut=cut):
             return True
@@ -179,6 +182,14 @@ class RecoveryDriver:
                 damage, damage.refused_at, None if end_is_certain else end
             )
         return self.give_up(damage, config, end, cut=cut)
+
+    def _recover_answer(self, damage: DamagedSegment, end: int) -> bool:
+        """Recover an answer to the user that ends with the text and its own closing bracket: nothing runs on it."""
+        call = damage.call
+        if call is None or not self.builder.answers.is_answer(call):
+            return False
+        is_closed = self.text.slice(damage.refused_at, end).rstrip().endswith(("}", "]"))
+        return is_closed and self.recover(damage, end, end_is_certain=True, may_guess=False)
 
     def _lose_action(self, damage: DamagedSegment, config: Config, at: int, *, cut: bool) -> bool:
         """Report an action that cannot be read although an argument of it has begun; continue behind its line.
@@ -272,8 +283,11 @@ class RecoveryDriver:
 
     # its recovery
 
-    def recover(self, damage: DamagedSegment, end: int, *, end_is_certain: bool) -> bool:
-        """Read a damaged segment that ends at an offset as what it most likely means. Returns whether that worked."""
+    def recover(self, damage: DamagedSegment, end: int, *, end_is_certain: bool, may_guess: bool = True) -> bool:
+        """Read a damaged segment that ends at an offset as what it most likely means. Returns whether that worked.
+
+        Without `may_guess`, nothing of a value may be guessed, and no closing marker be missing.
+        """
         if not self.policy.may_recover(self):
             return False
         builder, budget = self.builder, self.budget
@@ -296,12 +310,12 @@ class RecoveryDriver:
         path = recover(region)
         budget.nodes = region.nodes
         if path is not None:
-            if not _says_something(path):
-                return False  # it is text
+            if not _says_something(path) or not (may_guess or _is_certain(path)):
+                return False  # it is text, or cut
             accepted = self.apply(path, damage, end, end_is_certain=end_is_certain)
             if accepted or not self._is_ambiguous:
                 return accepted
-        return self._read_with_lark(region, damage, end)
+        return may_guess and self._read_with_lark(region, damage, end)
 
     def _read_with_lark(self, region: Region, damage: DamagedSegment, end: int) -> bool:
         """Read with Lark's Earley parser what the search did not find, or could read in two ways."""
@@ -395,6 +409,12 @@ class RecoveryDriver:
 def _guesses(path: RecoveryPath) -> bool:
     """Is a value of a path guessed, or its end?"""
     return any(edit.code in _GUESSES for step in path.steps for edit in step.edits)
+
+
+def _is_certain(path: RecoveryPath) -> bool:
+    """Is no value of a path guessed, and no marker of it missing?"""
+    is_missing = any(edit.code == "missing-marker" for step in path.steps for edit in step.edits)
+    return not (is_missing or path.cut or _guesses(path))
 
 
 def _says_something(path: RecoveryPath) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES
 from outspoken.json.schema import is_object
 from outspoken.notations.interface import notation_of
 from outspoken.notations.tools import may_have
@@ -16,6 +17,8 @@ from .values import ValueReader, opens_json
 
 #: How much of the text before a marker may decide whether it stands there; eight times as much may behind it.
 _CONTEXT = 50
+#: As much punctuation alone is left over from markup rather than text.
+_LONGEST_SCRAP = 3
 #: How many closing markers that are punctuation a value may run over.
 _MAX_SHORT_ENDS = 6
 #: How a value begins that is no name.
@@ -74,7 +77,11 @@ class EdgeFinder:
             found += self._values.embedded(at, config, node.name)
             found += self._values.json(at, config, node.name) if self._has_json else []
             if (at or not self._region.announced) and not node.is_after_drop:
-                found += [*self.doubled(at, config, node), *self.dropped(at, config)]
+                dropped = self.doubled(at, config, node)
+                dropped += self.dropped(at, config) if not self._continues_string(at, node) else []
+                if _is_tool_name(node):  # words behind the name may be the arguments, of a notation that is not known
+                    dropped = [edge for edge in dropped if not self._ends_call(edge)]
+                found += dropped
         return [self.with_evidence(edge, node.name) for edge in found]
 
     def with_evidence(self, edge: Edge, name: str) -> Edge:
@@ -325,6 +332,21 @@ class EdgeFinder:
             if piece and SIGNIFICANT.isdisjoint(piece)
         ]
 
+    def _continues_string(self, at: int, node: Node) -> bool:
+        """Does a word stand right behind the closing quote of a value, so that it may be a part of the value?"""
+        transition = node.steps[-1].transition if node.steps else None
+        is_value = transition is not None and transition.terminal.short in EMBEDDED_VALUES
+        return is_value and self._text[at].isalnum() and self._text[at - 1] in "\"'"
+
+    def _ends_call(self, edge: Edge) -> bool:
+        """Is a dropped piece of text all that stands before the end of a call?"""
+        after = edge.end
+        while after < self._end and self._text[after] in BLANK:
+            after += 1
+        ends = [marker for marker in edge.target.markers if ("end", "tool_call") in marker.after]
+        words = self._text[edge.steps[0].start : edge.end]
+        return any(char.isalnum() for char in words) and (after == self._end or self.stands(ends, after))
+
     def _is_doubled(self, token: Token) -> bool:
         """Is a marker all that the region holds?"""
         text = self._text
@@ -348,12 +370,18 @@ class EdgeFinder:
         for token in self._ends_of_text(free):
             if token.start < pos:
                 continue
-            found.append(_text(free, pos, token.start, cost))
+            found.append(_text(free, pos, token.start, cost + is_plain * self._cost_of_scrap(pos, token.start)))
             cost += self._cost_as_text(token) if is_plain else costs.MARKER_IN_VALUE
             if cost > costs.MAX_COST or (is_plain and not region.end_is_certain and pos > 0) or not runs_over:
                 return found  # what follows a call that may be cut is not text where it looks like a part of it
-        found.append(_text(free, pos, self._end, cost))
+        found.append(_text(free, pos, self._end, cost + is_plain * self._cost_of_scrap(pos, self._end)))
         return found if is_plain else found + self._short_ends(pos, free)
+
+    def _cost_of_scrap(self, start: int, end: int) -> int:
+        """What it costs that text is nothing but some punctuation, which is rather left over from markup."""
+        scrap = self._text[start:end].strip(BLANK)
+        is_scrap = 0 < len(scrap) <= _LONGEST_SCRAP and SIGNIFICANT.issuperset(scrap)
+        return costs.STRAY_CHARACTER if is_scrap and start > 0 else 0
 
     def _ends_of_text(self, free: Transition) -> list[Token]:
         """The tokens at which free text may end, and the names of actions and payloads that need no marker."""
@@ -414,6 +442,12 @@ def _is_json(config: Config) -> bool:
         if marker.target not in top_level
         for step in (*marker.target.markers, *marker.target.embedded)
     )
+
+
+def _is_tool_name(node: Node) -> bool:
+    """Was the name of a tool read just before?"""
+    transition = node.steps[-1].transition if node.steps else None
+    return transition is not None and transition.terminal.short == "TOOL_NAME"
 
 
 def _leads_to_value(marker: Transition) -> bool:

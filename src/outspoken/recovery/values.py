@@ -72,6 +72,7 @@ class ValueReader:
             elif isinstance(notation, MarkedNotation) and self._region.repair_limit not in ("none", "notation"):
                 found += self._without_marks(at, transition, notation, schema)
                 found += self._with_near_marks(at, transition, notation, schema)
+                found += self._before_near_marker(at, transition, notation, schema)
             if notation.repaired_as_literal and intact is None:
                 found += self._first_literal(at, transition, notation, schema)
             if notation.repaired_as_literal and (intact is None or not self._is_followed(intact[1], transition.target)):
@@ -100,6 +101,19 @@ class ValueReader:
         edits = tuple([Edit(place, place, notation.mark, "missing-marker", "markup") for place in places])
         step = RecoveryStep(transition, at, end, "", value, text, edits)
         return [Edge(costs.MISSING_MARKER * len(places), end, transition.target, (step,))]
+
+    def _before_near_marker(
+        self, at: int, transition: Transition, notation: MarkedNotation, schema: SchemaView
+    ) -> list[Edge]:
+        """A value before a closing marker with a mistake, which the notation takes for a part of it."""
+        spellings = {text for marker in transition.target.markers for text in marker_forms(marker).spellings}
+        starts = [start for start, ends in sorted(self._region.near.items()) if start > at and spellings & ends.keys()]
+        for start in starts[:_MAX_ENDS]:
+            read = notation.read_at(self._text[:start], at, self._region.settings.max_depth, True, schema)
+            if read is not None:
+                step = RecoveryStep(transition, at, read[1], "", read[0], read[2])
+                return [Edge(0, read[1], transition.target, (step,))]
+        return []
 
     def _with_near_marks(
         self, at: int, transition: Transition, notation: MarkedNotation, schema: SchemaView
