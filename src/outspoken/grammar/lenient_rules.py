@@ -15,12 +15,15 @@ from outspoken.patterns.spellings import without_conditions
 
 from .automaton import Config, LenientRules, MissingCloser, Transition
 from .doubled_markers import MIN_DISTINCT, doubled_markers
-from .near_openers import SPACES, near_openers, regex_of
+from .extra_closers import extra_closers
+from .near_keys import near_keys
+from .near_openers import near_openers
 from .tables import Terminal
 from .vocabulary import CALLS
 
 #: Characters of special tokens, which do not occur in text.
 _SPECIAL_TOKEN = lazy_pattern(r"<[|｜]|\]<\]")
+_SPACES = r"\s{0,20}"
 _MAX_CHAINS = 8
 _MAX_MARKERS = 8
 
@@ -30,7 +33,9 @@ def insertions(config: Config) -> list[Transition]:
     free, _, markers = config.strict_transitions()
     if config.ends_reasoning:
         return near_openers(config)
-    if free is None or free.terminal.short == "ARG_VALUE":
+    if free is None:
+        return [*doubled_markers(config), *near_keys(config), *extra_closers(config)]
+    if free.terminal.short == "ARG_VALUE":
         return doubled_markers(config)
     if free.terminal.short != "TEXT":
         return []
@@ -79,8 +84,8 @@ def _calls(config: Config) -> list[MissingCloser]:
     for step in (*automaton.outside_of_call(config).markers, *automaton.top_level_markers):
         if not step.inserted and is_distinct(step) and step.terminal.name not in ends:
             for chain in _to_name(step, (), False):
-                regex = _after_closer(closer, "\\n", SPACES.join([regex_of(t.terminal) for t in chain]))
-                found.setdefault(regex, MissingCloser(regex, regex_of(step.terminal), _first(step), "call"))
+                regex = _after_closer(closer, "\\n", _SPACES.join([_regex(t) for t in chain]))
+                found.setdefault(regex, MissingCloser(regex, _regex(step), _first(step), "call"))
     return list(found.values())
 
 
@@ -109,21 +114,21 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
             to_value, name = _to_value(named), f"({named.terminal.regex})"
             if not to_value:
                 continue
-            begin = regex_of(opener.terminal)
+            parts = [_regex(opener), name, *to_value]
             is_special = _SPECIAL_TOKEN.search(opener.terminal.canonical)
             special = opener.terminal.canonical.strip()[:2] if is_special else ""
             lead = f"(?:{_closer(config)}|\\n{{1,2}}{'|' if special else ''})"
             first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}{special}"
-            found.append(MissingCloser(lead + SPACES.join([begin, name, *to_value]), begin, first, "argument"))
+            found.append(MissingCloser(lead + _SPACES.join(parts), _regex(opener), first, "argument"))
             if is_distinct(closer):
                 intact, bare = _spelled(closer), f"({without_conditions(named.terminal.regex)})"
                 with_mistake = [[near_miss_of(opener), name, *to_value], [bare, *to_value]]
-                with_mistake.append([re.escape(opener.terminal.canonical.strip()), begin, name, *to_value])
+                with_mistake.append([re.escape(opener.terminal.canonical.strip()), _regex(opener), name, *to_value])
                 nexts = named.target.markers
                 if len(nexts) == 1 and is_distinct(nexts[0]):
-                    with_mistake.append([begin, name, near_miss_of(nexts[0]), *to_value[1:]])
+                    with_mistake.append([_regex(opener), name, near_miss_of(nexts[0]), *to_value[1:]])
                 for other in with_mistake:
-                    regex = intact + SPACES + SPACES.join(other)
+                    regex = intact + _SPACES + _SPACES.join(other)
                     found.append(MissingCloser(regex, intact, f"\n{closer.terminal.canonical.strip()[0]}", "argument"))
     return found
 
@@ -133,7 +138,7 @@ def _to_value(named: Transition) -> list[str]:
     parts: list[str] = []
     steps = named.target.markers
     while steps and len(parts) < _MAX_MARKERS:
-        parts.append("|".join([regex_of(step.terminal) for step in steps]))
+        parts.append("|".join([_regex(step) for step in steps]))
         if any(step.target.free or step.target.embedded for step in steps):
             return [f"(?:{part})" if "|" in part else part for part in parts]
         steps = steps[0].target.markers if len(steps) == 1 else []
@@ -148,25 +153,24 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
     found: list[MissingCloser] = []
     for closer in value_end.markers:
         chain = _shortest_end(closer.target)
-        parts = [regex_of(step.terminal) for step in chain]
         written = closer.terminal.canonical.strip()
         if is_distinct(closer):
             spelled, lead = re.escape(written), _newline(closer.terminal)
-            twice = f"{lead}{'?' if lead else ''}{spelled}(?={SPACES}{spelled})"
+            twice = f"{lead}{'?' if lead else ''}{spelled}(?={_SPACES}{spelled})"
             found.append(MissingCloser(twice, spelled, f"\n{written[0]}", "twice"))
             if any(("end", kind) in closer.after for kind in CALLS):
                 near = near_miss_of(closer)
                 found.append(MissingCloser(near, near, _first_of_near(closer), "end"))
             if chain:
-                regex = SPACES.join([_spelled(closer), near_miss_of(chain[0]), *parts[1:]])
+                regex = _SPACES.join([_spelled(closer), near_miss_of(chain[0]), *[_regex(t) for t in chain[1:]]])
                 found.append(MissingCloser(regex, spelled, f"\n{written[0]}", "end"))
         for start in range(len(chain)):
-            rest = SPACES.join(parts[start:])
+            rest = _SPACES.join([_regex(t) for t in chain[start:]])
             lead = _newline(chain[start].terminal) or _newline(closer.terminal)
             lead = lead or (r"\n" if closer.terminal.canonical.endswith("\n") else "")
             regex = _after_closer(_closer(config), lead, rest)
             first = _first(chain[start])
-            found.append(MissingCloser(regex, parts[-1], first and first + written[:2], "end"))
+            found.append(MissingCloser(regex, _regex(chain[-1]), first and first + written[:2], "end"))
     return found
 
 
@@ -190,7 +194,7 @@ def _closer(config: Config) -> str:
     """The pattern of a value's closing marker, intact or with a mistake, and of a stray character behind it."""
     for closer in config.free.target.markers if config.free else ():
         if is_distinct(closer):
-            return f"(?:{_spelled(closer)}|{near_miss_of(closer)}){SPACES}(?:\\S{SPACES})?"
+            return f"(?:{_spelled(closer)}|{near_miss_of(closer)}){_SPACES}(?:\\S{_SPACES})?"
     return "(?!)"
 
 
@@ -222,6 +226,11 @@ def _after_closer(closer: str, lead: str, regex: str) -> str:
 
 def _newline(terminal: Terminal) -> str:
     return r"\n" if begins_with_newline(terminal) else ""
+
+
+def _regex(step: Transition) -> str:
+    regex = step.terminal.regex
+    return f"(?:{regex})" if "|" in regex else regex
 
 
 def _first(step: Transition) -> str:
