@@ -138,9 +138,10 @@ def test_damage_needs_a_tool_or_arguments() -> None:
 
 
 def test_a_named_format_is_evidence() -> None:
-    text = 'I call [get_weather(city="Paris")] now.'
-    assert [call.name for call in parse(text, "pythonic").tool_calls] == ["get_weather"]
-    assert_is_text(text, parse(text))
+    for text in ('I call [get_weather(city="Paris")].', 'I call it now.\n[get_weather(city="Paris")] Done.'):
+        assert [call.name for call in parse(text, "pythonic").tool_calls] == ["get_weather"]
+        assert_is_text(text, parse(text))
+    assert_is_text(quoted := 'I call [get_weather(city="Paris")] now.', parse(quoted, "pythonic"))
     comprehension = "[h.lower() for h in headers]"
     assert_is_text(comprehension, parse(comprehension, "pythonic"))
 

@@ -15,7 +15,6 @@ from outspoken.patterns.spellings import without_conditions
 
 from .automaton import Config, LenientRules, MissingCloser, Transition
 from .doubled_markers import MIN_DISTINCT, doubled_markers
-from .extra_closers import extra_closers
 from .near_keys import near_keys
 from .near_openers import near_openers
 from .tables import Terminal
@@ -34,7 +33,7 @@ def insertions(config: Config) -> list[Transition]:
     if config.ends_reasoning:
         return near_openers(config)
     if free is None:
-        return [*doubled_markers(config), *near_keys(config), *extra_closers(config)]
+        return [*doubled_markers(config), *near_keys(config)]
     if free.terminal.short == "ARG_VALUE":
         return doubled_markers(config)
     if free.terminal.short != "TEXT":

@@ -108,7 +108,10 @@ class Builder:
             return
         sample = self._sample_of(nodes)
         edits = recorder.edits.copy()
-        recorder.edits.clear()
+        # the others belong to what was not read
+        recorder.edits[:] = [
+            e for e in edits if any(s.span[0] <= e.start and e.end <= s.span[1] for s in output.segments)
+        ]
         first, start = nodes[0] if nodes else None, max(output.consumed, 0)
         if first is not None and first.kinds == "think":
             output.flush("truncated")
@@ -129,7 +132,7 @@ class Builder:
         else:
             message = "the text ends before the section of calls does"
             recorder.report("unclosed-section", message, (end, end), "warning")
-            recorder.edits += edits if first is None else []  # nothing is lost of what they belong to
+            recorder.edits[:] = edits if first is None else []  # nothing is lost of what they belong to
             if "," in self.source.slice(start, end):
                 recorder.lower_status("truncated")  # another call was to follow
 

@@ -44,7 +44,7 @@ _JOINED = re.compile(r"[\"']\s{0,9}(?::|,\s{0,9}[\"'])")
 #: The next argument, with its name.
 _MORE_ARGUMENTS = lazy_pattern(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
 #: An object or a list on the same line.
-_MORE_JSON = lazy_pattern(r"[ \t]{0,9}[{\[]")
+_MORE_JSON = lazy_pattern(r"[ \t]{0,9}(?:\{|\[\s{0,9}[\[{\"'\d\-])")
 #: So far behind an insertion, nothing but white space shows that the text ends there.
 _FAR = 200
 
@@ -137,6 +137,12 @@ def _integers_in(value: Any) -> Iterator[int]:
 def loses_character(arguments: Mapping[str, Any], written: str) -> bool:
     """Is half a character in the text of a call, so that U+FFFD stands for it in the arguments?"""
     return "\\u" in written and "\ufffd" in str(arguments) and find_lone_surrogate(written) is not None
+
+
+def invents_key(edits: Collection[Edit]) -> bool:
+    """Was a bare word read as a key, although no colon is behind it? It is a word between values."""
+    ends = {edit.end for edit in edits if edit.code == "bare-key"}
+    return any(edit.code == "missing-colon" and ends.intersection((edit.start, edit.start - 1)) for edit in edits)
 
 
 def is_misquoted(edits: Iterable[Edit], arguments: Mapping[str, Any], names: Collection[str]) -> str:
@@ -254,6 +260,11 @@ def ends_in_name(edits: Iterable[Edit], read: Callable[[int, int], str], name: s
     """
     supplied = [edit.start for edit in edits if edit.start == edit.end and not read(edit.start, end).strip()]
     return any(read(max(start - _FAR, 0), start).rstrip().endswith(name) for start in supplied)
+
+
+def is_cut_json(value: Any) -> bool:
+    """Is a value the beginning of an object or a list, as text?"""
+    return isinstance(value, str) and value.lstrip()[:1] in ("{", "[") and value.rstrip()[-1:] not in ("}", "]")
 
 
 def _is_listed(value: Any, listed: list[Any]) -> bool:

@@ -23,6 +23,8 @@ from .proof import (
     as_repaired,
     ends_by_supply,
     ends_in_name,
+    invents_key,
+    is_cut_json,
     is_misquoted,
     is_unlike,
     loses_character,
@@ -236,7 +238,9 @@ def _of_repairs(
         return
     if key := is_misquoted(edits, arguments, [*arguments, *lacking(state.context.tools, name, arguments)]):
         yield Objection("unproven", f"the value of `{key}` seems to hold a part of another one")
-    if any(key[:1] == "$" and str(value).lstrip()[:1] in ("{", "[") for key, value in arguments.items()):
+    if invents_key(edits):
+        yield Objection("unproven", "a word between two values was read as a key")
+    if any(key[:1] == "$" and is_cut_json(value) for key, value in arguments.items()):
         yield Objection("unproven", "the arguments seem to be JSON that cannot be read")
     # the grammar of payloads belongs to an application; nothing but JSON has an end in it
     automaton = None if "payload" in node.kinds else registry.automaton(state.header.format)
