@@ -28,7 +28,7 @@ def test_rendered_actions_are_accepted(format: str):
     made = constraint(format)
     learned = learned_actions(registry.automaton(format))
     assert len(learned) > 8
-    for number, paths in enumerate(learned[:: max(len(learned) // 8, 1)]):
+    for number, paths in enumerate(learned[:: max(len(learned) // 3, 1)]):
         for action in list(paths.spans.values())[:1]:
             for what in ([action], [Reasoning(text="They ask.", span=(0, 9)), action])[: 1 + (number == 0)]:
                 try:

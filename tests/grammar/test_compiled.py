@@ -29,7 +29,7 @@ from outspoken.grammar.header import read_header
 from outspoken.grammar.registry import automaton, compiled_path, generated_path, grammars_folder, names, tables
 from outspoken.grammar.sources import is_current, note_not_compiled, sources
 from outspoken.grammar.tables import VERSION, Tables
-from tests.loops import in_one_item
+from tests.loops import in_one_item, some
 from tools import compile as compiler
 from tools.compile import compiling, record
 from tools.compile.compiling import format_index
@@ -136,13 +136,14 @@ def run(program: str) -> str:
     return ran.stdout
 
 
-def test_every_format_is_read_and_written_without_lark() -> None:
-    program = """
+def test_formats_are_read_and_written_without_lark() -> None:
+    program = f"""
 import gc
 import sys
 from outspoken import formats, parse, render, stream
 gc.disable()  # the automata of all formats stay
-for info in formats():
+drawn = {some(NAMES, "without lark", 0.25)}
+for info in [info for info in formats() if info.name in drawn]:
     reply = parse(info.example, info.name)
     assert reply.status == "ok" and reply == parse(info.example, info.name)
     assert list(stream([info.example], info.name))[-1].reply == reply
@@ -151,9 +152,9 @@ for info in formats():
         render(reply, info.name)
     except ValueError:
         print(info.name, "cannot be written")
-print(len(formats()), "lark" in sys.modules)
+print("lark" in sys.modules)
 """
-    assert run(program) == f"{len(NAMES)} False\n"
+    assert run(program) == "False\n"
 
 
 def test_a_short_whole_text_is_read_without_regex() -> None:

@@ -115,7 +115,7 @@ CAPPED: tuple[RepairLimit, ...] = ("none", "structure", "heuristic")
 @pytest.mark.parametrize("unit", UNITS)
 def test_hostile_text_takes_linear_work(unit: str) -> None:
     for opening, closing in (("", ""), ('{"a": "', '"}'), ('[{"a": "', ""), ("{", "")):
-        text = opening + unit * (8_192 // len(unit)) + closing
+        text = opening + unit * (4_096 // len(unit)) + closing
         for repair_limit in CAPPED:
             calls = calls_in(partial(read_json, text, repair=repair_limit))
             calls += calls_in(partial(repair_region, text, 0, len(text), closed=True, repair_limit=repair_limit))

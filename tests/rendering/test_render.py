@@ -142,7 +142,7 @@ def test_every_format_with_calls_can_be_rendered() -> None:
 
 
 @pytest.mark.parametrize("name", CALLING)
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_rendered_calls_read_back(name: str, data: st.DataObject) -> None:
     made = data.draw(st.lists(calls(name), min_size=1, max_size=3))
@@ -167,7 +167,7 @@ def _may_be_refused(name: str, made: list[dict[str, Any]]) -> bool:
 
 
 @pytest.mark.parametrize("name", names())
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_text_and_reasoning_read_back(name: str, data: st.DataObject) -> None:
     text, thought = data.draw(texts(name)), data.draw(texts(name))
