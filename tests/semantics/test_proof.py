@@ -88,6 +88,8 @@ UNPROVEN = [
     # the arguments stay text: an opening marker is another one (glm-toolcall-for-argkey, gl-stray-tag-name)
     ("glm_4_5", "<tool_call>list_dir<tool_call>path</arg_key><arg_value>/etc</arg_value></tool_call>"),
     ("anthropic_xml", TAGGED.partition("<invoke")[0] + '<invoke name="list_dir<x>">\n' + AMOUNT),
+    # the end of a value is not certain
+    ("pythonic", "[list_dir(path='/srv'x)]"),
     # a part of the arguments stays text, or gets a key that nobody wrote
     ("json", '{"name": "list_dir", "arguments": {"path": {"at": 2} {"as": 3}}}'),
     ("hermes", '<tool_call>{"name": "list_dir", "arguments": {"path": {"at": 2}, {"as": 3}}}</tool_call>'),

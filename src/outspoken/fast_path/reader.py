@@ -39,6 +39,9 @@ _TAIL = 1000
 #: Behind so many characters at the start of a response, what follows may be a marker with a mistake.
 _FEW = 2
 
+#: Behind these, or at the beginning, text is no rest of a call.
+_SAID = (None, Text, Reasoning)
+
 #: What is read: a complete text, one segment, or one segment in text that is known to be of the format.
 WHOLE, INSIDE = 0, 2
 
@@ -132,7 +135,7 @@ class FastPath:
             elif kind is Text:
                 if self._text_holds_markup(raw, segment, tools):
                     return True
-                if before is ToolCall and goes_on_with_arguments(segment.text):
+                if before not in _SAID and goes_on_with_arguments(segment.text):
                     return True
             elif kind is Reasoning:
                 if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment):

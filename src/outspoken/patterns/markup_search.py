@@ -29,7 +29,9 @@ _PROSE = ".,:'"
 #: One of these stands beside the name of an action in a call.
 _BESIDE_ACTION = "([\t\"'"
 #: How text begins that goes on with the arguments of the call before it, which ended too early, or ends them.
-_MORE_ARGUMENTS = re.compile(r'\s{0,20}[,}\]]?\s{0,20}"(?:[^"\n]{1,60}"\s{0,20}:|\s{0,9}[}\]])')
+_MORE_ARGUMENTS = re.compile(
+    r"""\s{0,20}[,}\]]?\s{0,20}(?:"(?:[^"\n]{1,60}"\s{0,20}:|\s{0,9}[}\]])|'\w{1,60}'\s{0,20}:)"""
+)
 #: No more places of one text than this are looked at.
 _MAX_PLACES = 200
 

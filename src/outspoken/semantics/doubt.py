@@ -158,7 +158,7 @@ class Doubt:
         if not final:
             return None
         found = closes_quote(read(self._quoted_to, end), self._quotes, whole=True)
-        return "said" if found == "closed" or (self._is_open_certain and found == "scrap") else "made"
+        return "said" if found == "closed" or self._is_open_certain else "made"  # only markup is behind the calls
 
     def _pass_own_end(
         self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool

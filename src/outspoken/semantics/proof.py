@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 from outspoken.json.schema import fits
@@ -143,6 +144,29 @@ def invents_key(edits: Collection[Edit]) -> bool:
     """Was a bare word read as a key, although no colon is behind it? It is a word between values."""
     ends = {edit.end for edit in edits if edit.code == "bare-key"}
     return any(edit.code == "missing-colon" and ends.intersection((edit.start, edit.start - 1)) for edit in edits)
+
+
+def moves_quote(edits: Collection[Edit]) -> bool:
+    """Does a string end a letter or two behind a quotation mark, which may be its end?"""
+    ends = [edit.end for edit in edits if edit.code == "bare-quote"]
+    lost = [edit.start for edit in edits if edit.code == "lost-quote"]
+    return any(0 <= start - end <= 2 for start in lost for end in ends)
+
+
+def supplies_again(edits: Iterable[Edit], read: Callable[[int, int], str], arguments: Mapping[str, Any]) -> bool:
+    """Does a bare value end with a marker that was supplied behind it, so that it is not missing?"""
+    texts = [value.rstrip() for value in arguments.values() if isinstance(value, str)]
+    for edit in edits:
+        marker = edit.after.strip()
+        if edit.start != edit.end or edit.level != "markup" or not any(map(partial(_ends_in, marker), texts)):
+            continue
+        if _ends_in(marker, read(max(edit.start - _FAR, 0), edit.start).rstrip()):
+            return True
+    return False
+
+
+def _ends_in(marker: str, text: str) -> bool:
+    return marker != "" and text.endswith(marker)
 
 
 def is_misquoted(edits: Iterable[Edit], arguments: Mapping[str, Any], names: Collection[str]) -> str:

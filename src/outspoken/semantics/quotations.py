@@ -16,6 +16,7 @@ OPENING = re.compile(
 )
 #: The mark that stands where a call begins has been taken for a part of its markup.
 MARKS = "\"'“‘«„「»"
+_WHITE = " \t\r\n"
 #: A sentence that goes on behind a call without marks of its own quotes it.
 SENTENCE = " "
 _CLOSING = {"“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "「": "」", "»": "«", "[": r"\](?=\()"}
@@ -67,7 +68,7 @@ def closes_quote(text: str, marks: Collection[str], *, whole: bool) -> Literal["
     """
     if SENTENCE in marks:
         text = _FENCE_END.sub("", text)
-    body = text.lstrip()
+    body = text.lstrip(_WHITE if "[" in marks else _WHITE + "]})")
     line, newline, _ = body[:LONGEST_QUOTE].partition("\n")
     is_whole = whole or bool(newline) or len(body) > LONGEST_QUOTE
     breaks = text[: len(text) - len(body)].count("\n")

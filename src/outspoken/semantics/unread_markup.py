@@ -20,6 +20,7 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
 
 from .call_shapes import CallShapes, find_shape
+from .said_signs import MADE
 
 #: A word of a sentence.
 _WORD = lazy_pattern(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
@@ -185,9 +186,10 @@ def unread_markup(
         if type(segment) is not Text:
             continue
         text, begun = segment.text, segment.span[0]
-        if type(call) is ToolCall and goes_on_with_arguments(text):
-            message = f"this looks like more arguments of `{call.name}`, but the call has ended, so it stays text"
-            span = (begun, begun + 1)
+        if call is not None and call.kind in MADE and goes_on_with_arguments(text):
+            name = call.name if isinstance(call, ToolCall) else getattr(call, "type", call.kind)
+            message = f"this looks like more arguments of `{name}`, but the call has ended, so it stays text"
+            span = (call.span[1], begun + 1)
             found.append(PendingDiagnostic("unread-markup", message, span, "warning", format, "text"))
             continue
         markers = list(search.find(text)) if search is not None else []

@@ -30,8 +30,10 @@ from .proof import (
     loses_character,
     loses_path,
     may_violate,
+    moves_quote,
     objections,
     pads_number,
+    supplies_again,
     texts_within,
     unproven,
 )
@@ -238,6 +240,8 @@ def _of_repairs(
         return
     if key := is_misquoted(edits, arguments, [*arguments, *lacking(state.context.tools, name, arguments)]):
         yield Objection("unproven", f"the value of `{key}` seems to hold a part of another one")
+    if moves_quote(edits) or supplies_again(edits, read, arguments):
+        yield Objection("unproven", "a value may end before its last characters")
     if invents_key(edits):
         yield Objection("unproven", "a word between two values was read as a key")
     if any(key[:1] == "$" and is_cut_json(value) for key, value in arguments.items()):
