@@ -189,7 +189,7 @@ def unread_markup(
         if call is not None and call.kind in MADE and goes_on_with_arguments(text):
             name = call.name if isinstance(call, ToolCall) else getattr(call, "type", call.kind)
             message = f"this looks like more arguments of `{name}`, but the call has ended, so it stays text"
-            span = (call.span[1], begun + 1)
+            span = (begun, begun + 1)
             found.append(PendingDiagnostic("unread-markup", message, span, "warning", format, "text"))
             continue
         markers = list(search.find(text)) if search is not None else []
