@@ -250,6 +250,8 @@ def test_workers_that_others_kill_are_replaced(tmp_path: Path) -> None:
         if len(killed) < 3 and workers:
             killed.append(workers[len(killed) % len(workers)])
             os.kill(killed[-1], signal.SIGKILL)
+            # what a worker leaves that is killed while it writes
+            (tmp_path / "out" / "parts" / f".a.parquet.{killed[-1]}.tmp").write_bytes(b"PAR1")
             time.sleep(0.05)
 
     summary = run(path, tmp_path / "out", HERMES, workers=2, unit_bytes=8000, progress=kill_one)

@@ -95,13 +95,18 @@ class OutputFolder:
                 _compare(known, manifest, self.path)
             for name in ("parts", "quarantine"):
                 (self.path / name).mkdir(exist_ok=True)
-                for left in (self.path / name).glob(".*.tmp"):
-                    left.unlink(missing_ok=True)
+            self._remove_unfinished()
             if known is None:
                 self._write(MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=2))
             self._open_journal(manifest["output"])
         except OSError as error:
             raise BatchError(f"cannot write to `{self.path}`: {reason_of(error)}") from error
+
+    def _remove_unfinished(self) -> None:
+        """Remove what workers were writing when they were killed."""
+        for name in ("parts", "quarantine"):
+            for file in (self.path / name).glob(".*.tmp"):
+                file.unlink(missing_ok=True)
 
     def _check_free(self) -> None:
         """Raise BatchError if the folder is not ours."""
@@ -208,7 +213,8 @@ class OutputFolder:
             self._read_units(path.read_bytes().splitlines(keepends=True), manifest["output"])
 
     def write_summary(self, summary: Summary) -> None:
-        """Write the summary. Raises OSError."""
+        """Write the summary, when no worker runs any more. Raises OSError."""
+        self._remove_unfinished()
         self._write(SUMMARY, summary.to_json())
 
     def read_summary(self) -> Summary:
