@@ -57,5 +57,5 @@ def test_line_ends_of_windows() -> None:
     """With a carriage return before each line break, the same calls and actions are read."""
     for case in CASES:
         if case.kind == "ok" and not case.options and "\n" in case.text and "\r" not in case.text:
-            reply = parse(case.text.replace("\n", "\r\n"), case.format)
+            reply = parse(case.text.replace("\n", "\r\n"), format=case.format)
             assert _outline(reply) == _outline(case.parse()), case

@@ -27,7 +27,7 @@ def test_examples_parse_to_what_they_show() -> None:
         text = TABLES.instructions(page)
         for type_ in TABLES.page(page).types:
             assert write_payload(type_, type_.example) in text
-            reply = TABLES.parse(write_payload(type_, type_.example), page)
+            reply = TABLES.parse(write_payload(type_, type_.example), page=page)
             assert [(one.type, one.data) for one in reply.payloads] == [(type_.name, type_.example)]
             assert (reply.diagnostics, reply.text) == ([], "")
 

@@ -41,7 +41,7 @@ import hypothesis, pytest, regex, syrupy.extensions.amber
 from outspoken import parse
 from outspoken.authoring.shared import corpus
 for format in ("hermes", "json"):
-    parse('{"name": "f", "arguments": {"x": 1,}}', format)
+    parse('{"name": "f", "arguments": {"x": 1,}}', format=format)
 for plugin in entry_points(group="pytest11"):
     plugin.load()
 """

@@ -65,10 +65,10 @@ def show_actions() -> None:
     """GUI actions in pixels, and the same actions in another model's words."""
     _read(ACTION)
     screen = Screen(1920, 1080)
-    reply = parse(ACTION, "ui_tars_1_0", screen=screen)
+    reply = parse(ACTION, format="ui_tars_1_0", screen=screen)
     for action in reply.actions:
         print(action)
-    print(f"\nthe same for another model:\n{render(reply.actions, 'seed_gui', screen=screen)}")
+    print(f"\nthe same for another model:\n{render(reply.actions, format='seed_gui', screen=screen)}")
 
 
 def show_stream() -> None:
@@ -82,7 +82,7 @@ def show_stream() -> None:
             arrived = min(start + 12, len(STREAMED))
             yield STREAMED[start:arrived]
 
-    for event in stream(chunks(), "react_json"):
+    for event in stream(chunks(), format="react_json"):
         if not isinstance(event, Done):
             print(f"{arrived:>4} of {len(STREAMED)} characters  {one_line(event)}")
 

@@ -8,11 +8,21 @@ from outspoken.results.conventions import Conventions, register_conventions
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
+    from outspoken.constraints.deriving import constraint as constraint
     from outspoken.grammar.registry import load_format as load_format
+    from outspoken.json.read import read_json as read_json
     from outspoken.parsing.functions import astream as astream, parse as parse, stream as stream
     from outspoken.parsing.inspection import detect as detect, formats as formats
     from outspoken.parsing.parser import Parser as Parser
-    from outspoken.parsing.session import Session as Session
+    from outspoken.payloads.registry import PayloadRegistry as PayloadRegistry
+    from outspoken.payloads.types import PayloadType as PayloadType
+    from outspoken.processing.page_actions import parse_actions as parse_actions
+    from outspoken.processing.processor import ResponseProcessor as ResponseProcessor
+    from outspoken.providers.stream import (
+        astream_response as astream_response,
+        parse_response as parse_response,
+        stream_response as stream_response,
+    )
     from outspoken.rendering.render import render as render
     from outspoken.results.actions.union import Action as Action
     from outspoken.results.diagnostics import Diagnostic as Diagnostic, Repair as Repair
@@ -28,7 +38,6 @@ if TYPE_CHECKING:
     )
     from outspoken.results.events import (
         ActionParsed as ActionParsed,
-        ActionText as ActionText,
         ActionUnfinished as ActionUnfinished,
         Done as Done,
         Event as Event,
@@ -42,8 +51,7 @@ if TYPE_CHECKING:
         ToolCallStart as ToolCallStart,
         ToolCallUnfinished as ToolCallUnfinished,
     )
-    from outspoken.results.held import Held as Held
-    from outspoken.results.geometry import Box as Box, Point as Point, Screen as Screen
+    from outspoken.results.geometry import Screen as Screen
     from outspoken.results.replies import (
         JsonValue as JsonValue,
         Payload as Payload,

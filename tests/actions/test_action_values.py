@@ -24,7 +24,7 @@ def skyvern(action_type: str, **arguments: Any) -> Action:
 
 
 def _reply(*actions: dict[str, Any]) -> Reply:
-    return parse(json.dumps({"actions": actions}, ensure_ascii=False), "skyvern")
+    return parse(json.dumps({"actions": actions}, ensure_ascii=False), format="skyvern")
 
 
 def _objects(random: Random) -> Iterator[dict[str, Any]]:
@@ -43,7 +43,7 @@ def test_no_part_of_an_object_is_lost() -> None:
         assert action.type == "click"
         rest = {key: value for key, value in given.items() if key != "desired_state"}
         assert (action.desired_state, action.extra.get("click_context", {})) == (given.get("desired_state"), rest)
-        written = json.loads(render([action], "skyvern"))["actions"][0]
+        written = json.loads(render([action], format="skyvern"))["actions"][0]
         assert written == {"action_type": "CLICK", "id": "A", "click_context": given}
 
 
@@ -79,8 +79,8 @@ def test_messages_may_be_data() -> None:
 def test_counts_below_one_are_one() -> None:
     """A count of clicks or keys that is zero or negative is one, with a diagnostic."""
     for number in (-7, -2, -1, 0, 1, 2, 3, "-2", "2"):
-        action = parse_action({"action_type": "KEYPRESS", "keys": ["a"], "repeat": number}, "skyvern")
-        click = parse_action({"action_type": "CLICK", "id": "A", "repeat": number}, "skyvern")
+        action = parse_action({"action_type": "KEYPRESS", "keys": ["a"], "repeat": number}, parser="skyvern")
+        click = parse_action({"action_type": "CLICK", "id": "A", "repeat": number}, parser="skyvern")
         assert action.type == "press_keys"
         assert click.type == "click"
         assert action.repeat == click.clicks == max(1, int(number))
@@ -109,21 +109,21 @@ def test_a_decision_behind_a_failed_step_is_typed() -> None:
             f'{{"action": "{word}", "useful_information": "moss"}}',
             f'{{"useful_information": "moss", "action": "{word.upper()}"}}',
         ):
-            (action,) = parse(text, "skyvern").actions
+            (action,) = parse(text, format="skyvern").actions
             assert action.type == type_
             assert "moss" in action.model_dump_json()
-    assert parse('{"action": "other", "useful_information": null}', "skyvern").actions[0].type == "no_op"
-    assert [a.status for a in parse('{"action": "dance", "useful_information": ""}', "skyvern").unfinished_actions] == [
-        "invalid"
-    ]
+    assert parse('{"action": "other", "useful_information": null}', format="skyvern").actions[0].type == "no_op"
+    assert [
+        a.status for a in parse('{"action": "dance", "useful_information": ""}', format="skyvern").unfinished_actions
+    ] == ["invalid"]
 
 
 def test_conditions_are_written_as_json() -> None:
     """A condition on true or false is written as a boolean, not as text."""
     for action in (skyvern("CLICK", id="A", double_click=True), skyvern("KEYPRESS", keys=["a"], hold=True)):
-        written = render([action], "skyvern")
+        written = render([action], format="skyvern")
         assert '"true"' not in written
-        assert parse(written, "skyvern").actions[0].type == action.type
+        assert parse(written, format="skyvern").actions[0].type == action.type
 
 
 # hosts

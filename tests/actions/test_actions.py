@@ -81,7 +81,7 @@ def test_every_model_is_found_by_its_type() -> None:
 
 
 def test_a_reply_with_actions_is_data() -> None:
-    reply = parse("Action: click(start_box='(1,2,3,4)')", "ui_tars")
+    reply = parse("Action: click(start_box='(1,2,3,4)')", format="ui_tars")
     assert Reply.model_validate(reply.model_dump()) == reply
     assert Reply.model_validate_json(reply.model_dump_json()) == reply
 
@@ -254,14 +254,14 @@ def acting(tmp_path: Path) -> str:
 
 def test_some_calls_are_actions_and_others_are_not(acting: str) -> None:
     texts = TABLES["SOME_CALLS_ARE_ACTIONS_AND_OTHERS_ARE_NOT"]
-    reply = parse("".join(texts), acting)
+    reply = parse("".join(texts), format=acting)
     assert [s.kind for s in reply.segments] == ["action", "tool_call", "tool_call", "action"]
     assert [a.name for a in reply.actions] == ["computer_use"]
     assert [a.status for a in reply.unfinished_actions] == ["invalid"]
     assert [c.arguments["action"] for c in reply.tool_calls] == ["sing", "left_click"]
-    assert render(reply.actions, acting) == texts[0]
+    assert render(reply.actions, format=acting) == texts[0]
 
 
 def test_bare_word_is_an_action_only_in_a_named_format() -> None:
-    assert [action.type for action in parse("press_back()", "ui_tars").actions] == ["device_button"]
+    assert [action.type for action in parse("press_back()", format="ui_tars").actions] == ["device_button"]
     assert parse("press_back()").actions == []

@@ -46,7 +46,7 @@ UNPROVEN = {
 
 def read(text: str, format: str, random: Random) -> Reply:
     """The reply to a text, which is the same in pieces, with events that add up to it."""
-    reply, session, at = parse(text, format, finish_reason="stop"), Parser(format).session(), 0
+    reply, session, at = parse(text, format=format, finish_reason="stop"), Parser(format).session(), 0
     events: list[Event] = []
     while at < len(text):
         step = random.choice((1, 2, 5, 30))
@@ -70,7 +70,7 @@ def test_what_is_not_proven_is_not_run(format: str) -> None:
 
 def written(action: Action, format: str) -> str | None:
     try:
-        return render([action], format)
+        return render([action], format=format)
     except RenderError:
         return None
 
@@ -81,7 +81,7 @@ def samples(format: str) -> list[str]:
     point = Point(x=0.25, y=0.5, space=space) if space == "unit" else Point(x=250, y=500, space=space)
     actions: list[Action] = [Click(point=point), TypeText(text="grey owl"), PressKeys(keys=["ctrl", "c"])]
     texts = [written(action, format) for action in actions]
-    return [text for text in texts if text and len(parse(text, format, finish_reason="stop").actions) == 1]
+    return [text for text in texts if text and len(parse(text, format=format, finish_reason="stop").actions) == 1]
 
 
 ACTING = [info.name for info in formats() if registry.header(info.name).actions]
@@ -107,7 +107,7 @@ def test_quoted_actions_are_not_run() -> None:
 def test_actions_that_were_thought_about_are_reasoning() -> None:
     random, count = Random(SEED), 0
     for format in ACTING:
-        thinks = parse("<think>Hm.</think>\nNo.", format).reasoning == "Hm."
+        thinks = parse("<think>Hm.</think>\nNo.", format=format).reasoning == "Hm."
         for sample in samples(format) if thinks and registry.header(format).reasoned_calls != "run" else ():
             reply = read(f"<think>\nI must not: {sample}\n</think>\nNo.", format, random)
             count += 1
@@ -121,10 +121,11 @@ def test_a_cut_never_changes_an_action() -> None:
     for format in ACTING:
         for sample in samples(format):
             meant = [
-                (type(one), one.model_dump(include={"point", "text", "keys"})) for one in parse(sample, format).actions
+                (type(one), one.model_dump(include={"point", "text", "keys"}))
+                for one in parse(sample, format=format).actions
             ]
             for end in random.sample(range(1, len(sample)), min(5, len(sample) - 1)):
-                for one in parse(sample[:end], format, finish_reason="stop").actions:
+                for one in parse(sample[:end], format=format, finish_reason="stop").actions:
                     assert (type(one), one.model_dump(include={"point", "text", "keys"})) in meant, sample[:end]
 
 

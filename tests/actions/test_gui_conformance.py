@@ -285,7 +285,7 @@ def text_of(row: dict[str, Any]) -> str:
 
 def outcome(row: dict[str, Any]) -> tuple[Any, Any]:
     """What a row asserts, and what we read."""
-    reply = parse(text_of(row), READ[row["format"]], finish_reason="stop")
+    reply = parse(text_of(row), format=READ[row["format"]], finish_reason="stop")
     return ASSERTED.get(row["format"], of_text)(row, reply)
 
 
@@ -355,7 +355,7 @@ def test_pixels_of_the_screen() -> None:
             continue
         scale: int = context.get("scale_factor", 1)
         screen = Screen(size["width"] * scale, size["height"] * scale)
-        reply = parse(row["input"], READ[row["format"]], screen=screen)
+        reply = parse(row["input"], format=READ[row["format"]], screen=screen)
         for action, theirs in zip(reply.actions, row["expected"]["equals"], strict=True):
             for own, key in {"point": "start_coords", "start": "start_coords", "end": "end_coords"}.items():
                 point = getattr(action, own, None)
@@ -374,7 +374,7 @@ WILD: dict[str, tuple[Any, str]] = {
 
 def wild(row: dict[str, Any]) -> tuple[Any, Any]:
     """What is proposed for a malformed response, and what we read."""
-    reply = parse(row["input"], READ[row["format"]], finish_reason="stop")
+    reply = parse(row["input"], format=READ[row["format"]], finish_reason="stop")
     proposed = row["proposed"]
     if "types" in proposed:
         return proposed["types"], [action.type for action in reply.actions]

@@ -29,17 +29,17 @@ def _pieces(text: str, format: str) -> Reply:
 @pytest.mark.parametrize("format", MEANT)
 def test_one_mistake(format: str) -> None:
     for text, types in MEANT[format].items():
-        reply = parse(text, format, finish_reason="stop")
+        reply = parse(text, format=format, finish_reason="stop")
         assert [found.type for found in (*reply.actions, *reply.payloads)] == types, text
         assert reply == _pieces(text, format), text
     if format == "suggestions":
-        assert [len(parse(text, format).payloads[0].data) for text in MEANT[format]] == [2, 1, 2]
+        assert [len(parse(text, format=format).payloads[0].data) for text in MEANT[format]] == [2, 1, 2]
 
 
 def test_what_is_refused_is_said() -> None:
     for format, texts in REFUSED.items():
         for text in texts:
-            reply = parse(text, format, finish_reason="stop")
+            reply = parse(text, format=format, finish_reason="stop")
             assert not reply.actions, text
             assert reply.diagnostics, text
             assert reply == _pieces(text, format), text

@@ -13,8 +13,8 @@ TABLES = tables(__file__)
 
 def read(text: str, format: str) -> Reply:
     """The reply for a text, which is the same in single characters."""
-    reply = parse(text, format)
-    events = stream(list(text), format)
+    reply = parse(text, format=format)
+    events = stream(list(text), format=format)
     for _ in events:
         pass
     assert events.reply == reply, text

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from outspoken import ActionText, Parser, Reply, UnknownFormatError, parse, render
-from outspoken.actions import MODELS, PageContext, PageElement
+from outspoken import Parser, Reply, UnknownFormatError, parse, render
+from outspoken.actions import MODELS, ActionText, PageContext, PageElement
 from outspoken.actions.encoding import effect_of
 from outspoken.processing import ResponseProcessor, parse_action, parse_actions
 from tests.cases import CASES, Case
@@ -36,7 +36,7 @@ PAGE = PageContext.of(
 
 
 def skyvern(*actions: dict[str, Any], **options: Any) -> Reply:
-    return parse_actions({"actions": list(actions)}, "skyvern", PAGE, **options)
+    return parse_actions({"actions": list(actions)}, parser="skyvern", page=PAGE, **options)
 
 
 def codes(reply: Reply) -> list[str]:
@@ -60,7 +60,7 @@ def test_an_id_may_be_a_number() -> None:
 
 
 def test_an_id_of_zero_is_an_id() -> None:
-    (click,) = parse_actions([{"action_type": "CLICK", "id": 0}], "skyvern").actions
+    (click,) = parse_actions([{"action_type": "CLICK", "id": 0}], parser="skyvern").actions
     assert click.element.id == "0"  # type: ignore[union-attr]
 
 
@@ -74,7 +74,7 @@ def test_unknown_element_is_a_warning() -> None:
 
 def test_marks_and_indexes_name_elements_too() -> None:
     page = PageContext(elements={"3": PageElement(kind="a", hash="third")})
-    (click,) = parse_actions({"action": [{"click": {"index": 3}}]}, "browser_use", page).actions
+    (click,) = parse_actions({"action": [{"click": {"index": 3}}]}, parser="browser_use", page=page).actions
     assert click.element.hash == "third"  # type: ignore[union-attr]
 
 
@@ -119,7 +119,7 @@ def test_upload_to_a_non_file_input_becomes_a_click() -> None:
 
 
 def test_elements_are_not_checked_without_a_page() -> None:
-    reply = parse_actions([{"action_type": "SELECT_OPTION", "id": "AAB", "option": {"index": 1}}], "skyvern")
+    reply = parse_actions([{"action_type": "SELECT_OPTION", "id": "AAB", "option": {"index": 1}}], parser="skyvern")
     assert [a.type for a in reply.actions] == ["select_option"]
     assert reply.diagnostics == []
 
@@ -146,7 +146,7 @@ def test_actions_are_checked_in_one_place() -> None:
         whole, size = reader.parse(text), random.randrange(1, 40)
         stream = reader.stream([text[at : at + size] for at in range(0, len(text), size)])
         typed = "".join([event.text for event in stream if isinstance(event, ActionText)])
-        assert stream.reply == whole == parse_actions(text, parser, page, given=given)
+        assert stream.reply == whole == parse_actions(text, parser=parser, page=page, given=given)
         processed = ResponseProcessor(parser).process(text, page=page, given=given)
         assert processed.reply == whole
         assert typed == "".join([action.text for action in whole.actions if action.type == "type_text"])
@@ -173,7 +173,9 @@ def test_a_goal_may_be_given() -> None:
 
 
 def test_order_counts_all_entries() -> None:
-    reply = parse_actions(["x", {"action_type": "JUGGLE"}, {"id": "A"}, 3, None, {"action_type": "GO_BACK"}], "skyvern")
+    reply = parse_actions(
+        ["x", {"action_type": "JUGGLE"}, {"id": "A"}, 3, None, {"action_type": "GO_BACK"}], parser="skyvern"
+    )
     assert [(a.type, a.order) for a in reply.actions] == [("go_back", 5)]
     assert [(a.name, a.order) for a in reply.unfinished_actions] == [("", 0), ("JUGGLE", 1), ("", 2), ("", 3), ("", 4)]
     assert codes(reply) == ["invalid-action"] * 5
@@ -181,7 +183,7 @@ def test_order_counts_all_entries() -> None:
 
 def test_truncated_actions_are_marked() -> None:
     text = '{"actions": [{"action_type": "GO_BACK"}, {"action_type": "INPUT_TEXT", "id": "AAD", "text": "two mo'
-    reply = parse_actions(text, "skyvern", PAGE)
+    reply = parse_actions(text, parser="skyvern", page=PAGE)
     assert [a.type for a in reply.actions] == ["go_back"]
     (rest,) = reply.unfinished_actions
     assert (rest.name, rest.status, rest.extra) == (
@@ -194,7 +196,7 @@ def test_truncated_actions_are_marked() -> None:
 
 @pytest.mark.parametrize("cut", TABLES["TRUNCATED_JSON_KEEPS_COMPLETE_ACTIONS"])
 def test_truncated_json_keeps_complete_actions(cut: str) -> None:
-    reply = parse(cut, "skyvern")
+    reply = parse(cut, format="skyvern")
     assert [a.name for a in reply.actions] == ["WAIT"]
     assert [(a.name, a.status) for a in reply.unfinished_actions] == [("CLICK", "truncated")]
 
@@ -204,13 +206,13 @@ def test_truncated_json_keeps_complete_actions(cut: str) -> None:
 
 def test_a_sound_response() -> None:
     text = TABLES["A_SOUND_RESPONSE"]
-    (action,) = parse_actions(text, "skyvern").actions
+    (action,) = parse_actions(text, parser="skyvern").actions
     assert (action.name, action.type, action.order) == ("CLICK", "click", 0)
 
 
 def test_a_response_with_three_damages() -> None:
     text = TABLES["A_RESPONSE_WITH_THREE_DAMAGES"]
-    (action,) = parse_actions(text, "skyvern").actions
+    (action,) = parse_actions(text, parser="skyvern").actions
     assert action.type == "type_text"
     assert (action.text, action.status) == ('Hello "world"', "repaired")
     assert action.element is not None
@@ -222,46 +224,46 @@ def test_a_response_with_three_damages() -> None:
 
 @pytest.mark.parametrize("response", TABLES["SHAPES"])
 def test_shapes(response: Any) -> None:
-    reply = parse_actions(response, "skyvern")
+    reply = parse_actions(response, parser="skyvern")
     assert [(a.type, a.order) for a in reply.actions] == [("wait", 0)]
     assert codes(reply) == ["default-value"]
 
 
 def test_actions_of_a_dict_are_found_in_another_place() -> None:
     response = {"result": {"steps": '[{"action_type": "WAIT"}]'}}
-    reply = parse_actions(response, "skyvern")
+    reply = parse_actions(response, parser="skyvern")
     assert [a.type for a in reply.actions] == ["wait"]
     assert "moved-actions" in codes(reply)
     text = json.dumps(response)
-    assert parse_actions(text, "skyvern") == parse(text, "skyvern")
+    assert parse_actions(text, parser="skyvern") == parse(text, format="skyvern")
 
 
 def test_actions_in_a_string() -> None:
     text = json.dumps({"thinking": "x", "action": json.dumps([{"go_back": {}}, {"done": {"text": 'a "b"'}}])})
-    reply = parse_actions(text, "browser_use")
+    reply = parse_actions(text, parser="browser_use")
     assert [a.type for a in reply.actions] == ["go_back", "complete"]
     assert reply.actions[1].answer == 'a "b"'  # type: ignore[union-attr]
 
 
 def test_one_action() -> None:
-    action = parse_action({"text": "Ada", "id": "AAD", "action_type": "input_text"}, "skyvern", PAGE)
+    action = parse_action({"text": "Ada", "id": "AAD", "action_type": "input_text"}, parser="skyvern", page=PAGE)
     assert action.type == "type_text"
     assert action.text == "Ada"
-    unread = parse_action({"a": 1}, "skyvern")
+    unread = parse_action({"a": 1}, parser="skyvern")
     assert (unread.type, unread.status, unread.extra) == ("unknown", "invalid", {"a": 1})
-    assert parse_action({}, "skyvern").status == "invalid"
-    assert parse_action("nothing", "skyvern").raw == "nothing"
+    assert parse_action({}, parser="skyvern").status == "invalid"
+    assert parse_action("nothing", parser="skyvern").raw == "nothing"
 
 
 def test_wrong_use() -> None:
     with pytest.raises(UnknownFormatError):
-        parse_actions([], "no_such_format")
+        parse_actions([], parser="no_such_format")
     with pytest.raises(TypeError, match="cannot be written as JSON"):
-        parse_actions([{"action_type": object()}], "skyvern")
+        parse_actions([{"action_type": object()}], parser="skyvern")
     with pytest.raises(TypeError, match="cannot be written as JSON"):
-        parse_actions([{"action_type": float("nan")}], "skyvern")
+        parse_actions([{"action_type": float("nan")}], parser="skyvern")
     with pytest.raises(UnknownFormatError):
-        parse_actions([], Parser())
+        parse_actions([], parser=Parser())
     odd: Any = 7
     for argument, expected in TABLES["WRONG_USE"]:
         arguments: dict[str, Any] = {"response": "{}", "parser": "skyvern", argument: odd}
@@ -291,10 +293,10 @@ def test_elements_of_a_page() -> None:
 
 def test_parser_gives_the_options() -> None:
     text = '{"actions": [{"action_type": "CLICK", "id": "AAA",}]}'
-    assert parse_actions(text.encode(), Parser("skyvern")) == parse_actions(text, "skyvern")
-    assert parse_actions(None, "skyvern") == parse_actions("", "skyvern")
-    assert [made.code for made in parse_actions(text, "skyvern").repairs] == ["trailing-comma"]
-    assert parse_actions(text, Parser("skyvern", repair="none")).actions == []
+    assert parse_actions(text.encode(), parser=Parser("skyvern")) == parse_actions(text, parser="skyvern")
+    assert parse_actions(None, parser="skyvern") == parse_actions("", parser="skyvern")
+    assert [made.code for made in parse_actions(text, parser="skyvern").repairs] == ["trailing-comma"]
+    assert parse_actions(text, parser=Parser("skyvern", repair="none")).actions == []
 
 
 # addresses
@@ -302,7 +304,7 @@ def test_parser_gives_the_options() -> None:
 
 @pytest.mark.parametrize(("url", "read"), TABLES["URLS"])
 def test_urls(url: str, read: str) -> None:
-    action = parse_action({"action_type": "GOTO_URL", "url": url}, "skyvern")
+    action = parse_action({"action_type": "GOTO_URL", "url": url}, parser="skyvern")
     assert action.type == "navigate"
     assert action.url == read
 
@@ -312,7 +314,7 @@ def test_urls(url: str, read: str) -> None:
     TABLES["REJECTED_URLS"],
 )  # fmt: skip
 def test_rejected_urls(url: str) -> None:
-    action = parse_action({"action_type": "GOTO_URL", "url": url}, "skyvern")
+    action = parse_action({"action_type": "GOTO_URL", "url": url}, parser="skyvern")
     assert (action.type, action.status) == ("unknown", "invalid")
 
 
@@ -323,33 +325,35 @@ def test_rejected_urls(url: str) -> None:
 def test_actions_are_written_and_read_again(case: Case) -> None:
     reply = case.parse()
     for action in reply.actions:
-        text = render([action], case.format)
-        (read,) = parse(text, case.format).actions
+        text = render([action], format=case.format)
+        (read,) = parse(text, format=case.format).actions
         assert effect_of(read) == effect_of(action), text
 
 
 def test_reasoning_is_written_if_the_format_has_it() -> None:
-    reply = parse('{"thinking": "One \\"field\\".", "action": [{"wait": {"seconds": 2}}]}', "browser_use")
+    reply = parse('{"thinking": "One \\"field\\".", "action": [{"wait": {"seconds": 2}}]}', format="browser_use")
     assert reply.reasoning == 'One "field".'
-    written = render(reply, "browser_use")
+    written = render(reply, format="browser_use")
     assert written == '{"thinking": "One \\"field\\".", "action": [{"wait": {"seconds": 2}}]}'
 
 
 def test_invalid_common_fields_do_not_invalidate_an_action() -> None:
     (action,) = parse_actions(
-        [{"action_type": "WAIT", "confidence_float": "high", "reasoning": "It loads."}], "skyvern"
+        [{"action_type": "WAIT", "confidence_float": "high", "reasoning": "It loads."}], parser="skyvern"
     ).actions
     assert (action.confidence, action.reasoning, action.extra["confidence_float"]) == (None, "It loads.", "high")
 
 
 def test_drag_path_begins_at_its_start() -> None:
     drag = {"action_type": "DRAG", "start_x": 1, "start_y": 2, "path": [{"x": 3, "y": 4}, [5, 6]]}
-    action = parse_action(drag, "skyvern")
+    action = parse_action(drag, parser="skyvern")
     assert action.type == "drag"
     assert action.start is not None
     assert action.end is not None
     assert [(p.x, p.y) for p in (action.start, *action.via, action.end)] == [(1, 2), (3, 4), (5, 6)]
-    assert '"start_x": 1, "start_y": 2, "path": [{"x": 3, "y": 4}, {"x": 5, "y": 6}]' in render([action], "skyvern")
+    assert '"start_x": 1, "start_y": 2, "path": [{"x": 3, "y": 4}, {"x": 5, "y": 6}]' in render(
+        [action], format="skyvern"
+    )
 
 
 # what Skyvern's own tests assert
@@ -394,7 +398,7 @@ def test_dicts_of_skyvern() -> None:
     checked, wrong = 0, list[Any]()
     for row in rows("skyvern_action_dict"):
         checked += 1
-        action = parse_action(row["input"], "skyvern", PageContext(), given=row["context"])
+        action = parse_action(row["input"], parser="skyvern", page=PageContext(), given=row["context"])
         want = wanted(row)
         have = {key: getattr(action, key, None) for key in want}
         have["download"] = bool(have.get("download"))
@@ -408,7 +412,7 @@ def test_dicts_of_skyvern() -> None:
 def test_lists_of_skyvern() -> None:
     found = rows("skyvern_actions_list")
     for row in found:
-        reply = parse_actions(row["input"], "skyvern", PageContext())
+        reply = parse_actions(row["input"], parser="skyvern", page=PageContext())
         assert reply.actions == [], row["id"]
         assert codes(reply) == ["invalid-action"], row["id"]
         assert "needs `" in reply.diagnostics[0].message
@@ -421,6 +425,6 @@ def test_all_action_types_of_skyvern_are_read() -> None:
     assert len(words) == 28
     for word, arguments in words.items():
         for spelling in (word, word.upper()):
-            reply = parse_actions([{"action_type": spelling, **arguments}], "skyvern")
+            reply = parse_actions([{"action_type": spelling, **arguments}], parser="skyvern")
             assert [a.name for a in reply.actions] == [spelling]
             assert reply.actions[0].type in MODELS

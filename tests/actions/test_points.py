@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from outspoken import Box, Done, Point, Reply, Screen, Settings, parse, stream
+from outspoken import Done, Reply, Screen, Settings, parse, stream
+from outspoken.actions import Box, Point
 from outspoken.actions.fields import FieldError, read_point
 from outspoken.grammar import registry
 from outspoken.results.geometry import SPACES, Space, smart_resize
@@ -151,9 +152,9 @@ def test_values_that_are_points(value: Any, numbers: tuple[float, ...] | None) -
 def test_caller_chooses_the_coordinate_space() -> None:
     text = "Action: click(start_box='(500,250,700,350)')"
     settings = Settings(coordinates="rel1000")
-    (own,) = parse(text, "ui_tars").actions
-    (requested,) = parse(text, "ui_tars", settings=settings).actions
-    (placed,) = parse(text, "ui_tars", screen=Screen(1920, 1080), settings=settings).actions
+    (own,) = parse(text, format="ui_tars").actions
+    (requested,) = parse(text, format="ui_tars", settings=settings).actions
+    (placed,) = parse(text, format="ui_tars", screen=Screen(1920, 1080), settings=settings).actions
     spaces = [a.point and a.point.space for a in (own, requested, placed) if a.type == "click"]
     assert spaces == ["px_smart28", "rel1000", "px"]
     assert placed.type == "click"
@@ -163,7 +164,7 @@ def test_caller_chooses_the_coordinate_space() -> None:
 def test_points_outside_the_screen_stay_unless_clamped() -> None:
     text = "Action: click(start_box='(-5,1200)')"
     for clamp, place in ((False, (-5, 1200)), (True, (0, 1000))):
-        reply = parse(text, "ui_tars_1_0", settings=Settings(clamp=clamp))
+        reply = parse(text, format="ui_tars_1_0", settings=Settings(clamp=clamp))
         (action,) = reply.actions
         assert action.type == "click"
         assert action.point is not None
@@ -172,7 +173,7 @@ def test_points_outside_the_screen_stay_unless_clamped() -> None:
 
 
 def test_an_image_that_cannot_be_resized() -> None:
-    reply = parse("Action: click(start_box='(1,1)')", "ui_tars", screen=Screen(9000, 30))
+    reply = parse("Action: click(start_box='(1,1)')", format="ui_tars", screen=Screen(9000, 30))
     assert reply.actions == []
     assert [d.code for d in reply.diagnostics] == ["invalid-action"]
     assert "cannot be placed" in reply.diagnostics[0].message
@@ -205,7 +206,7 @@ def test_points_are_not_converted_where_kin_formats_write_other_spaces() -> None
         named = parse(text, screen=screen, settings=Settings(coordinates="rel1000"))
         point = getattr(named.actions[0], NAME)
         assert (point.x, point.y, named.diagnostics) == (960, 270, [])
-        assert parse(text, reply.format or "", screen=screen).diagnostics == []
+        assert parse(text, format=reply.format or "", screen=screen).diagnostics == []
     assert parse("Thought: So.\nAction: wait()", screen=screen).diagnostics == []
 
 
@@ -254,11 +255,11 @@ def test_points_that_two_formats_read_alike_in_other_spaces_are_never_guessed() 
     texts = [*cases, *[(name, registry.header(name).example) for name in spaces]]
     pairs: set[tuple[str, str]] = set()
     for name, text in texts:
-        wanted = acting(parse(text, name)) if len(text) < 3000 else []
+        wanted = acting(parse(text, format=name)) if len(text) < 3000 else []
         others = {
             other
             for other, space in spaces.items()
-            if wanted and space != spaces[name] and acting(parse(text, other)) == wanted
+            if wanted and space != spaces[name] and acting(parse(text, format=other)) == wanted
         }
         if not others:
             continue

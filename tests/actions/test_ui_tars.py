@@ -10,7 +10,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from outspoken import Action, Point, Reasoning, Reply, Screen, Settings, parse
+from outspoken import Action, Reasoning, Reply, Screen, parse
+from outspoken.actions import Point
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -69,7 +70,7 @@ def test_ui_tars_is_read_as_by_the_package() -> None:
     differing: list[str] = []
     for row in rows:
         text, found = row["text"], row["found"]
-        reply = parse(text, FORMATS[row["model"]], settings=Settings(screen=SCREEN))
+        reply = parse(text, format=FORMATS[row["model"]], screen=SCREEN)
         assert (reply.status, reply.diagnostics) == ("ok", []), text
         mine = ours(reply)
         if isinstance(found, str) or mine != _theirs(found):

@@ -81,7 +81,7 @@ def test_what_all_formats_are_asked_holds_of_a_new_one(file: Path) -> None:
     assert [str(fuzz.run(seed)) for seed in range(3)] == ["None"] * 3
     assert fuzz.sound >= 30
     example = registry.header(name).example
-    assert render(parse(example, name), name) == example
+    assert render(parse(example, format=name), format=name) == example
 
 
 SWALLOWED = TABLES["SWALLOWED"]
@@ -93,14 +93,16 @@ def test_a_value_that_holds_another_argument_of_the_tool_is_doubted() -> None:
     tools = [{"name": "f", "parameters": {"properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}}]
     for value, why in SWALLOWED:
         text = f'<perform tool="f">\n<with key="city" value="{value}"/>\n</perform>'
-        reply = parse(text, name, tools=tools)
+        reply = parse(text, format=name, tools=tools)
         assert (reply.tool_calls, reply.status) == ([], "invalid"), why
-        alone = parse(text, name)  # without tools, only an intact opener shows that a value holds another argument
+        alone = parse(
+            text, format=name
+        )  # without tools, only an intact opener shows that a value holds another argument
         calls = alone.unfinished_tool_calls if '<with key="' in value else alone.tool_calls
         assert [call.name for call in calls] == ["f"], why
     for value in ("three days in Paris", "days", "some days, or more", "x\ndays later"):
         text = f'<perform tool="f">\n<with key="city" value="{value}"/>\n</perform>'
-        assert parse(text, name, tools=tools).tool_calls[0].arguments == {"city": value}
+        assert parse(text, format=name, tools=tools).tool_calls[0].arguments == {"city": value}
 
 
 OTHER_KEYS = TABLES["OTHER_KEYS"]

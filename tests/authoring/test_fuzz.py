@@ -80,7 +80,7 @@ def sound_responses(name: str, number: int, count: int) -> list[str]:
     @given(responses(name))
     def keep(text: str) -> None:
         with suppress(ResponseError):
-            found[text] = bool(parse_tree(text, name, prefix=""))
+            found[text] = bool(parse_tree(text, format=name, prefix=""))
 
     keep()
     return [text for text, is_sound in found.items() if is_sound]
@@ -90,7 +90,7 @@ def sound_responses(name: str, number: int, count: int) -> list[str]:
 def test_most_responses_are_sound(format_: str) -> None:
     """And some of them call, act or think, in every format that can."""
     made = sound_responses(format_, 0, 40)
-    kinds = {segment.kind for text in made for segment in parse(text, format_).segments}
+    kinds = {segment.kind for text in made for segment in parse(text, format=format_).segments}
     assert len(made) >= 8
     assert kinds - {"text"} or format_ == "text"
 
@@ -136,7 +136,7 @@ def test_earlier_findings(name: str) -> None:
 
 def test_value_with_invented_content() -> None:
     """A literal is mended as the only item of a list; the list's own bracket was taken for a part of the literal."""
-    reply = parse("[a(_=''I,,<thiNk>", "pythonic", finish_reason="length")
+    reply = parse("[a(_=''I,,<thiNk>", format="pythonic", finish_reason="length")
     assert reply.tool_calls == []
     assert [(call.name, call.arguments, call.status) for call in reply.unfinished_tool_calls] == [
         ("a", {}, "truncated")
@@ -146,7 +146,7 @@ def test_value_with_invented_content() -> None:
 def test_format_that_was_not_tried() -> None:
     """Its opening marker is not spelled as that of another format, but reads what is written there."""
     text = "```json\n[get_weather(city='Paris')]\n```"
-    assert parse(text).tool_calls == parse(text, "pythonic").tool_calls != []
+    assert parse(text).tool_calls == parse(text, format="pythonic").tool_calls != []
 
 
 # the changes, and the shortest text

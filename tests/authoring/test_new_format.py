@@ -146,7 +146,7 @@ def test_from_responses(shape: str, checkout: Checkout, capsys: pytest.CaptureFi
             reply = written[name].parse()
             assert [(call.name, call.arguments) for call in reply.tool_calls] == calls
             assert (reply.text.strip(), reply.reasoning) == (text, reasoning)
-        alone = parse(f"{one} Done.", "mine")
+        alone = parse(f"{one} Done.", format="mine")
         assert ([call.name for call in alone.tool_calls], alone.text.strip()) == (["get_weather"], "Done.")
 
 
@@ -178,7 +178,7 @@ def test_from_the_responses_of_a_format(format_: str) -> None:
     draft = by_examples(OWN, "drafted", {case.name: Example(case.text, "") for case in given}, "")
     with OWN.in_use():
         registry.add("drafted", draft.grammar, OWN.grammar("drafted"))
-        read = [[(c.name, c.arguments) for c in parse(case.text, "drafted").tool_calls] for case in given]
+        read = [[(c.name, c.arguments) for c in parse(case.text, format="drafted").tool_calls] for case in given]
     same = [one == other for one, other in zip(meant, read, strict=True) if one]
     assert sum(same) * 100 >= LEFT_OUT[format_] * len(same)
 

@@ -137,7 +137,7 @@ def test_examples_are_few_and_the_same_each_time(folder: Path) -> None:
 
 
 def test_a_snippet_is_drawn_as_a_diagnostic_draws_itself(folder: Path) -> None:
-    drawn = [one.frame() for one in parse(MIXED[2][1], "hermes", tools=TOOLS, repair="heuristic").diagnostics]
+    drawn = [one.frame() for one in parse(MIXED[2][1], format="hermes", tools=TOOLS, repair="heuristic").diagnostics]
     found = tally_of(folder)[1].examples.of("quote-style")
     assert found[0].frames[0].text in drawn
 

@@ -31,7 +31,7 @@ def test_a_grammar_without_rules_reads_the_same(format: str) -> None:
     made = constraint(format, tools=[WEATHER, TIME])
     alone = Grammar(without_rules(made.grammar))
     for wanted in ([CALL], [TEXT, CALL], [TEXT], [CALL, TIMES]):
-        text = render(wanted, format)
+        text = render(wanted, format=format)
         for read in (text, text[:-3], text.replace("3", "30", 1), text.replace("Paris", "Pa</ris"), text + "</x>"):
             assert Matcher(alone).reads(read) == made.accepts(read), (format, read)
 
@@ -44,7 +44,7 @@ def test_recursive_values_need_rules() -> None:
     assert tag == {"type": "grammar", "grammar": made.to_ebnf()}
     tree: dict[str, Any] = {}
     for _ in range(6):
-        assert made.accepts(render([{"name": "plant", "arguments": {"tree": tree}}], "hermes"))
+        assert made.accepts(render([{"name": "plant", "arguments": {"tree": tree}}], format="hermes"))
         tree = {"left": tree}
 
 

@@ -68,7 +68,7 @@ def _rendered(format: str, tools: Sequence[ToolLike]) -> Iterator[str]:
     ]
     for response in ([_TEXT], calls[:1], [_REASONING, *calls], [_TEXT, calls[-1]]):
         try:
-            yield render(response, format, tools=tools)
+            yield render(response, format=format, tools=tools)
         except RenderError:  # the format has no way to write it
             continue
 
@@ -115,7 +115,7 @@ def _changed(change: dict[str, Any]) -> dict[str, Any]:
 
 def wrong_calls_are_refused(format: str) -> None:
     try:
-        text = render([_SOUND], format, tools=[_WEATHER])
+        text = render([_SOUND], format=format, tools=[_WEATHER])
         sound = constraint(format, tools=[_WEATHER], tool_choice="required")
     except (RenderError, ConstraintError):  # no tool calls
         return
@@ -148,7 +148,7 @@ def test_what_render_writes_was_refused_once() -> None:
     """An optional argument between two others is left out; objects are indented far."""
     for format, name, call in TABLES["WHAT_RENDER_WRITES_WAS_REFUSED_ONCE"]:
         asked = constraint(format, tools=TOOL_SETS[name])
-        text = render([call], format, tools=TOOL_SETS[name])
+        text = render([call], format=format, tools=TOOL_SETS[name])
         assert asked.accepts(text), text
         assert reads(Llguidance(asked, byte_vocabulary()), text), text
 

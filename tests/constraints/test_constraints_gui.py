@@ -32,7 +32,7 @@ def test_rendered_actions_are_accepted(format: str):
         for action in list(paths.spans.values())[:1]:
             for what in ([action], [Reasoning(text="They ask.", span=(0, 9)), action])[: 1 + (number == 0)]:
                 try:
-                    text = render(what, format)
+                    text = render(what, format=format)
                 except RenderError:
                     continue
                 assert made.accepts(text), text
@@ -103,9 +103,9 @@ def test_tools_with_the_names_of_actions():
     assert made.accepts(moved)
     assert made.accepts(clicked)
     assert not made.accepts(clicked.replace("<point>1 2</point>", "there"))
-    assert [call.arguments for call in parse(moved, "ui_tars_calls", tools=tools).tool_calls] == [{"x": 5}]
-    assert [action.type for action in parse(clicked, "ui_tars_calls", tools=tools).actions] == ["click"]
-    assert parse(moved, "ui_tars_calls").status == "invalid"
+    assert [call.arguments for call in parse(moved, format="ui_tars_calls", tools=tools).tool_calls] == [{"x": 5}]
+    assert [action.type for action in parse(clicked, format="ui_tars_calls", tools=tools).actions] == ["click"]
+    assert parse(moved, format="ui_tars_calls").status == "invalid"
     for name, text, other in (("move", moved, clicked), ("click", clicked, moved)):
         only = constraint("ui_tars_calls", tools=tools, tool_choice=name)
         assert only.accepts(text)
@@ -116,8 +116,8 @@ def test_points_on_the_screen():
     on = constraint("openai_computer_use", screen=Screen(800, 600))
     anywhere = constraint("openai_computer_use")
     near = render(
-        parse(registry.automaton("openai_computer_use").tables.header.example, "openai_computer_use"),
-        "openai_computer_use",
+        parse(registry.automaton("openai_computer_use").tables.header.example, format="openai_computer_use"),
+        format="openai_computer_use",
     )
     assert on.accepts(near)
     assert anywhere.accepts(near)

@@ -69,7 +69,7 @@ def test_what_is_let_through_is_read():
             written = random_text(made, random_)
             if written is None:
                 continue
-            reply = registry.parse(written, "form", finish_reason="stop")
+            reply = registry.parse(written, page="form", finish_reason="stop")
             assert reply.status == "ok", (written, reply.diagnostics)
             assert {d.code for d in reply.diagnostics if d.severity != "note"} <= {"repeated-key"}, written
             read |= {payload.type for payload in reply.payloads}

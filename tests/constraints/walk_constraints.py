@@ -70,7 +70,7 @@ def _asked_for_tools(format: str, number: int, seed: int) -> Asked:
     made, (chosen, least, most) = _made(format, ({"tools": tools, **more}, least, most), ("tools",))
 
     def miscounted(text: str) -> str:
-        reply = parse(text, format, tools=tools, finish_reason="stop")
+        reply = parse(text, format=format, tools=tools, finish_reason="stop")
         calls = len(reply.tool_calls) + sum(found.code == "quoted-call" for found in reply.diagnostics)
         options = {key: value for key, value in chosen.items() if key not in ("parallel", "max_calls")}
         options |= {"max_calls": calls} if calls else {"tool_choice": "none"}
@@ -114,7 +114,7 @@ def _asked_for_actions(format: str, number: int, seed: int) -> Asked | None:
 
 def _acted(text: str, format: str, types: Collection[str], tools: Tools | None, screen: Screen | None) -> str:
     """What is wrong with the actions of a text. A tool that is an action is admitted beside those of the `types`."""
-    for action in parse(text, format, tools=tools, finish_reason="stop").actions:
+    for action in parse(text, format=format, tools=tools, finish_reason="stop").actions:
         if action.type not in types and (tools is None or action.name not in tools):
             return f"action: {action.type}"
         try:
@@ -149,7 +149,7 @@ def _asked_for_payloads(format: str, number: int, seed: int) -> Asked:
     made = payloads.constraint(page, text=draw.random() < 0.7)
 
     def wrong(text: str) -> str:
-        reply = payloads.parse(text, page, finish_reason="stop")
+        reply = payloads.parse(text, page=page, finish_reason="stop")
         known = {type_.name for type_ in payloads.page(page).types}
         # a grammar does not say that keys differ which a model leaves open
         found = trouble(reply, frozenset({"repeated-key"}))

@@ -19,7 +19,7 @@ _MAY_REPEAT = "the arguments: that each has another name is not enforced"
 def complaint(text: str, constraint: Constraint, tools: Sequence[ToolLike], *, least: int, most: int | None) -> str:
     """What is wrong with how a text is read; "" if nothing is."""
     known = Tools.of(tools) or Tools({})
-    reply = parse(text, constraint.format, tools=known if known.names else None, finish_reason="stop")
+    reply = parse(text, format=constraint.format, tools=known if known.names else None, finish_reason="stop")
     if _is_in_doubt(reply):
         return ""
     may_repeat = any(f"{call.name}: {_MAY_REPEAT}" in constraint.warnings for call in reply.tool_calls)

@@ -77,7 +77,7 @@ def test_prose_and_code_are_text() -> None:
         assert streamed == whole
         for format in NAMED:
             if format not in SPEAKING.get(file, ()):
-                assert_is_text(text, parse(text, format, prefix=""))
+                assert_is_text(text, parse(text, format=format, prefix=""))
 
     for_each(SAMPLES, check)
 
@@ -139,11 +139,11 @@ def test_damage_needs_a_tool_or_arguments() -> None:
 
 def test_a_named_format_is_evidence() -> None:
     for text in ('I call [get_weather(city="Paris")].', 'I call it now.\n[get_weather(city="Paris")] Done.'):
-        assert [call.name for call in parse(text, "pythonic").tool_calls] == ["get_weather"]
+        assert [call.name for call in parse(text, format="pythonic").tool_calls] == ["get_weather"]
         assert_is_text(text, parse(text))
-    assert_is_text(quoted := 'I call [get_weather(city="Paris")] now.', parse(quoted, "pythonic"))
+    assert_is_text(quoted := 'I call [get_weather(city="Paris")] now.', parse(quoted, format="pythonic"))
     comprehension = "[h.lower() for h in headers]"
-    assert_is_text(comprehension, parse(comprehension, "pythonic"))
+    assert_is_text(comprehension, parse(comprehension, format="pythonic"))
 
 
 def test_markup_without_calls_counts_at_the_end_of_its_line() -> None:

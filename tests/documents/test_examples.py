@@ -35,7 +35,7 @@ def reply_of(events: EventStream[Any, ProviderReply]) -> ProviderReply:
     "format_", ["hermes", "qwen3_coder", "kimi_k2", "deepseek_v3_1", "harmony", "glm_4_5", "anthropic_xml", "auto"]
 )
 def test_the_chat_loop_runs_tools_and_retries(format_: str) -> None:
-    call = render(ToolCall(name="add", arguments={"a": 2, "b": 3}), "hermes" if format_ == "auto" else format_)
+    call = render(ToolCall(name="add", arguments={"a": 2, "b": 3}), format="hermes" if format_ == "auto" else format_)
     responses = iter([call[: len(call) * 3 // 4], call, "It is 5."])
     messages, shown = [{"role": "user", "content": "2 + 3?"}], list[str]()
     reply = chat_loop.chat(lambda _: pieces(next(responses)), format_, [add], messages, shown.append)
@@ -112,6 +112,6 @@ def test_the_relay_turns_text_of_one_provider_into_calls_of_another() -> None:
     async def relayed() -> bytes:
         return b"".join([written async for written in provider_relay.relay(arriving(), "hermes", logged.append)])
 
-    read = reply_of(stream_response([asyncio.run(relayed())], "anthropic"))
+    read = reply_of(stream_response([asyncio.run(relayed())], provider="anthropic"))
     assert (read.reasoning, read.text) == ("Which?", "One moment.")
     assert read.tool_calls[0].arguments == logged[0].tool_calls[0].arguments == {"a": 2, "b": 3}

@@ -151,7 +151,7 @@ def corpus_actions() -> list[Action]:
     found: list[Action] = []
     for case in CASES:
         if case.format in formats:
-            reply = parse(case.text, case.format, screen=SCREEN, **case.options)
+            reply = parse(case.text, format=case.format, screen=SCREEN, **case.options)
             found += [*reply.actions, *reply.unfinished_actions]
     return found
 

@@ -130,7 +130,7 @@ def test_pieces_with_detection(case: Case) -> None:
 def test_stream_equals_feed_and_close() -> None:
     for case in some(CASES, "stream", 0.02):
         chunks = pieces(case.text, 5)
-        assert list(stream(chunks, case.format, **case.options)) == args(case).stream(chunks)[0]
+        assert list(stream(chunks, format=case.format, **case.options)) == args(case).stream(chunks)[0]
 
 
 # the formats may be tried in any order
@@ -240,7 +240,7 @@ def test_any_text(format_: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     chunks = [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
     for name in (format_, "auto"):
-        reply = parse(text, name)
+        reply = parse(text, format=name)
         check_reply(reply)
         check_nothing_lost(reply)
         assert len(reply.raw) == len(text)
@@ -264,7 +264,7 @@ def test_hostile_texts(format_: str) -> None:
     for number, unit in enumerate(REPEATED):
         size = SIZE if number in long else LESS
         text = (unit * (size // len(unit) + 1))[:size]
-        reply = parse(text, format_)
+        reply = parse(text, format=format_)
         check_reply(reply)
         assert ParseArguments(format_).stream(pieces(text, 7))[1] == reply, unit
 
@@ -274,7 +274,7 @@ def test_openers_many_times(case: Case) -> None:
     """The first half of a text, again and again."""
     for name, times in ((case.format, 25), ("auto", 8)):
         text = case.text[: len(case.text) // 2] * times
-        reply = parse(text, name)
+        reply = parse(text, format=name)
         check_reply(reply)
         assert ParseArguments(name).stream(pieces(text, 7))[1] == reply
 
@@ -287,8 +287,8 @@ def test_cost_grows_with_the_text(format_: str, unit: str) -> None:
 
 # what is broken is noticed
 
-SOUND = parse('Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>', "hermes")
-REPAIRED = parse('<tool_call>\n{"name": "f", "arguments": {"a": 1,}}\n</tool_call>', "hermes")
+SOUND = parse('Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>', format="hermes")
+REPAIRED = parse('<tool_call>\n{"name": "f", "arguments": {"a": 1,}}\n</tool_call>', format="hermes")
 HI, CALL = SOUND.segments
 F = ToolCall(name="f", arguments={}, span=(0, 1))
 
@@ -330,7 +330,7 @@ BROKEN_REPLIES = {
 
 
 def test_checks_detect_lost_text() -> None:
-    reply = parse('<tool_call>{"name": "f", "arguments": {"city": 1}}</tool_call>', "hermes")
+    reply = parse('<tool_call>{"name": "f", "arguments": {"city": 1}}</tool_call>', format="hermes")
     check_nothing_lost(reply)
     with pytest.raises(ViolationError, match=r"^lost: 'city' at offset 40$"):
         check_nothing_lost(of(reply))
@@ -377,7 +377,7 @@ def test_checks_detect_what_is_broken(name: str) -> None:
 
 def test_checks_detect_a_different_result_in_pieces() -> None:
     with pytest.raises(ViolationError) as caught:
-        check_chunks("Hi.", ParseArguments("text"), parse("Ho.", "text"), Random(0))
+        check_chunks("Hi.", ParseArguments("text"), parse("Ho.", format="text"), Random(0))
     read, whole = "[Text('Hi.')]", "[Text('Ho.')]"
     assert str(caught.value) == f"chunks: in single characters: {read}, but whole: {whole}"
 

@@ -17,7 +17,6 @@ from outspoken import (
     Reasoning,
     Reply,
     ResponseError,
-    Session,
     Settings,
     StreamClosedError,
     Text,
@@ -32,6 +31,7 @@ from outspoken import (
 )
 from outspoken.engine.budget import RecoveryBudget
 from outspoken.grammar.registry import names
+from outspoken.parsing import Session
 from outspoken.parsing.inspection import formats
 from tests.tables import tables
 
@@ -68,19 +68,19 @@ def test_a_limit_is_at_least_one(name: str, value: int) -> None:
 def test_a_text_of_just_the_limit_is_read(format_: str) -> None:
     text = f"{CALL} Done."
     settings = Settings(max_chars=len(text))
-    assert parse(text, format_, settings=settings) == parse(text, format_)
-    assert list(stream(list(text), format_, settings=settings))[-1] == Done(parse(text, format_))
+    assert parse(text, format=format_, settings=settings) == parse(text, format=format_)
+    assert list(stream(list(text), format=format_, settings=settings))[-1] == Done(parse(text, format=format_))
 
 
 @either_format
 def test_a_text_over_the_limit_is_read_up_to_it(format_: str) -> None:
     text = f"First this.\n{CALL}\n" + "And more. " * 200
     with pytest.raises(LimitError) as caught:
-        parse(text, format_, settings=Settings(max_chars=1500))
+        parse(text, format=format_, settings=Settings(max_chars=1500))
     error = caught.value
     assert str(error) == "the response is longer than 1,500 characters, the limit set by `Settings.max_chars`"
     assert error.limit == 1500
-    assert error.reply == parse(text[:1500], format_)
+    assert error.reply == parse(text[:1500], format=format_)
     assert [call.arguments for call in error.reply.tool_calls] == [{"path": "a.txt"}]
 
 
@@ -93,7 +93,7 @@ def test_a_stream_over_the_limit_is_read_up_to_it(format_: str, size: int) -> No
         list(events_of(session, [text[at : at + size] for at in range(0, len(text), size)]))
     assert str(caught.value) == "the response is longer than 150 characters, the limit set by `Settings.max_chars`"
     assert caught.value.limit == 150
-    assert caught.value.reply == parse(text[:150], format_)
+    assert caught.value.reply == parse(text[:150], format=format_)
     assert session.reply is caught.value.reply
     assert session.close() == []
 
@@ -102,7 +102,7 @@ def test_a_stream_over_the_limit_is_read_up_to_it(format_: str, size: int) -> No
 def test_a_limit_inside_a_call_cuts_it(format_: str) -> None:
     limit = len("Hm.\n") + len(CALL) - len("</tool_call>")
     with pytest.raises(LimitError) as caught:
-        parse(f"Hm.\n{CALL}", format_, settings=Settings(max_chars=limit), on_error="raise")
+        parse(f"Hm.\n{CALL}", format=format_, settings=Settings(max_chars=limit), on_error="raise")
     assert caught.value.reply.tool_calls == []
     assert [call.status for call in caught.value.reply.unfinished_tool_calls] == ["truncated"]
 
@@ -113,7 +113,7 @@ def test_stream_reaches_the_limit_between_two_pieces(limit: int) -> None:
     session.feed("First"[:limit])
     with pytest.raises(LimitError) as caught:
         session.feed(" and second")
-    assert caught.value.reply == parse("First"[:limit], "hermes")
+    assert caught.value.reply == parse("First"[:limit], format="hermes")
     assert session.reply is caught.value.reply
 
 
@@ -122,7 +122,7 @@ def test_buffered_bytes_count_for_the_limit() -> None:
     assert session.feed(b"abc\xe2") == [TextDelta("abc")]
     with pytest.raises(LimitError) as caught:
         session.close()
-    assert caught.value.reply == parse("abc", "hermes")
+    assert caught.value.reply == parse("abc", format="hermes")
     assert session.reply is caught.value.reply
     assert session.close() == []
 
@@ -130,11 +130,11 @@ def test_buffered_bytes_count_for_the_limit() -> None:
 def test_a_prefix_does_not_count() -> None:
     text, prefix = "to do.</think>x", "<think>\nA long thought about what "
     settings = Settings(max_chars=len(text))
-    reply = parse(text, "text", prefix=prefix, settings=settings)
+    reply = parse(text, format="text", prefix=prefix, settings=settings)
     assert (reply.reasoning, reply.text) == ("to do.", "x")
-    assert list(stream(list(text), "text", prefix=prefix, settings=settings))[-1] == Done(reply)
+    assert list(stream(list(text), format="text", prefix=prefix, settings=settings))[-1] == Done(reply)
     with pytest.raises(LimitError):
-        list(stream([f"{text}x"], "text", prefix=prefix, settings=settings))
+        list(stream([f"{text}x"], format="text", prefix=prefix, settings=settings))
 
 
 @either_format
@@ -144,17 +144,19 @@ def test_a_value_that_nests_too_deeply_is_not_read(format_: str) -> None:
         return f'<tool_call>\n{{"name": "save", "arguments": {{"rows": {value}}}}}\n</tool_call>'
 
     settings = Settings(max_depth=5)
-    assert parse(nested(4), format_, settings=settings).status == "ok"
-    reply = parse(nested(5), format_, settings=settings)
+    assert parse(nested(4), format=format_, settings=settings).status == "ok"
+    reply = parse(nested(5), format=format_, settings=settings)
     assert (reply.tool_calls, reply.status) == ([], "invalid")
-    events = list(stream(list(nested(5)), format_, settings=settings))
+    events = list(stream(list(nested(5)), format=format_, settings=settings))
     assert events[-1] == Done(reply)
 
 
 def test_hold_limit_does_not_affect_a_named_format() -> None:
     for size in (1, 3, 30):
         chunks = [CALL[at : at + size] for at in range(0, len(CALL), size)]
-        assert list(stream(chunks, "hermes", settings=Settings(max_hold=1)))[-1] == Done(parse(CALL, "hermes"))
+        assert list(stream(chunks, format="hermes", settings=Settings(max_hold=1)))[-1] == Done(
+            parse(CALL, format="hermes")
+        )
 
 
 @pytest.mark.parametrize("hold", [1, 12, 40])
@@ -210,10 +212,10 @@ def test_a_budget_goes_on_with_what_another_reader_has_left() -> None:
 @either_format
 def test_the_first_error_is_raised(format_: str) -> None:
     with pytest.raises(ResponseError) as caught:
-        parse(CUT, format_, on_error="raise")
+        parse(CUT, format=format_, on_error="raise")
     error = caught.value
     assert str(error) == CUT_FRAME
-    assert error.reply == parse(CUT, format_)
+    assert error.reply == parse(CUT, format=format_)
     assert error.diagnostic == error.reply.diagnostics[0]
     assert error.span == (4, len(CUT))
 
@@ -226,19 +228,19 @@ def test_the_first_error_of_a_stream_is_raised_when_it_ends(format_: str) -> Non
     with pytest.raises(ResponseError) as caught:
         session.close()
     assert str(caught.value) == CUT_FRAME
-    assert caught.value.reply == parse(CUT, format_)
+    assert caught.value.reply == parse(CUT, format=format_)
     assert session.reply is caught.value.reply
     assert session.close() == []
     with pytest.raises(ResponseError):
-        list(stream(list(CUT), format_, on_error="raise"))
+        list(stream(list(CUT), format=format_, on_error="raise"))
 
 
 @either_format
 def test_warnings_and_notes_are_not_raised(format_: str) -> None:
     text = f"Hm.\n{CALL}"
-    assert parse(text, format_, on_error="raise") == parse(text, format_)
-    assert list(stream(list(text), format_, on_error="raise"))[-1] == Done(parse(text, format_))
-    reply = parse("<think>\nAnd then", "text", on_error="raise")
+    assert parse(text, format=format_, on_error="raise") == parse(text, format=format_)
+    assert list(stream(list(text), format=format_, on_error="raise"))[-1] == Done(parse(text, format=format_))
+    reply = parse("<think>\nAnd then", format="text", on_error="raise")
     assert [diagnostic.severity for diagnostic in reply.diagnostics] == ["warning"]
     assert reply.status == "truncated"
 
@@ -260,20 +262,20 @@ def test_closed_stream_rejects_input() -> None:
     assert session.feed("Hi.") == [TextDelta("Hi.")]
     assert session.reply is None
     (done,) = session.close()
-    assert done == Done(parse("Hi.", "hermes"))
+    assert done == Done(parse("Hi.", format="hermes"))
     assert session.close() == []
     for chunk in ("more", "", b"more"):
         with pytest.raises(StreamClosedError) as caught:
             session.feed(chunk)
         assert str(caught.value) == "the response has ended; start a new session for the next one"
-    assert session.reply == parse("Hi.", "hermes")
+    assert session.reply == parse("Hi.", format="hermes")
 
 
 def test_an_unknown_format_names_the_nearest() -> None:
     count = len({*names(), *[alias for info in formats() for alias in info.aliases]})
     listed = f"(`outspoken formats` lists all {count} names)"
     with pytest.raises(UnknownFormatError) as caught:
-        parse("x", "Hermse")
+        parse("x", format="Hermse")
     assert str(caught.value) == f"there is no format `Hermse`; did you mean `hermes`? {listed}"
     assert (caught.value.name, caught.value.nearest) == ("Hermse", ["hermes"])
     with pytest.raises(UnknownFormatError) as caught:
@@ -282,16 +284,16 @@ def test_an_unknown_format_names_the_nearest() -> None:
     assert caught.value.nearest[0] == "qwen3_coder"
     assert str(caught.value) == f"there is no format `qwen-3.coder-x`; did you mean {nearest}? {listed}"
     with pytest.raises(UnknownFormatError) as caught:
-        list(stream([], "zzzzzz"))
+        list(stream([], format="zzzzzz"))
     assert str(caught.value) == f"there is no format `zzzzzz`; no name is similar {listed}"
     with pytest.raises(UnknownFormatError, match="name the format, which can only be detected to parse a text"):
-        render([], "auto")
+        render([], format="auto")
 
 
 @pytest.mark.parametrize("name", ["qwen3_coder", "qwen3-coder", "Qwen3.Coder", "qwen3_xml", "QWEN3-XML"])
 def test_a_format_has_many_spellings(name: str) -> None:
-    assert parse("x", name).format == "qwen3_coder"
-    assert Parser(name).session().close() == [Done(parse("", "qwen3_coder"))]
+    assert parse("x", format=name).format == "qwen3_coder"
+    assert Parser(name).session().close() == [Done(parse("", format="qwen3_coder"))]
 
 
 def test_exceptions_derive_from_builtin_ones() -> None:
@@ -336,7 +338,7 @@ BYTES = {
 @pytest.mark.parametrize("name", BYTES)
 def test_bytes_are_read_as_their_text(name: str, format_: str) -> None:
     raw = BYTES[name]
-    whole = parse(raw.decode("utf-8", "replace"), format_)
+    whole = parse(raw.decode("utf-8", "replace"), format=format_)
     for at in range(len(raw) + 1):
         assert of_bytes(raw, [at], format_) == whole, at
     assert of_bytes(raw, list(range(1, len(raw))), format_) == whole
@@ -368,26 +370,26 @@ def test_split_character_is_sent_when_complete() -> None:
     ],
 )
 def test_lone_surrogates_are_replaced(text: str, path: str, format_: str) -> None:
-    reply = parse(text, format_)
-    assert reply == parse(text.replace("\ud800", "\ufffd").replace("\udc00", "\ufffd"), format_)
+    reply = parse(text, format=format_)
+    assert reply == parse(text.replace("\ud800", "\ufffd").replace("\udc00", "\ufffd"), format=format_)
     assert (reply.text.strip(), reply.tool_calls[0].arguments) == ("a\ufffdb" if text[0] == "a" else "", {"path": path})
-    assert list(stream(list(text), format_))[-1] == Done(reply)
+    assert list(stream(list(text), format=format_))[-1] == Done(reply)
     reply.model_dump_json().encode()
 
 
 @pytest.mark.parametrize("format_", ["hermes", "auto"])
 def test_a_call_with_half_a_character_is_refused(format_: str) -> None:
     """JSON escapes it, so the model wrote it; no text can hold it, and another text was not meant."""
-    reply = parse(CALL.replace("a.txt", r"x\ud800y\ud83d\ude00"), format_)
+    reply = parse(CALL.replace("a.txt", r"x\ud800y\ud83d\ude00"), format=format_)
     assert [diagnostic.code for diagnostic in reply.diagnostics] == ["invalid-call"]
     assert (reply.tool_calls, reply.unfinished_tool_calls[0].arguments) == ([], {"path": "x\ufffdy😀"})
     assert reply.unfinished_tool_calls[0].arguments_text == r'{"path": "x\ud800y\ud83d\ude00"}'
-    assert parse(CALL.replace("a.txt", r"\ud83d\ude00"), format_).tool_calls[0].arguments == {"path": "😀"}
+    assert parse(CALL.replace("a.txt", r"\ud83d\ude00"), format=format_).tool_calls[0].arguments == {"path": "😀"}
     reply.model_dump_json().encode()
 
 
 def test_lone_surrogates_in_a_prefix_are_replaced() -> None:
-    reply = parse("b</think>", "text", prefix="<think>a\ud800")
+    reply = parse("b</think>", format="text", prefix="<think>a\ud800")
     assert (reply.raw, reply.reasoning) == ("b</think>", "b")
 
 
@@ -397,7 +399,7 @@ def test_lone_surrogates_in_a_prefix_are_replaced() -> None:
 @pytest.mark.parametrize("format_", ["text", "auto"])
 def test_spans_exclude_the_prefix(format_: str) -> None:
     text = "Two of them.\n</think>\n\nHello!"
-    reply = parse(text, format_, prefix="<think>\n")
+    reply = parse(text, format=format_, prefix="<think>\n")
     assert reply.raw == text
     assert reply.segments == [Reasoning(text="Two of them.", span=(0, 12)), Text(text="Hello!", span=(23, 29))]
     assert reply.diagnostics == []
@@ -406,7 +408,7 @@ def test_spans_exclude_the_prefix(format_: str) -> None:
 @either_format
 def test_a_prefix_may_open_a_call(format_: str) -> None:
     text = CALL.removeprefix("<tool_call>\n")
-    reply = parse(text, format_, prefix="<tool_call>\n")
+    reply = parse(text, format=format_, prefix="<tool_call>\n")
     arguments_text = '{"path": "a.txt"}'
     assert reply.segments == [
         ToolCall(name="save", arguments={"path": "a.txt"}, arguments_text=arguments_text, span=(0, len(text)))
@@ -423,7 +425,7 @@ def test_a_prefix_may_end_anywhere(format_: str, at: int) -> None:
     """What belongs to the response is read as if the prompt had been a part of it, with its places counted from 0."""
     whole = f"Hm. <think>\nYes.\n</think>\n{CALL}\nSo."
     prefix, text = whole[:at], whole[at:]
-    reply = parse(text, format_, prefix=prefix)
+    reply = parse(text, format=format_, prefix=prefix)
     assert reply.raw == text
     assert [call.arguments for call in reply.tool_calls] == [{"path": "a.txt"}]
     (call,) = reply.tool_calls
@@ -433,19 +435,19 @@ def test_a_prefix_may_end_anywhere(format_: str, at: int) -> None:
         assert 0 <= segment.span[0] <= segment.span[1] <= len(text)
     for size in (1, 5):
         chunks = [text[start : start + size] for start in range(0, len(text), size)]
-        assert list(stream(chunks, format_, prefix=prefix))[-1] == Done(reply), size
+        assert list(stream(chunks, format=format_, prefix=prefix))[-1] == Done(reply), size
 
 
 @either_format
 def test_error_position_excludes_the_prefix(format_: str) -> None:
-    reply = parse('{"name": "save", "arguments": {"path":', format_, prefix="Hm.\n<tool_call>\n")
+    reply = parse('{"name": "save", "arguments": {"path":', format=format_, prefix="Hm.\n<tool_call>\n")
     (diagnostic,) = reply.diagnostics
     assert (diagnostic.line, diagnostic.column, diagnostic.span) == (1, 1, (0, 38))
     assert diagnostic.frame().splitlines()[1] == "  --> hermes:1:1 (offset 0)"
 
 
 def test_a_call_in_a_stream_with_a_prefix_ends() -> None:
-    events = list(stream([CALL[5:9], CALL[9:]], "hermes", prefix=CALL[:5]))
+    events = list(stream([CALL[5:9], CALL[9:]], format="hermes", prefix=CALL[:5]))
     (ended,) = (event for event in events if isinstance(event, ToolCallEnd))
     assert ended.call.arguments == {"path": "a.txt"}
 
@@ -457,4 +459,4 @@ def test_a_prefix_may_be_the_first_character_of_the_opening_marker() -> None:
 
 @either_format
 def test_call_in_the_prefix_is_not_in_the_reply(format_: str) -> None:
-    assert parse("Hi.", format_, prefix=f"{CALL}\n").segments == [Text(text="Hi.", span=(0, 3))]
+    assert parse("Hi.", format=format_, prefix=f"{CALL}\n").segments == [Text(text="Hi.", span=(0, 3))]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from outspoken import ActionText, Parser, parse
+from outspoken import Parser, parse
+from outspoken.actions import ActionText
 from outspoken.authoring.fuzz.checks import ParseArguments
 from tests.invariants.events import check_events
 
@@ -26,7 +27,7 @@ TEXTS = [
 @pytest.mark.parametrize(("format_", "text"), TEXTS)
 def test_characters_add_up_to_the_reply(format_: str, text: str) -> None:
     events, reply = ParseArguments(format_).stream(text)
-    assert reply == parse(text, format_)
+    assert reply == parse(text, format=format_)
     check_events(events)
 
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 from urllib.parse import quote_plus, urlsplit
 
-from outspoken import Action, Point
-from outspoken.actions import ElementRef, playwright_key
+from outspoken import Action
+from outspoken.actions import ElementRef, Point, playwright_key
 from tests.examples.refusal import RefusedError, pixels, require_sound
 
 #: The pixels of one step of the wheel, and of a scroll without an amount.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 
-from outspoken.providers import ProviderReply, asse, astream_response, ato_anthropic_events
+from outspoken.providers import ProviderReply, astream_response, sse
 
 
 async def relay(
     body: AsyncIterable[bytes], format: str, log: Callable[[ProviderReply], object]
 ) -> AsyncIterator[bytes]:
     """The body of a chat completion's stream as that of an Anthropic message; what was read is logged at the end."""
-    events = astream_response(body, "openai", format)
-    async for written in asse(ato_anthropic_events(events), "anthropic"):
+    events = astream_response(body, format=format)
+    async for written in sse(events, "anthropic"):
         yield written
     log(events.reply)

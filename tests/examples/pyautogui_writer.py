@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from outspoken import Action, Point
+from outspoken import Action
+from outspoken.actions import Point
 from tests.examples.refusal import RefusedError, pixels, require_sound
 
 #: The pixels of one step of the wheel, and the steps of a scroll without an amount.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from outspoken import Action, Point
+from outspoken import Action
+from outspoken.actions import Point
 
 
 class RefusedError(Exception):

@@ -7,7 +7,7 @@ from typing import Any
 
 from outspoken.contrib.table_chat import tables_registry
 from outspoken.payloads import PayloadSettings
-from outspoken.providers import asse, ato_openai_chunks
+from outspoken.providers import sse
 
 SETTINGS = PayloadSettings(strip_unfinished=True)
 PAYLOADS = tables_registry({"table_view": {"open_filters": "Open the filters"}}, settings=SETTINGS)
@@ -22,7 +22,7 @@ async def respond(
     chunks: AsyncIterable[str], page: str, store: Callable[[dict[str, Any]], object]
 ) -> AsyncIterator[bytes]:
     """The server-sent events for a response of the model; the message is stored at its end."""
-    events = PAYLOADS.astream(chunks, page)
-    async for written in asse(ato_openai_chunks(events), "openai"):
+    events = PAYLOADS.astream(chunks, page=page)
+    async for written in sse(events, "openai"):
         yield written
     store(events.reply.to_message())

@@ -24,9 +24,9 @@ sys.addaudithook(lambda name, given: opened.append(str(given[0])) if name == "op
 import outspoken
 text, format, is_stream = json.loads(given)
 if is_stream:
-    reply = list(outspoken.stream([text[i : i + 4] for i in range(0, len(text), 4)], format))[-1].reply
+    reply = list(outspoken.stream([text[i : i + 4] for i in range(0, len(text), 4)], format=format))[-1].reply
 else:
-    reply = outspoken.parse(text, format)
+    reply = outspoken.parse(text, format=format)
 files = sorted({path[len(folder) + 1 :] for path in opened if path.startswith(folder)})
 heavy = ["lark", "regex", "json_repair", "rich", "engine.parser", "recovery.search", "results.events", "grammar.tables"]
 heavy += ["difflib", "results.actions.union", "results.actions.page"]

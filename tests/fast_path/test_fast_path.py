@@ -159,7 +159,7 @@ def test_a_format_that_is_loaded_is_left_to_the_parser(own_formats: None) -> Non
     registry.add("mercury", own, path)
     assert reader.read(CALL, "hermes", None, None, DEFAULT) is not None
     assert reader.read(CALL, "mercury", None, None, DEFAULT) is None
-    assert parse(CALL, "mercury").tool_calls
+    assert parse(CALL, format="mercury").tool_calls
 
 
 def test_nothing_is_compiled_while_a_response_is_read() -> None:
@@ -182,13 +182,13 @@ def test_nothing_is_compiled_while_a_response_is_read() -> None:
 def test_damaged_text_is_left_to_the_parser(text: str) -> None:
     tools = [{"name": "look_up", "parameters": {"type": "object"}}]
     assert reader.read(text, "hermes", None, tools, DEFAULT) is None
-    assert parse(text, "hermes", tools=tools) == by_parser(text, "hermes", tools)
+    assert parse(text, format="hermes", tools=tools) == by_parser(text, "hermes", tools)
 
 
 def test_blank_text_is_read_without_the_prompt_prefix() -> None:
     for format_ in ("inkling", "deepseek_r1", "harmony"):
         for text in (" ", "\n", "\n\n ", ""):
-            assert parse(text, format_) == by_parser(text, format_), (format_, text)
+            assert parse(text, format=format_) == by_parser(text, format_), (format_, text)
 
 
 def test_a_response_that_begins_with_the_rest_of_a_marker_and_a_mistake() -> None:
@@ -196,13 +196,13 @@ def test_a_response_that_begins_with_the_rest_of_a_marker_and_a_mistake() -> Non
     call = [{"name": "find_book", "arguments": {"title": "Moss"}}]
     for format_ in [name for name in FORMATS if registry.header(name).opened]:
         try:
-            text = render(call, format_).lstrip()
+            text = render(call, format=format_).lstrip()
         except RenderError:  # no tool calls
             continue
         for mistake in ('"', '" ', "> ", "x", "."):
             for rest in (text, text[1:], text[text.find(" to=") :]):
                 raw = mistake + rest
-                assert parse(raw, format_) == by_parser(raw, format_), (format_, raw)
+                assert parse(raw, format=format_) == by_parser(raw, format_), (format_, raw)
 
 
 def test_no_leading_marker_of_plain_text_begins_with_a_letter_or_a_digit() -> None:
@@ -242,7 +242,9 @@ def test_calls_behind_the_beginning_of_reasoning_are_read_alike_whole_and_stream
     for case in [case for case in CASES if case.format == format_ and case.kind == "ok"][:20]:
         text = f"<think>I could write {case.text} now</think>Done."
         tools = case.options.get("tools")
-        assert [*stream([text], format_, tools=tools)][-1] == Done(parse(text, format_, tools=tools)), text
+        assert [*stream([text], format=format_, tools=tools)][-1] == Done(parse(text, format=format_, tools=tools)), (
+            text
+        )
 
 
 def _beginnings(name: str) -> Iterator[str]:
@@ -273,7 +275,7 @@ def test_texts_that_end_in_an_opening_marker_are_read_alike_whole_and_streamed()
             raw = f"{before}{text}{behind}"
             size = random.choice((1, 3))
             pieces = [raw[at : at + size] for at in range(0, len(raw), size)]
-            assert list(stream(pieces, name))[-1] == Done(parse(raw, name)), (name, raw)
+            assert list(stream(pieces, format=name))[-1] == Done(parse(raw, format=name)), (name, raw)
             if read % 4 == 0:
                 assert list(stream(pieces))[-1] == Done(parse(raw)), raw
             read += 1
@@ -283,5 +285,5 @@ def test_texts_that_end_in_an_opening_marker_are_read_alike_whole_and_streamed()
         ("anthropic_computer_use", '{"type" '),
         ("browser_use", '{"thinking"\r\n'),
     ]:
-        assert parse(raw, name).status == parse(f"Hi. {raw}", name).status == "truncated"
+        assert parse(raw, format=name).status == parse(f"Hi. {raw}", format=name).status == "truncated"
     assert "```" in parse("action:summary:```\n").text

@@ -36,7 +36,7 @@ ELSEWHERE = TABLES["ELSEWHERE"]
 def test_parsers_of_calls(name: str) -> None:
     format_ = registry.resolve(name)
     example = registry.header(format_).example
-    reply = parse(example, name)
+    reply = parse(example, format=name)
     assert reply.format == format_
     assert reply.tool_calls, "the format has no calls"
 
@@ -44,7 +44,7 @@ def test_parsers_of_calls(name: str) -> None:
 @in_one_item("name", REASONING)
 def test_parsers_of_reasoning(name: str) -> None:
     made = [Reasoning(text="The pier is asked for.", span=(0, 0)), Text(text="Pier two.", span=(0, 0))]
-    reply = parse(render(made, name), name)
+    reply = parse(render(made, format=name), format=name)
     assert (reply.reasoning, reply.text.strip()) == ("The pier is asked for.", "Pier two.")
 
 

@@ -162,7 +162,7 @@ def test_a_short_whole_text_is_read_without_regex() -> None:
 import sys
 import outspoken
 loaded = [name for name in ("pydantic", "lark", "regex", "json_repair", "rich") if name in sys.modules]
-reply = outspoken.parse({CALL!r}, "longcat")
+reply = outspoken.parse({CALL!r}, format="longcat")
 late = ("lark", "regex", "rich", "outspoken.recovery.search", "outspoken.json.repair")
 print(loaded, reply.tool_calls[0].name, [name for name in late if name in sys.modules])
 """
@@ -197,11 +197,11 @@ for name in ("longcat", "longcat", "text"):
 
 
 def test_changed_grammar_is_used_at_once(folder: Path, compiled: list[str]) -> None:
-    assert [call.name for call in parse(CALL, "longcat").tool_calls] == ["save"]
+    assert [call.name for call in parse(CALL, format="longcat").tool_calls] == ["save"]
     registry.use(folder)
     change(folder / "longcat.lark", "longcat_tool_call>", "longcat_use>")
-    assert [call.name for call in parse(OTHER, "longcat").tool_calls] == ["save"]
-    assert parse(CALL, "longcat").text == CALL
+    assert [call.name for call in parse(OTHER, format="longcat").tool_calls] == ["save"]
+    assert parse(CALL, format="longcat").text == CALL
     assert compiled == ["longcat"]
 
 
@@ -209,9 +209,9 @@ def test_changed_import_is_used_at_once(folder: Path, compiled: list[str]) -> No
     change(folder / "shared" / "json_call.lark", 'name\\"', 'tool\\"')
     change(folder / "shared" / "json_call.lark", '/"name"', '/"tool"')
     text = CALL.replace('"name"', '"tool"')
-    assert [call.name for call in parse(text, "longcat").tool_calls] == ["save"]
-    assert parse(CALL, "longcat").status == "repaired"
-    assert parse("Hi.", "text").text == "Hi."
+    assert [call.name for call in parse(text, format="longcat").tool_calls] == ["save"]
+    assert parse(CALL, format="longcat").status == "repaired"
+    assert parse("Hi.", format="text").text == "Hi."
     assert compiled == ["longcat"]
 
 
@@ -223,7 +223,7 @@ def test_new_grammar_works_without_compiling(folder: Path, compiled: list[str]) 
         .replace("longcat_tool_call>", "longcat_use>")
     )
     (folder / "mercury.lark").write_text(text, "utf-8")
-    assert [call.name for call in parse(OTHER, "mercury").tool_calls] == ["save"]
+    assert [call.name for call in parse(OTHER, format="mercury").tool_calls] == ["save"]
     assert compiled == ["mercury"]
 
 
@@ -238,7 +238,7 @@ def test_compiled_file_of_another_version_is_ignored(folder: Path, compiled: lis
 
 def test_missing_compiled_file_is_tolerated(folder: Path, compiled: list[str]) -> None:
     compiled_path(folder / "longcat.lark").unlink()
-    assert parse(CALL, "longcat").tool_calls  # by the fast path, which needs no tables
+    assert parse(CALL, format="longcat").tool_calls  # by the fast path, which needs no tables
     assert automaton("longcat").tables.header.format == "longcat"
     assert compiled == ["longcat"]
 
@@ -249,7 +249,7 @@ def test_a_fast_path_for_another_version_of_the_library_is_not_used(
     note_not_compiled.cache_clear()
     change(generated_path(folder / "longcat.lark"), "    lazy,\n", "    of_another_version,\n")
     for _ in range(2):
-        assert [call.name for call in parse(CALL, "longcat").tool_calls] == ["save"]
+        assert [call.name for call in parse(CALL, format="longcat").tool_calls] == ["save"]
     assert [(found.levelno, found.name) for found in caplog.records] == [(logging.WARNING, "outspoken")]
 
 

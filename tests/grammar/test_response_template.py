@@ -45,15 +45,15 @@ LIST: dict[str, Any] = TABLES["LIST"]
 
 def everything(name: str, text: str, **options: Any) -> tuple[str, str, list[tuple[str, dict[str, Any]]]]:
     """What a text says, which is the same in single characters."""
-    reply = parse(text, name, **options)
-    end = list(stream(list(text), name, **options))[-1]
+    reply = parse(text, format=name, **options)
+    end = list(stream(list(text), format=name, **options))[-1]
     assert isinstance(end, Done)
     assert end.reply == reply
     return reply.text, reply.reasoning or "", [(call.name, call.arguments) for call in reply.tool_calls]
 
 
 def test_objects_in_braces() -> None:
-    name = load_format(BRACES, "own-braces")
+    name = load_format(BRACES, name="own-braces")
     assert name == "own_braces"
     text = "[thought]\nThey want a book.\n[/thought]Here: "
     text += "[call]use find-book{title:~Mosses [/call] {~,year:2011}[/call][end]"
@@ -63,45 +63,47 @@ def test_objects_in_braces() -> None:
     assert everything(name, "New.[/thought]Yes.", prefix=prompt) == ("Yes.", "New.", [])
     assert parse(text).format == name
     assert name in [info.name for info in formats()]
-    assert render({"name": "f", "arguments": {"a": "x", "b": [1]}}, name) == "[call]use f{a:~x~,b:[1]}[/call]"
+    assert render({"name": "f", "arguments": {"a": "x", "b": [1]}}, format=name) == "[call]use f{a:~x~,b:[1]}[/call]"
 
 
 def test_values_in_tags() -> None:
-    name = load_format(TAGS, "own_tags")
+    name = load_format(TAGS, name="own_tags")
     text = "Now.\n<call>\n<use=set_timer>\n<set=minutes>\n4\n</set>\n"
     text += "<set=label>\na </set> b\n</set>\n</use>\n</call>\nDone."
     assert everything(name, text) == ("Now.\nDone.", "", [("set_timer", {"minutes": "4", "label": "a </set> b"})])
     schema = {"type": "object", "properties": {"minutes": {"type": "integer"}}}
     tools = [{"name": "set_timer", "parameters": schema}]
     assert everything(name, text, tools=tools)[2] == [("set_timer", {"minutes": 4, "label": "a </set> b"})]
-    assert render({"name": "f", "arguments": {"a": "x"}}, name) == "<call><use=f><set=a>x</set></use>\n</call>"
+    assert render({"name": "f", "arguments": {"a": "x"}}, format=name) == "<call><use=f><set=a>x</set></use>\n</call>"
 
 
 def test_repeated_arguments_become_lists() -> None:
     tag = r"<set=(?P<key>\w+)>(?P<value>.*?)</set>"
     name = load_format(
-        changed(TAGS, "tool_calls", content_args={"tag_pattern": tag, "merge_duplicates": True}), "own_merged"
+        changed(TAGS, "tool_calls", content_args={"tag_pattern": tag, "merge_duplicates": True}), name="own_merged"
     )
     text = '<call><use=alarm><set=hour>7</set><set=label>"</set><set=hour>9</set><set=hour>[1]</set></use></call>'
     assert everything(name, text)[2] == [("alarm", {"hour": ["7", "9", "[1]"], "label": '"'})]
-    (call,) = parse(text, name).tool_calls
+    (call,) = parse(text, format=name).tool_calls
     assert call.arguments_text == '{"hour": ["7", "9", "[1]"], "label": "\\""}'
-    events = list(stream(list(text), name))
+    events = list(stream(list(text), format=name))
     assert "".join([e.arguments for e in events if isinstance(e, ToolCallDelta)]) == call.arguments_text
     schema = {"type": "object", "properties": {"hour": {"type": "integer"}}}
     once = text.replace("<set=hour>[1]</set>", "")
-    assert parse(once, name, tools=[{"name": "alarm", "parameters": schema}]).tool_calls[0].arguments["hour"] == [7, 9]
-    (cut,) = parse(text[: text.index("<set=hour>[1]") + 12], name).unfinished_tool_calls
+    assert parse(once, format=name, tools=[{"name": "alarm", "parameters": schema}]).tool_calls[0].arguments[
+        "hour"
+    ] == [7, 9]
+    (cut,) = parse(text[: text.index("<set=hour>[1]") + 12], format=name).unfinished_tool_calls
     assert cut.arguments == {"hour": ["7", "9"], "label": '"'}
     assert json.loads(cut.arguments_text + "}") == cut.arguments
     call = {"name": "alarm", "arguments": {"hour": [7, 9]}}
-    assert parse(render(call, name), name, tools=[{"name": "alarm", "parameters": {}}]).status == "ok"
+    assert parse(render(call, format=name), format=name, tools=[{"name": "alarm", "parameters": {}}]).status == "ok"
     with pytest.raises(GrammarError, match="`repeated` cannot be `first`"):
         read_header("// format:  x\n// repeated: first\n", "x.lark")
 
 
 def test_values_in_lines() -> None:
-    name = load_format(LINES, "own_lines")
+    name = load_format(LINES, name="own_lines")
     text = "<call set_timer>\nminutes: 4\nlabel: green tea\n</call>"
     assert everything(name, text) == ("", "", [("set_timer", {"minutes": 4, "label": "green tea"})])
     assert everything(name, "<call list_rooms>\n</call>")[2] == [("list_rooms", {})]
@@ -111,7 +113,7 @@ def test_values_in_lines() -> None:
 
 
 def test_a_list_of_calls_and_reasoning_without_opener() -> None:
-    name = load_format(LIST, "own_list")
+    name = load_format(LIST, name="own_list")
     text = 'They want two.</plan><tell>Both.</say><do>[{"tool": "a", "with": {}}, {"with": {"x": 1}, "tool": "b"}]</do>'
     assert everything(name, text) == ("Both.", "They want two.", [("a", {}), ("b", {"x": 1})])
     assert everything(name, "<plan>Short.</plan><say>One.</say>") == ("One.", "Short.", [])
@@ -121,113 +123,122 @@ FIELDS: dict[str, Any] = TABLES["FIELDS"]
 
 
 def test_fields_of_other_names_are_payloads() -> None:
-    name = load_format(FIELDS, "own_fields")
+    name = load_format(FIELDS, name="own_fields")
     text = 'Now <score>\n 4 </score><data>{"a": "</data>"}</datum> then <cite book=Lichens>Grey </b> crust </cite>.'
-    reply = parse(text, name)
+    reply = parse(text, format=name)
     payloads = [(payload.type, payload.data) for payload in reply.payloads]
     assert payloads == [("score", "4"), ("data", {"a": "</data>"}), ("cited", "Grey </b> crust")]
     assert (reply.text, reply.status) == ("Now then.", "ok")
     assert text[slice(*reply.payloads[0].span)] == "<score>\n 4 </score>"
-    for events in (list(stream(list(text), name)), list(stream([text], name))):
+    for events in (list(stream(list(text), format=name)), list(stream([text], format=name))):
         assert [e.payload for e in events if isinstance(e, PayloadParsed)] == reply.payloads
         assert events[-1] == Done(reply)
-    assert render(reply.payloads[:2], name) == '<score>\n4</score><data>{"a": "</data>"}</data>'
-    assert render(Payload(type="data", data="a", span=(0, 0)), name) == '<data>"a"</data>'
+    assert render(reply.payloads[:2], format=name) == '<score>\n4</score><data>{"a": "</data>"}</data>'
+    assert render(Payload(type="data", data="a", span=(0, 0)), format=name) == '<data>"a"</data>'
     for other in (reply.payloads[2], Payload(type="rank", data="1", span=(0, 0))):
         with pytest.raises(RenderError, match="payload"):
-            render(other, name)
-    cut = parse("<score>\n4", name)
+            render(other, format=name)
+    cut = parse("<score>\n4", format=name)
     assert (cut.text, cut.payloads, cut.status) == ("<score>\n4", [], "truncated")
 
 
 def test_a_message_has_the_types_and_shapes_of_its_template() -> None:
-    name = load_format(FIELDS, "own_fields")
+    name = load_format(FIELDS, name="own_fields")
     message_text = "<plan>A moss.</plan><say> Yes. </say>\nNow <say>No.</say> then"
-    assert parse_message(message_text, name) == {
+    assert parse_message(message_text, format=name) == {
         "role": "assistant", "thinking": "A moss.", "content": "Yes. No.", "rest": "Now then"
     }  # fmt: skip
     values = TABLES["A_MESSAGE_HAS_THE_TYPES_AND_SHAPES_OF_ITS"]
     for text, fields in values.items():
-        assert parse_message(f"{text}<say>Yes.</say>", name) == {"role": "assistant", "content": "Yes.", **fields}
+        assert parse_message(f"{text}<say>Yes.</say>", format=name) == {
+            "role": "assistant",
+            "content": "Yes.",
+            **fields,
+        }
 
 
 def test_message_that_begins_in_the_prompt() -> None:
-    name = load_format(FIELDS, "own_fields")
+    name = load_format(FIELDS, name="own_fields")
     prompt = "[bot]<score>\n1</score>[bot]<score>\n2</score><say>It is"
-    message = parse_message(" so.</say>", name, prefix=prompt)
+    message = parse_message(" so.</say>", format=name, prefix=prompt)
     assert message == {"role": "assistant", "score": 2, "content": "It is so."}
-    assert parse(" so.</say>", name, prefix=prompt).payloads == []
+    assert parse(" so.</say>", format=name, prefix=prompt).payloads == []
 
 
 @pytest.mark.parametrize(("text", "key", "why"), TABLES["ERRORS_NAME_THE_FIELD"])
 def test_errors_name_the_field(text: str, key: str, why: str) -> None:
-    name = load_format(FIELDS, "own_fields")
+    name = load_format(FIELDS, name="own_fields")
     with pytest.raises(MessageError, match=why) as caught:
-        parse_message(text, name)
+        parse_message(text, format=name)
     assert (caught.value.key, caught.value.reply.raw) == (key, text)
 
 
 def test_messages_of_calls() -> None:
     braces, tags, several = (
-        load_format(BRACES, "own-braces"),
-        load_format(TAGS, "own_tags"),
-        load_format(LIST, "own_list"),
+        load_format(BRACES, name="own-braces"),
+        load_format(TAGS, name="own_tags"),
+        load_format(LIST, name="own_list"),
     )
     text = "[call]use f{a:~x~}[/call]"
     call = {"type": "function", "function": {"name": "f", "arguments": {"a": "x"}}}
-    assert parse_message(text, braces) == {"tool_calls": [call]}
-    assert parse_message("Now. <call><use=f><set=a>x</set></use></call>", tags) == {
+    assert parse_message(text, format=braces) == {"tool_calls": [call]}
+    assert parse_message("Now. <call><use=f><set=a>x</set></use></call>", format=tags) == {
         "content": "Now.",
         "tool_calls": call,
     }
     both = '<do>[{"tool": "a", "with": {}}, {"with": {"x": 1}, "tool": "b"}]</do>'
     calls: list[Any] = [{"name": "a", "arguments": {}}, {"name": "b", "arguments": {"x": 1}}]
-    assert parse_message(both, several, prefix="<plan></plan>") == {"tool_calls": [{"function": c} for c in calls]}
+    assert parse_message(both, format=several, prefix="<plan></plan>") == {
+        "tool_calls": [{"function": c} for c in calls]
+    }
     twice = '<do>[{"tool": "a", "with": {"x": 1}, "tool": "c", "with": 2}]</do>'
     once = {"tool_calls": [{"function": {"name": "a", "arguments": {"x": 1}}}]}
-    assert parse_message(twice, several, prefix="<plan></plan>") == once
+    assert parse_message(twice, format=several, prefix="<plan></plan>") == once
     whole = {**LIST, "fields": {"tool_calls": {"open": "<do>", "close": "</do>", "content": "json", "repeats": True}}}
-    name = load_format(whole, "own_whole")
+    name = load_format(whole, name="own_whole")
     written = '<do>{"name": "a", "parameters": {"n": 1,}, "why": [2]}</do>'
-    assert parse_message(written, name) == {"tool_calls": [{"name": "a", "parameters": {"n": 1}, "why": [2]}]}
+    assert parse_message(written, format=name) == {"tool_calls": [{"name": "a", "parameters": {"n": 1}, "why": [2]}]}
     cut = '<do>{"name": "a", "arguments": {}}'
-    assert parse_message(cut, name, finish_reason="stop") == {"tool_calls": [{"name": "a", "arguments": {}}]}
+    assert parse_message(cut, format=name, finish_reason="stop") == {"tool_calls": [{"name": "a", "arguments": {}}]}
     with pytest.raises(MessageError, match="never ends") as caught:
-        parse_message(cut, name)
+        parse_message(cut, format=name)
     assert caught.value.reply.unfinished_tool_calls[0].name == "a"
     with pytest.raises(ValueError, match="not loaded from a response template"):
-        parse_message(cut, "hermes")
+        parse_message(cut, format="hermes")
 
 
 def test_calls_in_objects_of_their_own() -> None:
     template = changed(
         LIST, "tool_calls", transform={"id": "{id}", "function": {"name": "{do.fn.tool}", "arguments": "{do.fn.args}"}}
     )
-    name = load_format(template, "own_nested")
+    name = load_format(template, name="own_nested")
     text = '<do>[{"id": 7, "do": {"x": {"do": 1}, "fn": {"args": {"a": [1]}, "tool": "look"}, "y": 0}, "z": {}}]</do>'
     assert everything(name, text, prefix="") == ("", "", [("look", {"a": [1]})])
     call = {"id": 7, "function": {"name": "look", "arguments": {"a": [1]}}}
-    assert parse_message(f"<plan></plan>{text}", name) == {"tool_calls": [call]}
+    assert parse_message(f"<plan></plan>{text}", format=name) == {"tool_calls": [call]}
     with pytest.raises(MessageError, match="there is no `id`"):
-        parse_message('<plan></plan><do>[{"do": {"fn": {"tool": "look", "args": {}}}}]</do>', name)
-    assert render({"name": "f", "arguments": {}}, name) == '</plan><do>[{"do": {"fn": {"tool": "f", "args": {}}}}]</do>'
+        parse_message('<plan></plan><do>[{"do": {"fn": {"tool": "look", "args": {}}}}]</do>', format=name)
+    assert (
+        render({"name": "f", "arguments": {}}, format=name)
+        == '</plan><do>[{"do": {"fn": {"tool": "f", "args": {}}}}]</do>'
+    )
 
 
 def test_name_belongs_to_one_template() -> None:
-    name = load_format(FIELDS, "own_fields")
+    name = load_format(FIELDS, name="own_fields")
     template = {**FIELDS, "defaults": {"role": "model"}}
     with pytest.raises(ValueError, match="another format"):
-        load_format(template, name)
+        load_format(template, name=name)
 
 
 def test_a_file_with_a_template(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer_config.json"
     path.write_text(json.dumps({"eos_token": "[end]", "response_template": TAGS}), "utf-8")
-    assert load_format(path, "own_file") == "own_file"
-    assert parse("<call><use=f></use></call>", "own_file").tool_calls[0].name == "f"
+    assert load_format(path, name="own_file") == "own_file"
+    assert parse("<call><use=f></use></call>", format="own_file").tool_calls[0].name == "f"
     path.write_text("{", "utf-8")
     with pytest.raises(GrammarError, match="cannot be read"):
-        load_format(path, "own_file_2")
+        load_format(path, name="own_file_2")
 
 
 GRAMMAR = TABLES["GRAMMAR"]
@@ -236,31 +247,31 @@ GRAMMAR = TABLES["GRAMMAR"]
 def test_a_grammar_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "own_grammar.lark"
     path.write_text(GRAMMAR, "utf-8")
-    assert load_format(path) == load_format(path, "own-grammar") == "own_grammar"
+    assert load_format(path) == load_format(path, name="own-grammar") == "own_grammar"
     assert everything("own_arrow", 'Now\n-> f{"a": 1};')[2] == [("f", {"a": 1})]
     path.write_text(GRAMMAR.replace("own_grammar", "own_broken").replace("arguments: JSON_OBJECT", ""), "utf-8")
     with pytest.raises(GrammarError, match=r"own_grammar\.lark"):
         load_format(path)
     with pytest.raises(ValueError, match="calls itself"):
-        load_format(path, "another")
+        load_format(path, name="another")
     with pytest.raises(GrammarError, match="cannot be read"):
         load_format(tmp_path / "none.lark")
 
 
 def test_names() -> None:
-    load_format(TAGS, "own_name")
-    assert load_format(TAGS, "Own.Name") == "own_name"
+    load_format(TAGS, name="own_name")
+    assert load_format(TAGS, name="Own.Name") == "own_name"
     with pytest.raises(ValueError, match="another format"):
-        load_format(BRACES, "own_name")
+        load_format(BRACES, name="own_name")
     for taken in ("hermes", "deepseek-v31"):
         with pytest.raises(ValueError, match="another format"):
-            load_format(TAGS, taken)
+            load_format(TAGS, name=taken)
     with pytest.raises(ValueError, match="pass `name`"):
         load_format(TAGS)
     with pytest.raises(GrammarError, match="is not a valid name"):
-        load_format(TAGS, "1 b")
+        load_format(TAGS, name="1 b")
     with pytest.raises(UnknownFormatError):
-        parse("", "own_nothing")
+        parse("", format="own_nothing")
 
 
 def test_formats_are_added_while_others_are_read() -> None:
@@ -270,9 +281,9 @@ def test_formats_are_added_while_others_are_read() -> None:
     def work(number: int) -> None:
         try:
             for turn in range(2):
-                name = load_format({**TAGS, "start_anchor": f"[{number}]"}, f"own_thread_{number}")
+                name = load_format({**TAGS, "start_anchor": f"[{number}]"}, name=f"own_thread_{number}")
                 text = f"<call><use=f{turn}></use></call>"
-                assert [call.name for call in parse(text, name).tool_calls] == [f"f{turn}"]
+                assert [call.name for call in parse(text, format=name).tool_calls] == [f"f{turn}"]
                 assert parse('<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>').tool_calls[0].name == "g"
                 assert name in registry.names()
         except BaseException as error:
@@ -382,29 +393,29 @@ def test_the_vectors_of_transformers() -> None:
 @pytest.mark.parametrize(("text", "thought"), TABLES["OPENER_AFTER_THE_START_IS_MARKUP_FOR_PARSE"])
 def test_opener_after_the_start_is_markup_for_parse_and_text_for_parse_message(text: str, thought: str) -> None:
     fields = {"thinking": {"open_pattern": r"(?:^|<plan>\s*)", "close": "</plan>"}}
-    name = load_format({"start_anchor": "[bot]", "fields": fields}, "own_beginning")
+    name = load_format({"start_anchor": "[bot]", "fields": fields}, name="own_beginning")
     assert everything(name, text)[1] == thought
-    assert parse_message(text, name) == {"thinking": text.removesuffix("</plan>")}
+    assert parse_message(text, format=name) == {"thinking": text.removesuffix("</plan>")}
 
 
 def test_message_types_follow_the_template_and_reply_types_the_schema() -> None:
-    name = load_format(LINES, "own_lines")
+    name = load_format(LINES, name="own_lines")
     types = {"label": {"type": "string"}, "note": {"type": "string"}, "minutes": {"type": "integer"}}
     tools = [{"name": "set_timer", "parameters": {"type": "object", "properties": types}}]
     text = "<call set_timer>\nlabel: 1.50\nnote: tea\nminutes: 4\n</call>"
     given = {"label": "1.50", "note": "tea", "minutes": 4}
     assert everything(name, text, tools=tools)[2] == [("set_timer", given)]
-    message = parse_message(text, name, tools=tools)
+    message = parse_message(text, format=name, tools=tools)
     assert message["tool_calls"]["function"]["arguments"] == {**given, "label": 1.5}
 
 
 def _is_as_expected(row: dict[str, Any], name: str) -> bool:
     expected = row["expected"]
     try:
-        load_format(row["template"], name)
+        load_format(row["template"], name=name)
         everything(name, row["input"], tools=row["tools"], prefix=row["prefix"] or None)
         options: dict[str, Any] = {"prefix": row["prefix"], "tools": row["tools"], "finish_reason": "stop"}
-        message = parse_message(row["input"], name, **options)
+        message = parse_message(row["input"], format=name, **options)
     except (GrammarError, MessageError):
         return bool(expected.get("error"))
     return message == expected.get("message")

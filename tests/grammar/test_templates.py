@@ -177,7 +177,7 @@ def test_every_message_is_read_by_its_format() -> None:
     wrong = [
         f"{row.name}: {what}"
         for row in rows()
-        if (what := _differs(parse(row.text, row.format, prefix=row.prefix, tools=TOOLS), row))
+        if (what := _differs(parse(row.text, format=row.format, prefix=row.prefix, tools=TOOLS), row))
     ]
     assert wrong == []
     assert not DATA.exists() or len(rows()) >= 1100
@@ -185,7 +185,7 @@ def test_every_message_is_read_by_its_format() -> None:
 
 def test_omitted_templates_differ() -> None:
     left_out = rows(unfaithful=True)
-    same = [r.name for r in left_out if not _differs(parse(r.text, r.format, prefix=r.prefix, tools=TOOLS), r)]
+    same = [r.name for r in left_out if not _differs(parse(r.text, format=r.format, prefix=r.prefix, tools=TOOLS), r)]
     assert same == []
     unused = [pattern for pattern in UNFAITHFUL if not any(re.search(pattern, row.name) for row in left_out)]
     assert not DATA.exists() or unused == []
@@ -216,7 +216,7 @@ def _core(text: str) -> str:
 
 def _render(row: Row) -> str:
     try:
-        return render(row.said, row.format)
+        return render(row.said, format=row.format)
     except RenderError as error:
         return str(error)
 

@@ -50,7 +50,7 @@ def written(
     segments += [ToolCall(name=name, arguments=dict(arguments)) for name, arguments in calls]
     if answer:
         segments.append(Text(text=answer, span=(0, 0)))
-    return render(segments, format, tools=TOOLS)
+    return render(segments, format=format, tools=TOOLS)
 
 
 def pieces(text: str, size: int = 7) -> Iterator[str]:

@@ -18,7 +18,7 @@ Read = Callable[..., Any]
 def check_parallel_calls(format: str, whole: Read, streamed: Read) -> None:
     """Two calls in one response, with text before them."""
     text = written(format, *BOTH, text="Let me look.")
-    expected = ("", parse(text, format, tools=TOOLS).text, [(name, dict(given)) for name, given in BOTH])
+    expected = ("", parse(text, format=format, tools=TOOLS).text, [(name, dict(given)) for name, given in BOTH])
     assert whole(text, format) == expected
     for size in (1, 3, 1000):
         assert streamed(text, format, size=size) == expected

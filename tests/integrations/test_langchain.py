@@ -162,7 +162,7 @@ class TestResponses(ModelTests, AgentTests):
 def test_blocks_of_reasoning_are_joined_as_in_the_reply(ask: Ask) -> None:
     text = "<think>One.</think>Hm.<think>Two.</think>Done."
     message = ask(ChatOutspoken(model=Script(texts=[text]), format="hermes"), ASKED)
-    reply = parse(text, "hermes")
+    reply = parse(text, format="hermes")
     assert (message.additional_kwargs["reasoning_content"], message.text) == (reply.reasoning, reply.text)
     assert reply.reasoning == "One.\n\nTwo."
 

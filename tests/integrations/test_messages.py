@@ -24,7 +24,7 @@ TOP = ROOM.parents[2]
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_calls_have_ids_of_their_own(format: str) -> None:
-    reply = parse(written(format, *BOTH, text="Look:"), format, tools=TOOLS)
+    reply = parse(written(format, *BOTH, text="Look:"), format=format, tools=TOOLS)
     calls = identified_calls(reply)
     assert [(call.name, call.arguments, call.problem) for call in calls] == [(*call, None) for call in BOTH]
     assert len({call.id for call in calls}) == 2
@@ -44,13 +44,13 @@ def test_ids_that_the_model_wrote_are_kept_unless_they_repeat() -> None:
 
 
 def test_damage_is_told_as_json() -> None:
-    assert damage(parse(written("hermes", *BOTH), "hermes", tools=TOOLS)) == {}
-    found = damage(parse(REPAIRABLE, "hermes", tools=TOOLS))
+    assert damage(parse(written("hermes", *BOTH), format="hermes", tools=TOOLS)) == {}
+    found = damage(parse(REPAIRABLE, format="hermes", tools=TOOLS))
     assert json.loads(json.dumps(found)) == found
     assert found["status"] == "repaired"
     assert [repair["code"] for repair in found["repairs"]] == ["trailing-comma", "missing-closer"]
     assert "unfinished_calls" not in found
-    cut = damage(parse(CUT, "hermes", tools=TOOLS, finish_reason="length"))
+    cut = damage(parse(CUT, format="hermes", tools=TOOLS, finish_reason="length"))
     call = CUT.removeprefix("Wait.\n")
     assert cut["unfinished_calls"] == [
         {"name": "tide", "arguments": '{"place": "Bre', "status": "truncated", "written": call}
@@ -59,18 +59,18 @@ def test_damage_is_told_as_json() -> None:
 
 
 def test_a_call_that_must_not_run_says_why() -> None:
-    (invalid,) = identified_calls(parse(INVALID, "hermes", tools=TOOLS))
+    (invalid,) = identified_calls(parse(INVALID, format="hermes", tools=TOOLS))
     assert invalid.problem == (
         "the call of `tide` is invalid and was not run: the value of `place` seems to hold a part of another one"
     )
-    (cut,) = identified_calls(parse(CUT, "hermes", tools=TOOLS))
+    (cut,) = identified_calls(parse(CUT, format="hermes", tools=TOOLS))
     assert cut.problem == "the call of `tide` is truncated and was not run: the call of `tide` never ends"
-    (repaired,) = identified_calls(parse(REPAIRABLE, "hermes", tools=TOOLS))
+    (repaired,) = identified_calls(parse(REPAIRABLE, format="hermes", tools=TOOLS))
     assert repaired.problem is None
 
 
 def test_the_retry_message_names_each_problem_and_asks_again() -> None:
-    reply = parse(CUT, "hermes", tools=TOOLS)
+    reply = parse(CUT, format="hermes", tools=TOOLS)
     assert has_failed_call(reply)
     assert retry_message(reply) == (
         "Your last response could not be used, and no tool was run:\n"

@@ -141,7 +141,7 @@ def test_every_cut_is_no_call(format: str) -> None:
         assert calls in ([], [("tide", BOTH[0][1])])
         assert streamed(text[:end], format, size=9)[2] == calls
         if calls:  # only the end of the markup is missing
-            assert parse(text[:end], format, tools=TOOLS).tool_calls
+            assert parse(text[:end], format=format, tools=TOOLS).tool_calls
 
 
 @pytest.mark.parametrize("format", FORMATS)

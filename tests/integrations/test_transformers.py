@@ -85,29 +85,31 @@ def test_reasoning_that_the_prompt_opens() -> None:
     expected = {"role": "assistant", "thinking": "At six.", "tool_calls": [TIDE]}
     used = tokenizer()
     prompt = "<|im_start|>assistant\n<think>\n"
-    assert parse_response(used, text, "hermes", prefix=prompt, tools=TOOLS) == expected
-    assert parse_response(used, text, "hermes", prefix=used(prompt)["input_ids"], tools=TOOLS) == expected
-    found = parse_response(used, [text, "Six."], "hermes", prefix=[prompt, "?"], tools=TOOLS)
+    assert parse_response(used, text, format="hermes", prefix=prompt, tools=TOOLS) == expected
+    assert parse_response(used, text, format="hermes", prefix=used(prompt)["input_ids"], tools=TOOLS) == expected
+    found = parse_response(used, [text, "Six."], format="hermes", prefix=[prompt, "?"], tools=TOOLS)
     assert found == [expected, {"role": "assistant", "content": "Six."}]
     with pytest.raises(ValueError, match="2 responses and 3 prefixes"):
-        parse_response(used, [text, text], "hermes", prefix=["", "", ""])
+        parse_response(used, [text, text], format="hermes", prefix=["", "", ""])
 
 
 def test_what_is_damaged_is_no_call() -> None:
     for text, status in ((INVALID, "invalid"), (CUT, "truncated")):
-        message: Any = parse_response(tokenizer(), text, "hermes", tools=TOOLS)
+        message: Any = parse_response(tokenizer(), text, format="hermes", tools=TOOLS)
         assert "tool_calls" not in message
         assert message["outspoken"]["status"] == status
         assert message["outspoken"]["unfinished_calls"][0]["name"] == "tide"
-    message = parse_response(tokenizer(), REPAIRABLE, "hermes", tools=TOOLS)
+    message = parse_response(tokenizer(), REPAIRABLE, format="hermes", tools=TOOLS)
     assert message["tool_calls"] == [TIDE]
     assert message["outspoken"]["repairs"]
 
 
 def test_an_end_token_proves_that_the_response_is_complete() -> None:
     text = written("hermes", BOTH[0]).removesuffix("</tool_call>")
-    assert "tool_calls" not in parse_response(tokenizer(), text, "hermes", tools=TOOLS)
-    ended: Any = parse_response(tokenizer(), f"{text}<|im_end|><|endoftext|><|endoftext|>", "hermes", tools=TOOLS)
+    assert "tool_calls" not in parse_response(tokenizer(), text, format="hermes", tools=TOOLS)
+    ended: Any = parse_response(
+        tokenizer(), f"{text}<|im_end|><|endoftext|><|endoftext|>", format="hermes", tools=TOOLS
+    )
     assert ended["tool_calls"] == [TIDE]
     assert ended["outspoken"]["status"] == "repaired"
 
@@ -130,7 +132,7 @@ def test_the_response_template_tells_the_format(tmp_path: Path) -> None:
     theirs = AutoTokenizer.from_pretrained(tmp_path / "runner").parse_response(text, prefix="")
     name = load_checkpoint(tmp_path / "runner")
     assert name == "runner_template"
-    ours: Any = parse_response(used, text, name)
+    ours: Any = parse_response(used, text, format=name)
     assert ours == theirs | {"content": ours["content"]}
     assert ours["content"] == theirs["content"].strip()
 

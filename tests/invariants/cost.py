@@ -69,7 +69,7 @@ class Repetition(NamedTuple):
 
 def repetitions(name: str, example: str) -> list[Repetition]:
     """Every token of an example repeated, alone and behind every beginning; each once."""
-    tokens = sorted({(t.start_pos or 0, t.end_pos or 0) for t in parse_tree(example, name).scan_values(bool)})
+    tokens = sorted({(t.start_pos or 0, t.end_pos or 0) for t in parse_tree(example, format=name).scan_values(bool)})
     joints = [joint.end() for start, end in tokens for joint in _JOINT.finditer(example, start, end)]
     cuts = sorted({0, *(end for pair in tokens for end in pair), *joints})
     units = [example[start:end] for start, end in tokens if end > start]

@@ -6,7 +6,6 @@ from typing import Any
 
 from outspoken import (
     ActionParsed,
-    ActionText,
     ActionUnfinished,
     Done,
     Event,
@@ -22,6 +21,7 @@ from outspoken import (
     ToolCallStart,
     ToolCallUnfinished,
 )
+from outspoken.actions import ActionText
 from outspoken.authoring.fuzz.checks import ViolationError, require
 from outspoken.payloads import PayloadPreview
 

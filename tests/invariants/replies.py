@@ -81,7 +81,7 @@ def check_written(reply: Reply) -> None:
 def check_rendered(reply: Reply, format: str) -> None:
     """`render` raises nothing but RenderError; it checks itself that its output reads back."""
     with suppress(RenderError):
-        render(reply, format)
+        render(reply, format=format)
 
 
 def _has_markup(text: str) -> bool:

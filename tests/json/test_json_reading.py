@@ -99,7 +99,7 @@ def test_a_model_as_schema() -> None:
         code: str
         lang: str
 
-    reading = read_json('{"code": "f("a", "lang": "b")", "lang": "py"}', Call)
+    reading = read_json('{"code": "f("a", "lang": "b")", "lang": "py"}', schema=Call)
     assert reading.value["lang"] == "py"
 
 
@@ -108,7 +108,7 @@ def test_wrong_use() -> None:
         read_json("{}", repair="all")  # pyright: ignore[reportArgumentType]
     odd: Any = "x"
     with pytest.raises(TypeError, match="`schema` is a str; expected a JSON schema as a dict, a pydantic model class"):
-        read_json("{}", odd)
+        read_json("{}", schema=odd)
     with pytest.raises(TypeError, match="`settings` is a str; expected Settings or None"):
         read_json("{}", settings=odd)
     with pytest.raises(TypeError, match="`text` is a list; expected str, bytes or None"):

@@ -150,7 +150,7 @@ def test_two_readings() -> None:
     assert reading.ambiguous
     assert "ambiguous" in {note.code.partition("-")[0] for note in reading.diagnostics}
     schema = {"properties": {"a": {"properties": {"b": {"type": "object"}}}, "d": {"type": "integer"}}}
-    reading = read_json('{"a": {"b": {"c": 1}}, "d": 2}}', schema)
+    reading = read_json('{"a": {"b": {"c": 1}}, "d": 2}}', schema=schema)
     assert not reading.ambiguous
     assert reading.value == {"a": {"b": {"c": 1}}, "d": 2}
 
@@ -158,7 +158,7 @@ def test_two_readings() -> None:
 def test_schema_names_separate_strings() -> None:
     text = '{"note": "use "a", "b": or "c"", "kind": "x"}'
     schema = {"type": "object", "properties": {"note": {"type": "string"}, "kind": {"type": "string"}}}
-    assert read_json(text, schema).value == {"note": 'use "a", "b": or "c"', "kind": "x"}
+    assert read_json(text, schema=schema).value == {"note": 'use "a", "b": or "c"', "kind": "x"}
 
 
 def test_limit_of_trust_in_json_repair() -> None:

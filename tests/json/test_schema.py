@@ -69,13 +69,13 @@ def test_values_that_are_listed(values: dict[str, Any]) -> None:
 def test_an_enumeration_behind_a_reference_is_known_of_a_call() -> None:
     schema = {"properties": {"a": {"$ref": "#/$defs/K"}}, "$defs": {"K": {"enum": ["x", "y"], "type": "string"}}}
     text = '<tool_call>\n{"name": "f", "arguments": {"a": "z"}}\n</tool_call>'
-    reply = parse(text, "hermes", tools=[{"name": "f", "parameters": schema}])
+    reply = parse(text, format="hermes", tools=[{"name": "f", "parameters": schema}])
     assert [diagnostic.code for diagnostic in reply.diagnostics] == ["unlisted-value"]
 
 
 def test_members_that_a_schema_admits_tell_readings_apart() -> None:
     schema = {"properties": {"cmd": TEXT}, "additionalProperties": TEXT}
-    assert read_json('{"cmd": "a" "note": "b"}', schema).value == {"cmd": "a", "note": "b"}
+    assert read_json('{"cmd": "a" "note": "b"}', schema=schema).value == {"cmd": "a", "note": "b"}
 
 
 NAMES = ["type", "enum", "anyOf", "allOf", "$ref", "properties", "items", "required", "additionalProperties", "a"]

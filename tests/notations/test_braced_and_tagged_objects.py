@@ -176,16 +176,16 @@ FORMATS = ["gemma4", "functiongemma", "minimax_m3"]
 @example(arguments={"": 1})
 def test_written_objects_read_back_in_any_chunks(format_: str, arguments: dict[str, Any]) -> None:
     try:
-        text = render({"name": "f", "arguments": arguments}, format_)
+        text = render({"name": "f", "arguments": arguments}, format=format_)
     except RenderError:
         return
-    plain = parse(text, format_)
+    plain = parse(text, format=format_)
     assert [call.name for call in plain.tool_calls] == ["f"]
     if format_ != "minimax_m3":  # whose values need a schema
         assert repr(plain.tool_calls[0].arguments) == repr(arguments)
     assert json.loads(plain.tool_calls[0].arguments_text) == plain.tool_calls[0].arguments
     parts: dict[int, str] = {}
-    for event in stream(list(text), format_):
+    for event in stream(list(text), format=format_):
         if isinstance(event, ToolCallDelta):
             parts[event.index] = parts.get(event.index, "") + event.arguments
         elif isinstance(event, Done):
@@ -196,15 +196,15 @@ def test_written_objects_read_back_in_any_chunks(format_: str, arguments: dict[s
 @pytest.mark.parametrize(("format_", "arguments"), TABLES["VALUES_THAT_THE_NOTATION_CANNOT_HOLD_ARE_NOT_WRITTEN"])
 def test_values_that_the_notation_cannot_hold_are_not_written(format_: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(RenderError):
-        render({"name": "f", "arguments": arguments}, format_)
+        render({"name": "f", "arguments": arguments}, format=format_)
 
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_long_values_take_linear_time(format_: str) -> None:
     """Every character is looked at a bounded number of times, also where marks are nearly there again and again."""
     value = '<|" <esc ]<]minimax[> ' * 20_000
-    text = render({"name": "f", "arguments": {"a": value}}, format_)
+    text = render({"name": "f", "arguments": {"a": value}}, format=format_)
     pieces = [text[at : at + 7] for at in range(0, len(text), 7)]
-    end = list(stream(pieces, format_))[-1]
+    end = list(stream(pieces, format=format_))[-1]
     assert isinstance(end, Done)
     assert end.reply.tool_calls[0].arguments == {"a": value}

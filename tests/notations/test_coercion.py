@@ -176,10 +176,10 @@ def test_value_that_the_markup_calls_a_string_is_one() -> None:
     for type_, expected in ((["string", "null"], "null"), (["integer", "null"], None)):
         tools = [{"name": "f", "parameters": {"type": "object", "properties": {"when": {"type": type_}}}}]
         for format_, text in STRINGS.items():
-            reply = parse(text, format_, tools=tools)
+            reply = parse(text, format=format_, tools=tools)
             assert [call.arguments for call in reply.tool_calls] == [{"when": expected}], (format_, reply)
             assert (reply.status, reply.diagnostics) == ("ok", [])
             for size in (1, 7):
-                events = stream([text[i : i + size] for i in range(0, len(text), size)], format_, tools=tools)
+                events = stream([text[i : i + size] for i in range(0, len(text), size)], format=format_, tools=tools)
                 assert [*events]
                 assert events.reply == reply

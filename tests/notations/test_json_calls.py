@@ -22,10 +22,10 @@ FRAMES = TABLES["FRAMES"]
 
 def read(text: str, format_: str, **options: Any) -> Reply:
     """A text, read whole, and in pieces with the same result."""
-    reply = parse(text, format_, **options)
+    reply = parse(text, format=format_, **options)
     for size in (1, 5):
         pieces = [text[i : i + size] for i in range(0, len(text), size)]
-        events = stream(pieces, format_, **options)
+        events = stream(pieces, format=format_, **options)
         assert [*events]
         assert events.reply == reply, size
     return reply
@@ -46,7 +46,7 @@ def test_misspelt_and_other_keys_of_a_call_are_read_or_reported(format_: str) ->
         assert reply.status == "repaired"
     limits: list[RepairLimit] = ["none", "notation"]
     for limit in limits:
-        reply = parse(FRAMES[format_] % '{"name": "write_file", "input": {"path": "a"}}', format_, repair=limit)
+        reply = parse(FRAMES[format_] % '{"name": "write_file", "input": {"path": "a"}}', format=format_, repair=limit)
         assert reply.tool_calls == []
     reply = read(FRAMES[format_] % '{"name": "f", "arguments": {"x": 1}, "note": "b", "type": "function"}', format_)
     assert calls(reply) == [("f", {"x": 1})]
@@ -101,8 +101,8 @@ def test_one_bad_entry_of_a_list_costs_no_other_entry(format_: str) -> None:
         assert all(repair.level == "markup" for repair in reply.repairs)
         assert reply.text == ("Done." if format_ == "json" else "")
         with pytest.raises(ResponseError):
-            parse(text, format_, on_error="raise")
-        assert [call.name for call in parse(text, format_, repair="none").tool_calls] == ["a", "c"]
+            parse(text, format=format_, on_error="raise")
+        assert [call.name for call in parse(text, format=format_, repair="none").tool_calls] == ["a", "c"]
     assert [call.name for call in read(frame % f"{A},", format_).tool_calls] == ["a"]
     for bad in TABLES["ONE_BAD_ENTRY_OF_A_LIST_COSTS_NO_OTHER_ENTRY"]:
         reply = read(frame % f"{A}, {bad}, {C}", format_)
@@ -161,10 +161,10 @@ def test_keys_without_quotes_are_read_in_every_format_that_frames_json(format_: 
     """Reads two calls without the quotes of all keys, where the format has several calls."""
     made = [ToolCall(name="run", arguments={"command": f"ls {n}", "n": n}) for n in (1, 2)]
     try:
-        text = render(made, format_)
+        text = render(made, format=format_)
     except RenderError:
-        text = render(made[:1], format_)
-    expected = calls(parse(text, format_))
+        text = render(made[:1], format=format_)
+    expected = calls(parse(text, format=format_))
     assert expected
     damaged = re.sub(r'"(\w+)":', r"\1:", text)
     tools = [{"name": "run"}]
@@ -177,5 +177,5 @@ def test_keys_without_quotes_are_read_in_every_format_that_frames_json(format_: 
 def test_a_doubled_name_is_that_of_a_tool_in_its_own_namespace() -> None:
     text = '<tool_call>\n{"name": "search.search", "arguments": {}}\n</tool_call>'
     for declared, name in (("search", "search"), ("find", "search.search")):
-        (call,) = parse(text, "hermes", tools=[{"name": declared, "parameters": {}}]).tool_calls
+        (call,) = parse(text, format="hermes", tools=[{"name": declared, "parameters": {}}]).tool_calls
         assert call.name == name

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import ActionParsed, ActionText, ActionUnfinished, Event, Parser, Settings, parse, render
-from outspoken.actions import Click, Drag, LongPress, Move, Point, PressKeys, Scroll, Swipe, TypeText, Wait
+from outspoken import ActionParsed, ActionUnfinished, Event, Parser, Settings, parse, render
+from outspoken.actions import ActionText, Click, Drag, LongPress, Move, Point, PressKeys, Scroll, Swipe, TypeText, Wait
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -52,7 +52,7 @@ CALLS = TABLES["CALLS"]
 
 @pytest.mark.parametrize("text", CALLS)
 def test_streamed_text_is_the_typed_text(text: str) -> None:
-    whole = parse(text, "ui_tars")
+    whole = parse(text, format="ui_tars")
     for size in (1, 2, 3, 7):
         session = Parser("ui_tars").session()
         events = [e for at in range(0, len(text), size) for e in session.feed(text[at : at + size])] + session.close()
@@ -93,8 +93,8 @@ ACTIONS: Any = st.one_of(
 @given(actions=st.lists(ACTIONS, min_size=1, max_size=3))
 def test_actions_are_written_in_the_words_of_a_format(format: str, actions: list[Any]) -> None:
     settings = Settings(coordinates="rel1000")
-    text = render(actions, format, settings=settings)
-    reply = parse(text, format, settings=settings)
+    text = render(actions, format=format, settings=settings)
+    reply = parse(text, format=format, settings=settings)
     left_out = {"name", "raw", "span", "order", "point", "start", "end", "submit"}
     assert [a.model_dump(exclude=left_out) for a in reply.actions] == [a.model_dump(exclude=left_out) for a in actions]
     for one, other in zip(reply.actions, actions, strict=True):
@@ -107,18 +107,18 @@ def test_points_are_moved_into_the_space_of_the_format() -> None:
     from outspoken import RenderError, Screen
 
     click = Click(point=Point(x=960, y=540, space="px"))
-    assert render(click, "doubao_ui_tars", screen=Screen(1920, 1080)) == (
+    assert render(click, format="doubao_ui_tars", screen=Screen(1920, 1080)) == (
         "Action: click(point='<point>500 500</point>')"
     )
-    assert render(click, "ui_tars_1_0", screen=Screen(1920, 1080)) == (
+    assert render(click, format="ui_tars_1_0", screen=Screen(1920, 1080)) == (
         "Action: click(start_box='<|box_start|>(500,500)<|box_end|>')"
     )
     with pytest.raises(RenderError, match="requires the size of the screen"):
-        render(click, "ui_tars")
+        render(click, format="ui_tars")
 
 
 def test_actions_that_a_format_cannot_express() -> None:
     from outspoken import RenderError
 
     with pytest.raises(RenderError, match="no action that means `click`"):
-        render(Click(point=Point(x=1, y=2, space="rel1000"), clicks=7), "doubao_ui_tars")
+        render(Click(point=Point(x=1, y=2, space="rel1000"), clicks=7), format="doubao_ui_tars")

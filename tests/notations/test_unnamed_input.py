@@ -35,10 +35,10 @@ def test_an_input_without_a_name_is_the_only_argument_of_its_tool() -> None:
                     ([tool("a", "b", kind=kind)], "$1"),
                     ([{"name": "f"}], "$1"),
                 ):
-                    reply = parse(text, format, tools=tools)
+                    reply = parse(text, format=format, tools=tools)
                     (call,) = reply.tool_calls
                     assert list(call.arguments) == [name], text
                     assert name == "$1" or call.arguments == {name: value}, text
-                    events = stream(list(text), format, tools=tools)
+                    events = stream(list(text), format=format, tools=tools)
                     sent = "".join([e.arguments for e in events if isinstance(e, ToolCallDelta)])
                     assert (events.reply, json.loads(sent)) == (reply, call.arguments), text

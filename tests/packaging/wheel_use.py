@@ -39,33 +39,35 @@ _CALL_CLOSE: "</own_call>"
 
 def reads_whole_texts() -> None:
     """A named and a detected format, sound and damaged text."""
-    for reply in (parse(CALL, "hermes"), parse(CALL)):
+    for reply in (parse(CALL, format="hermes"), parse(CALL)):
         assert (reply.text, reply.format) == ("One moment.", "hermes")
         assert reply.tool_calls[0].arguments == {"city": "Paris"}
     damaged = parse(CALL.replace('"}}', '",}'))
     assert (damaged.status, damaged.tool_calls[0].arguments) == ("repaired", {"city": "Paris"})
     assert detect(CALL)[0].format == "hermes"
-    acting = parse("Action: click(start_box='(500,250)')", "ui_tars_1_0", screen=Screen(1920, 1080))
+    acting = parse("Action: click(start_box='(500,250)')", format="ui_tars_1_0", screen=Screen(1920, 1080))
     assert [action.type for action in acting.actions] == ["click"]
 
 
 def reads_streams() -> None:
     """A stream gives the reply of the whole text."""
     for name in ("hermes", "auto"):
-        events = stream([CALL[i : i + 5] for i in range(0, len(CALL), 5)], name)
+        events = stream([CALL[i : i + 5] for i in range(0, len(CALL), 5)], format=name)
         taken = [*events]
         assert "".join([event.text for event in taken if isinstance(event, TextDelta)]) == "One moment."
         assert [event.call.name for event in taken if isinstance(event, ToolCallEnd)] == ["get_weather"]
-        assert events.reply == parse(CALL, name)
+        assert events.reply == parse(CALL, format=name)
         session = Parser(name).session()
-        assert [*session.feed(CALL[:9]), *session.feed(CALL[9:]), *session.close()][-1] == Done(parse(CALL, name))
+        assert [*session.feed(CALL[:9]), *session.feed(CALL[9:]), *session.close()][-1] == Done(
+            parse(CALL, format=name)
+        )
 
 
 def writes_calls() -> None:
     """What `render` writes in several formats reads back."""
     call = parse(CALL).tool_calls[0]
     for name in ("kimi_k2", "qwen3_coder", "harmony", "glm_4_5"):
-        assert parse(render(call, name), name).tool_calls[0].arguments == call.arguments
+        assert parse(render(call, format=name), format=name).tool_calls[0].arguments == call.arguments
 
 
 def needs_no_lark() -> None:
@@ -75,10 +77,10 @@ def needs_no_lark() -> None:
     """
     assert len(formats()) > 90
     for info in formats():
-        parse(info.example, info.name)
-        parse(info.example[:-1], info.name)
+        parse(info.example, format=info.name)
+        parse(info.example[:-1], format=info.name)
     for name in ("hermes", "auto"):
-        assert parse(CALL.replace('"}}', '",}'), name).status == "repaired"
+        assert parse(CALL.replace('"}}', '",}'), format=name).status == "repaired"
     assert "lark" not in sys.modules
 
 
@@ -89,9 +91,9 @@ def adds_a_format() -> None:
         path.write_text(GRAMMAR, "utf-8")
         assert load_format(path) == "own_tags"
     text = '<own_call>{"name": "save", "arguments": {"to": "disk"}}</own_call>'
-    events = stream(iter(text), "own_tags")
+    events = stream(iter(text), format="own_tags")
     assert [*events]
-    for reply in (parse(text, "own_tags"), parse(text), events.reply):
+    for reply in (parse(text, format="own_tags"), parse(text), events.reply):
         assert reply.format == "own_tags"
         assert reply.tool_calls[0].arguments == {"to": "disk"}
 

@@ -37,7 +37,7 @@ def read(row: Row, *, ended: bool = False) -> Reply:
     """A row's text as its format reads it, in the row's chunks where it has any."""
     reason = "stop" if ended else None
     if row.chunks is None:
-        return parse(row.text, row.format, tools=row.tools, prefix=row.prefix, finish_reason=reason)
+        return parse(row.text, format=row.format, tools=row.tools, prefix=row.prefix, finish_reason=reason)
     session = Parser(row.format, tools=row.tools).session(prefix=row.prefix)
     for chunk in row.chunks:
         session.feed(chunk)
@@ -87,7 +87,7 @@ def _holds(row: Row, content: str, got: Found) -> bool:
         return True
     if not row.joined:
         return False
-    inner = found(parse(content, row.format, tools=row.tools, prefix=""))
+    inner = found(parse(content, format=row.format, tools=row.tools, prefix=""))
     if row.joined == "reasoning":
         return _bare(inner.reasoning + inner.text) == _bare(got.reasoning + got.text)
     return _bare(inner.text) == _bare(got.text) and inner.calls == got.calls

@@ -70,7 +70,7 @@ def vllm() -> Iterator[Row]:
             template = _options(row).get("response_template")
             if template:
                 name = f"checkpoint_{number}"
-                load_format(template, name)
+                load_format(template, name=name)
                 yield _vllm_row(row, path.stem, name)._replace(prefix=row["options"].get("prefix") or None)
             elif path.stem != "hf":
                 yield _vllm_row(row, path.stem, FORMATS.get(path.stem) or registry.resolve(path.stem))
@@ -118,7 +118,7 @@ def _vllm_prefix(row: dict[str, Any], parser: str, format_: str) -> str | None:
     opener = OPENERS.get(format_, "<think>")
     if row["kind"] != "tool" and thinking and not row["input"].lstrip().startswith(opener):
         return opener
-    return "" if parse("x", format_).reasoning else None
+    return "" if parse("x", format=format_).reasoning else None
 
 
 def sglang(*files: str) -> Iterator[Row]:

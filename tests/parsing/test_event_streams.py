@@ -30,15 +30,15 @@ def fed(source: Any, chunks: Iterable[Any]) -> list[Any]:
 
 
 def test_the_events_are_those_of_feed_and_close() -> None:
-    assert list(stream(PIECES, "hermes")) == fed(Parser("hermes").session(), PIECES)
+    assert list(stream(PIECES, format="hermes")) == fed(Parser("hermes").session(), PIECES)
     options: dict[str, Any] = {"provider": "openai", "format": "hermes"}
     assert list(stream_response(CHUNKS, **options)) == fed(ProviderStream(**options), CHUNKS)
 
 
 def test_the_reply_is_that_of_the_whole_text() -> None:
-    events = stream(PIECES, "hermes")
+    events = stream(PIECES, format="hermes")
     last = [*events][-1]
-    assert events.reply == parse(TEXT, "hermes")
+    assert events.reply == parse(TEXT, format="hermes")
     assert isinstance(last, Done)
     assert last.reply is events.reply
     message = {"role": "assistant", "content": TEXT}
@@ -50,27 +50,30 @@ def test_the_reply_is_that_of_the_whole_text() -> None:
 
 def test_asynchronous_chunks_give_the_same() -> None:
     async def read() -> None:
-        events, responses = astream(later(PIECES), "hermes"), astream_response(later(CHUNKS), "openai", "hermes")
-        assert [event async for event in events] == list(stream(PIECES, "hermes"))
-        assert [event async for event in responses] == list(stream_response(CHUNKS, "openai", "hermes"))
-        assert events.reply == parse(TEXT, "hermes")
+        events, responses = (
+            astream(later(PIECES), format="hermes"),
+            astream_response(later(CHUNKS), provider="openai", format="hermes"),
+        )
+        assert [event async for event in events] == list(stream(PIECES, format="hermes"))
+        assert [event async for event in responses] == list(stream_response(CHUNKS, provider="openai", format="hermes"))
+        assert events.reply == parse(TEXT, format="hermes")
         assert responses.reply.tool_calls == events.reply.tool_calls
 
     asyncio.run(read())
 
 
 def test_events_may_be_taken_one_by_one() -> None:
-    events = stream(iter(PIECES), "hermes")
+    events = stream(iter(PIECES), format="hermes")
     first = next(events)
     with pytest.raises(RuntimeError, match="no reply before its last event"):
         _ = events.reply
-    assert [first, *events] == list(stream(PIECES, "hermes"))
+    assert [first, *events] == list(stream(PIECES, format="hermes"))
     assert next(events, None) is None
 
 
 def test_an_asynchronous_stream_may_be_left() -> None:
     async def read() -> None:
-        async with aclosing(astream(later(PIECES), "hermes")) as events:
+        async with aclosing(astream(later(PIECES), format="hermes")) as events:
             await anext(events)
         assert [event async for event in events] == []
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from outspoken import Held, Parser
+from outspoken import Parser
+from outspoken.parsing import Held
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 

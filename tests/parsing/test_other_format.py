@@ -25,9 +25,9 @@ ORPHAN = "I should greet.\n</think>\n\nHello!"
 
 def both(text: str, format: str, prefix: str | None = None) -> Reply:
     """The reply to a text, which is the same in chunks and without the fast path."""
-    reply = parse(text, format, prefix=prefix)
+    reply = parse(text, format=format, prefix=prefix)
     for size in (1, 7):
-        events = list(stream([text[i : i + size] for i in range(0, len(text), size)], format, prefix=prefix))
+        events = list(stream([text[i : i + size] for i in range(0, len(text), size)], format=format, prefix=prefix))
         assert events[-1].reply == reply  # type: ignore[union-attr]
     return reply
 
@@ -44,7 +44,7 @@ def test_calls_of_another_format_are_reported(format: str, text: str, other: str
     assert said(reply) == [f"other-format: this reads as {other}, 1 call"]
     assert reply.looks_like_failed_tool_call
     assert not reply.tool_calls
-    assert parse(text, other).tool_calls
+    assert parse(text, format=other).tool_calls
     assert said(both(text, "auto")) == []
 
 
@@ -64,7 +64,7 @@ def test_calls_that_are_shown_are_not_reported() -> None:
 
 
 def test_only_a_part_of_many_signs_is_read() -> None:
-    reply = parse("<tool_call>" * 20_000, "mistral")
+    reply = parse("<tool_call>" * 20_000, format="mistral")
     assert reply.raw == reply.text
 
 
@@ -123,13 +123,13 @@ def test_sound_texts_of_other_formats_are_hardly_ever_silent(monkeypatch: pytest
     names = [name for name in registry.names() if name != registry.PLAIN]
     for case in chosen.sample(cases, 120):
         text, name = case.text, case.format
-        if not parse(text, name).tool_calls or not parse(text).tool_calls:
+        if not parse(text, format=name).tool_calls or not parse(text).tool_calls:
             continue
         other = chosen.choice([n for n in names if n not in likeness_chain(name) and name not in likeness_chain(n)])
         with monkeypatch.context() as patch:
-            reply = parse(text, other)
+            reply = parse(text, format=other)
             patch.setattr(reader, "ENABLED", False)
-            assert parse(text, other) == reply
+            assert parse(text, format=other) == reply
         is_silent = reply.segments and not (reply.tool_calls or reply.actions or reply.payloads or reply.diagnostics)
         found["silent" if is_silent else "said"] += 1
     assert found["said"] >= 60

@@ -12,20 +12,8 @@ from typing import Any
 import pytest
 
 import outspoken
-from outspoken import (
-    Done,
-    Parser,
-    Point,
-    Screen,
-    Settings,
-    UnknownFormatError,
-    astream,
-    load_format,
-    parse,
-    render,
-    stream,
-)
-from outspoken.actions import ElementRef, PageContext
+from outspoken import Done, Parser, Screen, Settings, UnknownFormatError, astream, load_format, parse, render, stream
+from outspoken.actions import ElementRef, PageContext, Point
 from outspoken.parsing.inspection import detect
 from outspoken.parsing.prompt_prefix import PromptEnd
 from outspoken.processing import ResponseProcessor, parse_actions
@@ -54,13 +42,13 @@ def test_a_parser_gives_what_the_shorthands_give() -> None:
     options: dict[str, Any] = {"screen": Screen(1920, 1080), "repair": "structure"}
     parser = Parser("ui_tars_1_0", **options)
     reply = parser.parse(CLICK)
-    assert reply == parse(CLICK, "ui_tars_1_0", **options)
+    assert reply == parse(CLICK, format="ui_tars_1_0", **options)
     assert [action.point for action in reply.actions if action.type == "click"] == [Point(x=960, y=270)]
     events = list(parser.stream(list(CLICK)))
     assert events[-1] == Done(reply)
-    assert events == list(stream(list(CLICK), "ui_tars_1_0", **options))
+    assert events == list(stream(list(CLICK), format="ui_tars_1_0", **options))
     assert events == _collect(parser.astream(_later(list(CLICK))))
-    assert events == _collect(astream(_later(list(CLICK)), "ui_tars_1_0", **options))
+    assert events == _collect(astream(_later(list(CLICK)), format="ui_tars_1_0", **options))
     session = parser.session()
     assert [*[event for char in CLICK for event in session.feed(char)], *session.close()] == events
 
@@ -68,7 +56,7 @@ def test_a_parser_gives_what_the_shorthands_give() -> None:
 def test_a_parser_reads_many_responses() -> None:
     parser = Parser("hermes", tools=[{"name": "moor", "parameters": {"type": "object"}}])
     for text in (CALL, OPEN, "", CALL):
-        assert parser.parse(text) == parse(text, "hermes", tools=parser.tools)
+        assert parser.parse(text) == parse(text, format="hermes", tools=parser.tools)
     assert (parser.format, repr(parser)) == ("hermes", "Parser('hermes')")
     assert (Parser("qwen2.5").format, Parser().format) == ("hermes", "auto")
 
@@ -79,11 +67,11 @@ class _Reason(str, Enum):
 
 @pytest.mark.parametrize("reason", ["stop", "end_turn", _Reason.STOP], ids=repr)
 def test_the_finish_reason_closes_a_call_whole_and_streamed(reason: str) -> None:
-    reply = parse(OPEN, "hermes", finish_reason=reason)
+    reply = parse(OPEN, format="hermes", finish_reason=reason)
     assert [call.status for call in reply.tool_calls] == ["repaired"]
     for given in (reason, lambda: reason):
-        assert list(stream([OPEN], "hermes", finish_reason=given))[-1] == Done(reply)
-        assert _collect(astream(_later([OPEN]), "hermes", finish_reason=given))[-1] == Done(reply)
+        assert list(stream([OPEN], format="hermes", finish_reason=given))[-1] == Done(reply)
+        assert _collect(astream(_later([OPEN]), format="hermes", finish_reason=given))[-1] == Done(reply)
         session = Parser("hermes").session()
         session.feed(OPEN)
         assert session.close(given)[-1] == Done(reply)
@@ -96,32 +84,32 @@ def test_a_finish_reason_that_is_a_function_is_called_at_the_end() -> None:
         yield OPEN
         state[0] = "stop"
 
-    (*_, last) = stream(chunks(), "hermes", finish_reason=lambda: state[0])
+    (*_, last) = stream(chunks(), format="hermes", finish_reason=lambda: state[0])
     assert isinstance(last, Done)
     assert len(last.reply.tool_calls) == 1
-    (*_, last) = stream([OPEN], "hermes", finish_reason=lambda: None)
+    (*_, last) = stream([OPEN], format="hermes", finish_reason=lambda: None)
     assert isinstance(last, Done)
     assert last.reply.tool_calls == []
 
 
 def test_the_prefix_of_a_stream_is_read_as_of_a_whole_text() -> None:
     text = "It floats.</think>Yes."
-    reply = parse(text, "hermes", prefix="<think>\n")
+    reply = parse(text, format="hermes", prefix="<think>\n")
     assert (reply.reasoning, reply.text) == ("It floats.", "Yes.")
-    assert list(stream(list(text), "hermes", prefix="<think>\n"))[-1] == Done(reply)
-    assert _collect(astream(_later(list(text)), "hermes", prefix="<think>\n"))[-1] == Done(reply)
+    assert list(stream(list(text), format="hermes", prefix="<think>\n"))[-1] == Done(reply)
+    assert _collect(astream(_later(list(text)), format="hermes", prefix="<think>\n"))[-1] == Done(reply)
 
 
 @pytest.mark.parametrize("format_", ["hermes", "auto"])
 def test_text_may_be_bytes_or_missing(format_: str) -> None:
     text = CALL.replace("berth", "Liegeplatz für Fähren")
-    assert parse(text.encode(), format_) == parse(text, format_)
+    assert parse(text.encode(), format=format_) == parse(text, format=format_)
     mutable: Any = bytearray(text, "utf-8")
-    assert parse(mutable, format_) == parse(text, format_)
-    assert parse(b"caf\xe9", format_).text == "caf\ufffd"
-    assert parse(None, format_) == parse("", format_)
+    assert parse(mutable, format=format_) == parse(text, format=format_)
+    assert parse(b"caf\xe9", format=format_).text == "caf\ufffd"
+    assert parse(None, format=format_) == parse("", format=format_)
     pieces = [text.encode()[i : i + 3] for i in range(0, len(text.encode()), 3)]
-    assert list(stream([None, *pieces, "", None], format_))[-1] == Done(parse(text, format_))
+    assert list(stream([None, *pieces, "", None], format=format_))[-1] == Done(parse(text, format=format_))
     assert detect(None) == detect(b"") == []
 
 
@@ -134,16 +122,16 @@ WRONG: list[tuple[Callable[[Any], object], Any, str]] = [
     (detect, 5, f"`text` is an int; {_TEXT}"),
     (lambda x: parse("x", prefix=x), 5, f"`prefix` is an int; {_TEXT}"),
     (lambda x: list(stream([x])), {}, f"`chunk` is a dict; {_TEXT}"),
-    (lambda x: parse("x", x), None, "`format` is None; expected str"),
-    (lambda x: parse("x", x), ["hermes"], "`format` is a list; expected str"),
-    (lambda x: render(x, "hermes"), 5, f"`what` is an int; {_SEGMENTS}"),
-    (lambda x: render(x, "hermes"), "f()", f"`what` is a str; {_SEGMENTS}"),
+    (lambda x: parse("x", format=x), None, "`format` is None; expected str"),
+    (lambda x: parse("x", format=x), ["hermes"], "`format` is a list; expected str"),
+    (lambda x: render(x, format="hermes"), 5, f"`what` is an int; {_SEGMENTS}"),
+    (lambda x: render(x, format="hermes"), "f()", f"`what` is a str; {_SEGMENTS}"),
     (outspoken.load_format, 5, "`source` is an int; expected a path or a response template as a dict"),
     (outspoken.load_format, None, "`source` is None; expected a path or a response template as a dict"),
-    (lambda x: render([], x), b"hermes", "`format` is bytes; expected str"),
+    (lambda x: render([], format=x), b"hermes", "`format` is bytes; expected str"),
     (lambda x: Parser(settings=x), {"max_chars": 5}, f"`settings` is a dict; {_SETTINGS}"),
     (lambda x: Parser(settings=x), Settings, f"`settings` is the class `Settings`; {_SETTINGS}"),
-    (lambda x: render([], "hermes", settings=x), {}, f"`settings` is a dict; {_SETTINGS}"),
+    (lambda x: render([], format="hermes", settings=x), {}, f"`settings` is a dict; {_SETTINGS}"),
     (lambda x: Parser(screen=x), (1, 2), "`screen` is a tuple; expected Screen or None"),
     (lambda x: parse("x", finish_reason=x), True, "`finish_reason` is a bool; expected str or None"),
     (lambda x: list(stream([], finish_reason=x)), lambda: 5, "`finish_reason` is an int; expected str or None"),
@@ -174,9 +162,9 @@ def test_a_parser_refuses_wrong_values_when_it_is_made() -> None:
 
 def test_the_shorthands_see_formats_that_are_added_later() -> None:
     with pytest.raises(UnknownFormatError):
-        parse("x", "parser_test")
-    outspoken.load_format({"start_anchor": "<|m|>", "fields": {"content": {"close": "<|end|>"}}}, "parser_test")
-    assert parse("Moss.<|end|>", "parser_test").text == "Moss."
+        parse("x", format="parser_test")
+    outspoken.load_format({"start_anchor": "<|m|>", "fields": {"content": {"close": "<|end|>"}}}, name="parser_test")
+    assert parse("Moss.<|end|>", format="parser_test").text == "Moss."
 
 
 def test_every_public_name_can_be_imported_and_is_listed() -> None:
@@ -251,12 +239,12 @@ def test_a_parser_with_changes_keeps_everything_else() -> None:
     parser = Parser("hermes", tools=tools, repair="notation", context=context, proof={"f": "exact"})
     changed = parser.replace(format="qwen3_coder", screen=Screen(9, 9))
     assert (changed.format, changed.repair, changed.tools) == ("qwen3_coder", "notation", parser.tools)
-    assert (changed.settings.screen, parser.settings.screen) == (Screen(9, 9), None)
+    assert (changed.screen, parser.screen) == (Screen(9, 9), None)
     assert parser.replace(repair="none").parse(echoed).tool_calls == []
     assert parser.replace(context=None).parse(echoed).tool_calls[0].arguments == {"a": 1}
     assert parser.replace(context=None).parse(echoed[:-12]).tool_calls == []  # the proof stays
     with pytest.raises(AttributeError, match=r"use `Parser.replace\(context=…\)`"):
-        parser.with_context(context)
+        parser.with_context(context)  # type: ignore[attr-defined]
     with pytest.raises(TypeError, match="page"):
         parser.replace(page=7)  # type: ignore[typeddict-item]
 
@@ -266,8 +254,8 @@ def test_a_page_of_the_parser_counts_for_everything_that_uses_it() -> None:
     parser = Parser("skyvern", page=page)
     text = '{"actions": [{"action_type": "CLICK", "id": "ZZ"}]}'
     wanted = ["unknown-element"]
-    replies = [parser.parse(text), parse_actions(text, parser), parse_actions(json.loads(text), parser)]
-    replies += [ResponseProcessor(parser).process(text).reply, parse(text, "skyvern", page=page)]
+    replies = [parser.parse(text), parse_actions(text, parser=parser), parse_actions(json.loads(text), parser=parser)]
+    replies += [ResponseProcessor(parser).process(text).reply, parse(text, format="skyvern", page=page)]
     for reply in replies:
         assert [diagnostic.code for diagnostic in reply.diagnostics] == wanted
 
@@ -279,5 +267,5 @@ def test_parse_sees_that_tools_were_changed_in_place() -> None:
     fits: list[bool] = []
     for listed in ([1], [True], ["1"], [1], [1.5]):
         schema["properties"]["x"]["enum"] = listed  # `1 == True`, but a schema tells them apart
-        fits.append(not parse(text, "hermes", tools=tools).diagnostics)
+        fits.append(not parse(text, format="hermes", tools=tools).diagnostics)
     assert fits == [True, False, False, True, False]

@@ -47,7 +47,7 @@ def splits(text: str) -> Iterator[list[str]]:
 
 def at_splits(text: str, format: str = "react_json", reason: str | None = None) -> Reply:
     """The reply to a text, which is the same however it arrives; the deltas add up to its text."""
-    reply = parse(text, format, finish_reason=reason)
+    reply = parse(text, format=format, finish_reason=reason)
     for pieces in splits(text):
         shown_text, streamed = read_stream(format, pieces, reason)
         assert streamed == reply, pieces
@@ -81,7 +81,7 @@ def test_answers_with_bare_quotes(lead: str, tail: str) -> None:
         answer = with_bare_quotes("Take the boat from Oban at noon, then walk.", random)
         text, reason = f'{lead}{ANSWER}"{answer}"}}{tail}', ("stop", None)[number % 2]
         cut = random.randrange(text.index('"', len(lead + ANSWER) + 1) + 2, len(text)) if number % 3 == 2 else len(text)
-        reply = parse(text[:cut], "react_json", finish_reason=reason)
+        reply = parse(text[:cut], format="react_json", finish_reason=reason)
         assert "".join(character for character in reply.text if character.isalpha()).endswith(
             "".join(character for character in text[len(lead + ANSWER) : cut] if character.isalpha())
         ), text[:cut]
@@ -187,7 +187,7 @@ def test_names_and_inputs_under_any_key_in_any_order(key: str) -> None:
         name, given = f'"{key}": " look "', f'"{other}": {{"at": "sea"}}'
         more = '"thought": "so", "id": "1"'
         for keys in ((name, given), (given, name), (more, name, given), (given, more, name)):
-            reply = parse(f"Action: {{{', '.join(keys)}}}", "react_json")
+            reply = parse(f"Action: {{{', '.join(keys)}}}", format="react_json")
             assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"at": "sea"})], keys
 
 
@@ -224,7 +224,7 @@ def test_broken_action_is_no_silent_text(key: str, rest: str) -> None:
     for begun in (f'{{"{key}":"b"', f'{{\n  "{key}": "b"', f'So:\n{{"{key}": "b"'):
         text = begun + rest
         for reason in (None, "stop"):
-            reply = parse(text, "react_json", finish_reason=reason)
+            reply = parse(text, format="react_json", finish_reason=reason)
             assert codes(reply), (text, reason)
             assert read_stream("react_json", [text[i : i + 5] for i in range(0, len(text), 5)], reason)[1] == reply
 
@@ -376,7 +376,7 @@ def test_cases_of_dify() -> None:
 
 def test_empty_input_before_another_action_is_sound() -> None:
     text = "Action: list_shelf\nAction Input:\nAction: open_shelf\nAction Input: B4"
-    whole = parse(text, "react")
+    whole = parse(text, format="react")
     assert [(call.name, call.arguments) for call in whole.tool_calls] == [
         ("list_shelf", {"$1": ""}),
         ("open_shelf", {"$1": "B4"}),

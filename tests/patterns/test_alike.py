@@ -101,7 +101,7 @@ def test_streams_read_every_character_as_whole_text_does(format_: str) -> None:
         for start, end in pairwise([0, at, min(at + 1, len(text)), len(text)]):
             session.feed(text[start:end])
         session.close()
-        assert session.reply == parse(text, format_), text
+        assert session.reply == parse(text, format=format_), text
 
 
 def test_found_text() -> None:
@@ -109,4 +109,4 @@ def test_found_text() -> None:
         session = Parser(format_).session()
         session.feed(text)
         session.close()
-        assert session.reply == parse(text, format_)
+        assert session.reply == parse(text, format=format_)

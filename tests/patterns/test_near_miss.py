@@ -97,7 +97,7 @@ def test_text_behind_a_closer_that_lacks_its_end_stays_text(format_: str) -> Non
     if not any(example.endswith(written) for written in closers(format_)):
         return
     for behind in (" B.", "B. More"):
-        reply = parse(example[:-2] + behind, format_)
+        reply = parse(example[:-2] + behind, format=format_)
         runs = [call for call in (*reply.tool_calls, *reply.actions) if call.status in ("ok", "repaired")]
         assert not runs or behind.strip() in f"{reply.text} {reply.reasoning}", (example[:-2] + behind, reply)
 
@@ -116,7 +116,7 @@ def test_the_quick_look_for_markup_overlooks_no_marker_with_wrong_signs(format_:
 
 def test_a_marker_with_two_wrong_signs_is_reported_in_whole_text_as_in_streams() -> None:
     text = "Hi function>> x"
-    events = stream([text], "gorilla_openfunctions")
+    events = stream([text], format="gorilla_openfunctions")
     assert [event.type for event in events][-1] == "done"
     assert [diagnostic.code for diagnostic in events.reply.diagnostics] == ["unread-markup"]
-    assert parse(text, "gorilla_openfunctions") == events.reply
+    assert parse(text, format="gorilla_openfunctions") == events.reply

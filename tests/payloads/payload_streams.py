@@ -11,7 +11,7 @@ from outspoken.payloads import PayloadRegistry, PayloadReply
 
 def events_of(registry: PayloadRegistry, chunks: Iterable[str], page: str | None, **how: Any) -> list[Event]:
     """All events of a response that comes in these chunks."""
-    return list(registry.stream(chunks, page, **how))
+    return list(registry.stream(chunks, page=page, **how))
 
 
 def check_chunks(
@@ -31,7 +31,7 @@ def check_chunks(
 
 def read(registry: PayloadRegistry, text: str, page: str | None = None, **how: Any) -> PayloadReply:
     """The reply to a text, after it was read at every split, and in single characters, too."""
-    whole = registry.parse(text, page, **how)
+    whole = registry.parse(text, page=page, **how)
     for at in range(len(text) + 1):
         check_chunks(registry, (text[:at], text[at:]), page, whole, **how)
     check_chunks(registry, text, page, whole, **how)

@@ -95,7 +95,7 @@ def test_extra_payloads_are_collected() -> None:
 
 
 def test_first_registered_type_wins_if_requested() -> None:
-    reply = REGISTRY.parse(BOTH, "decks", settings=PayloadSettings(precedence="registration"))
+    reply = REGISTRY.parse(BOTH, page="decks", settings=PayloadSettings(precedence="registration"))
     assert [(one.type, one.data) for one in reply.payloads] == [("card", MOSS)]
     assert [diagnostic.code for diagnostic in reply.diagnostics] == ["extra-payload"]
 
@@ -159,7 +159,7 @@ def test_the_texts_between_payloads_tile_the_response() -> None:
 def test_a_reply_of_the_plain_format_has_a_message_too() -> None:
     from outspoken import parse
 
-    message = parse('Done.\nSUGGESTED_VALUES: ["a"]', "suggestions").to_message()
+    message = parse('Done.\nSUGGESTED_VALUES: ["a"]', format="suggestions").to_message()
     assert message == {"message": "Done.", "suggested_values": ["a"], "suggested_actions": None, "custom_payload": None}
 
 
@@ -170,4 +170,4 @@ def test_a_reply_of_the_plain_format_has_a_message_too() -> None:
 def test_message_of_any_format_separates_words(format: str, text: str, message: str) -> None:
     from outspoken import parse
 
-    assert parse(text, format).to_message()["message"] == message
+    assert parse(text, format=format).to_message()["message"] == message

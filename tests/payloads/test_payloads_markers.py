@@ -63,7 +63,7 @@ def test_an_odd_marker_outside_of_a_call_is_reported(tmp_path: Path) -> None:
     grammar = tmp_path / "odd_end.lark"
     grammar.write_text(_ODD_END, "utf-8")
     name = load_format(grammar)
-    reply = parse("Moss.[ended]", name)
+    reply = parse("Moss.[ended]", format=name)
     assert reply.text == "Moss."
     assert [one.code for one in reply.diagnostics] == ["odd-marker"]
 

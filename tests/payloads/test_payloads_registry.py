@@ -51,8 +51,8 @@ def test_marker_with_or_without_colon(marker: str) -> None:
             lambda: PayloadRegistry([FERRY, PayloadType("other", "Ferry", any_case=True)]),
             "`other` and `ferry` have the marker `Ferry` on the same page",
         ),
-        (lambda: PayloadRegistry([FERRY]).parse("Hi", "home"), "there is no page `home`; there are none"),
-        (lambda: tables_registry().parse("Hi", "table_veiw"), "no page `table_veiw`; did you mean `table_view`?"),
+        (lambda: PayloadRegistry([FERRY]).parse("Hi", page="home"), "there is no page `home`; there are none"),
+        (lambda: tables_registry().parse("Hi", page="table_veiw"), "no page `table_veiw`; did you mean `table_view`?"),
         (lambda: PayloadSettings(extra="drop"), "`extra` is 'drop'; expected one of 'strip', 'keep', 'collect'"),  # type: ignore[arg-type]
         (
             lambda: PayloadRegistry([FERRY]).parser(settings=PayloadSettings(precedence="registration")).session(),
@@ -75,15 +75,17 @@ def test_marker_can_differ_by_page() -> None:
         PayloadType("trains", "OFFER", kind="array", pages=("land",)),
     ]
     registry = PayloadRegistry(types)
-    assert [(one.type, one.data) for one in registry.parse('OFFER: {"a": 1}', "sea").payloads] == [("ship", {"a": 1})]
-    assert [(one.type, one.data) for one in registry.parse("OFFER: [1]", "land").payloads] == [("trains", [1])]
+    assert [(one.type, one.data) for one in registry.parse('OFFER: {"a": 1}', page="sea").payloads] == [
+        ("ship", {"a": 1})
+    ]
+    assert [(one.type, one.data) for one in registry.parse("OFFER: [1]", page="land").payloads] == [("trains", [1])]
 
 
 def test_marker_applies_only_on_its_pages() -> None:
     tables = tables_registry()
     text = 'DATA_PROPOSAL: {"operations": [{"action": "delete", "row_id": 4}]}'
     for page, there in (("tables_list", False), ("table_edit", False), ("table_view", True)):
-        assert bool(tables.parse(text, page).payloads) is there
+        assert bool(tables.parse(text, page=page).payloads) is there
     assert [[one.name for one in tables.page(page).types] for page in tables.pages] == [
         ["suggested_values", "suggested_actions", "schema_proposal"],
         ["suggested_values", "suggested_actions", "schema_proposal", "data_proposal"],
@@ -97,7 +99,7 @@ def test_client_actions_of_the_page_and_of_all_pages() -> None:
     assert list(tables.page("table_edit").actions) == ["close_chat"]
     assert list(tables.page().actions) == ["close_chat", "open_filters"]
     text = 'SUGGESTED_ACTIONS: [{"label": "Filter", "action": "open_filters", "handler": "client"}]'
-    assert [len(tables.parse(text, page).payloads[0].data) for page in ("table_view", "table_edit")] == [1, 0]
+    assert [len(tables.parse(text, page=page).payloads[0].data) for page in ("table_view", "table_edit")] == [1, 0]
 
 
 def test_added_type_applies_to_later_parses() -> None:
@@ -238,8 +240,8 @@ def test_arguments_of_wrong_types_are_named() -> None:
         (lambda: known.page(limits), "`page` is a Settings; expected str or None"),
         (lambda: known.manifest(limits), "`replies` is a Settings; expected Iterable"),
         (lambda: known.manifest([limits]), "`replies[0]` is a Settings; expected Reply"),
-        (lambda: known.parse(odd), "`content` is a dict; expected text or a list of content blocks"),
-        (lambda: known.parse(["a", cast("Any", 3)]), "`content[1]` is an int; expected text or a content block"),
+        (lambda: known.parse(odd), "`response` is a dict; expected text or a list of content blocks"),
+        (lambda: known.parse(["a", cast("Any", 3)]), "`response[1]` is an int; expected text or a content block"),
         (
             lambda: known.stream("FERRY:"),
             "`chunks` is a str; expected an iterable of chunks (for a whole response, call `parse`)",

@@ -38,7 +38,7 @@ PIECES = TABLES["PIECES"]
 @given(st.lists(st.sampled_from(PIECES), max_size=24), st.integers(0, 2**32), st.sampled_from([None, "home", "decks"]))
 def test_any_text_in_any_pieces_gives_one_reply(parts: list[str], seed: int, page: str | None) -> None:
     text = "".join(parts)
-    whole = REGISTRY.parse(text, page)
+    whole = REGISTRY.parse(text, page=page)
     random = Random(seed)
     cuts = sorted(random.sample(range(len(text) + 1), min(len(text), 4)))
     check_chunks(REGISTRY, [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)], page, whole)
@@ -51,7 +51,7 @@ def test_any_text_with_everything_stripped(parts: list[str], extra: Any) -> None
         strip_unfinished=True, strip_unregistered=True, extra=extra, suggestions_with_proposal="drop"
     )
     text = "".join(parts)
-    check_chunks(REGISTRY, text, "home", REGISTRY.parse(text, "home", settings=settings), settings=settings)
+    check_chunks(REGISTRY, text, "home", REGISTRY.parse(text, page="home", settings=settings), settings=settings)
 
 
 @given(
@@ -243,7 +243,7 @@ HOSTILE = TABLES["HOSTILE"]
 def test_twice_the_text_is_about_twice_the_work(unit: str, behind: str) -> None:
     def run(times: int, size: int) -> Callable[[], object]:
         text = behind + unit * times
-        return lambda: list(REGISTRY.stream([text[at : at + size] for at in range(0, len(text), size)], "home"))
+        return lambda: list(REGISTRY.stream([text[at : at + size] for at in range(0, len(text), size)], page="home"))
 
     times = 1_000 // len(unit) + 1
     for size in (10**6, 40):

@@ -218,7 +218,7 @@ def test_checks_receive_the_page() -> None:
         yield f"{value} on {page.name}"
 
     registry = PayloadRegistry([PayloadType("numbers", "NUMBERS", int, kind="array", pages=("home",), check=check)])
-    assert registry.parse("NUMBERS: [1]", "home").diagnostics[0].message == "[1] on home"
+    assert registry.parse("NUMBERS: [1]", page="home").diagnostics[0].message == "[1] on home"
 
 
 def test_a_payload_is_checked_once() -> None:

@@ -86,33 +86,36 @@ def test_a_response_without_anything_of_use_is_no_success(text: str) -> None:
 
 def test_prose_is_no_failed_call() -> None:
     for text in ("It is sunny.", "", "<think>a</think>Done.", TEXT_OF["hermes"], "A call is in `<tool_call>` tags."):
-        assert not parse(text, "hermes").looks_like_failed_tool_call
+        assert not parse(text, format="hermes").looks_like_failed_tool_call
 
 
-def test_screen_and_metadata_are_of_one_response() -> None:
+def test_metadata_are_of_one_response_and_the_screen_of_a_processor() -> None:
     text = "Thought: Go.\nAction: click(start_box='(500,250)')"
     processor = ResponseProcessor(Parser("ui_tars"))
     plain = processor.process(text)
     step = {"task": "t1", "step": 3}
-    found = processor.process(text, screen=Screen(1000, 500), metadata=step, page=PageContext())
+    sized = processor.replace(screen=Screen(1000, 500))
+    found = sized.process(text, metadata=step, page=PageContext())
+    assert (sized.stats is processor.stats, sized.settings) == (True, processor.settings)
     assert (plain.metadata, found.metadata) == ({}, step)
     assert [action.metadata for action in found.actions] == [step]
     assert found.reply == Parser("ui_tars", screen=Screen(1000, 500)).parse(text)
     assert plain.reply == Parser("ui_tars").parse(text)
 
 
-def test_the_value_of_a_json_response() -> None:
+def test_the_values_of_a_json_response() -> None:
     processor = ResponseProcessor(
         Parser("json"), settings=ProcessorSettings(expect="json", log_failed_parses=False, max_retry_attempts=0)
     )
-    for text, value in (
-        ('{"a": 1}', {"a": 1}),
-        ('```\n{"a": 1}\n```', {"a": 1}),
+    for text, values in (
+        ('{"a": 1}', [{"a": 1}]),
+        ('```\n{"a": 1}\n```', [{"a": 1}]),
         ('Here: {"a": 1} and {"b": 2}', [{"a": 1}, {"b": 2}]),
-        ("[1, 2]", [1, 2]),
-        ("nothing", None),
+        ("[1, 2]", [[1, 2]]),
+        ("null", [None]),
+        ("nothing", []),
     ):
-        assert processor.process(text).value == value
+        assert processor.process(text).values == values
 
 
 # categories

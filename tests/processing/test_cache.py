@@ -30,13 +30,13 @@ def test_cache_is_first_in_first_out(size: int, steps: list[tuple[str, str, int]
     hits = misses = 0
     for step, key, value in steps:
         if step == "put":
-            cache.cache_parsed_response(key, value)
+            cache.put(key, value)
             if size and key not in model and len(model) == size:
                 model.popitem(last=False)
             if size:
                 model[key] = value
         else:
-            assert cache.get_parsed_response(key) == model.get(key)
+            assert cache.get(key) == model.get(key)
             hits, misses = hits + (key in model), misses + (key not in model)
     assert cache.info() == CacheInfo(hits, misses, len(model), size)
     cache.clear()
@@ -46,10 +46,10 @@ def test_cache_is_first_in_first_out(size: int, steps: list[tuple[str, str, int]
 def test_existing_key_evicts_nothing() -> None:
     cache = ResponseCache(2)
     for key, value in (("a", 1), ("b", 2), ("b", 3)):
-        cache.cache_parsed_response(key, value)
-    assert [cache.get_parsed_response(key) for key in "ab"] == [1, 3]
-    cache.cache_parsed_response("c", 4)
-    assert [cache.get_parsed_response(key) for key in "abc"] == [None, 3, 4]
+        cache.put(key, value)
+    assert [cache.get(key) for key in "ab"] == [1, 3]
+    cache.put("c", 4)
+    assert [cache.get(key) for key in "abc"] == [None, 3, 4]
 
 
 def test_default_cache_size() -> None:
@@ -64,10 +64,10 @@ def test_a_size_is_a_whole_number(size: Any) -> None:
 
 def test_cached_values_cannot_be_modified() -> None:
     cache, given_in, sound = ResponseCache(), parse(CALL), parse(CALL)
-    cache.cache_parsed_response("k", given_in)
+    cache.put("k", given_in)
     given_in.segments.clear()
     for _ in range(2):
-        found = cache.get_parsed_response("k")
+        found = cache.get("k")
         assert found == sound
         assert found.tool_calls[0].arguments == {"books": ["a"], "at": {"x": 1}}
         found.tool_calls[0].arguments["at"]["x"] = 2
@@ -83,10 +83,10 @@ def test_several_threads_share_a_cache() -> None:
     def work() -> None:
         for number in range(3000):
             key = str(number % 20)
-            found = cache.get_parsed_response(key)
+            found = cache.get(key)
             if found not in (None, [key]):
                 wrong.append(found)
-            cache.cache_parsed_response(key, [key])
+            cache.put(key, [key])
 
     threads = [Thread(target=work) for _ in range(6)]
     for thread in threads:

@@ -369,7 +369,7 @@ def test_actions_are_checked_on_the_page() -> None:
     select = '{"actions": [{"action_type": "SELECT_OPTION", "id": "AAB", "option": {"label": "Breakfast"}}]}'
     for format_ in ("skyvern", "auto"):
         result = quiet_processor(format=format_).process(select, page=PAGE)
-        assert result.reply == parse_actions(select, "skyvern", PAGE)
+        assert result.reply == parse_actions(select, parser="skyvern", page=PAGE)
         assert [(action.type, result.status) for action in result.actions] == [("set_checked", "repaired")]
         assert [problem.code for problem in result.problems] == ["wrong-element"]
     assert [action.type for action in processor.process(select).actions] == ["select_option"]
@@ -404,7 +404,7 @@ def test_wrong_use_raises() -> None:
             ResponseProcessor(**{name: wrong})
     with pytest.raises(TypeError, match="`checks` is a function; expected Iterable"):
         ResponseProcessor(checks=quiet_processor)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(TypeError, match=r"process\(\) has no argument `format`; the format and its options belong to"):
+    with pytest.raises(TypeError, match=r"process\(\) has no argument `format`; for the parser's, use"):
         ResponseProcessor().process("", **{"format": "hermes"})  # pyright: ignore[reportArgumentType]
     for name in ("prefix", "finish_reason"):
         given: dict[str, Any] = {"response": "", name: wrong}
@@ -465,10 +465,9 @@ def test_cached_failure_is_retried_like_any_other() -> None:
         {"context": [None]},
         {"page": PageContext()},
         {"given": {"query": "tides"}},
-        {"screen": Screen(800, 600)},
         {"metadata": {"step": 1}},
     ],
-    ids=["text", "prefix", "finish", "context", "another context", "page", "given", "screen", "metadata"],
+    ids=["text", "prefix", "finish", "context", "another context", "page", "given", "metadata"],
 )
 def test_everything_that_is_known_of_a_response_is_in_the_cache_key(other: dict[str, Any]) -> None:
     processor = quiet_processor(cache=(cache := ResponseCache()))
@@ -536,7 +535,7 @@ def test_adding_a_format_invalidates_the_cache() -> None:
     template = {"start_anchor": "<|ferry|>", "fields": {"content": {"open": "<|plain|>", "close": "<|/plain|>"}}}
     processor = quiet_processor(cache=(cache := ResponseCache()))
     processor.process(PROSE)
-    load_format(template, "ferry_notes")
+    load_format(template, name="ferry_notes")
     processor.process(PROSE)
     assert cache.info()[:2] == (0, 2)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -19,13 +19,14 @@ from outspoken.actions import Click
 from outspoken.providers.events import (
     Failed,
     Finished,
-    ProviderEvent,
     ReasoningSigned,
     RefusalDelta,
     Started,
+    StreamEvent,
     UsageReported,
 )
 from outspoken.providers.export.parts import STREAM_CALLS, StreamCalls
+from outspoken.providers.export.wires import Wire, sse_end, sse_event
 from outspoken.providers.replies import ProviderError, ProviderReply, Signature, Usage
 from outspoken.results import events as ev
 from outspoken.results.finish_reasons import FinishReason
@@ -33,9 +34,14 @@ from outspoken.results.geometry import Point
 from tests.cases import CASES, FORMATS
 from tests.loops import some
 
-Events = list[ProviderEvent]
+Events = list[StreamEvent]
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 in_both_ways = pytest.mark.parametrize("stream_calls", STREAM_CALLS)
+
+
+def written(parts: Iterable[dict[str, Any]], wire: Wire) -> bytes:
+    """The parts of a stream as server-sent events."""
+    return b"".join([sse_event(part, wire) for part in parts]) + sse_end(wire)
 
 
 @cache
@@ -118,7 +124,7 @@ class _Told:
     """A stream that is being made up."""
 
     draw: Draw
-    events: Events = field(default_factory=list[ProviderEvent])
+    events: Events = field(default_factory=list[StreamEvent])
     segments: list[Segment] = field(default_factory=list[Segment])
     signatures: list[Signature] = field(default_factory=list[Signature])
     refusal: str = ""

@@ -94,9 +94,9 @@ def _check_spans(reply: ProviderReply) -> None:
         assert 0 <= signature.segment <= len(reply.segments)
 
 
-def feed(chunks: Any, provider: str, format: str | None = "provider", **options: Any) -> ProviderReply:
+def feed(chunks: Any, provider: Any, format: str | None = "provider", **options: Any) -> ProviderReply:
     """The reply of a stream, whose events are checked."""
-    stream = ProviderStream(provider, format, **options)
+    stream = ProviderStream(provider, format=format, **options)
     events: list[Any] = []
     for chunk in chunks:
         events += stream.feed(chunk)

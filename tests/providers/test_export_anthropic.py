@@ -14,9 +14,8 @@ from pydantic import TypeAdapter
 
 from outspoken import parse, stream
 from outspoken.providers.events import Failed
-from outspoken.providers.export.anthropic import to_anthropic, to_anthropic_events
 from outspoken.providers.export.parts import StreamCalls
-from outspoken.providers.export.sse import sse
+from outspoken.providers.export.wires import stream_to_wire, to_wire
 from outspoken.providers.replies import ProviderError, ProviderReply
 from outspoken.results import events as ev
 from tests.providers.export_streams import (
@@ -31,6 +30,7 @@ from tests.providers.export_streams import (
     text_of,
     unfinished,
     unknown,
+    written,
 )
 
 EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
@@ -40,7 +40,7 @@ CLIENT = anthropic.Anthropic(api_key="k", base_url="http://upstream", http_clien
 
 def accumulated(parts: list[Any]) -> Message:
     """What Anthropic's client has, once the stream has ended."""
-    UPSTREAM.body = b"".join(sse(parts, "anthropic"))
+    UPSTREAM.body = written(parts, "anthropic")
     with CLIENT.messages.stream(max_tokens=9, model="m", messages=[{"role": "user", "content": "?"}]) as found:
         return found.get_final_message()
 
@@ -88,7 +88,7 @@ def check_message(events: Events, parts: list[Any], stream_calls: StreamCalls) -
 @in_both_ways
 def test_corpus(stream_calls: StreamCalls) -> None:
     for events in corpus_streams():
-        parts = list(to_anthropic_events(events, stream_calls=stream_calls, id="msg_1", model="m"))
+        parts = list(stream_to_wire(events, "anthropic", stream_calls=stream_calls, id="msg_1", model="m"))
         check_events(parts)
         check_message(events, parts, stream_calls)
         thinking = "\n\n".join(b.thinking for b in accumulated(parts).content if b.type == "thinking")
@@ -98,7 +98,7 @@ def test_corpus(stream_calls: StreamCalls) -> None:
 @in_both_ways
 @given(events=streams())
 def test_any_stream(stream_calls: StreamCalls, events: Events) -> None:
-    parts = list(to_anthropic_events(events, stream_calls=stream_calls))
+    parts = list(stream_to_wire(events, "anthropic", stream_calls=stream_calls))
     check_events(parts)
     reply = reply_of(events)
     assert isinstance(reply, ProviderReply)
@@ -125,7 +125,7 @@ def test_any_stream(stream_calls: StreamCalls, events: Events) -> None:
 def test_whole(events: Events) -> None:
     reply = reply_of(events)
     assert isinstance(reply, ProviderReply)
-    whole = to_anthropic(reply)
+    whole = to_wire(reply, "anthropic")
     message = Message.model_validate(whole, strict=True)
     assert set(unknown(message)) <= {"outspoken"}
     assert "".join(block.text for block in message.content if block.type == "text") == reply.text
@@ -152,13 +152,13 @@ def test_interleaved_calls_in_pieces_are_open_at_once() -> None:
         ev.ToolCallEnd(0, call),
         ev.ToolCallEnd(1, call),
     ]
-    parts = to_anthropic_events(events, stream_calls="pieces")
+    parts = stream_to_wire(events, "anthropic", stream_calls="pieces")
     assert [part["index"] for part in parts if part["type"] == "content_block_delta"] == [0, 1, 0]
 
 
 def test_text_and_thinking_are_never_open_at_once() -> None:
     text = "<think>a</think>b<think>c</think>d"
-    kinds = [part["type"] for part in to_anthropic_events(stream([text], "hermes"))]
+    kinds = [part["type"] for part in stream_to_wire(stream([text], format="hermes"), "anthropic")]
     for before, after in pairwise(kinds):
         assert (before == "content_block_delta") <= (after in ("content_block_delta", "content_block_stop"))
 
@@ -173,7 +173,7 @@ def test_invalid_json_does_not_break_the_client() -> None:
     events: Events = [ev.ToolCallStart(0, None, "f")]
     events += [ev.ToolCallDelta(0, character) for character in text]
     events.append(ev.ToolCallUnfinished(0, call))
-    parts = list(to_anthropic_events(events, stream_calls="pieces"))
+    parts = list(stream_to_wire(events, "anthropic", stream_calls="pieces"))
     message = accumulated(parts)
     assert message.stop_reason == "max_tokens"
     assert parts[-2]["outspoken"]["unfinished_tool_calls"][0]["arguments"] == text
@@ -182,4 +182,4 @@ def test_invalid_json_does_not_break_the_client() -> None:
 def test_error() -> None:
     events: Events = [ev.TextDelta("A"), Failed(ProviderError(message="Later.", type="overloaded_error"))]
     with pytest.raises(anthropic.APIStatusError, match="Later"):
-        accumulated(list(to_anthropic_events(events)))
+        accumulated(list(stream_to_wire(events, "anthropic")))

@@ -12,9 +12,8 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from outspoken import parse, stream
 from outspoken.providers.events import Failed
-from outspoken.providers.export.chat_completions import to_openai, to_openai_chunks
 from outspoken.providers.export.parts import StreamCalls
-from outspoken.providers.export.sse import sse
+from outspoken.providers.export.wires import sse, stream_to_wire, to_wire
 from outspoken.providers.replies import ProviderError, ProviderReply
 from outspoken.results import events as ev
 from tests.providers.export_streams import (
@@ -30,6 +29,7 @@ from tests.providers.export_streams import (
     text_of,
     unfinished,
     unknown,
+    written,
 )
 
 CUT = (
@@ -82,7 +82,7 @@ def is_object(text: str) -> bool:
 def check_message(events: Events, chunks: list[Any], stream_calls: StreamCalls) -> None:
     """The real client has what the reply says."""
     reply = reply_of(events)
-    completion = accumulated(b"".join(sse(chunks, "openai")))
+    completion = accumulated(written(chunks, "openai"))
     choice = completion.choices[0]
     assert (choice.message.content or "") == text_of(events) == reply.text
     assert getattr(choice.message, "reasoning_content", None) == reply.reasoning
@@ -106,7 +106,9 @@ def check_message(events: Events, chunks: list[Any], stream_calls: StreamCalls) 
 def test_corpus(stream_calls: StreamCalls) -> None:
     assert len(corpus_streams()) > 50
     for events in corpus_streams():
-        chunks = list(to_openai_chunks(events, stream_calls=stream_calls, id="chatcmpl-1", model="m", created=1))
+        chunks = list(
+            stream_to_wire(events, "openai", stream_calls=stream_calls, id="chatcmpl-1", model="m", created=1)
+        )
         check_chunks(chunks)
         check_message(events, chunks, stream_calls)
 
@@ -114,18 +116,18 @@ def test_corpus(stream_calls: StreamCalls) -> None:
 @in_both_ways
 @given(events=streams())
 def test_any_stream(stream_calls: StreamCalls, events: Events) -> None:
-    chunks = list(to_openai_chunks(events, stream_calls=stream_calls))
+    chunks = list(stream_to_wire(events, "openai", stream_calls=stream_calls))
     check_chunks(chunks)
     reply = reply_of(events)
     assert isinstance(reply, ProviderReply)
     assert chunks[0]["id"] == "r_1"
     if error_of(reply):
         with pytest.raises(openai.APIError, match=r"(?s).*"):
-            accumulated(b"".join(sse(chunks, "openai")))
+            accumulated(written(chunks, "openai"))
         assert not any(chunk["choices"][0]["finish_reason"] for chunk in chunks[:-1])
         return
     check_message(events, chunks, stream_calls)
-    completion = accumulated(b"".join(sse(chunks, "openai")))
+    completion = accumulated(written(chunks, "openai"))
     assert (completion.usage is None) == (reply.usage is None)
     if reply.usage:
         assert completion.usage.prompt_tokens == (reply.usage.input_tokens or 0)
@@ -136,7 +138,7 @@ def test_any_stream(stream_calls: StreamCalls, events: Events) -> None:
 def test_whole(events: Events) -> None:
     reply = reply_of(events)
     assert isinstance(reply, ProviderReply)
-    whole = to_openai(reply, created=1)
+    whole = to_wire(reply, "openai", created=1)
     if error := error_of(reply):
         assert whole["error"]["message"] == error.message
         return
@@ -155,20 +157,20 @@ def test_whole(events: Events) -> None:
 
 @in_both_ways
 def test_truncated_call(stream_calls: StreamCalls) -> None:
-    chunks = list(to_openai_chunks(stream([CUT], "hermes"), id="x", stream_calls=stream_calls))
-    completion = accumulated(b"".join(sse(chunks, "openai")))
+    chunks = list(stream_to_wire(stream([CUT], format="hermes"), "openai", id="x", stream_calls=stream_calls))
+    completion = accumulated(written(chunks, "openai"))
     assert completion.choices[0].finish_reason == "length"
     message, in_pieces = completion.choices[0].message, stream_calls == "pieces"
     assert [call.function.name for call in message.tool_calls] == ["f", "g"][: 1 + in_pieces]
     assert message.outspoken["unfinished_tool_calls"][0]["call"] == (1 if in_pieces else None)
-    whole = to_openai(parse(CUT, "hermes"), id="x")["choices"][0]
+    whole = to_wire(parse(CUT, format="hermes"), "openai", id="x")["choices"][0]
     assert [call["function"]["name"] for call in whole["message"]["tool_calls"]] == ["f"]
     assert whole["finish_reason"] == "length"
     assert whole["message"]["outspoken"]["unfinished_tool_calls"][0]["arguments"] == '{"b": ['
 
 
 def test_client_rejects_truncated_calls() -> None:
-    UPSTREAM.body = b"".join(sse(to_openai_chunks(stream([CUT], "hermes")), "openai"))
+    UPSTREAM.body = b"".join(sse(stream([CUT], format="hermes"), "openai"))
     with (
         CLIENT.chat.completions.stream(model="m", messages=[{"role": "user", "content": "?"}]) as found,
         pytest.raises(openai.LengthFinishReasonError),
@@ -177,8 +179,10 @@ def test_client_rejects_truncated_calls() -> None:
 
 
 def test_stream_without_an_end_is_truncated() -> None:
-    events = [event for event in stream([CUT[:60]], "hermes") if not isinstance(event, ev.Done | ev.ToolCallUnfinished)]
-    chunks = list(to_openai_chunks(events))
+    events = [
+        event for event in stream([CUT[:60]], format="hermes") if not isinstance(event, ev.Done | ev.ToolCallUnfinished)
+    ]
+    chunks = list(stream_to_wire(events, "openai"))
     assert chunks[-1]["choices"][0]["finish_reason"] == "length"
 
 
@@ -190,23 +194,25 @@ def test_ids_are_stable_and_unique() -> None:
         events.append(ev.ToolCallEnd(index, call.model_copy(update={"id": id})))
     ids = [
         call["id"]
-        for chunk in to_openai_chunks(events, id="x")
+        for chunk in stream_to_wire(events, "openai", id="x")
         for call in chunk["choices"][0]["delta"].get("tool_calls", [])
         if "id" in call
     ]
     assert ids[0] == "a"
     assert len(set(ids)) == 3
-    assert list(to_openai_chunks(events, id="x", created=1)) == list(to_openai_chunks(events, id="x", created=1))
+    assert list(stream_to_wire(events, "openai", id="x", created=1)) == list(
+        stream_to_wire(events, "openai", id="x", created=1)
+    )
 
 
 def test_actions_can_be_exported_as_calls() -> None:
     text = "Thought: There.\nAction: click(start_box='(5,2)')"
-    plain = list(to_openai_chunks(stream([text], "ui_tars_1_0")))
+    plain = list(stream_to_wire(stream([text], format="ui_tars_1_0"), "openai"))
     deltas = [chunk["choices"][0]["delta"] for chunk in plain]
     (action,) = [delta["outspoken"]["actions"][0] for delta in deltas if "outspoken" in delta]
     assert (action["type"], action["point"]["x"]) == ("click", 5.0)
     assert plain[-1]["choices"][0]["finish_reason"] == "stop"
-    as_call = to_openai(parse(text, "ui_tars_1_0"), action_tool="computer")["choices"][0]
+    as_call = to_wire(parse(text, format="ui_tars_1_0"), "openai", action_tool="computer")["choices"][0]
     (call,) = as_call["message"]["tool_calls"]
     assert call["function"]["name"] == "computer"
     assert '"type": "click"' in call["function"]["arguments"]
@@ -215,7 +221,7 @@ def test_actions_can_be_exported_as_calls() -> None:
 
 def test_error_is_the_last_event() -> None:
     events: Events = [ev.TextDelta("A"), Failed(ProviderError(message="overloaded", type="busy", code="c"))]
-    chunks = list(to_openai_chunks(events))
+    chunks = list(stream_to_wire(events, "openai"))
     assert chunks[-1] == {"error": {"message": "overloaded", "type": "busy", "param": None, "code": "c"}}
     with pytest.raises(openai.APIError, match="overloaded"):
-        accumulated(b"".join(sse(chunks, "openai")))
+        accumulated(written(chunks, "openai"))

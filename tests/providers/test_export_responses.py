@@ -12,8 +12,7 @@ from openai.types.responses import Response, ResponseStreamEvent
 from outspoken import parse, stream
 from outspoken.providers.events import Finished, RefusalDelta
 from outspoken.providers.export.parts import StreamCalls
-from outspoken.providers.export.responses import to_openai_response, to_openai_responses
-from outspoken.providers.export.sse import sse
+from outspoken.providers.export.wires import stream_to_wire, to_wire
 from outspoken.providers.replies import ProviderReply
 from outspoken.results import events as ev
 from tests.providers.export_streams import (
@@ -29,6 +28,7 @@ from tests.providers.export_streams import (
     text_of,
     unfinished,
     unknown,
+    written,
 )
 
 KINDS: dict[str, Any] = {
@@ -40,7 +40,7 @@ CLIENT = openai.OpenAI(api_key="k", base_url="http://upstream", http_client=UPST
 
 def accumulated(parts: list[Any]) -> tuple[Any, Any]:
     """What OpenAI's client has put together of the deltas, and the response of the last event."""
-    UPSTREAM.body = b"".join(sse(parts, "openai_responses"))
+    UPSTREAM.body = written(parts, "openai_responses")
     snapshots: dict[int, str] = {}
     response: Any = None
     with CLIENT.responses.stream(model="m", input="?") as found:
@@ -82,7 +82,9 @@ def check_response(events: Events, response: Any, stream_calls: StreamCalls) -> 
 @in_both_ways
 def test_corpus(stream_calls: StreamCalls) -> None:
     for events in corpus_streams():
-        parts = list(to_openai_responses(events, stream_calls=stream_calls, id="resp_1", model="m", created=1))
+        parts = list(
+            stream_to_wire(events, "openai_responses", stream_calls=stream_calls, id="resp_1", model="m", created=1)
+        )
         check_events(parts)
         check_response(events, accumulated(parts)[1], stream_calls)
 
@@ -90,7 +92,7 @@ def test_corpus(stream_calls: StreamCalls) -> None:
 @in_both_ways
 @given(events=streams())
 def test_any_stream(stream_calls: StreamCalls, events: Events) -> None:
-    parts = list(to_openai_responses(events, stream_calls=stream_calls))
+    parts = list(stream_to_wire(events, "openai_responses", stream_calls=stream_calls))
     check_events(parts)
     snapshots, response = accumulated(parts)
     check_response(events, response, stream_calls)
@@ -113,7 +115,7 @@ def test_any_stream(stream_calls: StreamCalls, events: Events) -> None:
 @given(streams())
 def test_whole(events: Events) -> None:
     reply = reply_of(events)
-    whole = Response.model_validate(to_openai_response(reply), strict=True)
+    whole = Response.model_validate(to_wire(reply, "openai_responses"), strict=True)
     assert set(unknown(whole)) <= {"outspoken"}
     assert whole.output_text == reply.text
     calls = [(item.name, item.arguments) for item in whole.output if item.type == "function_call"]
@@ -121,7 +123,7 @@ def test_whole(events: Events) -> None:
 
 
 def test_refusal_does_not_hide_unfinished_calls() -> None:
-    call = parse('<tool_call>\n{"name": "f", "arguments": {"a": 1', "hermes").unfinished_tool_calls[0]
+    call = parse('<tool_call>\n{"name": "f", "arguments": {"a": 1', format="hermes").unfinished_tool_calls[0]
     events: Events = [
         ev.ToolCallStart(0, None, "f"),
         ev.ToolCallDelta(0, call.arguments_text),
@@ -129,18 +131,21 @@ def test_refusal_does_not_hide_unfinished_calls() -> None:
         RefusalDelta("No."),
         Finished("refusal", "refusal"),
     ]
-    response = list(to_openai_responses(events))[-1]["response"]
+    response = list(stream_to_wire(events, "openai_responses"))[-1]["response"]
     assert (response["status"], response["incomplete_details"]) == ("incomplete", {"reason": "content_filter"})
     alone = list(
-        to_openai_responses([*events[3:], ev.Done(ProviderReply(raw="", format=None, segments=[], provider="openai"))])
+        stream_to_wire(
+            [*events[3:], ev.Done(ProviderReply(raw="", format=None, segments=[], provider="openai"))],
+            "openai_responses",
+        )
     )
     assert alone[-1]["response"]["status"] == "completed"
 
 
 def test_arguments_are_done_only_where_the_call_is_complete() -> None:
     text = '<tool_call>\n{"name": "f", "arguments": {"a": 1'
-    parts = list(to_openai_responses(stream([text], "hermes"), stream_calls="pieces"))
+    parts = list(stream_to_wire(stream([text], format="hermes"), "openai_responses", stream_calls="pieces"))
     assert not any(part["type"] == "response.function_call_arguments.done" for part in parts)
     assert [part["item"]["status"] for part in parts if part["type"] == "response.output_item.done"] == ["incomplete"]
     assert parts[-1]["response"]["incomplete_details"] == {"reason": "max_output_tokens"}
-    assert to_openai_response(parse(text, "hermes"))["output"] == []
+    assert to_wire(parse(text, format="hermes"), "openai_responses")["output"] == []

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, cast, get_args
 
 import pytest
 from hypothesis import given
 
 from outspoken import (
     Done,
+    Event,
     ReasoningDelta,
     ReasoningEnd,
     Reply,
@@ -22,19 +23,15 @@ from outspoken import (
 from outspoken import stream as parsed
 from outspoken.providers import (
     LLMResponseParser,
+    Provider,
     ProviderFormatError,
     ProviderReply,
     ProviderStream,
     ReasoningSigned,
     Usage,
 )
-from outspoken.providers.events import ProviderEvent
-from outspoken.providers.export.anthropic import ato_anthropic_events, to_anthropic_events
-from outspoken.providers.export.chat_completions import ato_openai_chunks, to_openai, to_openai_chunks
 from outspoken.providers.export.parts import StreamCalls
-from outspoken.providers.export.responses import ato_openai_responses, to_openai_responses
-from outspoken.providers.export.sse import Protocol, sse
-from outspoken.providers.export.vercel import ato_vercel_parts, to_vercel_parts
+from outspoken.providers.export.wires import Wire, sse, stream_to_wire, to_wire
 from tests.providers.export_streams import (
     Events,
     calls_of,
@@ -48,17 +45,13 @@ from tests.providers.export_streams import (
 )
 from tests.providers.test_providers_recorded import RECORDED, provider, rows
 
-WAYS: dict[Protocol, Callable[..., Iterator[Any]]] = {
-    "openai": to_openai_chunks,
-    "anthropic": to_anthropic_events,
-    "openai_responses": to_openai_responses,
-}
+WIRES: tuple[Wire, ...] = ("openai", "anthropic", "openai_responses")
 
 
-def again(events: Events, protocol: Protocol, stream_calls: StreamCalls) -> tuple[Events, ProviderReply]:
+def again(events: Events, wire: Wire, stream_calls: StreamCalls) -> tuple[Events, ProviderReply]:
     """What a stream says after it has gone out and come back in, in pieces of any size."""
-    body = b"".join(sse(WAYS[protocol](events, stream_calls=stream_calls), protocol))
-    stream = ProviderStream(protocol, None)
+    body = b"".join(sse(events, wire, stream_calls=stream_calls))
+    stream = ProviderStream(cast("Provider", wire), format=None)
     found: Events = []
     chance = random.Random(len(body))
     while body:
@@ -97,13 +90,13 @@ def is_interleaved(events: Events) -> bool:
     return False
 
 
-def check_same(before: Events, protocol: Protocol, stream_calls: StreamCalls = "complete") -> None:
+def check_same(before: Events, wire: Wire, stream_calls: StreamCalls = "complete") -> None:
     """What comes back is the same reply: all that it says, in its blocks, and how it ends."""
-    events, found = again(before, protocol, stream_calls)
+    events, found = again(before, wire, stream_calls)
     reply = reply_of(before)
     assert text_of(before) == reply.text
     assert found.text == reply.text == text_of(events)
-    if protocol == "openai" and is_interleaved(before):  # a completion cannot say that a block goes on
+    if wire == "openai" and is_interleaved(before):  # a completion cannot say that a block goes on
         assert "".join(thoughts(found)) == "".join(thoughts(reply))
     else:
         assert thoughts(found) == thoughts(reply)
@@ -147,23 +140,23 @@ def counts(usage: Usage) -> tuple[int, ...]:
 
 
 @in_both_ways
-@pytest.mark.parametrize("protocol", WAYS)
-def test_corpus(protocol: Protocol, stream_calls: StreamCalls) -> None:
+@pytest.mark.parametrize("wire", WIRES)
+def test_corpus(wire: Wire, stream_calls: StreamCalls) -> None:
     for events in corpus_streams():
-        check_same(events, protocol, stream_calls)
+        check_same(events, wire, stream_calls)
 
 
 @in_both_ways
-@pytest.mark.parametrize("protocol", WAYS)
+@pytest.mark.parametrize("wire", WIRES)
 @given(before=streams())
-def test_any_stream(protocol: Protocol, stream_calls: StreamCalls, before: Events) -> None:
-    check_same(before, protocol, stream_calls)
+def test_any_stream(wire: Wire, stream_calls: StreamCalls, before: Events) -> None:
+    check_same(before, wire, stream_calls)
 
 
 def recorded() -> Iterator[tuple[str, Events]]:
     """The events of all answers that were recorded, streams and whole ones."""
     for row in rows():
-        stream = ProviderStream(provider(row), None)
+        stream = ProviderStream(provider(row), format=None)
         try:
             events = stream.feed(row.body.encode()) + stream.close()
         except ProviderFormatError:
@@ -172,13 +165,13 @@ def recorded() -> Iterator[tuple[str, Events]]:
 
 
 @in_both_ways
-@pytest.mark.parametrize("protocol", WAYS)
-def test_recorded(protocol: Protocol, stream_calls: StreamCalls) -> None:
+@pytest.mark.parametrize("wire", WIRES)
+def test_recorded(wire: Wire, stream_calls: StreamCalls) -> None:
     count = 0
     for name, events in recorded():
         count += 1
         try:
-            check_same(events, protocol, stream_calls)
+            check_same(events, wire, stream_calls)
         except AssertionError as error:
             raise AssertionError(name) from error
     assert count > 200 or not RECORDED.exists()
@@ -187,20 +180,20 @@ def test_recorded(protocol: Protocol, stream_calls: StreamCalls) -> None:
 BROKEN_OFF = ("Hi.", "<function_calls>\n<invoke", ' name="find_')
 
 
-@pytest.mark.parametrize("protocol", WAYS)
-def test_call_cut_in_its_name_is_only_in_the_extension(protocol: Protocol) -> None:
-    events: Events = list(parsed(BROKEN_OFF, "anthropic_xml"))
+@pytest.mark.parametrize("wire", WIRES)
+def test_call_cut_in_its_name_is_only_in_the_extension(wire: Wire) -> None:
+    events: Events = list(parsed(BROKEN_OFF, format="anthropic_xml"))
     assert [type(event) for event in events[-2:]] == [ToolCallUnfinished, Done]
-    found, reply = again(events, protocol, "complete")
+    found, reply = again(events, wire, "complete")
     assert calls_of(found) == []
     assert (reply.text, reply.tool_calls, reply.finish_reason) == ("Hi.", [], "length")
-    body = b"".join(sse(WAYS[protocol](events), protocol)).decode()
+    body = b"".join(sse(events, wire)).decode()
     item = '{"index":0,"name":"find_","arguments":"","status":"truncated","id":null,"call":null}'
     assert item in body
 
 
 def test_calls_after_a_cut_one_keep_their_index() -> None:
-    stream, parser = ProviderStream("anthropic", "anthropic_xml"), LLMResponseParser(format="anthropic_xml")
+    stream, parser = ProviderStream("anthropic", format="anthropic_xml"), LLMResponseParser(format="anthropic_xml")
     events: Events = []
     for index, block in enumerate(
         [{"type": "text", "text": "".join(BROKEN_OFF)}, {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}}]
@@ -218,29 +211,21 @@ def test_calls_after_a_cut_one_keep_their_index() -> None:
         (0, "", "truncated"),
         (1, '{"x": 1}', "ok"),
     ]
-    for protocol in WAYS:
-        check_same(events, protocol)
+    for wire in WIRES:
+        check_same(events, wire)
 
 
-@pytest.mark.parametrize(
-    ("plain", "asynchronous", "more"),
-    [
-        (to_openai_chunks, ato_openai_chunks, {"created": 1}),
-        (to_openai_responses, ato_openai_responses, {"created": 1}),
-        (to_anthropic_events, ato_anthropic_events, {}),
-        (to_vercel_parts, ato_vercel_parts, {}),
-    ],
-)
+@pytest.mark.parametrize("wire", get_args(Wire))
 @pytest.mark.parametrize("text", ["<think>a</think>b", '<tool_call>{"name": "f", "arguments": {"a": 1'])
-def test_asynchronous(plain: Any, asynchronous: Any, more: dict[str, Any], text: str) -> None:
-    async def arriving() -> AsyncIterator[ProviderEvent]:
-        for event in parsed([text], "hermes"):
+def test_asynchronous(wire: Wire, text: str) -> None:
+    async def arriving() -> AsyncIterator[Event]:
+        for event in parsed([text], format="hermes"):
             yield event
 
     async def collected() -> list[Any]:
-        return [part async for part in asynchronous(arriving(), id="x", **more)]
+        return [part async for part in stream_to_wire(arriving(), wire, id="x", created=1)]
 
-    whole = list(plain(parsed([text], "hermes"), id="x", **more))
+    whole = list(stream_to_wire(parsed([text], format="hermes"), wire, id="x", created=1))
     assert whole
     assert asyncio.run(collected()) == whole
 
@@ -248,15 +233,27 @@ def test_asynchronous(plain: Any, asynchronous: Any, more: dict[str, Any], text:
 def test_wrong_arguments_are_named() -> None:
     odd: Any = 7
     reply: Any = parse("Moss")
+    parts: Any = stream_to_wire(parsed(["Moss"]), "openai")
     for call, message in (
-        (lambda: to_openai_chunks(reply), "`events` is a Reply; expected an iterable of events"),
-        (lambda: to_vercel_parts(odd), "`events` is an int; expected an iterable of events"),
-        (lambda: ato_openai_chunks(odd), "`events` is an int; expected an asynchronous iterable of events"),
-        (lambda: to_openai_chunks(odd), "`events` is an int; expected an iterable of events"),
-        (lambda: to_openai(odd), "`reply` is an int; expected Reply"),
+        (
+            lambda: stream_to_wire(reply, "openai"),
+            "`events` is a Reply; expected an iterable of events",
+        ),
+        (
+            lambda: stream_to_wire(odd, "vercel"),
+            "`events` is an int; expected an iterable of events",
+        ),
+        (lambda: sse(odd, "anthropic"), "`events` is an int; expected an iterable of events"),
+        (
+            lambda: list(sse(parts, "openai")),
+            "`events` has a dict; expected events",
+        ),
+        (lambda: to_wire(odd, "openai"), "`reply` is an int; expected Reply"),
     ):
         with pytest.raises(TypeError) as caught:
             call()
         assert str(caught.value) == message
-    with pytest.raises(ValueError, match="`protocol` is 'opnai'; expected one of \"openai\", "):
-        sse([], "opnai")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'index'"):
+        to_wire(reply, "vercel", index=1)
+    with pytest.raises(ValueError, match="`wire` is 'opnai'; expected one of \"openai\", "):
+        sse([], "opnai")  # type: ignore[call-overload]

@@ -17,8 +17,7 @@ from hypothesis import given
 
 from outspoken import parse, stream
 from outspoken.providers.export.parts import StreamCalls
-from outspoken.providers.export.sse import sse
-from outspoken.providers.export.vercel import to_vercel, to_vercel_parts
+from outspoken.providers.export.wires import stream_to_wire, to_wire
 from outspoken.providers.replies import ProviderReply
 from tests.providers.export_streams import (
     Call,
@@ -31,6 +30,7 @@ from tests.providers.export_streams import (
     streams,
     text_of,
     unfinished,
+    written,
 )
 
 
@@ -158,7 +158,7 @@ def check_message(events: Events, parts: list[Any], stream_calls: StreamCalls) -
 @in_both_ways
 def test_corpus(stream_calls: StreamCalls) -> None:
     for events in corpus_streams():
-        parts = list(to_vercel_parts(events, stream_calls=stream_calls, id="m"))
+        parts = list(stream_to_wire(events, "vercel", stream_calls=stream_calls, id="m"))
         check_parts(parts)
         check_message(events, parts, stream_calls)
 
@@ -166,7 +166,7 @@ def test_corpus(stream_calls: StreamCalls) -> None:
 @in_both_ways
 @given(events=streams())
 def test_any_stream(stream_calls: StreamCalls, events: Events) -> None:
-    parts = list(to_vercel_parts(events, stream_calls=stream_calls))
+    parts = list(stream_to_wire(events, "vercel", stream_calls=stream_calls))
     check_parts(parts)
     check_message(events, parts, stream_calls)
     reply = reply_of(events)
@@ -186,7 +186,7 @@ def test_any_stream(stream_calls: StreamCalls, events: Events) -> None:
 def test_whole(events: Events) -> None:
     """The message is the one that the client makes of the parts."""
     reply = reply_of(events)
-    message = to_vercel(reply, id="m")
+    message = to_wire(reply, "vercel", id="m")
     shown = [part for part in message["parts"] if part["type"] == "text"]
     assert "".join(part["text"] for part in shown) == reply.text
     tools = [part for part in message["parts"] if part["type"].startswith("tool-")]
@@ -198,7 +198,7 @@ def test_whole(events: Events) -> None:
 
 def test_text_that_an_action_types_is_shown_live() -> None:
     text = "Thought: x\nAction: type(content='mosses and ferns')"
-    parts = list(to_vercel_parts(stream([text[:40], text[40:]], "ui_tars_1_0")))
+    parts = list(stream_to_wire(stream([text[:40], text[40:]], format="ui_tars_1_0"), "vercel"))
     live = [part for part in parts if part["type"] == "data-action-text"]
     assert "".join(part["data"]["text"] for part in live) == "mosses and ferns"
     assert all(part["transient"] for part in live)
@@ -206,17 +206,17 @@ def test_text_that_an_action_types_is_shown_live() -> None:
 
 def test_dynamic_tools() -> None:
     reply = parse('{"name": "f", "arguments": {}}')
-    parts = [part for part in to_vercel_parts(stream([reply.raw]), dynamic=True) if "toolName" in part]
+    parts = [part for part in stream_to_wire(stream([reply.raw]), "vercel", dynamic=True) if "toolName" in part]
     assert all(part["dynamic"] for part in parts)
-    assert to_vercel(reply, dynamic=True)["parts"][-1]["type"] == "dynamic-tool"
+    assert to_wire(reply, "vercel", dynamic=True)["parts"][-1]["type"] == "dynamic-tool"
 
 
-@pytest.mark.parametrize("protocol", ["openai", "vercel"])
-def test_server_sent_events(protocol: Any) -> None:
-    written = b"".join(sse([{"type": "text", "text": "line\nbreak é", "n": float("nan")}], protocol))
-    assert written == 'data: {"type":"text","text":"line\\nbreak é","n":null}\n\ndata: [DONE]\n\n'.encode()
+@pytest.mark.parametrize("wire", ["openai", "vercel"])
+def test_server_sent_events(wire: Any) -> None:
+    text = written([{"type": "text", "text": "line\nbreak é", "n": float("nan")}], wire)
+    assert text == 'data: {"type":"text","text":"line\\nbreak é","n":null}\n\ndata: [DONE]\n\n'.encode()
 
 
-@pytest.mark.parametrize("protocol", ["anthropic", "openai_responses"])
-def test_named_server_sent_events(protocol: Any) -> None:
-    assert b"".join(sse([{"type": "ping"}], protocol)) == b'event: ping\ndata: {"type":"ping"}\n\n'
+@pytest.mark.parametrize("wire", ["anthropic", "openai_responses"])
+def test_named_server_sent_events(wire: Any) -> None:
+    assert written([{"type": "ping"}], wire) == b'event: ping\ndata: {"type":"ping"}\n\n'

@@ -54,7 +54,7 @@ def test_a_whole_message_is_its_stream() -> None:
         "usage": usage,
     }
     streamed = dumped(feed([BEGUN, *BLOCKS, *ended("tool_use")], "anthropic"))
-    found = dumped(parse_response(whole, "anthropic"))
+    found = dumped(parse_response(whole, provider="anthropic"))
     for reply in (streamed, found):
         for segment in reply["segments"]:  # where a citation stood within the text is in the stream only
             segment.pop("span")

@@ -83,7 +83,7 @@ NONE: list[tuple[Any, str]] = TABLES["NONE"]
 def test_bodies_that_are_not_responses_are_rejected(body: Any, expected_message: str) -> None:
     given = body + "\n" if isinstance(body, str) else body
     with pytest.raises(ProviderFormatError) as caught:
-        parse_response(given, "openai")
+        parse_response(given, provider="openai")
     assert expected_message in str(caught.value)
 
 

@@ -33,7 +33,7 @@ def test_content_is_text_unless_a_format_is_named() -> None:
 
 @pytest.mark.parametrize("format", ["hermes", "auto"])
 def test_content_is_read_like_text(format: str) -> None:
-    alone = parse(HERMES, format, finish_reason="stop")
+    alone = parse(HERMES, format=format, finish_reason="stop")
     pieces = [list(HERMES), [HERMES], [HERMES[:40], HERMES[40:90], HERMES[90:]]]
     replies = [feed(chat(*some), "openai", format) for some in pieces]
     for reply in replies:
@@ -66,7 +66,7 @@ def test_several_blocks_are_read_one_by_one() -> None:
         {"type": "text", "text": "Two.\nThree. " + damaged},
     ]
     body = {"type": "message", "content": content, "stop_reason": "end_turn"}
-    reply = parse_response(body, "anthropic", "hermes")
+    reply = parse_response(body, provider="anthropic", format="hermes")
     assert [(c.name, c.arguments["n"]) for c in reply.tool_calls] == [("find", 1), ("f", 2), ("ring", 3)]
     assert reply.raw == content[0]["text"] + content[2]["text"]
     one, _, two = [segment for segment in reply.segments if segment.kind == "tool_call"]
@@ -117,7 +117,7 @@ def test_the_reasoning_in_the_content_of_minimax() -> None:
 
 
 def test_text_streams() -> None:
-    stream = Stream("openai", "hermes")
+    stream = Stream("openai", format="hermes")
     first, *_ = chat("Mosses. <thi", finish=None)
     assert stream.feed(first)[1:] == [TextDelta("Mosses.")]
     events = stream.feed({"choices": [{"delta": {"content": "nk>grow"}}]})

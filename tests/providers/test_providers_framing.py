@@ -71,7 +71,7 @@ def test_a_stream_that_ends_inside_a_chunk() -> None:
         assert (reply.raw, reply.status, reply.finish_reason) == ("Mosses {grow} ", "truncated", None)
         assert [(d.code, d.severity) for d in reply.diagnostics] == [("cut-chunk", "error")]
         with pytest.raises(ProviderFormatError, match="cut off"):
-            parse_response(body, "openai")
+            parse_response(body, provider="openai")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_stream_that_ends_inside_a_chunk() -> None:
 )
 def test_bodies_that_are_not_streams_are_rejected(body: str | bytes, expected_message: str) -> None:
     with pytest.raises(ProviderFormatError) as caught:
-        parse_response(body, "openai")
+        parse_response(body, provider="openai")
     assert expected_message in str(caught.value)
 
 
@@ -149,7 +149,7 @@ def test_frames_that_are_damaged_or_cut() -> None:
     for place in [*range(12), *chosen.sample(range(12, len(FRAMES)), 40)]:
         damaged = FRAMES[:place] + bytes([FRAMES[place] ^ 4]) + FRAMES[place + 1 :]
         try:
-            reply = parse_response(damaged, "bedrock")
+            reply = parse_response(damaged, provider="bedrock")
         except ProviderFormatError:
             continue
         pytest.fail(f"the damage at {place} was not seen: {reply}")
@@ -215,7 +215,7 @@ def test_bytes_and_unreadable_objects() -> None:
             "output": {"message": {"content": [{"reasoningContent": {"redactedContent": b"moss"}}]}},
             "stopReason": "end_turn",
         },
-        "bedrock",
+        provider="bedrock",
     )
     assert [(s.data, s.redacted, s.segment) for s in reply.signatures] == [("bW9zcw==", True, 0)]
     odd: list[tuple[Any, str]] = [
@@ -259,7 +259,7 @@ print(sorted(sdks & set(sys.modules)))
 
 def test_unknown_provider() -> None:
     with pytest.raises(UnknownProviderError, match=r"there is no provider 'opnai'; the providers are .*openai"):
-        Stream("opnai")
+        Stream("opnai")  # type: ignore[arg-type]
     assert feed([piece("a")], "OpenAI").text == "a"
 
 

@@ -58,7 +58,7 @@ def rows() -> list[Row]:
     ]
 
 
-def provider(row: Row) -> str:
+def provider(row: Row) -> Any:
     """The provider as which a row is read."""
     return "openai_responses" if "responses" in row.api else row.vendor
 
@@ -92,7 +92,7 @@ def test_recording_equals_the_result_of_the_sdk(vendor: str) -> None:
     for row in rows():
         if row.vendor != vendor or is_other(row) or row.id in UNREAD:
             continue
-        reply = parse_response(row.body, provider(row))
+        reply = parse_response(row.body, provider=provider(row))
         theirs, ours = read_by_sdk(row), seen(reply)
         for name, value in DIFFERENCES[row.id][1].items() if row.id in DIFFERENCES else ():
             assert getattr(theirs, name) != value
@@ -108,7 +108,9 @@ def test_sdk_objects_are_read_like_bytes(vendor: str) -> None:
         if row.vendor == vendor and not is_other(row) and row.id not in UNREAD:
             objects = read_by_sdk(row).objects
             if objects:
-                assert seen(feed(objects, provider(row))) == seen(parse_response(row.body, provider(row))), row.id
+                assert seen(feed(objects, provider(row))) == seen(parse_response(row.body, provider=provider(row))), (
+                    row.id
+                )
 
 
 def test_recordings_that_the_sdk_cannot_assemble() -> None:
@@ -127,7 +129,7 @@ def test_other_bodies_are_rejected() -> None:
     for row in rows():
         if is_other(row):
             with pytest.raises(ProviderFormatError, match="expected"):
-                parse_response(row.body, provider(row))
+                parse_response(row.body, provider=provider(row))
 
 
 def test_result_does_not_depend_on_splits() -> None:
@@ -154,7 +156,7 @@ def test_lines_without_line_breaks() -> None:
 def test_whole_response_in_pieces() -> None:
     for row in rows()[::9]:
         if not row.sse and not is_other(row) and len(row.body) < 20_000:
-            whole = dumped(parse_response(row.body, provider(row)))
+            whole = dumped(parse_response(row.body, provider=provider(row)))
             assert dumped(feed(row.body, provider(row))) == whole, row.id
 
 

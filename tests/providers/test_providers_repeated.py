@@ -30,7 +30,7 @@ def call(id: str | None, name: str, arguments: Any, **more: Any) -> Chunk:
 
 def read(chunks: list[Chunk], **options: Any) -> ProviderReply:
     """The reply for chunks."""
-    events = stream_response(chunks, options.pop("provider", "openai"), **options)
+    events = stream_response(chunks, provider=options.pop("provider", "openai"), **options)
     for _ in events:
         pass
     assert events.reply is not None
@@ -165,7 +165,7 @@ def test_choices_are_selected_by_index() -> None:
         replies = [
             read(pieces, choice=number),
             parse_response(response, choice=number),
-            parse_response(candidates, "gemini", choice=number),
+            parse_response(candidates, provider="gemini", choice=number),
         ]
         for reply in replies:
             assert (reply.text, [d.code for d in reply.diagnostics]) == (text, ["other-choices"])
@@ -193,7 +193,7 @@ def test_a_tag_of_the_prompt_that_is_repeated_counts_once() -> None:
     for name in ("hermes", "deepseek_r1", "minimax_m2", "thinking_tags", "qwen3_coder"):
         for prefix in ("<think>", "<think>\n", "Long prompt.\n<think>"):
             for text in ("a</think>b", "<think>a</think>b", "\n<think>\na</think>\n\nb"):
-                for reply in (parse(text, name, prefix=prefix), _streamed(text, name, prefix)):
+                for reply in (parse(text, format=name, prefix=prefix), _streamed(text, name, prefix)):
                     assert (reply.reasoning, reply.text.strip()) == ("a", "b"), (name, prefix, text)
     for text in ("<think>a</think>b", "a</think>b"):
         parser = LLMResponseParser(think_prefilled=True)
@@ -204,7 +204,7 @@ def test_a_tag_of_the_prompt_that_is_repeated_counts_once() -> None:
 
 
 def _streamed(text: str, name: str, prefix: str) -> Any:
-    events = stream(list(text), name, prefix=prefix)
+    events = stream(list(text), format=name, prefix=prefix)
     for _ in events:
         pass
     return events.reply

@@ -46,6 +46,6 @@ def test_the_whole_reply(name: str) -> None:
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "gemini", "bedrock", "cohere", "ollama", "openai_responses"])
-def test_other_bodies_are_rejected(provider: str) -> None:
+def test_other_bodies_are_rejected(provider: Any) -> None:
     with pytest.raises(ProviderFormatError, match="expected"):
-        parse_response({"embedding": [0.1]}, provider)
+        parse_response({"embedding": [0.1]}, provider=provider)

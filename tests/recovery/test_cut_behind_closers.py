@@ -41,7 +41,7 @@ SECTIONS = [case for case in JSON if case.format in ("hermes", "cohere", "mistra
 def inner_ends(case: Case) -> list[int]:
     """Where calls, and arguments in them, end in a sound response."""
     found: set[int] = set()
-    for rule in parse_tree(case.text, case.format).iter_subtrees():
+    for rule in parse_tree(case.text, format=case.format).iter_subtrees():
         if str(rule.data).rpartition("__")[2] in ("argument", "arguments", "tool_call"):
             found.add(max(token.end_pos or 0 for token in rule.scan_values(lambda value: isinstance(value, Token))))
     return sorted(found)
@@ -52,7 +52,7 @@ def asked(reply: Reply) -> list[Any]:
 
 
 def read(case: Case, text: str) -> Reply:
-    return parse(text, case.format, **case.options, finish_reason="stop")
+    return parse(text, format=case.format, **case.options, finish_reason="stop")
 
 
 def streamed(case: Case, text: str, size: int) -> Reply:
@@ -114,7 +114,7 @@ def test_white_space_at_the_end_changes_no_call_or_action() -> None:
     """Behind a complete response, blanks and line breaks change nothing but spans and raw text, however it ended."""
 
     def read(case: Case, tail: str, reason: str | None) -> tuple[Any, ...]:
-        reply = parse(case.text + tail, case.format, tools=case.options.get("tools"), finish_reason=reason)
+        reply = parse(case.text + tail, format=case.format, tools=case.options.get("tools"), finish_reason=reason)
         found = [s.model_dump(exclude={"span", "raw", "answer_raw"}) for s in reply.segments if s.kind != "text"]
         return reply.status, found, [d.code for d in reply.diagnostics]
 

@@ -100,7 +100,7 @@ DAMAGED = {
 def test_a_call_with_damaged_markers(name: str) -> None:
     text, calls, expected = DAMAGED[name]
     for full in (text, f"Well.\n{text}\nSo far."):
-        reply = parse(full, "qwen3_coder")
+        reply = parse(full, format="qwen3_coder")
         assert (found(reply), codes(reply)) == (calls, expected)
         assert reply.status == "repaired"
         assert [c.status for c in reply.unfinished_tool_calls] == []
@@ -114,7 +114,7 @@ MISTAKES = TABLES["MISTAKES"]
 
 def test_one_mistake_of_a_character() -> None:
     for format_, text, code in MISTAKES:
-        reply = parse(text, format_, tools=WEATHER, finish_reason="stop")
+        reply = parse(text, format=format_, tools=WEATHER, finish_reason="stop")
         assert (found(reply), codes(reply)) == ([("get_weather", {"city": "Paris", "days": 3})], [code]), format_
         for size in (1, 3, 7):
             session = Parser(format_, tools=WEATHER).session()
@@ -147,11 +147,11 @@ def test_two_ways_that_cost_the_same_are_no_call() -> None:
 @pytest.mark.parametrize("name", DAMAGED)
 def test_replayed_repairs_are_what_the_strict_grammar_reads(name: str) -> None:
     text, calls, expected = DAMAGED[name]
-    reply = parse(text, "qwen3_coder")
+    reply = parse(text, format="qwen3_coder")
     if "foreign-notation" in expected:
         assert replayed(text, reply.repairs) == text
         return
-    again = parse(replayed(text, reply.repairs), "qwen3_coder", repair="none")
+    again = parse(replayed(text, reply.repairs), format="qwen3_coder", repair="none")
     assert (found(again), again.status, again.diagnostics) == (calls, "ok", [])
 
 
@@ -159,7 +159,7 @@ def test_replayed_repairs_are_what_the_strict_grammar_reads(name: str) -> None:
 def test_without_repair_nothing_is_repaired(name: str) -> None:
     text = DAMAGED[name][0]
     for repair_limit in ("none", "notation"):
-        reply = parse(text, "qwen3_coder", repair=repair_limit)
+        reply = parse(text, format="qwen3_coder", repair=repair_limit)
         assert reply.repairs == []
         assert all(call.status == "ok" for call in reply.tool_calls)
 
@@ -171,20 +171,20 @@ JSON_CALLS = TABLES["JSON_CALLS"]
 def test_a_call_with_damaged_json(name: str) -> None:
     arguments, level, expected = JSON_CALLS[name]
     text = f'<tool_call>\n{{"name": "brew", "arguments": {arguments}}}\n</tool_call>'
-    reply = parse(text, "hermes")
+    reply = parse(text, format="hermes")
     assert (found(reply), codes(reply)) == (BREW, expected)
     assert {repair.level for repair in reply.repairs} == {level}
-    assert found(parse(replayed(text, reply.repairs), "hermes", repair="none")) == BREW
+    assert found(parse(replayed(text, reply.repairs), format="hermes", repair="none")) == BREW
     for repair_limit in REPAIR_LIMITS:
         allowed = REPAIR_LIMITS.index(repair_limit) >= REPAIR_LIMITS.index(level)  # pyright: ignore[reportArgumentType]
-        capped = parse(text, "hermes", repair=repair_limit)
+        capped = parse(text, format="hermes", repair=repair_limit)
         assert (found(capped) == BREW) == allowed
         assert all(REPAIR_LIMITS.index(r.level) <= REPAIR_LIMITS.index(repair_limit) for r in capped.repairs)  # pyright: ignore[reportArgumentType]
 
 
 def test_ambiguous_call_is_not_a_tool_call() -> None:
     text = '<tool_call>{"name": "n", "arguments": {"a": "b", "c": "d", "e": "f"", "g": "h"}}</tool_call>'
-    reply = parse(text, "hermes")
+    reply = parse(text, format="hermes")
     assert (reply.tool_calls, [call.status for call in reply.unfinished_tool_calls]) == ([], ["invalid"])
     assert str(reply.diagnostics[-1]) == (
         "hermes:1:1 invalid-call: the call can be read in two ways that are as likely"
@@ -193,13 +193,13 @@ def test_ambiguous_call_is_not_a_tool_call() -> None:
 
 def test_two_objects_in_one_call_are_two_calls() -> None:
     text = '<tool_call>\n{"name": "a", "arguments": {"n": 1}}{"name": "a", "arguments": {"n": 2}}\n</tool_call>'
-    assert found(parse(text, "hermes")) == [("a", {"n": 1}), ("a", {"n": 2})]
+    assert found(parse(text, format="hermes")) == [("a", {"n": 1}), ("a", {"n": 2})]
 
 
 def test_call_that_contradicts_sent_deltas_is_invalid_and_the_next_is_kept() -> None:
     first = '<tool_call>{"name": "f", "arguments": {"a": "x}}</tool_call>'
     text = first + '<tool_call>{"name": "g", "arguments": {}}</tool_call>'
-    reply = parse(text, "hermes")
+    reply = parse(text, format="hermes")
     assert found(reply) == [("g", {})]
     assert [(c.name, c.status) for c in reply.unfinished_tool_calls] == [("f", "invalid")]
     assert str(reply.diagnostics[0]) == (
@@ -213,7 +213,7 @@ PROSE = TABLES["PROSE"]
 @pytest.mark.parametrize("text", PROSE)
 @pytest.mark.parametrize("format_", ["qwen3_coder", "hermes", "glm_4_5", "auto"])
 def test_prose_about_calls_stays_prose(text: str, format_: str) -> None:
-    reply = parse(text, format_)
+    reply = parse(text, format=format_)
     assert (reply.text, reply.tool_calls, reply.unfinished_tool_calls, reply.repairs) == (text, [], [], [])
 
 
@@ -223,7 +223,7 @@ def test_prose_about_calls_stays_prose(text: str, format_: str) -> None:
 @pytest.mark.parametrize("reason", ["stop", "tool_calls", "end_turn", "STOP", "tool-calls"])
 def test_missing_closer_is_tolerated_after_a_natural_stop(reason: str) -> None:
     text = '<tool_call>\n{"name": "brew", "arguments": {"kind": "green", "minutes": 3}}'
-    reply = parse(text, "hermes", finish_reason=reason)
+    reply = parse(text, format="hermes", finish_reason=reason)
     assert (found(reply), codes(reply)) == (BREW, ["missing-marker"])
     session = Parser("hermes").session()
     session.feed(text)
@@ -245,19 +245,19 @@ def test_truncated_response_has_no_complete_call(reason: str | None) -> None:
 
 @pytest.mark.parametrize("arguments", ['{"kind": "green"', '{"kind": ["green"]'])
 def test_the_last_bracket_of_a_damaged_call_that_is_cut_is_not_supplied(arguments: str) -> None:
-    reply = parse(f"[TOOL_CALLS]brew[ARG]{arguments}", "mistral", finish_reason="length")
+    reply = parse(f"[TOOL_CALLS]brew[ARG]{arguments}", format="mistral", finish_reason="length")
     assert (reply.tool_calls, [d.code for d in reply.diagnostics]) == ([], ["unread-markup"])
 
 
 @pytest.mark.parametrize("white", ["", "\n", " \n\n "])
 def test_white_space_behind_an_inner_closing_marker_is_no_part_of_its_value(white: str) -> None:
     text = without(QWEN, "\n</function>\n</tool_call>") + white
-    reply = parse(text, "qwen3_coder", finish_reason="stop")
+    reply = parse(text, format="qwen3_coder", finish_reason="stop")
     assert (found(reply), codes(reply)) == (BREW, ["missing-marker"] * 2)
 
 
 def test_complete_arguments_survive_truncation() -> None:
-    reply = parse('<tool_call>\n{"name": "f", "arguments": {"a": "x", "b": [1, 2, {"c": "yz', "hermes")
+    reply = parse('<tool_call>\n{"name": "f", "arguments": {"a": "x", "b": [1, 2, {"c": "yz', format="hermes")
     (call,) = reply.unfinished_tool_calls
     assert call.arguments == {"a": "x", "b": [1, 2, {"c": "yz"}]}
     assert call.arguments_text == '{"a": "x", "b": [1, 2, {"c": "yz'
@@ -270,11 +270,11 @@ def test_complete_arguments_survive_truncation() -> None:
 def test_on_error_raise_repairs_nothing(name: str) -> None:
     text = DAMAGED[name][0]
     try:
-        reply = parse(text, "qwen3_coder", on_error="raise")
+        reply = parse(text, format="qwen3_coder", on_error="raise")
     except ResponseError as error:
         reply = error.reply
     assert reply.repairs == []
-    assert found(parse(text, "qwen3_coder", on_error="raise", repair="strings")) == DAMAGED[name][1]
+    assert found(parse(text, format="qwen3_coder", on_error="raise", repair="strings")) == DAMAGED[name][1]
 
 
 def test_unknown_repair_limit() -> None:
@@ -297,7 +297,7 @@ def test_later_events_never_contradict_events_of_damaged_calls(name: str) -> Non
     for size in (1, 3, 1000):
         session = Parser(format_).session()
         events = [e for at in range(0, len(text), size) for e in session.feed(text[at : at + size])] + session.close()
-        assert session.reply == parse(text, format_)
+        assert session.reply == parse(text, format=format_)
         started = {e.index: e.name for e in events if isinstance(e, ToolCallStart)}
         for end in [e for e in events if isinstance(e, ToolCallEnd)]:
             assert started.pop(end.index) == end.call.name
@@ -366,8 +366,8 @@ def test_sound_text_is_read_the_same_with_repairs_off(case: Case) -> None:
     reply = case.parse()
     assert reply.repairs == []
     options = {k: v for k, v in case.options.items() if k != "repair"}
-    assert parse(case.text, case.format, repair="none", **options) == reply
-    assert parse(case.text, case.format, repair="heuristic", **options) == reply
+    assert parse(case.text, format=case.format, repair="none", **options) == reply
+    assert parse(case.text, format=case.format, repair="heuristic", **options) == reply
 
 
 _PIECES = TABLES["PIECES"]
@@ -377,7 +377,7 @@ _PIECES = TABLES["PIECES"]
 def test_any_mixture_of_markers(pieces: list[str]) -> None:
     text = "".join(pieces)
     for format_ in ("qwen3_coder", "auto"):
-        reply = parse(text, format_)
+        reply = parse(text, format=format_)
         for call in reply.tool_calls:
             assert call.status == ("repaired" if call.repairs else "ok")
         assert all(r in reply.repairs for c in reply.tool_calls for r in c.repairs)
@@ -398,14 +398,14 @@ def test_path_of_a_repair_leads_from_the_arguments(format: str, lead: str, tail:
         '{"a": {"b" [1, 2]}}': ("a", "b"),
     }
     for arguments, path in wanted.items():
-        call = parse(lead + arguments + tail, format, finish_reason="stop").tool_calls[0]
+        call = parse(lead + arguments + tail, format=format, finish_reason="stop").tool_calls[0]
         paths = {repair.path for repair in call.repairs if repair.level != "markup" and repair.path}
         assert paths == {path}, (arguments, call.repairs)
 
 
 @in_one_item("format, text", TABLES["PATH_OF_A_REPAIR_IN_ONE_ARGUMENT_BEGINS_WITH"])
 def test_path_of_a_repair_in_one_argument_begins_with_its_name(format: str, text: str) -> None:
-    call = parse(text, format, finish_reason="stop").tool_calls[0]
+    call = parse(text, format=format, finish_reason="stop").tool_calls[0]
     assert [repair.path for repair in call.repairs] == [("a", "b")] * len(call.repairs)
 
 
@@ -414,7 +414,7 @@ def test_what_is_uncertain_is_not_repaired(
     format_: str, reason: Any, text: str, status: str, arguments: dict[str, Any] | None
 ) -> None:
     """Values that are read in no or in two ways, words and markers that are cut, and names that hold markup."""
-    reply = parse(text, format_, tools=SHELF if "write_file" in text else None, finish_reason=reason)
+    reply = parse(text, format=format_, tools=SHELF if "write_file" in text else None, finish_reason=reason)
     assert reply.status == status
     assert [call.arguments for call in reply.unfinished_tool_calls] == [arguments]
     assert reply.tool_calls == []
@@ -426,7 +426,7 @@ SHELF: Any = [{"name": "write_file", "parameters": {"properties": {"path": PATH,
 
 def test_an_object_in_the_middle_of_a_line_begins_no_call() -> None:
     """It belongs to the call that it stands in."""
-    reply = parse('{"name": "a", "arguments": {"x": {"y": 2} {"z": 3}}}', "json")
+    reply = parse('{"name": "a", "arguments": {"x": {"y": 2} {"z": 3}}}', format="json")
     assert [diagnostic.code for diagnostic in reply.diagnostics] == ["invalid-call"]
     assert "z" not in reply.text
 
@@ -435,7 +435,9 @@ def test_an_object_in_the_middle_of_a_line_begins_no_call() -> None:
 def test_a_reading_that_is_rejected_leaves_the_nodes_around_it_alone(arguments: str) -> None:
     """A fork has read the envelope to its end and reported what is unknown in it, which is reported without it, too."""
     call = f'{{"name": "a", "arguments": {arguments}}}'
-    reply = parse(f'{{"far": 1, "toolCalls": [{call}], "content": "Hi", "near": 3}}', "json", finish_reason="stop")
+    reply = parse(
+        f'{{"far": 1, "toolCalls": [{call}], "content": "Hi", "near": 3}}', format="json", finish_reason="stop"
+    )
     assert (reply.tool_calls, reply.text) == ([], "Hi")
     assert [diagnostic.code for diagnostic in reply.diagnostics].count("unknown-key") == 2
 

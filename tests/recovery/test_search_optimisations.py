@@ -266,10 +266,10 @@ def test_plain_object_shortcut_agrees_with_the_scanner(kind: str, spelling: str,
 def test_prompt_prefix_is_cached_correctly(format_: str) -> None:
     registry.automaton(format_, lenient=True).prompt_state = None
     for case in [c for c in CASES if c.format == format_][:6]:
-        replies = [parse(case.text, format_) for _ in range(2)]
+        replies = [parse(case.text, format=format_) for _ in range(2)]
         assert replies[0] == replies[1]
         registry.automaton(format_, lenient=True).prompt_state = False
-        assert parse(case.text, format_) == replies[0]
+        assert parse(case.text, format=format_) == replies[0]
         registry.automaton(format_, lenient=True).prompt_state = None
         for _ in range(2):
             session = Parser(format_).session()

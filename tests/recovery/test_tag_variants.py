@@ -21,8 +21,8 @@ def test_line_breaks_and_attributes_belong_to_the_tags() -> None:
             for attributes in ("", " ", ' id="9"', " kind='x' n=3", "  "):
                 for line_break in ("\n", "\r\n"):
                     text = written.format(open=attributes, value=value).replace("\n", line_break)
-                    reply = parse(text, format)
-                    events = stream(list(text), format)
+                    reply = parse(text, format=format)
+                    events = stream(list(text), format=format)
                     for _ in events:
                         pass
                     assert events.reply == reply, text
@@ -45,7 +45,7 @@ def test_reasoning_in_tags_that_one_format_spells_so_is_detected_as_it_is_read()
             for before in BEFORE:
                 for line_break in ("", "\n"):
                     text = f"{before}{opener}{line_break}r{closer}\nand more"
-                    named, found = parse(text, format), parse(text)
+                    named, found = parse(text, format=format), parse(text)
                     assert found.reasoning == named.reasoning, text
                     assert found.text == named.text, text
                     for size in (1, 5):

@@ -57,9 +57,9 @@ def _regions(name: str, monkeypatch: pytest.MonkeyPatch) -> list[Region]:
 
     monkeypatch.setattr(search, "recover", note)
     for path in sorted((CORPUS / name / "err").glob("*.txt")):
-        parse(path.read_text("utf-8"), name)
+        parse(path.read_text("utf-8"), format=name)
     for case in damaged_texts(bases(name, 20), Random(f"20 {name}"), 3, 1):
-        parse(case.text, name, tools=case.base.tools, finish_reason="stop")
+        parse(case.text, format=name, tools=case.base.tools, finish_reason="stop")
     return found
 
 

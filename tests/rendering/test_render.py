@@ -115,7 +115,7 @@ def typed(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def written(made: Any, name: str, tools: Any = None) -> tuple[str, str]:
     """What is rendered, or why it is not."""
     try:
-        return render(made, name, tools=tools), ""
+        return render(made, format=name, tools=tools), ""
     except RenderError as error:
         refusal = str(error)
     assert re.fullmatch(rf"`{name}` (?:cannot carry .+: what it would .+|has no way to write .+)", refusal), refusal
@@ -124,17 +124,17 @@ def written(made: Any, name: str, tools: Any = None) -> tuple[str, str]:
 
 def test_a_response_may_be_empty() -> None:
     for name in names():
-        assert parse(written([], name)[0], name).segments == []
-    assert render([], "solar_open") == "<|begin|>assistant<|content|><|end|>"
+        assert parse(written([], name)[0], format=name).segments == []
+    assert render([], format="solar_open") == "<|begin|>assistant<|content|><|end|>"
 
 
 def test_the_end_of_the_prompt_is_not_written() -> None:
     """Even if the text is the same; what is written is a response."""
     for name in ("harmony", "functionary_v3_2"):
         opened = header(name).opened
-        text = render([Text(text=opened, span=(0, 0))], name)
+        text = render([Text(text=opened, span=(0, 0))], format=name)
         assert not text.startswith(opened)
-        assert parse(text, name).text == opened
+        assert parse(text, format=name).text == opened
 
 
 def test_every_format_with_calls_can_be_rendered() -> None:
@@ -151,7 +151,7 @@ def test_rendered_calls_read_back(name: str, data: st.DataObject) -> None:
     if refusal:
         assert _may_be_refused(name, made), made
         return
-    reply = parse(text, name, tools=tools)
+    reply = parse(text, format=name, tools=tools)
     assert [(c.name, c.arguments) for c in reply.tool_calls] == [(c["name"], c["arguments"]) for c in made]
     assert reply.status == "ok"
     assert not reply.text.strip()
@@ -178,7 +178,7 @@ def test_text_and_reasoning_read_back(name: str, data: st.DataObject) -> None:
     whole, refusal = written(made, name)
     if refusal:
         return
-    reply = parse(whole, name, tools=typed([{"name": "set_timer", "arguments": {"minutes": 12}}]))
+    reply = parse(whole, format=name, tools=typed([{"name": "set_timer", "arguments": {"minutes": 12}}]))
     assert reply.text.strip() == text.strip()
     assert (reply.reasoning or "").strip() == "".join(p.text for p in made if isinstance(p, Reasoning)).strip()
     assert [c.arguments for c in reply.tool_calls] == [p.arguments for p in made if isinstance(p, ToolCall)]
@@ -189,20 +189,20 @@ def test_a_text_that_reads_back_as_two_is_not_written() -> None:
     call = {"name": "set_timer", "arguments": {"minutes": 12}}
     for text in ("</tool_call><|end|>", "One<|end|><|end|>", "One<|end|>"):
         whole, _ = written([Text(text=text, span=(0, 0)), call], "harmony")
-        assert parse(whole, "harmony").text == text
+        assert parse(whole, format="harmony").text == text
         with pytest.raises(RenderError, match=r"cannot carry a text.*reads back as two texts"):
-            render([Text(text=text, span=(0, 0)), call], "solar_open")
+            render([Text(text=text, span=(0, 0)), call], format="solar_open")
 
 
 def test_neighbouring_texts_are_written_with_their_separator() -> None:
     """Texts with markup between them are written as the text of the reply has them, in any format."""
     between = "<|end|><|start|>assistant<|channel|>commentary<|message|>"
     for first, second in [("One.", "Two."), ("One.\n\n", "- two"), ("One", ", two"), ("One.", "\nTwo.")]:
-        reply = parse(f"<|channel|>final<|message|>{first}{between}{second}<|end|>", "harmony")
+        reply = parse(f"<|channel|>final<|message|>{first}{between}{second}<|end|>", format="harmony")
         assert len(reply.segments) == 2
         for name in ("harmony", "hermes", "thinking_tags"):
-            assert parse(render(reply, name), name).text.strip() == reply.text.strip()
-        read = parse(render(reply.segments, "harmony"), "harmony").text
+            assert parse(render(reply, format=name), format=name).text.strip() == reply.text.strip()
+        read = parse(render(reply.segments, format="harmony"), format="harmony").text
         assert read.split() == reply.text.split()
 
 
@@ -213,7 +213,9 @@ def test_text_reasoning_and_calls_in_order(name: str) -> None:
     if name in THINKING:
         made.insert(0, Reasoning(text="It takes twelve minutes.", span=(0, 0)))
     calls = [part for part in made if isinstance(part, ToolCall)]
-    reply = parse(render(made, name), name, tools=typed([{"name": c.name, "arguments": c.arguments} for c in calls]))
+    reply = parse(
+        render(made, format=name), format=name, tools=typed([{"name": c.name, "arguments": c.arguments} for c in calls])
+    )
     assert reply.reasoning == ("It takes twelve minutes." if name in THINKING else None)
     assert reply.text.strip() == "First the tea."
     assert [(c.name, c.arguments) for c in reply.tool_calls] == [(c.name, c.arguments) for c in calls]
@@ -222,7 +224,7 @@ def test_text_reasoning_and_calls_in_order(name: str) -> None:
 def test_the_example_of_a_header_is_canonical() -> None:
     """But for a few that show a common spelling; `tools.check` tells their authors."""
     examples = {name: header(name).example for name in names()}
-    others = [name for name, example in examples.items() if render(parse(example, name), name) != example]
+    others = [name for name, example in examples.items() if render(parse(example, format=name), format=name) != example]
     assert len(examples) - len(others) >= CANONICAL, others
 
 
@@ -231,12 +233,14 @@ def test_canonical_cases_are_written_as_they_stand(case: Case) -> None:
     as_parsed = [
         ToolCall(name=s.name, arguments=s.arguments) if isinstance(s, ToolCall) else s for s in case.parse().segments
     ]
-    assert render(as_parsed, case.format) == case.text
+    assert render(as_parsed, format=case.format) == case.text
 
 
 def test_a_reply_renders_in_another_format() -> None:
-    reply = parse('Wait.\n<tool_call>\n{"name": "set_timer", "arguments": {"minutes": 12}}\n</tool_call>', "hermes")
-    assert render(reply, "qwen3-coder") == (
+    reply = parse(
+        'Wait.\n<tool_call>\n{"name": "set_timer", "arguments": {"minutes": 12}}\n</tool_call>', format="hermes"
+    )
+    assert render(reply, format="qwen3-coder") == (
         "Wait.\n\n<tool_call>\n<function=set_timer>\n<parameter=minutes>\n12\n</parameter>\n</function>\n</tool_call>"
     )
 
@@ -248,7 +252,7 @@ def test_actions_read_back() -> None:
         TypeText(text="it's \"so\"\nand so", submit=True), PressKeys(keys=["ctrl", "c"]), Wait(seconds=3),
         Complete(answer="Done."),
     ]  # fmt: skip
-    read = parse(render(made, "ui_tars"), "ui_tars").actions
+    read = parse(render(made, format="ui_tars"), format="ui_tars").actions
     left_out = {"name", "raw", "span", "order"}
     assert [a.model_dump(exclude=left_out) for a in read] == [a.model_dump(exclude=left_out) for a in made]
 
@@ -256,16 +260,16 @@ def test_actions_read_back() -> None:
 def test_batches_read_back() -> None:
     """As actions that the grammar writes within another one, and as the arguments of one word."""
     keys: list[Any] = [KeyDown(key="ctrl"), PressKeys(keys=["c"]), KeyUp(key="ctrl")]
-    assert render([Text(text="So.", span=(0, 0)), Batch(actions=keys)], "cogagent") == (
+    assert render([Text(text="So.", span=(0, 0)), Batch(actions=keys)], format="cogagent") == (
         "So.\nGrounded Operation: GESTURE(actions=[KEY_DOWN(key='ctrl'), KEY_PRESS(key='c'), KEY_UP(key='ctrl')])"
     )
     made = Batch(actions=[Wait(seconds=2), Click(point=Point(x=3, y=4, space="rel1000"))])
-    assert render(made, "yutori_navigator") == (
+    assert render(made, format="yutori_navigator") == (
         '{"name": "computer_batch", "arguments": {"actions": [{"name": "wait", "duration": 2}, '
         '{"name": "left_click", "coordinates": [3, 4]}]}}'
     )
     with pytest.raises(RenderError):
-        render(Batch(actions=[Complete()]), "yutori_navigator")
+        render(Batch(actions=[Complete()]), format="yutori_navigator")
 
 
 def test_name_is_written_where_it_reads_back() -> None:
@@ -274,10 +278,10 @@ def test_name_is_written_where_it_reads_back() -> None:
         "glm_v_web": [Click(element=ElementRef(mark="3")), PressKeys(keys=["enter"]), Complete(answer="a"), GoBack()],
         "webarena": [TypeText(text="a] [0", element=ElementRef(id="3"), submit=True), Scroll(direction="up"), Fail()],
     }
-    assert [render(action, "glm_v_web") for action in made["glm_v_web"]] == [
+    assert [render(action, format="glm_v_web") for action in made["glm_v_web"]] == [
         "Action: Click [3]", "Action: Key; [enter]", "Action: ANSWER; <content>a</content>", "Action: GoBack"
     ]  # fmt: skip
-    assert [render(action, "webarena").partition("```")[2] for action in made["webarena"]] == [
+    assert [render(action, format="webarena").partition("```")[2] for action in made["webarena"]] == [
         "type [3] [a] [0] [1]```", "scroll [up]```", "stop [N/A]```"
     ]  # fmt: skip
 
@@ -287,7 +291,7 @@ def test_payloads_read_back() -> None:
         Text(text="Pick one.", span=(0, 0)),
         Payload(type="suggested_values", data=[{"label": "]", "value": '"'}], span=(0, 0)),
     ]
-    reply = parse(render(made, "suggestions"), "suggestions")
+    reply = parse(render(made, format="suggestions"), format="suggestions")
     assert [(p.type, p.data) for p in reply.payloads] == [("suggested_values", [{"label": "]", "value": '"'}])]
     assert reply.text == "Pick one."
 
@@ -295,7 +299,7 @@ def test_payloads_read_back() -> None:
 def test_a_value_that_a_format_cannot_carry() -> None:
     code = "a</parameter>\n<parameter=b>"
     with pytest.raises(RenderError) as caught:
-        render({"name": "save", "arguments": {"text": code}}, "qwen3_coder")
+        render({"name": "save", "arguments": {"text": code}}, format="qwen3_coder")
     assert str(caught.value).startswith(
         "`qwen3_coder` cannot carry `text` of the call of `save`: what it would write reads back as "
     )
@@ -308,20 +312,20 @@ TWICE = '<tool_call>\n{"name": "f", "arguments": {"a": 1, "a": 2}}\n</tool_call>
 
 @pytest.mark.parametrize(("text", "status"), [(CUT, "truncated"), (TWICE, "invalid")])
 def test_what_is_unfinished_is_refused_or_left_out(text: str, status: str) -> None:
-    reply = parse(f"Hi.\n{text}", "hermes")
+    reply = parse(f"Hi.\n{text}", format="hermes")
     for format_ in ("hermes", "qwen3_coder"):
         for what in (reply, reply.segments):
             with pytest.raises(
                 RenderError, match=f"the call of `f` is {status}: written as text, it would look complete"
             ):
-                render(what, format_)
-            assert render(what, format_, unfinished="skip") == "Hi."
+                render(what, format=format_)
+            assert render(what, format=format_, unfinished="skip") == "Hi."
     with pytest.raises(ValueError, match="`unfinished` is 'keep'"):
-        render(reply, "hermes", unfinished="keep")  # pyright: ignore[reportArgumentType]
+        render(reply, format="hermes", unfinished="keep")  # pyright: ignore[reportArgumentType]
 
 
 def test_unclosed_reasoning_is_written() -> None:
-    assert render(parse("<think>\nSo", "qwen3"), "qwen3").startswith("<think>\nSo\n</think>")
+    assert render(parse("<think>\nSo", format="qwen3"), format="qwen3").startswith("<think>\nSo\n</think>")
 
 
 deep: list[Any] = []
@@ -333,7 +337,7 @@ for _ in range(5000):
 def test_values_that_are_no_json_are_refused(value: Any) -> None:
     for format_ in ("hermes", "qwen3_coder", "pythonic"):
         with pytest.raises(RenderError):
-            render({"name": "f", "arguments": {"a": value}}, format_)
+            render({"name": "f", "arguments": {"a": value}}, format=format_)
 
 
 TWO_WAYS = TABLES["TWO_WAYS"]
@@ -345,7 +349,7 @@ def test_another_alternative_is_taken_where_the_first_does_not_read_back(tmp_pat
     load_format(tmp_path / "two_ways.lark")
     for value in ("x", "a</arg>", "</arg><arg b>", "</call>", "</arg></call>\n"):
         call = {"name": "f", "arguments": {"a": value, "b": "y"}}
-        reply = parse(render(call, "two_ways"), "two_ways")
+        reply = parse(render(call, format="two_ways"), format="two_ways")
         assert [(c.name, c.arguments) for c in reply.tool_calls] == [("f", call["arguments"])]
         assert (" json>" in reply.raw) == (value != "x")
     only_actions = (
@@ -355,73 +359,73 @@ def test_another_alternative_is_taken_where_the_first_does_not_read_back(tmp_pat
     (tmp_path / "only_actions.lark").write_text(only_actions, "utf-8")
     load_format(tmp_path / "only_actions.lark")
     actions = [Click(point=Point(x=1, y=2)), GoBack()]
-    assert render(actions, "only_actions").replace("\n", "") == "<do>tap at=[1, 2]</do><do>back</do>"
+    assert render(actions, format="only_actions").replace("\n", "") == "<do>tap at=[1, 2]</do><do>back</do>"
 
 
 @in_one_item("name", CALLING)
 @in_one_item("code", ["x = 1\n", "\nx = 1", "\n", "\n\nx\n\n", "x = 1\n  "])
 def test_line_breaks_at_the_ends_of_a_value(name: str, code: str) -> None:
-    reply = parse(render({"name": "save", "arguments": {"code": code}}, name), name)
+    reply = parse(render({"name": "save", "arguments": {"code": code}}, format=name), format=name)
     assert reply.tool_calls[0].arguments == {"code": code}
 
 
 def test_actions_that_a_format_cannot_express() -> None:
     with pytest.raises(RenderError) as caught:
-        render({"name": "save", "arguments": {}}, "suggestions")
+        render({"name": "save", "arguments": {}}, format="suggestions")
     assert str(caught.value) == "`suggestions` has no way to write the call of `save`"
 
 
 @pytest.mark.parametrize("wrong", [{"nom": "x"}, {"name": "x", "arguments": "{}"}, 5, "text"])
 def test_objects_that_are_not_calls(wrong: Any) -> None:
     with pytest.raises(TypeError, match="`what`"):
-        render(wrong, "hermes")
+        render(wrong, format="hermes")
 
 
 def test_nothing_renders_as_nothing() -> None:
-    assert render([], "hermes") == ""
-    assert render(Reply(raw="", format=None, segments=[]), "hermes") == ""
+    assert render([], format="hermes") == ""
+    assert render(Reply(raw="", format=None, segments=[]), format="hermes") == ""
 
 
 def test_reasoning_is_closed_before_a_call() -> None:
     made = [Reasoning(text="Tea.", span=(0, 0)), ToolCall(name="set_timer", arguments={"minutes": 12})]
-    assert render(made, "mistral") == '[THINK]Tea.[/THINK][TOOL_CALLS]set_timer[ARGS]{"minutes": 12}'
+    assert render(made, format="mistral") == '[THINK]Tea.[/THINK][TOOL_CALLS]set_timer[ARGS]{"minutes": 12}'
 
 
 def test_values_are_written_where_the_grammar_has_a_place_for_their_kind() -> None:
     made: dict[str, Any] = {"name": "set", "arguments": {"a": "1", "b": -1, "c": True, "d": None, "e": [], "f": {}}}
-    kinds = re.findall(r'key="(.)" type="(\w+)"', render(made, "kimi_k3"))
+    kinds = re.findall(r'key="(.)" type="(\w+)"', render(made, format="kimi_k3"))
     assert kinds == [("a", "string"), ("b", "number"), ("c", "boolean"), ("d", "null"), ("e", "array"), ("f", "object")]
 
 
 def test_non_strings_follow_the_header() -> None:
     made: dict[str, Any] = {"name": "set", "arguments": {"a": True, "b": None, "c": ["x", None], "d": "True"}}
-    assert re.findall(r">\n(.+)\n</p", render(made, "qwen3_coder")) == ["True", "None", '["x", null]', "True"]
-    assert re.findall(r"=\w>(.+)<", render(made, "seed_oss")) == ["True", "None", "['x', None]", "True"]
-    assert re.findall(r"value>(.+)<", render(made, "glm_4_5")) == ["true", "null", '["x", null]', "True"]
+    assert re.findall(r">\n(.+)\n</p", render(made, format="qwen3_coder")) == ["True", "None", '["x", null]', "True"]
+    assert re.findall(r"=\w>(.+)<", render(made, format="seed_oss")) == ["True", "None", "['x', None]", "True"]
+    assert re.findall(r"value>(.+)<", render(made, format="glm_4_5")) == ["true", "null", '["x", null]', "True"]
 
 
 def test_python_keyword_is_not_written_as_a_string() -> None:
     made = [{"name": "set", "arguments": {"a": value}} for value in ("text", None)]
-    written = render(made, "qwen3_coder")
+    written = render(made, format="qwen3_coder")
     assert re.findall(r"=a>\n(.+)\n<", written) == ["text", "null"]
 
 
 def test_id_that_is_not_a_valid_number() -> None:
     made: list[dict[str, Any]] = [{"name": "f", "id": "ab_7"}, {"name": "g"}, {"name": "h", "id": 'x"'}]
-    assert [call.id for call in parse(render(made, "cohere"), "cohere").tool_calls] == ["ab_7", "1", 'x"']
+    assert [call.id for call in parse(render(made, format="cohere"), format="cohere").tool_calls] == ["ab_7", "1", 'x"']
 
 
 def test_arguments_are_indented_as_the_header_says() -> None:
     made: dict[str, Any] = {"name": "find", "arguments": {"title": "Moss", "floors": [1]}}
-    lines = render(made, "command_r").splitlines()[4:10]
+    lines = render(made, format="command_r").splitlines()[4:10]
     assert [len(line) - len(line.lstrip()) for line in lines] == [8, 8, 12, 12, 16, 12]
 
 
 def test_calls_are_counted_from_the_first_number_that_the_grammar_admits() -> None:
     made: list[dict[str, Any]] = [{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]
-    assert re.findall(r'index="(\d)"', render(made, "kimi_k3")) == ["1", "2"]
-    assert re.findall(r":(\d)<", render(made, "kimi_k2")) == ["0", "1"]
+    assert re.findall(r'index="(\d)"', render(made, format="kimi_k3")) == ["1", "2"]
+    assert re.findall(r":(\d)<", render(made, format="kimi_k2")) == ["0", "1"]
 
 
 def test_opener_in_the_prompt_is_not_written() -> None:
-    assert render([Text(text="Hello.", span=(0, 0))], "functionary_v3_2") == "all\nHello."
+    assert render([Text(text="Hello.", span=(0, 0))], format="functionary_v3_2") == "all\nHello."

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from outspoken import Point, Text, ToolCall
+from outspoken import Text, ToolCall
+from outspoken.actions import Point
 from outspoken.results.construct import construct
 
 PARTS = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")

@@ -32,7 +32,7 @@ def given(code: str) -> Diagnostic:
     """The diagnostic of a code that its text gives."""
     format_, text = MESSAGES[code]["format"], MESSAGES[code]["text"]
     reader = READERS.get(format_)
-    reply = reader.parse(text) if reader else parse(text, format_, tools=[f], settings=CLAMPING)
+    reply = reader.parse(text) if reader else parse(text, format=format_, tools=[f], settings=CLAMPING)
     (found,) = [d for d in reply.diagnostics if d.code == code]
     return found
 

@@ -13,14 +13,14 @@ OPEN = '<tool_call>\n{"name": "book", "arguments": {}}'
 @pytest.mark.parametrize("word", ["stop", "STOP", "end-turn", " eos ", "tool_calls", "function_call", "completed"])
 def test_words_that_prove_the_end(word: str) -> None:
     assert proves_end(word)
-    assert [call.status for call in parse(OPEN, "hermes", finish_reason=word).tool_calls] == ["repaired"]
+    assert [call.status for call in parse(OPEN, format="hermes", finish_reason=word).tool_calls] == ["repaired"]
 
 
 @pytest.mark.parametrize("word", [None, "", "length", "stop_sequence", "MAX_TOKENS", "pause_turn", "refusal", "error"])
 def test_words_that_prove_nothing(word: str | None) -> None:
     """A text of the request at which the model was stopped may stand where the answer went on."""
     assert not proves_end(word)
-    assert parse(OPEN, "hermes", finish_reason=word).tool_calls == []
+    assert parse(OPEN, format="hermes", finish_reason=word).tool_calls == []
 
 
 def test_each_provider_has_its_word_for_a_limit_and_a_filter() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from outspoken import JsonValue, Payload, Point, Reasoning, Text, ToolCall, parse, stream
-from outspoken.actions import Batch, Click, GoBack, TypeText, UnknownAction, Wait
+from outspoken import JsonValue, Payload, Reasoning, Text, ToolCall, parse, stream
+from outspoken.actions import Batch, Click, GoBack, Point, TypeText, UnknownAction, Wait
 from outspoken.json import read_json
 from outspoken.results.geometry import Box
 from outspoken.results.printing import one_line, several_lines
@@ -54,7 +54,7 @@ Let me look.
 
 
 def test_a_reply_prints_on_a_few_lines() -> None:
-    reply = parse(TEXT % ("moss and fern " * 50), "hermes")
+    reply = parse(TEXT % ("moss and fern " * 50), format="hermes")
     assert repr(reply) == str(reply)
     assert str(reply).split("\n") == [
         "Reply(format='hermes', status='repaired')",
@@ -63,12 +63,12 @@ def test_a_reply_prints_on_a_few_lines() -> None:
         "  ToolCall(write, text='moss and fern moss and fern moss and fer …  fern moss and fern ' (700 characters))",
         "  warning hermes:3:54 trailing-comma: a comma with nothing after it was dropped",
     ]
-    assert repr(parse("", "hermes")) == "Reply(format='hermes')"
+    assert repr(parse("", format="hermes")) == "Reply(format='hermes')"
 
 
 def test_a_long_reply_prints_on_a_few_lines() -> None:
     call = '<tool_call>\n{"name": "f", "arguments": {"a": 1,}}\n</tool_call>\n'
-    lines = str(parse(call * 30, "hermes")).split("\n")
+    lines = str(parse(call * 30, format="hermes")).split("\n")
     assert len(lines) == 43
     assert (lines[21], lines[-1]) == ("  … 10 more segments", "  … 10 more diagnostics")
 
@@ -94,7 +94,7 @@ ToolCall(
 
 
 def test_events_on_one_line() -> None:
-    events = [one_line(event) for event in stream([TEXT % "moss"], "hermes")]
+    events = [one_line(event) for event in stream([TEXT % "moss"], format="hermes")]
     assert events[1] == "ToolCallStart(0, None, 'get_weather')"
     assert events[-2:] == [
         "ToolCallEnd(1, ToolCall(write, text='moss'))",

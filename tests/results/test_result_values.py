@@ -10,7 +10,8 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from outspoken import Point, Reply, Screen, Settings, parse
+from outspoken import Reply, Screen, Settings, parse
+from outspoken.actions import Point
 from outspoken.processing.cache import fingerprint
 from outspoken.results.geometry import Box
 from tests.cases import CASES, Case
@@ -37,13 +38,13 @@ def test_a_reply_is_a_value(case: Case) -> None:
 
 
 def test_a_changed_copy_has_its_own_text() -> None:
-    reply = parse("Hello", "hermes")
+    reply = parse("Hello", format="hermes")
     assert reply.text == "Hello"
     assert reply.model_copy(update={"segments": []}).text == ""
 
 
 FROZEN: list[tuple[Any, str]] = [
-    (parse("Hello", "hermes"), "status"),
+    (parse("Hello", format="hermes"), "status"),
     (Point(x=1, y=2), "x"),
     (Box(1, 2, 3, 4), "left"),
     (Screen(10, 10), "width"),

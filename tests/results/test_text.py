@@ -10,10 +10,7 @@ from typing import Any
 from outspoken import Done, Reply, TextDelta, parse, stream
 from outspoken.grammar.registry import automaton
 from outspoken.providers import ProviderStream, parse_response
-from outspoken.providers.export.anthropic import to_anthropic
-from outspoken.providers.export.chat_completions import to_openai, to_openai_chunks
-from outspoken.providers.export.responses import to_openai_response
-from outspoken.providers.export.vercel import to_vercel
+from outspoken.providers.export.wires import stream_to_wire, to_wire
 from outspoken.serving.rewriter import CompletionRewriter, CompletionStream
 from outspoken.serving.settings import ServerSettings
 from tests.cases import CASES, FORMATS, Case
@@ -41,7 +38,7 @@ def markup_of(format_: str) -> Iterator[Case]:
 def between(format_: str, case: Case, before: str, after: str) -> tuple[str, Reply] | None:
     """A case with a word on either side, if the format reads it so."""
     text = f"One{before}{case.text.strip()}{after}two"
-    reply = parse(text, format_)
+    reply = parse(text, format=format_)
     shown = [segment.text.strip() for segment in reply.segments if segment.kind == "text"]
     return (text, reply) if shown == ["One", "two"] else None
 
@@ -67,15 +64,15 @@ def assert_same_everywhere(text: str, format_: str, reply: Reply, *, streamed: b
     """All that gives the text of a reply gives the same. The invariants stream in all formats."""
     if streamed:
         size = Random(text).choice((1, 3, 7))
-        deltas = [e.text for e in stream(pieces(text, size), format_) if isinstance(e, TextDelta)]
+        deltas = [e.text for e in stream(pieces(text, size), format=format_) if isinstance(e, TextDelta)]
         assert "".join(deltas) == reply.text, (format_, text, deltas)
     assert reply.to_message()["message"] == reply.text
     if not reply.unfinished_tool_calls and not reply.envelope:
         assert reply.to_envelope()["content"] == reply.text
-    assert to_openai(reply)["choices"][0]["message"]["content"] == reply.text
-    assert joined(to_anthropic(reply)["content"]) == reply.text
-    assert joined(to_openai_response(reply)["output"]) == reply.text
-    assert joined(to_vercel(reply)["parts"]) == reply.text
+    assert to_wire(reply, "openai")["choices"][0]["message"]["content"] == reply.text
+    assert joined(to_wire(reply, "anthropic")["content"]) == reply.text
+    assert joined(to_wire(reply, "openai_responses")["output"]) == reply.text
+    assert joined(to_wire(reply, "vercel")["parts"]) == reply.text
 
 
 def pieces(text: str, size: int) -> list[str]:
@@ -98,22 +95,22 @@ CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 def test_the_rule(text: str, expected: str) -> None:
     """Ends without markup keep their white space; next to markup nothing of it remains."""
     for format_ in ("hermes", "auto"):
-        reply = parse(text, format_)
+        reply = parse(text, format=format_)
         assert reply.text == expected
         for size in range(1, 9):
-            deltas = [e.text for e in stream(pieces(text, size), format_) if isinstance(e, TextDelta)]
+            deltas = [e.text for e in stream(pieces(text, size), format=format_) if isinstance(e, TextDelta)]
             assert "".join(deltas) == expected
             assert all(deltas)
 
 
 def test_the_separator_is_sent_with_the_text_behind_it() -> None:
-    deltas = [e.text for e in stream(["A.", "\n", CALL, "\n\n", "B."], "hermes") if isinstance(e, TextDelta)]
+    deltas = [e.text for e in stream(["A.", "\n", CALL, "\n\n", "B."], format="hermes") if isinstance(e, TextDelta)]
     assert deltas == ["A.", "\n\nB."]
 
 
 def test_segments_keep_their_own_text() -> None:
     text = f"A. {CALL} B."
-    reply = parse(text, "hermes")
+    reply = parse(text, format="hermes")
     shown = [segment for segment in reply.segments if segment.kind == "text"]
     assert [(s.text, text[slice(*s.span)]) for s in shown] == [("A.", "A."), ("B.", "B.")]
 
@@ -148,12 +145,12 @@ def test_blocks_of_a_provider_do_not_run_together() -> None:
         ("A", ".", "A."),
     ]:
         texts: list[dict[str, Any]] = [{"type": "text", "text": first}, {"type": "text", "text": second}]
-        reply = parse_response(anthropic(texts[0], call, texts[1]), "anthropic")
+        reply = parse_response(anthropic(texts[0], call, texts[1]), provider="anthropic")
         assert reply.text == expected
         assert "".join([e.text for e in stream_of(texts[0], call, texts[1]) if isinstance(e, TextDelta)]) == expected
-        assert joined(to_anthropic(reply)["content"]) == expected
-        assert parse_response(anthropic(*texts), "anthropic").text == first + second
-    chunks = list(to_openai_chunks(stream_of(texts[0], call, texts[1])))
+        assert joined(to_wire(reply, "anthropic")["content"]) == expected
+        assert parse_response(anthropic(*texts), provider="anthropic").text == first + second
+    chunks = list(stream_to_wire(stream_of(texts[0], call, texts[1]), "openai"))
     assert "".join([c["choices"][0]["delta"].get("content") or "" for c in chunks if c["choices"]]) == "A."
 
 
@@ -205,29 +202,29 @@ def test_reasoning_ends_at_the_closing_tag_of_the_first_opening_tag() -> None:
     for format_, open_, close in own_tags():
         inner = Random(format_).choice(INNER[:1] if close not in ("</think>", "</seed:think>") else INNER)
         text = f"{open_}a {open_}{inner.format(o=open_, c=close)}{close} {INERT}\n{close}\nBye."
-        reply = parse(text, format_, prefix="")
+        reply = parse(text, format=format_, prefix="")
         if [segment.kind for segment in reply.segments] != ["reasoning", "text"]:
             raise AssertionError((format_, text, reply.segments))
         assert reply.text == "Bye."
         assert (reply.reasoning or "").count(open_) == text.count(open_) - 1
         count += 1
         if count % 9 == 0:
-            assert list(stream(pieces(text, 3), format_, prefix=""))[-1] == Done(reply)
+            assert list(stream(pieces(text, 3), format=format_, prefix=""))[-1] == Done(reply)
     assert count >= 60
 
 
 def test_a_tag_that_reasoning_is_about_opens_nothing() -> None:
     """In quotes, in brackets or between spaces, a tag is a word; otherwise unclosed reasoning is reported."""
     for word in ("<think> in prose", "`<think>` tags", '"<think>"', "(<think>)", "<think>, say"):
-        reply = parse(f"<think>I could write {word}</think> answer", "hermes")
+        reply = parse(f"<think>I could write {word}</think> answer", format="hermes")
         assert (reply.text, reply.diagnostics) == ("answer", [])
-    lost = parse("<think>I write <think>so</think> answer", "hermes")
+    lost = parse("<think>I write <think>so</think> answer", format="hermes")
     assert (lost.text, lost.status, [d.code for d in lost.diagnostics]) == ("", "truncated", ["unclosed-reasoning"])
 
 
 def test_reasoning_that_the_prompt_opened_may_open_again() -> None:
     for prefix, text in product(("<think>\n", "<|im_start|>assistant\n<think>"), ("<think>a</think>b", "a</think>b")):
-        reply = parse(text, "hermes", prefix=prefix)
+        reply = parse(text, format="hermes", prefix=prefix)
         assert (reply.reasoning, reply.text) == ("a", "b")
 
 
@@ -235,9 +232,9 @@ def test_reasoning_that_the_prompt_opened_may_open_again() -> None:
 def test_tags_in_json_strings_are_data(format_: str) -> None:
     for value in ("<think>no</think>", "say <think>no</think>", "<thinking>", "\\u003c <think>", "'<think>'"):
         text = f'It was {{"x": "{value}", "y": 1}} so'
-        reply = parse(text, format_)
+        reply = parse(text, format=format_)
         assert (reply.reasoning, reply.text) == (None, text)
-        assert list(stream(pieces(text, 2), format_))[-1] == Done(reply)
+        assert list(stream(pieces(text, 2), format=format_))[-1] == Done(reply)
 
 
 # the format

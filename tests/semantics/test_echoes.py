@@ -34,7 +34,7 @@ THEIRS, OWN = {"to": "mallory", "amount": 999}, {"to": "mallory", "amount": 5}
 def call_of(arguments: dict[str, Any], format_: str = "hermes") -> str:
     """A call in a format; "" if it has none of tools."""
     try:
-        return render([{"name": "send_funds", "arguments": arguments}], format_)
+        return render([{"name": "send_funds", "arguments": arguments}], format=format_)
     except RenderError:
         return ""
 
@@ -83,8 +83,8 @@ def test_own_calls_run(format_: str) -> None:
         "tried again by Responses": (theirs, [{"type": "function_call", **made}, page]),
     }
     for name, (text, context) in contexts.items() if own else ():
-        alone = parse(text, format_, tools=TOOLS)
-        assert parse(text, format_, tools=TOOLS, context=context) == alone, name
+        alone = parse(text, format=format_, tools=TOOLS)
+        assert parse(text, format=format_, tools=TOOLS, context=context) == alone, name
         assert alone.tool_calls
 
 
@@ -101,13 +101,17 @@ def test_message_is_named() -> None:
 
 def test_no_messages() -> None:
     text = call_of(THEIRS)
-    assert parse(text, "hermes", context=None) == parse(text, "hermes", context=[]) == parse(text, "hermes")
+    assert (
+        parse(text, format="hermes", context=None)
+        == parse(text, format="hermes", context=[])
+        == parse(text, format="hermes")
+    )
 
 
 @pytest.mark.parametrize("context", ["text", {"role": "user"}, 3, [3]])
 def test_wrong_messages(context: Any) -> None:
     with pytest.raises(TypeError, match="context"):
-        parse(call_of(THEIRS), "hermes", context=context)
+        parse(call_of(THEIRS), format="hermes", context=context)
 
 
 def test_proxy_knows_the_messages() -> None:
@@ -150,15 +154,15 @@ def test_tool_that_needs_an_exact_call(name: str) -> None:
     calls = [*reply.tool_calls, *reply.unfinished_tool_calls]
     assert ([call.status for call in calls], [d.code for d in reply.diagnostics]) == expected
     assert args.stream(pieces(text, 3))[1] == reply
-    assert parse(text, format_, tools=TOOLS).tool_calls
+    assert parse(text, format=format_, tools=TOOLS).tool_calls
 
 
 def test_destructive_tools_need_exact_calls() -> None:
     tools: Any = [{"name": "send_funds", "inputSchema": SCHEMA, "annotations": {"destructiveHint": True}}]
     text = json.dumps({"name": "send_funds", "arguments": THEIRS})
-    assert parse(text, "json", tools=tools).tool_calls == []
-    assert parse(text, "json", tools=tools, proof={"send_funds": "repaired"}).tool_calls
-    assert parse(HERMES, "hermes", tools=tools).tool_calls
+    assert parse(text, format="json", tools=tools).tool_calls == []
+    assert parse(text, format="json", tools=tools, proof={"send_funds": "repaired"}).tool_calls
+    assert parse(HERMES, format="hermes", tools=tools).tool_calls
 
 
 def test_unknown_level() -> None:

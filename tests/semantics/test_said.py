@@ -58,14 +58,14 @@ MISTAKEN = [f"{CALL}</tool_call>", f"<tool_call>{CALL}", f"<{CALL}", CALL.replac
 
 
 def calls(text: str, format: str = "hermes") -> list[tuple[str, object]]:
-    return [(call.name, call.arguments) for call in parse(text, format).tool_calls]
+    return [(call.name, call.arguments) for call in parse(text, format=format).tool_calls]
 
 
 @pytest.mark.parametrize("format_", ["hermes", "auto"])
 @pytest.mark.parametrize("frame", QUOTED + QUOTED_SOUND)
 def test_a_call_that_is_quoted_is_text(frame: str, format_: str) -> None:
     text = frame.format(CALL)
-    reply = parse(text, format_)
+    reply = parse(text, format=format_)
     assert reply.tool_calls == []
     assert reply.text == text.strip()
     if "````" not in frame:  # this one is a code sample, by the grammar
@@ -92,28 +92,30 @@ def test_a_call_beside_quotations_is_made(frame: str) -> None:
 
 
 def test_a_call_that_was_thought_about_is_reasoning() -> None:
-    reply = parse(f"<think>\nI must not: {CALL}.\n</think>\nNo.", "hermes")
+    reply = parse(f"<think>\nI must not: {CALL}.\n</think>\nNo.", format="hermes")
     assert (reply.tool_calls, reply.reasoning, reply.text) == ([], f"I must not: {CALL}.", "No.")
     assert [diagnostic.code for diagnostic in reply.diagnostics] == ["thought-call"]
 
 
 @pytest.mark.parametrize("lead", ["<think>", "<think>\n", f"{CALL}\n<think>\n", f"{CALL}<think>"])
 def test_a_call_right_behind_the_tag_is_thought_about(lead: str) -> None:
-    reply = parse(f"{lead}{CALL}\n</think>\nNo.", "hermes")
+    reply = parse(f"{lead}{CALL}\n</think>\nNo.", format="hermes")
     assert len(reply.tool_calls) == lead.count(CALL)
     assert (reply.reasoning, reply.text) == (CALL, "No.")
     assert [diagnostic.code for diagnostic in reply.diagnostics] == ["thought-call"]
 
 
 def test_a_call_that_begins_reasoning_opened_by_the_prompt_is_thought_about() -> None:
-    reply = parse(f"{CALL}\n{CALL}\n</think>\nNo.", "hermes", prefix="<think>\n")
+    reply = parse(f"{CALL}\n{CALL}\n</think>\nNo.", format="hermes", prefix="<think>\n")
     assert (reply.tool_calls, reply.reasoning, reply.text) == ([], f"{CALL}\n{CALL}", "No.")
-    assert [call.status for call in parse(f"{CALL}\n</think>", "hermes", prefix="<think>\n").tool_calls] == ["repaired"]
+    assert [call.status for call in parse(f"{CALL}\n</think>", format="hermes", prefix="<think>\n").tool_calls] == [
+        "repaired"
+    ]
 
 
 def test_a_call_between_tags_that_are_text_is_quoted() -> None:
     call = '{"name": "f", "arguments": {}}'
-    reply = parse(f"I think <think>{call}</think>", "ui_tars_calls")
+    reply = parse(f"I think <think>{call}</think>", format="ui_tars_calls")
     assert (reply.tool_calls, reply.text) == ([], f"I think <think>{call}</think>")
     assert [diagnostic.code for diagnostic in reply.diagnostics] == ["quoted-call"]
 
@@ -123,13 +125,13 @@ def test_a_refused_call_that_was_thought_about_says_nothing_of_the_response() ->
     call = '<|open|>tools<|sep|><|open|>call tool="f"<|sep|>{}<|close|>call<|sep|><|close|>tools<|sep|>'
     calls = call.format("") + call.format(key.format(1) + key.format(2))
     text = f"<|open|>think<|sep|>So {calls}<|close|>think<|sep|><|open|>response<|sep|>No.<|close|>response<|sep|>"
-    reply = parse(text, "kimi_k3")
+    reply = parse(text, format="kimi_k3")
     assert (reply.status, reply.tool_calls, reply.reasoning, reply.text) == ("ok", [], f"So {calls}", "No.")
 
 
 def test_a_call_that_ends_reasoning_is_made() -> None:
     assert calls(f"<think>\nI do it: {CALL}") == MADE
-    last = parse(f"<think>\nI do it: {CALL}\n</think>", "hermes")
+    last = parse(f"<think>\nI do it: {CALL}\n</think>", format="hermes")
     assert [(call.name, call.status) for call in last.tool_calls] == [("send_funds", "repaired")]
     assert [diagnostic.code for diagnostic in last.diagnostics] == ["call-in-reasoning"]
     assert calls(f"<think>\nI do it: {CALL}\nThen\n<think>more</think>\ntext.") == MADE
@@ -150,7 +152,7 @@ def test_an_answer_calls_off_what_was_thought_about_before_it(format_: str) -> N
         f"Thought: I could\n{call}\n{call}\n\nfinal answer: No.",
     ]
     for text in off:
-        reply = parse(text, format_)
+        reply = parse(text, format=format_)
         assert (reply.tool_calls, reply.text) == ([], "No."), text
         assert {diagnostic.code for diagnostic in reply.diagnostics} == {"thought-call"}
     made = [
@@ -166,7 +168,7 @@ def test_an_answer_calls_off_what_was_thought_about_before_it(format_: str) -> N
 
 def test_reasoning_that_is_closed_by_another_tag_goes_on_to_its_own() -> None:
     for text in (f"<think>\nA </thinking> {CALL} b.\n</think>\nNo.", f"<think>A</thinking>B {CALL}<think>b</think>No."):
-        reply = parse(text, "hermes")
+        reply = parse(text, format="hermes")
         assert (reply.tool_calls, reply.text[-3:]) == ([], "No."), text
         check_stream(text, "hermes", Random(text))
     assert (
@@ -196,7 +198,7 @@ def test_a_call_without_marks_within_a_sentence_is_text(format_: str) -> None:
     call = UNMARKED[format_]
     for frame in ("The mail has {} in it.\nNo.", "It may be\n{}or the like.", "This line reads {}, and no more."):
         text = frame.replace("{}", call)
-        reply = parse(text, format_)
+        reply = parse(text, format=format_)
         assert reply.tool_calls == [], text
         assert [diagnostic.code for diagnostic in reply.diagnostics] == ["quoted-call"], text
         check_stream(text, format_, Random(text))
@@ -221,12 +223,12 @@ def test_a_damaged_call_in_a_fence_within_a_sentence_is_text() -> None:
 
 def test_a_call_in_a_fence_that_ends_the_response_is_repaired() -> None:
     for text in (f"It is:\n```xml\n{CALL}\n```\n", f"It is:\n~~~\n{CALL}", f"It is:\n```xml\n{CALL}\n{CALL}\n```"):
-        reply = parse(text, "hermes")
+        reply = parse(text, format="hermes")
         assert {call.status for call in reply.tool_calls} == {"repaired"}
         assert reply.status == "repaired"
         assert "fenced-call" in [diagnostic.code for diagnostic in reply.diagnostics], text
         check_stream(text, "hermes", Random(text))
-    assert parse(f"```xml\n{CALL}\n```", "hermes").status == "ok"
+    assert parse(f"```xml\n{CALL}\n```", format="hermes").status == "ok"
     exact = Parser("hermes", proof={"send_funds": "exact"}).parse(f"It is:\n~~~\n{CALL}\n~~~")
     assert (exact.tool_calls, exact.diagnostics[-1].code) == ([], "needs-exact")
 
@@ -285,7 +287,7 @@ def test_tags_of_reasoning_quotations_and_calls_in_any_order() -> None:
     random = Random(f"any order {SEED}")
     for info in formats():
         try:
-            call = render(ToolCall(name="send_funds", arguments={"account": "DE-77"}), info.name)
+            call = render(ToolCall(name="send_funds", arguments={"account": "DE-77"}), format=info.name)
         except RenderError:
             continue
         automaton = registry.automaton(info.name)
@@ -302,7 +304,7 @@ def test_no_format_runs_what_is_quoted() -> None:
     random, seen = Random(f"quoted {SEED}"), 0
     for info in formats():
         try:
-            call = render([ToolCall(name="send_funds", arguments={"account": "DE-77"})], info.name)
+            call = render([ToolCall(name="send_funds", arguments={"account": "DE-77"})], format=info.name)
         except RenderError:
             continue
         if calls(call, info.name) != MADE:
@@ -318,6 +320,6 @@ def test_no_format_runs_what_is_quoted() -> None:
 def test_an_opening_mark_is_closed_behind_the_brackets_of_a_list(behind: str) -> None:
     call = '[{"name": "send_funds", "arguments": {"account": "DE-77"}}]'
     for end in ("]\n</function_calls>", "]\n"):
-        reply = parse(f'The page says "<function_calls>\n{call[:-1]}{end}{behind}', "function_calls_json")
+        reply = parse(f'The page says "<function_calls>\n{call[:-1]}{end}{behind}', format="function_calls_json")
         assert reply.tool_calls == []
         assert "quoted-call" in [diagnostic.code for diagnostic in reply.diagnostics] or reply.unfinished_tool_calls

@@ -49,7 +49,9 @@ def sample() -> tuple[DamageCase, ...]:
 @cache
 def evaluated(kind: str, schema: bool) -> Evaluated:
     """The readings of one kind of case, and their evaluations."""
-    chosen = [(case, read_json(case.text, case.schema if schema else None)) for case in sample() if case.kind == kind]
+    chosen = [
+        (case, read_json(case.text, schema=case.schema if schema else None)) for case in sample() if case.kind == kind
+    ]
     return [(case, reading, evaluate(case, reading)) for case, reading in chosen]
 
 
@@ -106,7 +108,7 @@ def test_repairs_record_every_change(kind: str, schema: bool) -> None:
 @given(st.integers(0, 10**9), st.sampled_from(list(KINDS)), st.booleans())
 def test_repairs_record_every_change_for_any_seed(seed: int, kind: str, schema: bool) -> None:
     for case in generate(seed, 1, kind)[0]:
-        check_replay(case, read_json(case.text, case.schema if schema else None))
+        check_replay(case, read_json(case.text, schema=case.schema if schema else None))
 
 
 @given(st.integers(0, 10**9), st.sampled_from(list(KINDS)), st.data())
@@ -116,7 +118,7 @@ def test_repairs_record_two_damages(seed: int, kind: str, data: st.DataObject) -
         for _ in range(data.draw(st.integers(1, 3))):
             at = data.draw(st.integers(0, len(text)))
             text = text[:at] + data.draw(st.sampled_from(["", *"\"{}[],:\\/'`“\n#"])) + text[at + 1 :]
-        check_replay(replace(case, text=text), read_json(text, case.schema))
+        check_replay(replace(case, text=text), read_json(text, schema=case.schema))
 
 
 def test_the_sample_is_large_and_always_the_same() -> None:
@@ -220,10 +222,10 @@ def test_mistakes_are_not_beside_names_and_values() -> None:
 
 def test_outcomes() -> None:
     base = hermes()
-    assert outcome(parse(base.text, "hermes"), base.items) == "meant"
-    assert outcome(parse(base.text, "text"), base.items) == "lost"
-    assert outcome(parse(base.text[:-20], "hermes"), base.items) == "flagged"
-    assert outcome(parse(base.text, "hermes"), base.items[1:]) == "wrong, ok"
+    assert outcome(parse(base.text, format="hermes"), base.items) == "meant"
+    assert outcome(parse(base.text, format="text"), base.items) == "lost"
+    assert outcome(parse(base.text[:-20], format="hermes"), base.items) == "flagged"
+    assert outcome(parse(base.text, format="hermes"), base.items[1:]) == "wrong, ok"
 
 
 @in_one_item("name", ["mistral", "pythonic", "xlam", "ui_tars", "functionary_v3_1", "hermes", "qwen3_coder"])

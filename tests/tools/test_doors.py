@@ -24,7 +24,8 @@ from outspoken.cli.main import main as command
 from outspoken.contrib.skyvern import parse_api_response
 from outspoken.grammar import registry
 from outspoken.processing import ProcessorSettings, ResponseProcessor, parse_actions
-from outspoken.providers import parse_response, stream_response, to_openai
+from outspoken.providers import parse_response, stream_response
+from outspoken.providers.export.wires import to_wire
 from outspoken.serving.rewriter import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
 from tests.cases import FORMATS
@@ -101,7 +102,7 @@ def _chat(text: str) -> dict[str, Any]:
 
 def _provider_stream(format: str, text: str) -> Reply:
     chunks = [{"id": "c", "choices": [{"index": 0, "delta": {"content": piece}}]} for piece in _pieces(text)]
-    return _streamed(stream_response(chunks, "openai", format))
+    return _streamed(stream_response(chunks, provider="openai", format=format))
 
 
 def _command(format: str, text: str) -> Reply:
@@ -118,8 +119,10 @@ def _command(format: str, text: str) -> Reply:
 _DOORS: dict[str, Callable[[str, str], Reply | None]] = {
     "stream": lambda format, text: _streamed(Parser(format).stream(_pieces(text))),
     "processor": _processed,
-    "parse_actions": lambda format, text: parse_actions(text, format) if registry.header(format).actions else None,
-    "parse_response": lambda format, text: parse_response(_chat(text), "openai", format),
+    "parse_actions": lambda format, text: (
+        parse_actions(text, parser=format) if registry.header(format).actions else None
+    ),
+    "parse_response": lambda format, text: parse_response(_chat(text), provider="openai", format=format),
     "stream_response": _provider_stream,
     "command": _command,
 }
@@ -132,7 +135,7 @@ def disagreements(format: str, text: str) -> list[Disagreement]:
     pairs = {name: (_essence(expected), _essence(reply)) for name, reply in replies.items() if reply is not None}
     settings = ServerSettings(upstream="http://127.0.0.1:1", format=format)
     rewritten = CompletionRewriter(settings, {"messages": []}).rewrite(_chat(text))
-    pairs["proxy"] = (_said(to_openai(expected)), _said(rewritten))
+    pairs["proxy"] = (_said(to_wire(expected, "openai")), _said(rewritten))
     return [Disagreement(format, name, text, *pair) for name, pair in pairs.items() if pair[0] != pair[1]]
 
 
@@ -184,7 +187,7 @@ def test_bare_places_are_read_alike(corpus: dict[str, list[str]]) -> None:
         ("", ""), ("At ", " it is."), ("<think>a [0.1, 0.2]</think>\n", "\r\n"), ("[0.1, 0.2]\n", f"\n{dict_}"),
     ]]  # fmt: skip
     assert [found for text in texts for found in disagreements("showui", text)] == []
-    assert len(parse("<think>a</think>\n[0.73, 0.21]", "showui").actions) == 1
+    assert len(parse("<think>a</think>\n[0.73, 0.21]", format="showui").actions) == 1
     assert run(["showui"], 12, corpus=corpus) == (12, [])
 
 
@@ -208,4 +211,4 @@ def test_a_key_of_another_object_makes_no_call() -> None:
     """A condition on what follows an opening brace does not look beyond the object."""
     text = 'Such is {"name": "moss"}. {"name": "find_book", "args": {"title": "Moss"}}'
     assert disagreements("gemini_computer_use", text) == []
-    assert [call.name for call in parse(text, "gemini_computer_use").tool_calls] == ["find_book"]
+    assert [call.name for call in parse(text, format="gemini_computer_use").tool_calls] == ["find_book"]

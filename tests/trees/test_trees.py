@@ -24,7 +24,7 @@ CALL = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}
 
 
 def tree_of_case(case: Case) -> Tree[Token]:
-    return parse_tree(case.text, case.format, **case.options)
+    return parse_tree(case.text, format=case.format, **case.options)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -55,7 +55,7 @@ def test_damage_has_no_tree() -> None:
 
 
 def test_the_rules_and_tokens_are_named_as_in_the_grammar() -> None:
-    tree = parse_tree(CALL, "hermes")
+    tree = parse_tree(CALL, format="hermes")
     assert tree.data == "start"
     call = next(tree.find_data("tool_call"))
     assert [c.type if isinstance(c, Token) else c.data for c in call.children] == [
@@ -66,7 +66,7 @@ def test_the_rules_and_tokens_are_named_as_in_the_grammar() -> None:
 
 
 def test_tokens_and_rules_have_places() -> None:
-    tree = parse_tree(CALL, "hermes")
+    tree = parse_tree(CALL, format="hermes")
     name = next(tree.find_data("tool_name"))
     token = name.children[0]
     assert isinstance(token, Token)
@@ -76,7 +76,7 @@ def test_tokens_and_rules_have_places() -> None:
 
 
 def test_the_end_of_the_prompt_has_negative_offsets() -> None:
-    tree = parse_tree("Hm.</think>Hi.", "deepseek_r1", prefix="<think>")
+    tree = parse_tree("Hm.</think>Hi.", format="deepseek_r1", prefix="<think>")
     opener = next(tree.find_data("think")).children[0]
     assert isinstance(opener, Token)
     assert (opener, opener.start_pos, opener.end_pos, opener.line, opener.column) == ("<think>", -7, 0, 1, 1)
@@ -85,9 +85,9 @@ def test_the_end_of_the_prompt_has_negative_offsets() -> None:
 
 @pytest.mark.parametrize("text", ["Hi.", "", "A ` and `<tool_call>` and ```", "1 < 2 {"])
 def test_text_is_a_text_token(text: str) -> None:
-    tree = parse_tree(text, "hermes")
+    tree = parse_tree(text, format="hermes")
     assert "".join([str(token) for token in tree.scan_values(lambda v: isinstance(v, Token))]) == text
-    assert SegmentTransformer().transform(tree) == parse(text, "hermes").segments
+    assert SegmentTransformer().transform(tree) == parse(text, format="hermes").segments
 
 
 @pytest.mark.parametrize(
@@ -100,17 +100,17 @@ def test_text_is_a_text_token(text: str) -> None:
 )
 def test_what_the_grammar_refuses_is_an_error_with_a_place(text: str, code: str, place: tuple[int, int]) -> None:
     with pytest.raises(ResponseError) as caught:
-        parse_tree(text, "hermes")
+        parse_tree(text, format="hermes")
     found = caught.value.diagnostic
     assert (found.code, (found.line, found.column)) == (code, place)
-    assert caught.value.reply == parse(text, "hermes")
+    assert caught.value.reply == parse(text, format="hermes")
 
 
 def test_wrong_arguments() -> None:
     with pytest.raises(UnknownFormatError, match="auto"):
-        parse_tree("Hi.", "auto")
+        parse_tree("Hi.", format="auto")
     with pytest.raises(TypeError, match="`text`"):
-        parse_tree(1, "hermes")  # type: ignore[arg-type]
+        parse_tree(1, format="hermes")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="parse_tree"):
         SegmentTransformer().transform(Tree("start", []))
 
@@ -146,14 +146,14 @@ class Names(Visitor[Token]):
 
 
 def test_a_subclass_says_what_rules_and_terminals_mean() -> None:
-    tree = parse_tree(f"<think>Hm.</think>{CALL}", "hermes")
+    tree = parse_tree(f"<think>Hm.</think>{CALL}", format="hermes")
     plain, loud = SegmentTransformer().transform(tree), Shouting().transform(tree)
     assert [type(s) for s in plain][:2] == [Reasoning, Text]
     assert [s.text if isinstance(s, Text) else s for s in loud] == ["HI.", plain[2], "BYE."]
 
 
 def test_other_transformers_and_visitors_work_on_trees() -> None:
-    tree = parse_tree(CALL, "hermes")
+    tree = parse_tree(CALL, format="hermes")
     names = Names()
     names.visit(deepcopy(tree))
     assert names.found == [('"get_weather"', 3)]
@@ -162,8 +162,8 @@ def test_other_transformers_and_visitors_work_on_trees() -> None:
 
 
 def test_a_part_of_a_tree_can_be_transformed() -> None:
-    whole = parse(CALL, "hermes").segments
-    found = [SegmentTransformer().transform(call) for call in parse_tree(CALL, "hermes").find_data("tool_call")]
+    whole = parse(CALL, format="hermes").segments
+    found = [SegmentTransformer().transform(call) for call in parse_tree(CALL, format="hermes").find_data("tool_call")]
     assert found == [[whole[1]]]
 
 
@@ -176,8 +176,8 @@ def test_a_loaded_format_has_trees(tmp_path: Any) -> None:
         "utf-8",
     )
     text = 'Hi. -> f {"a": 1}'
-    tree = parse_tree(text, load_format(grammar))
-    assert SegmentTransformer().transform(tree) == parse(text, "arrow_calls").segments
+    tree = parse_tree(text, format=load_format(grammar))
+    assert SegmentTransformer().transform(tree) == parse(text, format="arrow_calls").segments
     assert [t.data for t in tree.iter_subtrees()] == ["arguments", "tool_call", "start"]
 
 
@@ -187,7 +187,7 @@ def test_a_loaded_format_has_trees(tmp_path: Any) -> None:
 def test_a_tree_with_repaired_tokens_gives_steps_with_edits() -> None:
     automaton = registry.automaton("hermes")
     text = '?<tool_call>{"name": "f", "arguments": {a: 1}}'
-    source: Any = parse_tree(CALL, "hermes").meta
+    source: Any = parse_tree(CALL, format="hermes").meta
 
     def token(name: str, start: int, end: int) -> Token:
         return Token(name, text[start:end], start, 1, start + 1, 1, end + 1, end)

@@ -165,7 +165,7 @@ def test_a_file_anywhere_takes_the_place_of_a_format(tmp_path: Path, capsys: pyt
         made = Checkout.of(path)
         assert main([name, str(tmp_path / "call.txt")], made) == 0
         assert says in capsys.readouterr().out
-    assert parse(CALL, "hermes").tool_calls == []
+    assert parse(CALL, format="hermes").tool_calls == []
     assert [path.name for path in tmp_path.iterdir()] == ["hermes.lark", "call.txt"] or len(
         list(tmp_path.iterdir())
     ) == 2
@@ -173,7 +173,7 @@ def test_a_file_anywhere_takes_the_place_of_a_format(tmp_path: Path, capsys: pyt
 
 def test_difference_between_stream_and_whole_is_reported(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
     def other(text: str, format: str, **options: Any) -> Reply:
-        return parse(text + "!", format, **options)
+        return parse(text + "!", format=format, **options)
 
     monkeypatch.setattr(view_module, "parse", other)
     ran = tool("squares", "-", "--stream", "3", stdin="Hi.")

@@ -50,7 +50,7 @@ def _held(texts: list[str], format_: str = "auto") -> Callable[[], Any]:
 
 def _by_call(texts: list[str], format_: str) -> Callable[[], Any]:
     """A function that reads whole responses by `parse`, with the tools as a caller has them."""
-    return lambda: [parse(text, format_, tools=TOOLS) for text in texts]
+    return lambda: [parse(text, format=format_, tools=TOOLS) for text in texts]
 
 
 def _streamer(pieces: list[str], format_: str = "auto") -> Callable[[], Any]:
@@ -180,7 +180,7 @@ def json_(_: Any, rounds: int) -> None:
         tool = {"name": case.values[0]["name"], "parameters": case.schema["properties"]["arguments"]}
         call = Parser("hermes", tools=[tool]).parse
         written = f"<tool_call>\n{case.text}\n</tool_call>"
-        reads = [partial(read_json, case.text, case.schema), partial(call, written)]
+        reads = [partial(read_json, case.text, schema=case.schema), partial(call, written)]
         *ours, theirs = turns([*reads, partial(repair, case.text, return_objects=True)], 5, 0.2)
         for label, seconds in zip(ratios, ours, strict=True):
             ratios[label].append(seconds / theirs)
@@ -206,7 +206,7 @@ def coverage(_: Any, rounds: int) -> None:
             calls = [_without_payload(one) for one in found if {"name", "arguments"} <= one.value.keys()]
             tools = Tools.of([{"name": c["name"], "parameters": {"type": "object"}} for c in calls])
             try:
-                written = render(calls, name, tools=tools)
+                written = render(calls, format=name, tools=tools)
             except RenderError:
                 continue
             count += bool(calls)

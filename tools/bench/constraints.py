@@ -51,7 +51,7 @@ def constraints(_: Any, rounds: int) -> None:
         print(f"  {name:24} {' '.join([f'{cell * 1e3:8.1f}' for cell in cells])}", flush=True)
     calls = [{"name": f"tool_{number}", "arguments": _ARGUMENTS} for number in (0, 5, 9)]
     said = Text(text=_LEAD, span=(0, len(_LEAD)))
-    texts = [render([said, *calls[:count]], "hermes", tools=_TOOLS) for count in (1, 2, 3)]
+    texts = [render([said, *calls[:count]], format="hermes", tools=_TOOLS) for count in (1, 2, 3)]
     for name, engine in {"llguidance": _llguidance, "xgrammar": _xgrammar}.items():
         try:
             starts = engine()

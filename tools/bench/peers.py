@@ -72,7 +72,7 @@ def response(format_: str, calls: int, size: int, lead: str = LEAD) -> str:
     told = Text(text=lead, span=(0, len(lead)))
     for segments in ([told, *written], written) if lead else (written,):
         try:
-            text = render(segments, format_, tools=TOOLS)
+            text = render(segments, format=format_, tools=TOOLS)
         except RenderError:
             continue
         for ours, theirs in _SPELLINGS.get(format_, ()):
@@ -164,7 +164,7 @@ def fault(found: Callable[[], Calls], calls: Calls) -> str:
 
 def own_calls(text: str, format_: str) -> Calls:
     """The calls that we find."""
-    return [(call.name, call.arguments) for call in parse(text, format_, tools=GIVEN).tool_calls]
+    return [(call.name, call.arguments) for call in parse(text, format=format_, tools=GIVEN).tool_calls]
 
 
 def _in_pieces(peer: Peer, cut: Callable[[str], list[str]], text: str) -> Calls:

@@ -84,7 +84,7 @@ def examples(format: str, per_format: int) -> Iterator[Example]:
 
 
 def _read(text: str, format: str) -> Any:
-    return parse(text, format, tools=Tools.of(responses.TOOLS), finish_reason="stop")
+    return parse(text, format=format, tools=Tools.of(responses.TOOLS), finish_reason="stop")
 
 
 def _calls(reply: Any) -> Calls:

@@ -149,7 +149,7 @@ Read = Callable[[int], Reading | None]
 
 def _ours(texts: Sequence[JsonText]) -> Read:
     def read(number: int) -> Reading | None:
-        found = read_json(texts[number].text, texts[number].schema)
+        found = read_json(texts[number].text, schema=texts[number].schema)
         if not found.values:
             return None
         value = found.values[0] if len(found.values) == 1 else list(found.values)

@@ -86,7 +86,7 @@ def rendered(name: str) -> list[str]:
 
 def _rendered(items: list[Any], name: str) -> str | None:
     try:
-        return render(items, name, tools=_TOOLS)
+        return render(items, format=name, tools=_TOOLS)
     except RenderError:
         return None  # the format cannot say it
 

@@ -49,7 +49,7 @@ def json_main(arguments: list[str]) -> int:
     for mark, schema in (("+", True), ("-", False)):
         if options.schema in (None, schema):
             start = time.perf_counter()
-            readings = [read_json(case.text, case.schema if schema else None) for case in cases]
+            readings = [read_json(case.text, schema=case.schema if schema else None) for case in cases]
             times.append(f"{mark} {time.perf_counter() - start:.2f} s")
             runs[mark] = [(reading, evaluate(case, reading)) for case, reading in zip(cases, readings, strict=True)]
     start = time.perf_counter()

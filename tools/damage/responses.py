@@ -56,7 +56,7 @@ def bases(name: str, seed: int = SEED, count: int = BASES, *, auto: bool = False
 
 def _enveloped(name: str, text: str) -> str:
     """A response as one object with its calls and its text."""
-    return json.dumps(parse(text, name, tools=TOOLS).to_envelope())
+    return json.dumps(parse(text, format=name, tools=TOOLS).to_envelope())
 
 
 def _detected(base: Sound) -> Sound | None:

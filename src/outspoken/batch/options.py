@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.grammar import registry
 from outspoken.notations.tools import ToolLike, Tools
@@ -16,6 +16,9 @@ from outspoken.results.geometry import Screen
 from outspoken.results.settings import Settings
 
 from .errors import BatchError
+
+if TYPE_CHECKING:
+    from outspoken.providers.registry import Provider
 
 #: The name of `text_column` that means the whole line.
 WHOLE_ROW = "."
@@ -63,7 +66,7 @@ class BatchOptions:
     prefix_column: str | None = None
     finish_reason: str | None = None
     finish_reason_column: str | None = None
-    provider: str | None = None
+    provider: Provider | None = None
     messages_column: str | None = None
     keep: tuple[str, ...] = ()
     repair: RepairLimit = "heuristic"

@@ -17,6 +17,7 @@ from outspoken.results.settings import Settings
 from .errors import RowError, UnreadableRowError
 
 if TYPE_CHECKING:
+    from outspoken.providers.registry import Provider
     from outspoken.providers.replies import ProviderReply
 
     from .columns import ReplyColumns
@@ -46,7 +47,7 @@ class RowReader:
     def __init__(self, options: BatchOptions) -> None:
         self._options = options
         self._max_chars = options.max_chars
-        self._settings = Settings(max_chars=options.max_chars, screen=options.screen)
+        self._settings = Settings(max_chars=options.max_chars)
         self._tools = Tools.of(options.tools)
         self._parser_for = lru_cache(_MAX_PARSERS)(self._make_parser)
         self._tools_for = lru_cache(_MAX_PARSERS)(self._read_tools)
@@ -86,9 +87,10 @@ class RowReader:
             columns.add_diagnostics([_surrogates(text, reply.raw)])
         columns.add(reply)
 
-    def _read_body(self, value: Any, provider: str, hints: Hints, columns: ReplyColumns) -> None:
+    def _read_body(self, value: Any, provider: Provider, hints: Hints, columns: ReplyColumns) -> None:
         """Read the body of a provider's response."""
         from outspoken.providers import ProviderFormatError, parse_response  # rows of text do not need it
+        from outspoken.providers.stream import PROVIDER_FORMAT
 
         if not isinstance(value, (str, bytes, Mapping)):
             raise UnreadableRowError("no-text" if value is None else "not-text", f"the body is {kind_of(value)}")
@@ -99,12 +101,13 @@ class RowReader:
         try:
             reply = parse_response(
                 cast("Any", value),
-                provider,
-                *([] if format is None else [format]),
+                provider=provider,
+                format=PROVIDER_FORMAT if format is None else format,
                 tools=self._tools_for(_tools_text(hints.tools)),
                 prefix=_optional_text(hints.prefix, options.prefix_column, options.prefix),
                 repair=options.repair,
                 settings=self._settings,
+                screen=options.screen,
             )
         except ProviderFormatError as error:
             raise UnreadableRowError("not-a-response", _shortened(str(error))) from None
@@ -133,7 +136,8 @@ class RowReader:
 
     def _make_parser(self, format: str, tools: str | None) -> Parser:
         options = self._options
-        return Parser(format, tools=self._tools_for(tools), repair=options.repair, settings=self._settings)
+        found, repair, screen = self._tools_for(tools), options.repair, options.screen
+        return Parser(format, tools=found, repair=repair, settings=self._settings, screen=screen)
 
     def _read_tools(self, given: str | None) -> Tools | None:
         """The tools of a row: its own, or those of all."""

@@ -72,8 +72,8 @@ def _class(found: list[tuple[str, bool]]) -> str:
 
 def _is_read(skeleton: Skeleton, lead: str, text: str, rest: str) -> bool:
     """Is a text read as it stands, and what is beside it, too?"""
-    alone = parse(lead + rest, skeleton.format, tools=_TOOLS, finish_reason="stop")
-    reply = parse(lead + text + rest, skeleton.format, tools=_TOOLS, finish_reason="stop")
+    alone = parse(lead + rest, format=skeleton.format, tools=_TOOLS, finish_reason="stop")
+    reply = parse(lead + text + rest, format=skeleton.format, tools=_TOOLS, finish_reason="stop")
     if reply.status != "ok" or any(d.severity != "note" for d in reply.diagnostics):
         return False
     return _kinds(reply) == _kinds(alone) and (not text or text.strip() in [t.text.strip() for t in _texts(reply)])
@@ -114,7 +114,7 @@ def unread_within(skeleton: Skeleton, hole: Hole) -> str:
 def _is_thought(skeleton: Skeleton, lead: str, chars: str, rest: str) -> bool:
     """Is reasoning read as it stands with some characters in it?"""
     thought = "".join([_WORDS + char for char in chars]) + _WORDS
-    reply = parse(lead + thought + rest, skeleton.format, tools=_TOOLS, finish_reason="stop")
+    reply = parse(lead + thought + rest, format=skeleton.format, tools=_TOOLS, finish_reason="stop")
     if reply.status != "ok" or any(d.severity != "note" for d in reply.diagnostics):
         return False
     return ("think", thought) in _kinds(reply)

@@ -337,5 +337,5 @@ def tables_registry(
     """
     registry = PayloadRegistry(TYPES, actions={"close_chat": "Close the chat panel"}, settings=settings)
     for page in ("tables_list", "table_edit", "table_view"):
-        registry.add_page(page, (actions or {}).get(page))
+        registry.add_page(page, actions=(actions or {}).get(page))
     return registry

@@ -54,7 +54,7 @@ def spaces_of(name: str, settings: Settings, sharing: Iterable[str] = ()) -> Spa
     if len(found) < 2:
         return None
     severity = "note" if settings.screen is None else "warning"
-    return Spaces(found, replace(settings, screen=None, clamp=False), severity)
+    return Spaces(found, replace(settings, clamp=False), severity)
 
 
 def has_points(segment: Any) -> bool:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from outspoken.results.arguments import kind_of
 from outspoken.results.errors import GrammarError, UnknownFormatError
+from outspoken.results.old_names import by_keyword
 
 from .format_index import CallSigns, FormatIndex, index_path, read_index, read_signs
 from .sources import is_current, note_not_compiled, own_folder
@@ -273,7 +274,8 @@ def _compiled(path: Path) -> Tables:
     return compile_grammar(path)
 
 
-def load_format(source: str | PathLike[str] | dict[str, Any], name: str | None = None) -> str:
+@by_keyword
+def load_format(source: str | PathLike[str] | dict[str, Any], *, name: str | None = None) -> str:
     """Add a format while the program runs, and return its name, which `format=` accepts from then on.
 
     `source` is the path of a grammar file (`.lark`), a response template of Hugging Face as a dict, or the path of a

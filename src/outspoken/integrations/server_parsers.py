@@ -100,7 +100,7 @@ def reasoning_tags(format: str) -> ReasoningTags | None:
         after = Text(text=segment, span=(0, 0)) if isinstance(segment, str) else segment
         parts: list[Segment] = [Reasoning(text=_REASONING, span=(0, 0)), after]
         try:
-            text = render(Reply(raw="", format=format, segments=parts), format)
+            text = render(Reply(raw="", format=format, segments=parts), format=format)
         except RenderError:
             continue
         before, _, rest = text.partition(_REASONING)

@@ -111,7 +111,7 @@ class OutspokenDetector(_base.BaseFormatDetector):
 
     def _structure(self, name: str) -> Any:
         call = ToolCall(name=name, arguments={"value": _VALUE})
-        text = render(Reply(raw="", format=self.format, segments=[call]), self.format)
+        text = render(Reply(raw="", format=self.format, segments=[call]), format=self.format)
         match = re.search(rf'\{{\s*"value":\s*"{_VALUE}"\s*\}}', text)
         if match is None:
             raise ValueError(f"the arguments of calls in `{self.format}` are no JSON object")

@@ -105,7 +105,7 @@ def format_of(tokenizer: Any) -> str:
     name = Path(str(getattr(tokenizer, "name_or_path", "") or "model")).name
     template = getattr(tokenizer, "response_template", None)
     if isinstance(template, dict):
-        return load_format(cast("dict[str, Any]", template), f"{name}_template")
+        return load_format(cast("dict[str, Any]", template), name=f"{name}_template")
     if not getattr(tokenizer, "chat_template", None):
         raise GrammarError(name, "the tokenizer has no response template and no chat template; pass a format")
     written = _written_call(tokenizer, name)

@@ -23,6 +23,7 @@ from outspoken.results.edits import (
     shown,
 )
 from outspoken.results.errors import OutspokenError
+from outspoken.results.old_names import by_keyword
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Status
 from outspoken.results.settings import DEFAULT, Settings
@@ -82,10 +83,11 @@ class JsonReading(FrozenModel):
         return self.values[0] if self.values else None
 
 
+@by_keyword
 def read_json(
     text: str | bytes | None,
-    schema: SchemaLike | None = None,
     *,
+    schema: SchemaLike | None = None,
     repair: RepairLimit = "heuristic",
     settings: Settings | None = None,
 ) -> JsonReading:

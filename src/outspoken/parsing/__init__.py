@@ -12,11 +12,13 @@ from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
     from outspoken.notations.tools import ToolLike as ToolLike
+    from outspoken.results.held import Held as Held
     from outspoken.trees.transformer import SegmentTransformer as SegmentTransformer
 
     from .event_stream import AsyncEventStream as AsyncEventStream, EventStream as EventStream
     from .inspection import Candidate as Candidate, FormatInfo as FormatInfo
     from .options import ParserOptions as ParserOptions
+    from .session import Session as Session
     from .tree_parser import parse_tree as parse_tree
 
 export_lazily(__name__)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
+
+from outspoken.results.arguments import check_async_chunks, check_chunks
+
+from .options import FinishReason
 
 E = TypeVar("E")
 R_co = TypeVar("R_co", covariant=True)
@@ -19,6 +25,14 @@ class EventSource(Protocol[E, R_co]):
 
     def feed(self, chunk: Any, /) -> list[E]:
         """Read a chunk, and return the events that have become certain."""
+        ...
+
+
+class StreamSession(EventSource[E, R_co], Protocol[E, R_co]):
+    """An event source that is closed with the finish reason."""
+
+    def close(self, finish_reason: FinishReason = None) -> list[E]:
+        """End the response, and return the last events."""
         ...
 
 
@@ -67,6 +81,41 @@ class AsyncEventStream(_WithReply[E, R_co], AsyncIterator[E]):
     async def aclose(self) -> None:
         """Stop reading."""
         await self._events.aclose()
+
+
+class StreamParser(ABC, Generic[E, R_co]):
+    """Reads responses in chunks, each in a `session` of its own."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def session(self, *, prefix: str | None = None) -> StreamSession[E, R_co]:
+        """Start to read one response that arrives in chunks, with `feed` and `close`."""
+
+    def stream(
+        self, chunks: Iterable[str | bytes | None], *, prefix: str | None = None, finish_reason: FinishReason = None
+    ) -> EventStream[E, R_co]:
+        """Parse a response that arrives in chunks: an iterator of events, each as soon as it is certain.
+
+        The last event is `Done`. Its reply, which is also the `reply` of the iterator, equals that of `parse` for the
+        joined chunks. If the finish reason is known only after the last chunk, pass a function without arguments that
+        returns it.
+        """
+        check_chunks(chunks)
+        session = self.session(prefix=prefix)
+        return EventStream(session, chunks, partial(session.close, finish_reason))
+
+    def astream(
+        self,
+        chunks: AsyncIterable[str | bytes | None],
+        *,
+        prefix: str | None = None,
+        finish_reason: FinishReason = None,
+    ) -> AsyncEventStream[E, R_co]:
+        """Like `stream`, for an asynchronous iterable of chunks."""
+        check_async_chunks(chunks)
+        session = self.session(prefix=prefix)
+        return AsyncEventStream(session, chunks, partial(session.close, finish_reason))
 
 
 def _events(source: EventSource[E, object], chunks: Iterable[Any], close: Callable[[], list[E]]) -> Iterator[E]:

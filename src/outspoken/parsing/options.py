@@ -93,7 +93,7 @@ def read_options(
 
         check_optional(page, PageContext, "page")
     check_optional(given, Mapping, "given")
-    made = ReadOptions(name, known, repair, on_error, with_screen(settings, screen) or DEFAULT, page, given)
+    made = ReadOptions(name, known, repair, on_error, with_screen(settings, screen), page, given)
     if context is None and not proof and (known is None or not known.destructive):
         return made
     return made._replace(echoes=echoes_of(context), exact=exact_tools(proof, known), proof=proof)
@@ -103,19 +103,17 @@ def changed_options(options: ReadOptions, changes: ParserChanges) -> ReadOptions
     """The options with some arguments of `Parser` changed. Raises what `Parser` raises."""
     arguments: ParserChanges = {
         "format": options.format or "auto", "tools": options.tools, "repair": options.repair,
-        "on_error": options.on_error, "settings": options.settings, "proof": options.proof, "page": options.page,
-        "given": options.given,
+        "on_error": options.on_error, "screen": options.settings.screen, "settings": options.settings,
+        "proof": options.proof, "page": options.page, "given": options.given,
     }  # fmt: skip
     arguments.update(changes)
     made = read_options(**arguments)
     return made if "context" in changes else made._replace(echoes=options.echoes)
 
 
-def page_changes(
-    page: PageContext | None, given: Mapping[str, Any] | None, screen: Screen | None = None
-) -> ParserChanges:
+def page_changes(page: PageContext | None, given: Mapping[str, Any] | None) -> ParserChanges:
     """The arguments of `Parser.replace` for what is known of a page; what is None stays as the parser has it."""
-    known = {"page": page, "given": given, "screen": screen}
+    known = {"page": page, "given": given}
     return cast("ParserChanges", {name: value for name, value in known.items() if value is not None})
 
 

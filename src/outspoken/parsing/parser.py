@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import cache, partial
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from outspoken.fast_path import reader
 from outspoken.notations.tools import ToolLike, Tools
-from outspoken.results.arguments import check_async_chunks, check_chunks, text_of
+from outspoken.results.arguments import text_of
 from outspoken.results.edits import RepairLimit
+from outspoken.results.old_names import with_old_names
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
-from .event_stream import AsyncEventStream, EventStream
+from .event_stream import StreamParser
 from .options import (
-    FinishReason,
     OnError,
     Proof,
     changed_options,
@@ -38,14 +38,6 @@ if TYPE_CHECKING:
     from .session import Session
 
 
-#: what replaces methods of earlier versions
-_OLD_NAMES = {
-    "with_page": "replace(page=…, given=…, screen=…)",
-    "with_context": "replace(context=…)",
-    "with_format": "replace(format=…)",
-}
-
-
 @cache
 def _detection() -> ModuleType:
     from outspoken.fast_path import detection  # a format that is named does not need it
@@ -53,7 +45,8 @@ def _detection() -> ModuleType:
     return detection
 
 
-class Parser:
+@with_old_names
+class Parser(StreamParser["Event", Reply]):
     """Reads the responses of a model. Threads may share it.
 
     `format` is the name or an alias of a format. With "auto", each segment is read by the format that fits it.
@@ -128,16 +121,16 @@ class Parser:
 
     @property
     def settings(self) -> Settings:
-        """The limits of the parser, and the screen."""
+        """The limits of the parser."""
         return self._options.settings
+
+    @property
+    def screen(self) -> Screen | None:
+        """The screen to whose pixels points are converted; None if it is not known."""
+        return self._options.settings.screen
 
     def __repr__(self) -> str:
         return f"Parser({self.format!r})"
-
-    def __getattr__(self, name: str) -> Any:
-        if new := _OLD_NAMES.get(name):
-            raise AttributeError(f"`Parser.{name}` is gone; use `Parser.{new}`")
-        raise AttributeError(f"'Parser' object has no attribute {name!r}")
 
     def replace(self, **changes: Unpack[ParserChanges]) -> Parser:
         """A parser with some of the arguments changed, such as `page=` or `context=` for a request; the others stay.
@@ -180,35 +173,6 @@ class Parser:
         from .response_reader import ResponseReader  # with all of the parser; sound text does not need it
 
         return ResponseReader(options, prefix).read(text, finish_reason)
-
-    def stream(
-        self,
-        chunks: Iterable[str | bytes | None],
-        *,
-        prefix: str | None = None,
-        finish_reason: FinishReason = None,
-    ) -> EventStream[Event, Reply]:
-        """Parse a response that arrives in chunks: an iterator of events, each as soon as it is certain.
-
-        The last event is `Done`. Its reply, which is also the `reply` of the iterator, equals that of `parse` for the
-        joined chunks. If the finish reason is known only after the last chunk, pass a function without arguments that
-        returns it.
-        """
-        check_chunks(chunks)
-        session = self.session(prefix=prefix)
-        return EventStream(session, chunks, partial(session.close, finish_reason))
-
-    def astream(
-        self,
-        chunks: AsyncIterable[str | bytes | None],
-        *,
-        prefix: str | None = None,
-        finish_reason: FinishReason = None,
-    ) -> AsyncEventStream[Event, Reply]:
-        """Like `stream`, for an asynchronous iterable of chunks."""
-        check_async_chunks(chunks)
-        session = self.session(prefix=prefix)
-        return AsyncEventStream(session, chunks, partial(session.close, finish_reason))
 
     def session(self, *, prefix: str | None = None) -> Session:
         """Start to read one response that arrives in chunks, with `feed` and `close`."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic
+
+from typing_extensions import TypeVar
 
 from outspoken.results.arguments import text_of
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
@@ -28,7 +30,12 @@ if TYPE_CHECKING:
     from .call_gate import CallGate
 
 
-class Session:
+#: The events and the reply of a session, which are more specific for payloads.
+E = TypeVar("E", default=Event)
+R = TypeVar("R", bound=Reply, default=Reply)
+
+
+class Session(Generic[E, R]):
     """Reads one response that arrives in chunks; made by `Parser.session`.
 
     `feed` takes a chunk and returns the events that have become certain; `held` says what is not certain yet. `close`
@@ -39,12 +46,12 @@ class Session:
     #: decodes bytes; made for the first ones
     _decoder: codecs.IncrementalDecoder | None = None
 
-    def __init__(self, reader: ResponseReader, events: list[Event]) -> None:
+    def __init__(self, reader: ResponseReader, events: list[Any]) -> None:
         self._reader, self._events = reader, events
         self._stream = SentEvents(reader, is_joined=self._is_joined)
-        self.reply: Reply | None = None
+        self.reply: R | None = None
 
-    def feed(self, chunk: str | bytes | None) -> list[Event]:
+    def feed(self, chunk: str | bytes | None) -> list[E]:
         """Read a chunk: text, or UTF-8 bytes that may be split anywhere. None is an empty chunk.
 
         Raises StreamClosedError after `close`, LimitError for a text over the limit, and TypeError for anything else.
@@ -57,12 +64,12 @@ class Session:
         try:
             self._reader.feed(text)
         except LimitError as error:
-            self.reply = error.reply
+            self._set_reply(error.reply)
             raise
         events = self._events
         if not events:
             return []
-        taken = self._stream.take(events)
+        taken: Any = self._stream.take(events)
         events.clear()
         return taken
 
@@ -73,7 +80,7 @@ class Session:
             self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         return self._decoder.decode(chunk)
 
-    def close(self, finish_reason: FinishReason = None) -> list[Event]:
+    def close(self, finish_reason: FinishReason = None) -> list[E]:
         """End the response, and return the last events; a second call returns none.
 
         `finish_reason` is the provider's finish reason. An incomplete call is truncated, unless the reason says that
@@ -89,11 +96,16 @@ class Session:
         try:
             if rest:
                 self._reader.feed(rest)
-            self.reply = self._reader.close(reason)
+            reply = self._set_reply(self._reader.close(reason))
         except (LimitError, ResponseError) as error:
-            self.reply = error.reply
+            self._set_reply(error.reply)
             raise
-        return [*self._stream.end(self._events, len(self.reply.raw)), Done(self.reply)]
+        events: list[Any] = [*self._stream.end(self._events, len(reply.raw)), Done(reply)]
+        return events
+
+    def _set_reply(self, reply: Any) -> Reply:
+        self.reply = reply
+        return reply
 
     @property
     def held(self) -> Held | None:
@@ -175,13 +187,13 @@ class SentEvents:
         return made
 
 
-class UnjoinedSession(Session):
+class UnjoinedSession(Session[E, R]):
     """A session whose text is as it was read, with its place (`PlacedText`), for a caller that joins it."""
 
     _is_joined = False
 
     @classmethod
-    def of(cls, options: ReadOptions, prefix: str | None) -> UnjoinedSession:
+    def of(cls, options: ReadOptions, prefix: str | None) -> UnjoinedSession[E, R]:
         """A session with some options; see `Parser.session`."""
         events: list[Event] = []
         return cls(ResponseReader(options, prefix, events), events)

@@ -24,6 +24,7 @@ from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.arguments import text_of
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import ResponseError
+from outspoken.results.old_names import by_keyword
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
@@ -37,10 +38,11 @@ from .prompt_prefix import after_anchor, prompt_before
 from .response_reader import read_embedded
 
 
+@by_keyword
 def parse_tree(
     text: str | bytes | None,
-    format: str,
     *,
+    format: str,
     prefix: str | None = None,
     tools: Tools | Sequence[ToolLike] | None = None,
     settings: Settings | None = None,

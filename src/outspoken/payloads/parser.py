@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias, TypedDict, cast
 
-from outspoken.parsing.event_stream import AsyncEventStream, EventSource, EventStream
-from outspoken.parsing.options import FinishReason, OnError, ReadOptions, finish_reason_of, prefix_of, read_options
-from outspoken.results.arguments import check_async_chunks, check_chunks, check_optional, kind_of, text_of
+from outspoken.parsing.event_stream import StreamParser
+from outspoken.parsing.options import OnError, ReadOptions, finish_reason_of, prefix_of, read_options
+from outspoken.results.arguments import check_optional, kind_of, text_of
 from outspoken.results.edits import RepairLimit
-from outspoken.results.events import Event
+from outspoken.results.old_names import by_keyword
 from outspoken.results.replies import Span
 
 from .reader import PayloadReader
-from .replies import PayloadReply
+from .replies import PayloadEvent, PayloadReply
 from .session import PayloadSession
 from .settings import PayloadSettings
 from .types import Page
@@ -42,7 +41,7 @@ class PayloadOptions(TypedDict, total=False):
     previews: bool
 
 
-class PayloadParser:
+class PayloadParser(StreamParser[PayloadEvent, PayloadReply]):
     """Reads the responses of a page; made by `PayloadRegistry.parser`. Threads may share it.
 
     A response is read with the types that are registered when it starts.
@@ -65,8 +64,9 @@ class PayloadParser:
         is_default = repair is None and on_error == "keep"
         self._options = ReadOptions(None) if is_default else read_options("auto", None, repair, on_error)
 
+    @by_keyword
     def parse(
-        self, content: ContentLike, *, prefix: str | None = None, finish_reason: str | None = None
+        self, response: ContentLike, *, prefix: str | None = None, finish_reason: str | None = None
     ) -> PayloadReply:
         """Parse a complete response: a text, or content blocks, whose text blocks are read as one text.
 
@@ -74,35 +74,10 @@ class PayloadParser:
         For the other arguments and what is raised, see `Parser.parse`.
         """
         reader = self._reader(prefix, None)
-        text, reader.blocks, reader.borders = _join_text(content)
+        text, reader.blocks, reader.borders = _join_text(response)
         reply = reader.read(text, finish_reason_of(finish_reason))
         assert isinstance(reply, PayloadReply)
         return reply
-
-    def stream(
-        self, chunks: Iterable[str | bytes | None], *, prefix: str | None = None, finish_reason: FinishReason = None
-    ) -> EventStream[Event, PayloadReply]:
-        """Parse a response that arrives in chunks: an iterator of events, each as soon as it is certain.
-
-        The last event is `Done`. For the arguments and what is raised, see `Parser.stream` and `session`.
-        """
-        check_chunks(chunks)
-        session = self.session(prefix=prefix)
-        source = cast("EventSource[Event, PayloadReply]", session)
-        return EventStream(source, chunks, partial(session.close, finish_reason))
-
-    def astream(
-        self,
-        chunks: AsyncIterable[str | bytes | None],
-        *,
-        prefix: str | None = None,
-        finish_reason: FinishReason = None,
-    ) -> AsyncEventStream[Event, PayloadReply]:
-        """Like `stream`, for an asynchronous iterable of chunks."""
-        check_async_chunks(chunks)
-        session = self.session(prefix=prefix)
-        source = cast("EventSource[Event, PayloadReply]", session)
-        return AsyncEventStream(source, chunks, partial(session.close, finish_reason))
 
     def session(self, *, prefix: str | None = None) -> PayloadSession:
         """Start to read one response that arrives in chunks, with `feed` and `close`.
@@ -111,27 +86,27 @@ class PayloadParser:
         """
         if self._settings.precedence != "text":
             raise ValueError('`precedence="registration"` requires the whole text; a stream selects the first payload')
-        events: list[Event] = []
+        events: list[PayloadEvent] = []
         return PayloadSession(self._reader(prefix, events), events, previews=self._previews)
 
-    def _reader(self, prefix: str | None, events: list[Event] | None) -> PayloadReader:
+    def _reader(self, prefix: str | None, events: list[Any] | None) -> PayloadReader:
         return PayloadReader(self._find_page(), self._settings, self._options, prefix_of(prefix), events)
 
 
-def _join_text(content: object) -> tuple[str, tuple[Span, ...], tuple[int, ...]]:
+def _join_text(response: object) -> tuple[str, tuple[Span, ...], tuple[int, ...]]:
     """The text of a response, the span of each text block in it, and where other blocks stood between two of them.
 
     A plain text has no blocks. Raises TypeError.
     """
-    if content is None or isinstance(content, (str, bytes)):
-        return text_of(content, "content"), (), ()
-    if isinstance(content, Mapping) or not isinstance(content, Iterable):
-        raise TypeError(f"`content` is {kind_of(cast('object', content))}; expected text or a list of content blocks")
+    if response is None or isinstance(response, (str, bytes)):
+        return text_of(response, "response"), (), ()
+    if isinstance(response, Mapping) or not isinstance(response, Iterable):
+        raise TypeError(f"`response` is {kind_of(cast('object', response))}; expected text or a list of content blocks")
     texts: list[str] = []
     spans: list[Span] = []
     borders: list[int] = []
     at = 0
-    for number, block in enumerate(cast("Iterable[object]", content)):
+    for number, block in enumerate(cast("Iterable[object]", response)):
         text = _text_of_block(block, number)
         if text is not None:
             texts.append(text)
@@ -152,5 +127,5 @@ def _text_of_block(block: object, number: int) -> str | None:
     elif hasattr(block, "type"):
         kind, text = getattr(block, "type", None), getattr(block, "text", None)
     else:
-        raise TypeError(f"`content[{number}]` is {kind_of(block)}; expected text or a content block")
+        raise TypeError(f"`response[{number}]` is {kind_of(block)}; expected text or a content block")
     return text if kind == "text" and isinstance(text, str) else None

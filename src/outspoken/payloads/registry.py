@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from outspoken.parsing.event_stream import AsyncEventStream, EventStream
 from outspoken.parsing.options import FinishReason
 from outspoken.results.arguments import check_optional, check_type
-from outspoken.results.events import Event
+from outspoken.results.old_names import by_keyword
 from outspoken.results.replies import Reply
 
 from .parser import ContentLike, PayloadOptions, PayloadParser
 from .prompting import instructions, manifest
-from .replies import PayloadReply
+from .replies import PayloadEvent, PayloadReply
 from .settings import PayloadSettings
 from .types import Page, PayloadType
 
@@ -73,7 +73,8 @@ class PayloadRegistry:
             self._types = (*self._types, type_)
         return type_
 
-    def add_page(self, name: str, actions: Mapping[str, str] | None = None) -> None:
+    @by_keyword
+    def add_page(self, name: str, *, actions: Mapping[str, str] | None = None) -> None:
         """Register a page, with its client actions in addition to those of all pages."""
         with self._lock:
             self._pages = {**self._pages, name: {**self._pages.get(name, {}), **(actions or {})}}
@@ -132,39 +133,42 @@ class PayloadRegistry:
             self.page(page)  # an unknown page is refused here, not when a response is read
         return PayloadParser(partial(self.page, page), self.settings, **options)
 
+    @by_keyword
     def parse(
         self,
-        content: ContentLike,
-        page: str | None = None,
+        response: ContentLike,
         *,
+        page: str | None = None,
         prefix: str | None = None,
         finish_reason: str | None = None,
         **options: Unpack[PayloadOptions],
     ) -> PayloadReply:
-        """Parse a complete response of a page: `parser(page, **options).parse(content)`."""
-        return self.parser(page, **options).parse(content, prefix=prefix, finish_reason=finish_reason)
+        """Parse a complete response of a page: `parser(page, **options).parse(response)`."""
+        return self.parser(page, **options).parse(response, prefix=prefix, finish_reason=finish_reason)
 
+    @by_keyword
     def stream(
         self,
         chunks: Iterable[str | bytes | None],
-        page: str | None = None,
         *,
+        page: str | None = None,
         prefix: str | None = None,
         finish_reason: FinishReason = None,
         **options: Unpack[PayloadOptions],
-    ) -> EventStream[Event, PayloadReply]:
+    ) -> EventStream[PayloadEvent, PayloadReply]:
         """Parse a response that arrives in chunks: `parser(page, **options).stream(chunks)`."""
         return self.parser(page, **options).stream(chunks, prefix=prefix, finish_reason=finish_reason)
 
+    @by_keyword
     def astream(
         self,
         chunks: AsyncIterable[str | bytes | None],
-        page: str | None = None,
         *,
+        page: str | None = None,
         prefix: str | None = None,
         finish_reason: FinishReason = None,
         **options: Unpack[PayloadOptions],
-    ) -> AsyncEventStream[Event, PayloadReply]:
+    ) -> AsyncEventStream[PayloadEvent, PayloadReply]:
         """Parse a response that arrives in asynchronous chunks: `parser(page, **options).astream(chunks)`."""
         return self.parser(page, **options).astream(chunks, prefix=prefix, finish_reason=finish_reason)
 

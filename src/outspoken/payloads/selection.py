@@ -138,8 +138,9 @@ class PayloadSelector:
             for code, message in checked.findings:
                 is_error = code in _INVALID and not checked.is_sound
                 self._report(found, code, message, "error" if is_error else "warning")
-        own = {"type": type_.name, "data": data, "status": status, "marker": type_.marker, "value": value}
-        return construct(TypedPayload, {**dict(found), **own})
+        own = {"type": type_.name, "data": data, "status": status}
+        typed = {"marker": type_.marker, "value": value, "model": type_.whole_model}
+        return construct(TypedPayload, {**dict(found), **own, **typed})
 
     def _extra(self, found: Payload, made: TypedPayload) -> Selection:
         """Handle a sound payload that does not count because another one does."""

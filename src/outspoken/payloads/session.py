@@ -6,7 +6,6 @@ from outspoken.parsing.options import FinishReason
 from outspoken.parsing.session import UnjoinedSession
 from outspoken.results.events import (
     Done,
-    Event,
     PayloadParsed,
     PayloadPreview,
     PayloadUnfinished,
@@ -15,6 +14,7 @@ from outspoken.results.events import (
 )
 
 from .reader import PayloadReader
+from .replies import PayloadEvent, PayloadReply
 from .selection import PayloadSelector
 
 #: After the first preview, at the opening bracket, the next one follows when the payload has grown by this many
@@ -22,27 +22,27 @@ from .selection import PayloadSelector
 _MIN_GROWTH, _GROWTH_DIVISOR = 12, 16
 
 
-class PayloadSession(UnjoinedSession):
+class PayloadSession(UnjoinedSession[PayloadEvent, PayloadReply]):
     """Reads one response that arrives in chunks; made by `PayloadParser.session`.
 
     `feed`, `close` and `reply` are those of `Session`. The concatenated text of all `TextDelta` events is the message
     of the reply; it contains no payloads. With `previews`, `PayloadPreview` events show payloads while they arrive.
     """
 
-    def __init__(self, reader: PayloadReader, events: list[Event], *, previews: bool = False) -> None:
+    def __init__(self, reader: PayloadReader, events: list[PayloadEvent], *, previews: bool = False) -> None:
         super().__init__(reader, events)
         self._payloads, self._previews = reader, previews
         self._selector = PayloadSelector(reader.checker, reader.open_text().read)
         self._holds = reader.settings.suggestions_with_proposal == "drop"
-        self._held: list[Event] = []
+        self._held: list[PayloadEvent] = []
         #: the length of the open payload at which the next preview is due
         self._next_preview = 0
 
-    def feed(self, chunk: str | bytes | None) -> list[Event]:
+    def feed(self, chunk: str | bytes | None) -> list[PayloadEvent]:
         """Read a chunk, and return the events that have become certain. See `Session.feed`."""
         return [*self._selected(super().feed(chunk)), *self._preview()]
 
-    def close(self, finish_reason: FinishReason = None) -> list[Event]:
+    def close(self, finish_reason: FinishReason = None) -> list[PayloadEvent]:
         """End the response, and return the last events; a second call returns none. See `Session.close`.
 
         If the finish reason proves that the response is complete, a payload that lacks only closing brackets is
@@ -58,9 +58,9 @@ class PayloadSession(UnjoinedSession):
         kept = [e for e in self._held if isinstance(e, PayloadParsed) and not any(e.payload is one for one in dropped)]
         return [*made, *kept, done]
 
-    def _selected(self, events: list[Event]) -> list[Event]:
+    def _selected(self, events: list[PayloadEvent]) -> list[PayloadEvent]:
         """Some events with the selected payloads and the text of the message."""
-        made: list[Event] = []
+        made: list[PayloadEvent] = []
         for event in events:
             if isinstance(event, PlacedText):
                 self._add_text(self._selector.text(event.text, (event.start, event.end)), made)
@@ -70,7 +70,7 @@ class PayloadSession(UnjoinedSession):
                 made.append(event)
         return made
 
-    def _payload(self, event: PayloadParsed | PayloadUnfinished, made: list[Event]) -> None:
+    def _payload(self, event: PayloadParsed | PayloadUnfinished, made: list[PayloadEvent]) -> None:
         selector = self._selector
         self._next_preview, lost = 0, len(selector.unfinished)
         text, payload = selector.payload(event.payload)
@@ -80,11 +80,11 @@ class PayloadSession(UnjoinedSession):
             is_held = self._holds and payload.type in self._payloads.page.beside
             (self._held if is_held else made).append(PayloadParsed(payload))
 
-    def _add_text(self, text: str, made: list[Event]) -> None:
+    def _add_text(self, text: str, made: list[PayloadEvent]) -> None:
         if text:
             made.append(TextDelta(text))
 
-    def _preview(self) -> list[Event]:
+    def _preview(self) -> list[PayloadEvent]:
         """A preview of the open payload, if it has grown enough since the last one."""
         begun = self._payloads.begun() if self._previews else None
         if begun is None:

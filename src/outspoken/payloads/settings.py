@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from outspoken.results.old_names import with_old_names
 from outspoken.results.settings import Settings
 
 Validation = Literal["off", "warn", "strict"]
@@ -18,6 +19,7 @@ _CHOICES = {
 }
 
 
+@with_old_names
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadSettings(Settings):
     """How payloads are validated, what remains in the message, and the limits of `Settings`.

@@ -76,6 +76,11 @@ class PayloadType:
         return None if self.model is None else TypeAdapter(self.model)
 
     @cached_property
+    def whole_model(self) -> Any:
+        """The model of the payload: that of the object, or a list of that of the items; None without a model."""
+        return list[self.model] if self.kind == "array" and self.model is not None else self.model
+
+    @cached_property
     def schema(self) -> dict[str, Any] | None:
         """The JSON schema of the payload; None without a model, and with a `parser`, which takes any JSON."""
         if self.adapter is None or self.parser is not None:

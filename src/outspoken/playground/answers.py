@@ -102,7 +102,7 @@ def _view(given: Given) -> View:
 
 
 def _reply(given: Given) -> Reply:
-    return parse(given.text, use_format(given), **given.known, **given.options())
+    return parse(given.text, format=use_format(given), **given.known, **given.options())
 
 
 def _constraint(given: Given, name: str) -> Constraint:
@@ -132,7 +132,7 @@ def _rendered(given: Given, reply: Reply, to: str) -> dict[str, Any]:
         raise ProblemError("choice", "no format was detected; choose one to write the reply in")
     whole = [segment for segment in reply.segments if getattr(segment, "status", "ok") in ("ok", "repaired")]
     try:
-        text = render(whole, to, **given.options())
+        text = render(whole, format=to, **given.options())
     except RenderError as error:
         raise ProblemError("choice", f"`{to}` cannot say this: {one_line(error)}") from None
     left_out = [segment_title(segment) for segment in reply.segments if segment not in whole]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 from pydantic import BaseModel
 
 from outspoken.notations.tools import Tools
+from outspoken.results.old_names import with_old_names
 
 _MAX_DEPTH = 100
 _PLAIN = (str, int, float, bool, type(None))
@@ -97,6 +98,7 @@ class CacheInfo(NamedTuple):
     max_size: int
 
 
+@with_old_names
 class ResponseCache:
     """Stores results by a key that covers everything they depend on.
 
@@ -113,28 +115,28 @@ class ResponseCache:
         self._hits = self._misses = 0
         self._lock = Lock()
 
-    def get_parsed_response(self, response_hash: str) -> Any:
+    def get(self, key: str) -> Any:
         """The result stored under a key, or None."""
         with self._lock:
-            found = self._kept.get(response_hash)
+            found = self._kept.get(key)
             if found is None:
                 self._misses += 1
                 return None
             self._hits += 1
         return pickle.loads(found)
 
-    def cache_parsed_response(self, response_hash: str, parsed: Any) -> None:
+    def put(self, key: str, value: Any) -> None:
         """Store a result. It replaces a result of the same key and takes over its age.
 
         Raises what `pickle` raises for a result that cannot be pickled.
         """
         if not self._max_size:
             return
-        kept = pickle.dumps(parsed, pickle.HIGHEST_PROTOCOL)
+        kept = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
         with self._lock:
-            if response_hash not in self._kept and len(self._kept) >= self._max_size:
+            if key not in self._kept and len(self._kept) >= self._max_size:
                 del self._kept[next(iter(self._kept))]
-            self._kept[response_hash] = kept
+            self._kept[key] = kept
 
     def info(self) -> CacheInfo:
         """The statistics since the cache was created or cleared."""

@@ -17,6 +17,7 @@ from outspoken.parsing.parser import Parser
 from outspoken.results.actions.union import Action
 from outspoken.results.arguments import check_type, kind_of, text_of
 from outspoken.results.diagnostics import Diagnostic
+from outspoken.results.old_names import by_keyword
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply, Segment
 from outspoken.results.settings import DEFAULT
@@ -30,11 +31,12 @@ ActionsLike: TypeAlias = "str | bytes | Mapping[str, Any] | Sequence[Any] | None
 _SEARCH_DEPTH = 3
 
 
+@by_keyword
 def parse_actions(
     response: ActionsLike,
+    *,
     parser: Parser | str,
     page: PageContext | None = None,
-    *,
     given: Mapping[str, Any] | None = None,
     prefix: str | None = None,
     finish_reason: str | None = None,
@@ -55,11 +57,12 @@ def parse_actions(
     return _ActionReader(parser, page, given).read(response, prefix, finish_reason)
 
 
+@by_keyword
 def parse_action(
     response: ActionsLike,
+    *,
     parser: Parser | str,
     page: PageContext | None = None,
-    *,
     given: Mapping[str, Any] | None = None,
     prefix: str | None = None,
     finish_reason: str | None = None,
@@ -68,7 +71,7 @@ def parse_action(
 
     Returns an `unknown` action with the status "invalid" if there is none. Use `parse_actions` for the diagnostics.
     """
-    reply = parse_actions(response, parser, page, given=given, prefix=prefix, finish_reason=finish_reason)
+    reply = parse_actions(response, parser=parser, page=page, given=given, prefix=prefix, finish_reason=finish_reason)
     found = [segment for segment in reply.segments if segment.kind == "action"]
     if found:
         return found[0]

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from outspoken.actions.page import PageContext
 from outspoken.grammar import registry
-from outspoken.parsing.options import finish_reason_of, prefix_of
+from outspoken.parsing.options import ParserChanges, finish_reason_of, prefix_of
 from outspoken.parsing.parser import Parser
+from outspoken.providers.registry import Provider
 from outspoken.results.arguments import check_optional, check_type
 from outspoken.results.construct import construct
 from outspoken.results.finish_reasons import is_filtered
-from outspoken.results.geometry import Screen
 from outspoken.results.snippet import visible
 
 from .cache import FingerprintError, ResponseCache, fingerprint
@@ -49,9 +49,8 @@ class ResponseFacts(TypedDict, total=False):
     context: Any
     page: PageContext | None
     given: Mapping[str, Any] | None
-    screen: Screen | None
     metadata: Mapping[str, Any] | None
-    provider: str
+    provider: Provider
 
 
 class ResponseProcessor:
@@ -85,6 +84,13 @@ class ResponseProcessor:
         #: Checks have no fingerprint, so a processor with checks does not share results with others.
         self._number = next(_numbers) if self._checks else 0
 
+    def replace(self, **changes: Unpack[ParserChanges]) -> ResponseProcessor:
+        """A processor for a parser with some of its arguments changed; see `Parser.replace`. The rest is shared."""
+        parser = self.parser.replace(**changes)
+        return ResponseProcessor(
+            parser, settings=self.settings, checks=self._checks, cache=self.cache, stats=self.stats
+        )
+
     def process(
         self,
         response: ResponseLike,
@@ -100,8 +106,8 @@ class ResponseProcessor:
         `provider`. Calls that the provider sent apart from the text count like those in it.
 
         `known` is what is known of the response: `prefix` and `finish_reason`, as in `Parser.parse`; `context`, which
-        is passed to the checks; `page`, `given` arguments and `screen`, as in `Parser`; and `metadata`, such
-        as the task and the step, which the result and its actions keep.
+        is passed to the checks; `page` and `given` arguments, as in `Parser`; and `metadata`, such as the task and the
+        step, which the result and its actions keep.
 
         `retry` asks the model again, at most `max_retry_attempts` times for one response, and returns its answer, alone
         or with its finish reason, or None to give up. Without `retry`, check `needs_retry` of the result; if you ask
@@ -142,8 +148,8 @@ class ResponseProcessor:
         """The arguments of `process`. Raises TypeError for those of a wrong type."""
         if unknown := known.keys() - ResponseFacts.__annotations__:
             name = min(unknown)
-            raise TypeError(f"process() has no argument `{name}`; the format and its options belong to the parser")
-        for name, kind in (("page", PageContext), ("given", Mapping), ("screen", Screen), ("metadata", Mapping)):
+            raise TypeError(f"process() has no argument `{name}`; for the parser's, use `ResponseProcessor.replace`")
+        for name, kind in (("page", PageContext), ("given", Mapping), ("metadata", Mapping)):
             check_optional(known.get(name), kind, name)
         given, metadata = known.get("given"), known.get("metadata")
         found = self._response(response, known.get("provider", "openai"), "response")
@@ -154,15 +160,14 @@ class ResponseProcessor:
             known.get("context"),
             known.get("page"),
             None if given is None else dict(given),
-            known.get("screen"),
             None if metadata is None else dict(metadata),
         )
 
-    def _response(self, response: ResponseLike, provider: str, argument: str) -> Response:
+    def _response(self, response: ResponseLike, provider: Provider, argument: str) -> Response:
         return read_response(response, provider, self.parser.settings, argument)
 
     def _attempts(
-        self, request: Request, attempt: int, retry: object, provider: str
+        self, request: Request, attempt: int, retry: object, provider: Provider
     ) -> Generator[RetryRequest, Answer, Processed]:
         """Read responses until one is usable or no more retries are allowed; yields the retries."""
         if type(attempt) is not int or attempt < 1:
@@ -191,11 +196,11 @@ class ResponseProcessor:
         key = self._key(request)
         if key is None or self.cache is None:
             return evaluate(request, self._strategies, self.settings, self._checks)
-        found = self.cache.get_parsed_response(key)
+        found = self.cache.get(key)
         if found is None:
             found = evaluate(request, self._strategies, self.settings, self._checks)
             with suppress(*_PICKLE_ERRORS):  # a check may add objects of any class
-                self.cache.cache_parsed_response(key, found)
+                self.cache.put(key, found)
         return found
 
     def _key(self, request: Request) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 from outspoken.providers.decode.sdk_objects import ChunkLike
+from outspoken.providers.registry import Provider
 from outspoken.providers.stream import parse_response
 from outspoken.results.arguments import text_of
 from outspoken.results.construct import construct
@@ -30,11 +31,11 @@ class Response(NamedTuple):
     problems: tuple[Diagnostic, ...] = ()
 
 
-def read_response(response: ResponseLike, provider: str, settings: Settings, argument: str) -> Response:
+def read_response(response: ResponseLike, provider: Provider, settings: Settings, argument: str) -> Response:
     """The content of a response. Raises TypeError for anything else, and ProviderFormatError."""
     if response is None or isinstance(response, (str, bytes, bytearray)):
         return Response(text_of(response, argument))
-    read = parse_response(response, provider, None, settings=settings)
+    read = parse_response(response, provider=provider, format=None, settings=settings)
     native = [s for s in read.segments if s.kind in ("tool_call", "reasoning") and s.span[0] == s.span[1]]
     found: list[PendingDiagnostic] = []
     end = (len(read.raw), len(read.raw))

@@ -11,6 +11,7 @@ from outspoken.results.actions.base import BaseAction
 from outspoken.results.actions.union import Action, NoOp
 from outspoken.results.construct import FrozenModel
 from outspoken.results.diagnostics import Diagnostic, retry_message
+from outspoken.results.old_names import with_old_names
 from outspoken.results.replies import Reply, Status, ToolCall
 
 from .categories import ErrorCategory
@@ -24,6 +25,7 @@ Strategy = Literal["primary", "recovery", "fallback"]
 Check = Callable[[Reply, Any], Iterable[Diagnostic]]
 
 
+@with_old_names
 class Processed(FrozenModel):
     """The result of processing a response.
 
@@ -37,8 +39,8 @@ class Processed(FrozenModel):
     the findings of the checks; `categories` are their categories, at least one unless the status is "ok". `format` is
     the requested format, or the detected one ("text" if none was detected).
 
-    `value` is the JSON value of the response. `metadata` is what the caller passed with the response; the actions have
-    it, too.
+    `values` are the JSON values of the response. `metadata` is what the caller passed with the response; the actions
+    have it, too.
 
     `attempts` counts the responses so far, including this one; `earlier` are the results of the others.
     """
@@ -63,10 +65,9 @@ class Processed(FrozenModel):
         return self.status in ("ok", "repaired")
 
     @property
-    def value(self) -> Any:
-        """The JSON value of a usable response, a list of them if there are several; None if there is none."""
-        values = [s.value for s in self.reply.segments if s.kind == "json"] if self.is_usable else []
-        return values[0] if len(values) == 1 else values or None
+    def values(self) -> list[Any]:
+        """The JSON values of a usable response, in order."""
+        return [s.value for s in self.reply.segments if s.kind == "json"] if self.is_usable else []
 
     def retry_message(self) -> str:
         """A message for the model: what is wrong with its response, and a request to answer again."""

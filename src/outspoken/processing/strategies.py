@@ -11,7 +11,6 @@ from outspoken.parsing.options import page_changes
 from outspoken.parsing.parser import Parser
 from outspoken.results.construct import construct
 from outspoken.results.edits import RepairLimit
-from outspoken.results.geometry import Screen
 from outspoken.results.replies import JsonValue, Reply, Segment, Text, is_failed_call
 
 from .responses import Response, with_native
@@ -26,8 +25,8 @@ _FIELDS = Reply.model_fields
 class Request(NamedTuple):
     """A response and what is known of it.
 
-    `context` is passed to the caller's checks. `page`, `given` and `screen` are as in `Parser`. `metadata` is
-    kept in the result.
+    `context` is passed to the caller's checks. `page` and `given` are as in `Parser`. `metadata` is kept in
+    the result.
     """
 
     response: Response
@@ -36,7 +35,6 @@ class Request(NamedTuple):
     context: Any = None
     page: PageContext | None = None
     given: dict[str, Any] | None = None
-    screen: Screen | None = None
     metadata: dict[str, Any] | None = None
 
     @property
@@ -81,7 +79,7 @@ class Strategies:
 
     def _replies(self, request: Request) -> Iterator[tuple[Strategy, Reply]]:
         text, prefix, reason = request.response.text, request.prefix, request.finish_reason
-        changes = page_changes(request.page, request.given, request.screen)
+        changes = page_changes(request.page, request.given)
         first = self._first.replace(**changes).parse(text, prefix=prefix, finish_reason=reason)
         yield "primary" if first.status == "ok" and not first.repairs else "recovery", first
         if not self._recovers or not text.strip():

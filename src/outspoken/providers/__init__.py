@@ -32,29 +32,17 @@ if TYPE_CHECKING:
         ReasoningSigned as ReasoningSigned,
         RefusalDelta as RefusalDelta,
         Started as Started,
+        StreamEvent as StreamEvent,
         UsageReported as UsageReported,
     )
-    from .export.anthropic import (
-        ato_anthropic_events as ato_anthropic_events,
-        to_anthropic as to_anthropic,
-        to_anthropic_events as to_anthropic_events,
+    from .export.wires import (
+        Wire as Wire,
+        WireOptions as WireOptions,
+        sse as sse,
+        stream_to_wire as stream_to_wire,
+        to_wire as to_wire,
     )
-    from .export.chat_completions import (
-        ato_openai_chunks as ato_openai_chunks,
-        to_openai as to_openai,
-        to_openai_chunks as to_openai_chunks,
-    )
-    from .export.responses import (
-        ato_openai_responses as ato_openai_responses,
-        to_openai_response as to_openai_response,
-        to_openai_responses as to_openai_responses,
-    )
-    from .export.sse import asse as asse, sse as sse
-    from .export.vercel import (
-        ato_vercel_parts as ato_vercel_parts,
-        to_vercel as to_vercel,
-        to_vercel_parts as to_vercel_parts,
-    )
+    from .registry import Provider as Provider
     from .replies import (
         ProviderError as ProviderError,
         ProviderReply as ProviderReply,

@@ -16,7 +16,7 @@ from outspoken.results.arguments import check_optional, text_of
 from .decode.sdk_objects import ChunkLike, chunk_data
 from .events import Finished, ProviderEvent
 from .readers.chat_completions import ChatCompletionsReader
-from .registry import PROVIDERS, content_format
+from .registry import PROVIDERS, Provider, content_format
 from .stream import PROVIDER_FORMAT, ProviderStream
 
 #: The provider whose content format reads thinking in tags.
@@ -97,10 +97,10 @@ class LLMResponseParser:
         Raises ProviderFormatError if the provider has no such chunk, and ValueError if chunks of another API came
         before and `reset` was not called.
         """
-        name = provider if provider in PROVIDERS else "openai"
+        name = cast("Provider", provider if provider in PROVIDERS else "openai")
         reader = PROVIDERS[name].reader
         if self._stream is None:
-            self._stream, self._provider = ProviderStream(name, self._format, prefix=self._prefix), name
+            self._stream, self._provider = ProviderStream(name, format=self._format, prefix=self._prefix), name
         elif reader is not PROVIDERS[self._provider].reader:
             other = f"a chunk of {name!r} within a message of {self._provider!r}"
             raise ValueError(f"{other}; call `reset` between messages")

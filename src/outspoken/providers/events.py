@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from outspoken.results.events import Event
+from outspoken.results.events import CommonEvent, Done, Event, PayloadParsed, PayloadPreview, PayloadUnfinished
 from outspoken.results.finish_reasons import FinishReason
 
-from .replies import ProviderError, Usage
+from .replies import ProviderError, ProviderReply, Usage
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,11 @@ class Finished:
     raw: str
 
 
+_Common: TypeAlias = Started | RefusalDelta | ReasoningSigned | UsageReported | Failed | Finished
+
 ProviderEvent = Annotated[
-    Event | Started | RefusalDelta | ReasoningSigned | UsageReported | Failed | Finished, Field(discriminator="type")
+    CommonEvent | _Common | PayloadParsed | PayloadPreview | PayloadUnfinished | Done[ProviderReply],
+    Field(discriminator="type"),
 ]
+#: An event of any stream: of a parser, a registry or a provider.
+StreamEvent: TypeAlias = Event | _Common

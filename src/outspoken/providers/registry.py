@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from outspoken.grammar.registry import resolve
 from outspoken.results.arguments import check_type
@@ -20,28 +20,32 @@ from .readers.gemini import GeminiReader
 from .readers.ollama import OllamaReader
 from .readers.responses import ResponsesReader
 
+#: The names of providers.
+Provider = Literal[
+    "openai", "azure", "deepseek", "mistral", "groq", "openrouter", "huggingface", "zai", "cerebras", "minimax",
+    "together", "fireworks", "perplexity", "xai", "moonshot", "qwen", "nvidia", "litellm", "vllm", "sglang", "llamacpp",
+    "lmstudio", "openai_responses", "anthropic", "gemini", "vertex", "ollama", "bedrock", "cohere",
+]  # fmt: skip
 
-class Provider(NamedTuple):
+
+class Api(NamedTuple):
     """The reader of a provider's API. With `has_content_format`, its content is read in a format by default."""
 
     reader: type[Reader]
     has_content_format: bool = False
 
 
-_CHAT_COMPLETIONS = (
-    "openai", "azure", "deepseek", "mistral", "groq", "openrouter", "huggingface", "zai", "cerebras", "together",
-    "fireworks", "perplexity", "xai", "moonshot", "qwen", "nvidia", "litellm", "vllm", "sglang", "llamacpp", "lmstudio",
-)  # fmt: skip
-PROVIDERS: dict[str, Provider] = {
-    **{name: Provider(ChatCompletionsReader) for name in _CHAT_COMPLETIONS},
-    "minimax": Provider(ChatCompletionsReader, has_content_format=True),
-    "openai_responses": Provider(ResponsesReader),
-    "anthropic": Provider(AnthropicReader),
-    "gemini": Provider(GeminiReader),
-    "vertex": Provider(GeminiReader),
-    "ollama": Provider(OllamaReader),
-    "bedrock": Provider(BedrockReader),
-    "cohere": Provider(CohereReader),
+#: Most providers have the API of chat completions.
+PROVIDERS: dict[str, Api] = {
+    **{name: Api(ChatCompletionsReader) for name in get_args(Provider)},
+    "minimax": Api(ChatCompletionsReader, has_content_format=True),
+    "openai_responses": Api(ResponsesReader),
+    "anthropic": Api(AnthropicReader),
+    "gemini": Api(GeminiReader),
+    "vertex": Api(GeminiReader),
+    "ollama": Api(OllamaReader),
+    "bedrock": Api(BedrockReader),
+    "cohere": Api(CohereReader),
 }
 
 #: How to recognise the APIs that many providers offer beside their own.
@@ -58,7 +62,7 @@ def _starts(first: JsonObject, key: str, prefix: str) -> bool:
     return isinstance(found, str) and found.startswith(prefix)
 
 
-def find_provider(name: str) -> Provider:
+def find_provider(name: str) -> Api:
     """Look up a provider; case does not matter, nor whether words are joined by `-`, `.` or `_`.
 
     Raises UnknownProviderError, and TypeError for anything but a str.
@@ -75,7 +79,7 @@ def content_format(name: str) -> str | None:
     return resolve(f"{name}_content") if find_provider(name).has_content_format else None
 
 
-def make_reader(provider: Provider, first: JsonObject, assembler: Assembler) -> Reader:
+def make_reader(api: Api, first: JsonObject, assembler: Assembler) -> Reader:
     """Make the reader for a response from its first object."""
-    reader = next((reader for reader, matches in _API_TESTS if matches(first)), provider.reader)
+    reader = next((reader for reader, matches in _API_TESTS if matches(first)), api.reader)
     return reader(assembler)

@@ -9,6 +9,7 @@ from outspoken.parsing.event_stream import AsyncEventStream, EventStream
 from outspoken.parsing.options import ParserOptions, prefix_of, read_options
 from outspoken.results.arguments import check_async_chunks, check_chunks
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
+from outspoken.results.old_names import by_keyword
 
 from .assembly.assembler import Assembler
 from .assembly.recorder import ContentOptions
@@ -18,7 +19,7 @@ from .decode.sdk_objects import ChunkLike, chunk_data
 from .errors import ProviderFormatError
 from .events import ProviderEvent
 from .readers.base import Reader, find_error
-from .registry import content_format, find_provider, make_reader
+from .registry import Provider, content_format, find_provider, make_reader
 from .replies import ProviderReply
 
 if TYPE_CHECKING:
@@ -51,16 +52,17 @@ class ProviderStream:
     Raises UnknownProviderError, and what `Parser` raises.
     """
 
+    @by_keyword
     def __init__(
         self,
-        provider: str = "openai",
-        format: str | None = PROVIDER_FORMAT,
+        provider: Provider = "openai",
         *,
+        format: str | None = PROVIDER_FORMAT,
         prefix: str | None = None,
         choice: int = 0,
         **options: Unpack[ParserOptions],
     ) -> None:
-        self._provider = find_provider(provider)
+        self._api = find_provider(provider)
         format = content_format(provider) if format == PROVIDER_FORMAT else format
         found = read_options("text" if format is None else format, **options)
         name, settings = format and (found.format or "auto"), found.settings
@@ -152,7 +154,7 @@ class ProviderStream:
             self._assembler.failed(error)
             return
         if self._reader is None:
-            self._reader = make_reader(self._provider, body, self._assembler)
+            self._reader = make_reader(self._api, body, self._assembler)
         self._reader.read(body)
 
 
@@ -167,9 +169,11 @@ def _without_event(name: str, value: Any) -> tuple[str, Any]:
     return str(event.get("event") or name), data
 
 
+@by_keyword
 def parse_response(
     response: ChunkLike,
-    provider: str = "openai",
+    *,
+    provider: Provider = "openai",
     format: str | None = PROVIDER_FORMAT,
     **options: Unpack[ProviderOptions],
 ) -> ProviderReply:
@@ -178,13 +182,14 @@ def parse_response(
     If the provider reports an error, it is in `reply.error`. Raises ProviderFormatError if this is no response, and
     TypeError for anything else.
     """
-    stream = ProviderStream(provider, format, **options)
-    return stream.read(response)
+    return ProviderStream(provider, format=format, **options).read(response)
 
 
+@by_keyword
 def stream_response(
     chunks: Iterable[ChunkLike],
-    provider: str = "openai",
+    *,
+    provider: Provider = "openai",
     format: str | None = PROVIDER_FORMAT,
     **options: Unpack[ProviderOptions],
 ) -> EventStream[ProviderEvent, ProviderReply]:
@@ -194,17 +199,19 @@ def stream_response(
     the whole response. See `ProviderStream` for chunks and options, and for what they raise.
     """
     check_chunks(chunks, "parse_response", "astream_response")
-    source = ProviderStream(provider, format, **options)
+    source = ProviderStream(provider, format=format, **options)
     return EventStream(source, chunks, source.close)
 
 
+@by_keyword
 def astream_response(
     chunks: AsyncIterable[ChunkLike],
-    provider: str = "openai",
+    *,
+    provider: Provider = "openai",
     format: str | None = PROVIDER_FORMAT,
     **options: Unpack[ProviderOptions],
 ) -> AsyncEventStream[ProviderEvent, ProviderReply]:
     """Like `stream_response`, for an asynchronous iterable of chunks."""
     check_async_chunks(chunks, "stream_response")
-    source = ProviderStream(provider, format, **options)
+    source = ProviderStream(provider, format=format, **options)
     return AsyncEventStream(source, chunks, source.close)

@@ -21,13 +21,15 @@ from outspoken.parsing.prompt_prefix import after_anchor
 from outspoken.results.arguments import text_of
 from outspoken.results.errors import MessageError, ResponseError
 from outspoken.results.message_text import PlacedMessage
+from outspoken.results.old_names import by_keyword
 from outspoken.results.replies import Payload, Reasoning, Reply, Span, Text, ToolCall
 
 
+@by_keyword
 def parse_message(
     text: str | bytes | None,
-    format: str,
     *,
+    format: str,
     prefix: str = "",
     finish_reason: str | None = None,
     tools: Tools | Sequence[ToolLike] | None = None,
@@ -54,7 +56,7 @@ def parse_message(
         raise ValueError(f"`{name}` was not loaded from a response template, so it has no messages")
     turn = after_anchor(text_of(prefix, "prefix"), registry.header(name).anchor) + text_of(text, "text")
     try:
-        reply = parse(turn, name, tools=tools, on_error="raise", repair="strings", finish_reason=finish_reason)
+        reply = parse(turn, format=name, tools=tools, on_error="raise", repair="strings", finish_reason=finish_reason)
     except ResponseError as error:
         raise MessageError("", error.diagnostic.message, error.reply) from error
     return _MessageBuilder(template, reply).build()

@@ -22,8 +22,9 @@ from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import RenderError
 from outspoken.results.geometry import Screen, Space
 from outspoken.results.message_text import BLANK, MessageBuilder
+from outspoken.results.old_names import by_keyword
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
-from outspoken.results.settings import DEFAULT, Settings, with_screen
+from outspoken.results.settings import Settings, with_screen
 
 from .writer import Item, Written, text_of, with_index, write_all
 
@@ -38,10 +39,11 @@ Renderable: TypeAlias = "Reply | Segment | BaseAction | Mapping[str, Any]"
 Unfinished: TypeAlias = Literal["refuse", "skip"]
 
 
+@by_keyword
 def render(
     what: Renderable | Iterable[Renderable],
-    format: str,
     *,
+    format: str,
     tools: Tools | Sequence[ToolLike] | None = None,
     screen: Screen | None = None,
     settings: Settings | None = None,
@@ -66,7 +68,7 @@ def render(
     """
     check_optional(screen, Screen, "screen")
     check_choice(unfinished, get_args(Unfinished), "unfinished")
-    used = with_screen(check_optional(settings, Settings, "settings"), screen) or DEFAULT
+    used = with_screen(check_optional(settings, Settings, "settings"), screen)
     segments = _segments(what)
     if unfinished == "skip":
         segments = [segment for segment in segments if not _is_unfinished(segment)]
@@ -305,7 +307,7 @@ def _compare(
     """Read a text back. Raises RenderError if it means something else than the segments."""
     from outspoken.parsing.functions import parse
 
-    reply = parse(text, name, tools=tools, settings=Settings(coordinates=coordinates), repair=repair)
+    reply = parse(text, format=name, tools=tools, settings=Settings(coordinates=coordinates), repair=repair)
     # what may not run is not what was meant, whatever it says
     read = _merged([_meaning(s) if _is_usable(s) else ("unfinished",) for s in join_texts(reply)])
     meant = _merged([_meaning(s) for s in segments])

@@ -8,9 +8,10 @@ validates them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeAlias
 
 from pydantic import BaseModel, Field, PlainSerializer, SerializationInfo
+from typing_extensions import TypeVar
 
 # pydantic resolves the annotations when it first builds the schema of an event
 from .replies import Action, Payload, Reply, ToolCall
@@ -26,6 +27,9 @@ _AS_ITSELF = PlainSerializer(_dump)
 
 
 _E = TypeVar("_E")
+#: The payloads and the reply of a stream, which have more fields for registries and providers.
+_P = TypeVar("_P", bound=Payload, covariant=True, default=Payload)
+_R = TypeVar("_R", bound=Reply, covariant=True, default=Reply)
 _make: Any = object.__new__
 _set: Any = object.__setattr__
 
@@ -153,11 +157,11 @@ class ActionUnfinished:
 
 
 @dataclass(frozen=True)
-class PayloadParsed:
+class PayloadParsed(Generic[_P]):
     """A payload is complete."""
 
     type: Literal["payload_parsed"] = field(default="payload_parsed", init=False, repr=False)
-    payload: Annotated[Payload, _AS_ITSELF]
+    payload: Annotated[_P, _AS_ITSELF]
 
 
 @dataclass(frozen=True)
@@ -174,26 +178,30 @@ class PayloadPreview:
 
 
 @dataclass(frozen=True)
-class PayloadUnfinished:
+class PayloadUnfinished(Generic[_P]):
     """A payload is truncated or invalid, see `payload.status`. Do not use it."""
 
     type: Literal["payload_unfinished"] = field(default="payload_unfinished", init=False, repr=False)
-    payload: Annotated[Payload, _AS_ITSELF]
+    payload: Annotated[_P, _AS_ITSELF]
 
 
 @dataclass(frozen=True)
-class Done:
+class Done(Generic[_R]):
     """The response has ended; `reply` is the complete result."""
 
     type: Literal["done"] = field(default="done", init=False, repr=False)
-    reply: Annotated[Reply, _AS_ITSELF]
+    reply: Annotated[_R, _AS_ITSELF]
 
 
-Event = Annotated[
+#: The events that are the same for all streams.
+CommonEvent: TypeAlias = (
     TextDelta | ReasoningDelta | ReasoningEnd | ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished
-    | ActionText | ActionParsed | ActionUnfinished | PayloadParsed | PayloadPreview | PayloadUnfinished | Done,
+    | ActionText | ActionParsed | ActionUnfinished
+)  # fmt: skip
+Event = Annotated[
+    CommonEvent | PayloadParsed[Payload] | PayloadPreview | PayloadUnfinished[Payload] | Done[Reply],
     Field(discriminator="type"),
-]  # fmt: skip
+]
 
 #: From these events on, it may have to be decided whether a call or action was made.
 IN_DOUBT = frozenset({PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished, ReasoningEnd})

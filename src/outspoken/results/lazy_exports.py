@@ -8,6 +8,8 @@ from importlib import import_module
 from types import CodeType
 from typing import Any
 
+from .old_names import missing_name
+
 
 def export_lazily(package: str) -> None:
     """Give a package the names that it imports under `TYPE_CHECKING`, without importing their modules yet.
@@ -20,7 +22,7 @@ def export_lazily(package: str) -> None:
 
     def get(name: str) -> Any:
         if name not in home:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise missing_name(package, name)
         found = getattr(import_module(home[name], package), name)
         setattr(module, name, found)
         return found

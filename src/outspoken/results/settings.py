@@ -1,9 +1,12 @@
-"""The limits of the reader, and the screen that coordinates refer to."""
+"""The limits of the reader, and how it reads coordinates."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+
+from .old_names import with_old_names
 
 if TYPE_CHECKING:
     from .geometry import Screen, Space
@@ -14,9 +17,10 @@ SchemaCheck = Literal["report", "refuse", "off"]
 SCHEMA_CHECKS: tuple[SchemaCheck, ...] = ("report", "refuse", "off")
 
 
+@with_old_names
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Limits of the reader, and the screen for the coordinates of actions.
+    """Limits of the reader, and how it reads the coordinates of actions.
 
     `max_chars` is the maximal length of a response in characters; a longer one raises `LimitError` with what was read
     so far. `max_depth` is the maximal nesting of values; deeper values are not read. `max_hold` is the number of
@@ -24,9 +28,8 @@ class Settings:
 
     With `tolerant_grammar`, Lark's Earley parser reads damage that the search for a recovery path cannot read.
 
-    `coordinates` is the space of an action's points, if it is not the format's own. With a `screen`, points are
-    converted to its pixels. `clamp` moves points outside the screen, or outside a space of fixed size, to its edge and
-    reports `clamped-point`; otherwise they stay as written.
+    `coordinates` is the space of an action's points, if it is not the format's own. `clamp` moves points outside the
+    screen, or outside a space of fixed size, to its edge and reports `clamped-point`; otherwise they stay as written.
 
     `schema_check` says what becomes of a sound call that violates the schema of its tool: with "report" it is usable
     and has a diagnostic (`missing-argument`, `mistyped-argument`, `unlisted-value`, `unknown-tool`), with "refuse" it
@@ -40,9 +43,10 @@ class Settings:
     max_hold: int = 1_000_000
     tolerant_grammar: bool = True
     coordinates: Space | None = None
-    screen: Screen | None = None
     clamp: bool = False
     schema_check: SchemaCheck = "report"
+    #: that of a `Parser`, which sets it (`with_screen`)
+    screen: Screen | None = field(default_factory=lambda: None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("max_chars", "max_depth", "max_hold"):
@@ -63,6 +67,11 @@ class Settings:
 DEFAULT = Settings()
 
 
-def with_screen(settings: Settings | None, screen: Screen | None) -> Settings | None:
-    """The settings with the `screen` that a caller passes separately, if any."""
-    return settings if screen is None else replace(settings or DEFAULT, screen=screen)
+def with_screen(settings: Settings | None, screen: Screen | None) -> Settings:
+    """The settings with the `screen` of a parser."""
+    settings = settings or DEFAULT
+    if settings.screen == screen:
+        return settings
+    made = copy(settings)
+    object.__setattr__(made, "screen", screen)
+    return made

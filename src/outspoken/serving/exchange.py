@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from outspoken.providers.export.sse import sse_end, sse_event
+from outspoken.providers.export.wires import sse_end, sse_event
 from outspoken.providers.replies import ProviderReply
 
 from .apis.base import Api, ApiRequest
@@ -269,13 +269,13 @@ class StreamResponse(Response):
 
     async def _events(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
         """Return the bytes of the stream. An error is an event of the stream and ends it."""
-        exchange, protocol = self._exchange, self._exchange.api.protocol
+        exchange, wire = self._exchange, self._exchange.api.wire
         stream = self._read.rewriter.stream()
         waiting = True
         try:
             async with aclosing(exchange.upstream.pieces(response, exchange.deadline)) as pieces:
                 async for piece in pieces:
-                    if sent := b"".join([sse_event(part, protocol) for part in stream.feed(piece)]):
+                    if sent := b"".join([sse_event(part, wire) for part in stream.feed(piece)]):
                         if waiting:
                             waiting = False
                             exchange.first_piece()
@@ -292,7 +292,7 @@ class StreamResponse(Response):
             error = exchange.internal_error()
             exchange.failed(error.code, error.status)
             last = stream.abort(error)
-        yield b"".join([sse_event(part, protocol) for part in last]) + sse_end(protocol)
+        yield b"".join([sse_event(part, wire) for part in last]) + sse_end(wire)
 
 
 def _parse_completion(content: bytes) -> dict[str, Any]:

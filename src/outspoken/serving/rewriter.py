@@ -14,10 +14,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.notations.tools import Tools
+from outspoken.parsing.options import ParserOptions
 from outspoken.providers.decode.framing import Framer
 from outspoken.providers.events import Failed, Finished
-from outspoken.providers.export.chat_completions import ChatCompletionsExporter, ChatCompletionsOptions, to_openai
+from outspoken.providers.export.chat_completions import ChatCompletionsExporter, ChatCompletionsOptions
 from outspoken.providers.export.parts import Part
+from outspoken.providers.export.wires import to_wire
 from outspoken.providers.replies import EXTENSION, ProviderReply
 from outspoken.providers.stream import ProviderStream, parse_response
 from outspoken.results.errors import OutspokenError
@@ -52,31 +54,21 @@ class Rewriter(ABC):
     """
 
     def __init__(self, settings: ServerSettings, request: dict[str, Any], on_reply: OnReply) -> None:
-        self.settings, self.on_reply, self._tools = settings, on_reply, read_tools(request)
-        self._parser_settings = Settings(max_chars=settings.max_chars)
+        self.settings, self.on_reply = settings, on_reply
         messages: Any = request.get("messages")
-        self._context: list[Any] | None = cast("list[Any]", messages) if isinstance(messages, list) else None
+        self._options: ParserOptions = {
+            "tools": read_tools(request),
+            "settings": Settings(max_chars=settings.max_chars),
+            "context": cast("list[Any]", messages) if isinstance(messages, list) else None,
+        }
 
     def read(self, body: dict[str, Any]) -> ProviderReply:
         """Read a completion."""
-        return parse_response(
-            body,
-            "openai",
-            self.settings.format,
-            tools=self._tools,
-            settings=self._parser_settings,
-            context=self._context,
-        )
+        return parse_response(body, format=self.settings.format, **self._options)
 
     def provider_stream(self) -> ProviderStream:
         """Return a reader of the upstream's stream."""
-        return ProviderStream(
-            "openai",
-            self.settings.format,
-            tools=self._tools,
-            settings=self._parser_settings,
-            context=self._context,
-        )
+        return ProviderStream(format=self.settings.format, **self._options)
 
     @abstractmethod
     def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -225,8 +217,9 @@ class CompletionRewriter(Rewriter):
         message = cast("dict[str, Any]", message)
         read = {key: value for key, value in message.items() if key != EXTENSION}  # passes through
         reply = self.read(body | {"choices": [{**choice, "index": 0, "message": read}]})
-        completion = to_openai(
+        completion = to_wire(
             reply,
+            "openai",
             id=f"{body.get('id')}:{self.call_seed}",  # only the ids of calls come from it
             index=index,
             reasoning_field=self.reasoning_field(message),

@@ -143,7 +143,7 @@ def show(
     log: list[ParseStep] = []
     stream = _Stream(read_options(requested, **options), prefix, log)
     reply = stream.read(replace_surrogates(text), size, finish_reason)
-    whole = parse(text, requested, prefix=prefix, finish_reason=finish_reason, **options)
+    whole = parse(text, format=requested, prefix=prefix, finish_reason=finish_reason, **options)
     if prefix is None:
         prefix = registry.header(registry.resolve(requested)).opened if requested != "auto" else ""
     shown = reading.Text(replace_surrogates(prefix), reply.raw)

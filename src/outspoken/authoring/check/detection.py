@@ -25,7 +25,7 @@ def check_detection(grammar: CheckedGrammar, header: Header, cases: list[Read]) 
     """The texts of a format in which detection reads something else."""
     file, found = grammar.file, list[Diagnostic]()
     try:
-        found += _compared(grammar, header, parse(header.example, grammar.name), parse(header.example), None)
+        found += _compared(grammar, header, parse(header.example, format=grammar.name), parse(header.example), None)
         for one in [one for one in cases if one.case.kind == "ok"]:
             found += _compared(grammar, header, one.reply, one.case.parse(format="auto"), one.file)
     except (GrammarError, OSError, RecursionError) as error:

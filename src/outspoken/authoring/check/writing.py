@@ -19,7 +19,7 @@ def check_example(grammar: CheckedGrammar, header: Header) -> Iterator[Diagnosti
     """Check that the header's example is sound, and is read as more than text."""
     if not header.example:
         return
-    reply, span = parse(header.example, grammar.name), (0, len(header.example))
+    reply, span = parse(header.example, format=grammar.name), (0, len(header.example))
     message, helps, label, notes = "", "an example is sound: mend it, or the grammar", "", ()
     if reply.diagnostics:
         first = reply.diagnostics[0]
@@ -52,7 +52,7 @@ def check_writing(grammar: CheckedGrammar, header: Header) -> Iterator[Diagnosti
             label="this is only read" if own else "",
             notes=[error, *([f"never written: {listed(mute)}"] if mute else [])],
         )
-    elif not (reply := parse(header.example, name)).diagnostics and (error := _render_error(reply, name)):
+    elif not (reply := parse(header.example, format=name)).diagnostics and (error := _render_error(reply, name)):
         span = grammar.example_span(header.example, 0, len(header.example))
         message = "the example can be read, but not written"
         helps = "give the markers a spelling, or show what the format can write"
@@ -62,7 +62,7 @@ def check_writing(grammar: CheckedGrammar, header: Header) -> Iterator[Diagnosti
 def _render_error(said: object, name: str) -> str:
     """Why something cannot be written; "" if it can."""
     try:
-        render(said, name)  # pyright: ignore[reportArgumentType]
+        render(said, format=name)  # pyright: ignore[reportArgumentType]
     except RenderError as error:
         return str(error)
     return ""

@@ -48,7 +48,7 @@ class ParseArguments:
 
     def parse(self, text: str, **more: Any) -> Reply:
         """Read a whole text."""
-        return parse(text, self.format, finish_reason=self.reason, **{**self.options, **more})
+        return parse(text, format=self.format, finish_reason=self.reason, **{**self.options, **more})
 
     def stream(self, chunks: Iterable[str | bytes]) -> tuple[list[Event], Reply]:
         """Read a text in pieces: the events, and the reply."""
@@ -80,11 +80,11 @@ def check_text(text: str, args: ParseArguments, cuts: Iterable[int] = ()) -> Rep
 def check_tree(text: str, name: str) -> set[str]:
     """The tree of a sound text says what `parse` reads. Returns the terminals of the tree; none if it is not sound."""
     try:
-        tree = parse_tree(text, name)
+        tree = parse_tree(text, format=name)
     except ResponseError:
         return set()
     meant = SegmentTransformer().transform(tree)
-    reply = parse(text, name, repair="none")
+    reply = parse(text, format=name, repair="none")
     require(reply.segments == meant, "meaning", f"read: {said(reply)}, the tree says: {meant}")
     return {token.type for token in tree.scan_values(lambda _: True)}
 

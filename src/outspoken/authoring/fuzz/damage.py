@@ -190,7 +190,9 @@ def _thought(base: Sound, markup: str, random: Random) -> Case | None:
     thought = random.choice(("I must not: QQ.", "I must not:\nQQ\n", "No.\nQQ\nThat was only thought."))
     shell = rendered([Reasoning(text=thought, span=(0, 0)), plain_text("No.")], base.format)
     shell = shell or f"<think>\n{thought}\n</think>\nNo."
-    if not any("QQ" in segment.text for segment in parse(shell, base.format).segments if segment.kind == "reasoning"):
+    if not any(
+        "QQ" in segment.text for segment in parse(shell, format=base.format).segments if segment.kind == "reasoning"
+    ):
         return None
     return Case("thought", base, shell.replace("QQ", markup), ())
 
@@ -292,6 +294,6 @@ def _case(name: str, row: str, random: Random) -> Case | None:
 
 def _is_written(case: Case) -> bool:
     """Whether a text is exactly what is written for the calls that it is read as, so that nothing is damaged."""
-    reply = parse(case.text, case.base.format, repair="none", tools=TOOLS, finish_reason="stop")
+    reply = parse(case.text, format=case.base.format, repair="none", tools=TOOLS, finish_reason="stop")
     again = rendered(list(reply.segments), case.base.format) if reply.status == "ok" and items_of(reply) else None
     return again is not None and again.split() == case.text.split()

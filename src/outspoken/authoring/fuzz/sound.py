@@ -85,7 +85,7 @@ def plain_text(text: str) -> Text:
 def rendered(items: list[Any], name: str) -> str | None:
     """What `render` writes, or None."""
     try:
-        return render(items, name, tools=TOOLS)
+        return render(items, format=name, tools=TOOLS)
     except RenderError:
         return None
 
@@ -112,11 +112,11 @@ def calling(name: str, random: Random, counts: Iterable[int] = (2, 1), lead: str
 
 def sound_of(name: str, text: str, tools: Tools | None = _GIVEN) -> Sound | None:
     """A response with what is known of it; None if it is not sound or asks for nothing."""
-    reply = parse(text, name, tools=tools, finish_reason="stop")
+    reply = parse(text, format=name, tools=tools, finish_reason="stop")
     items = items_of(reply)
     if reply.status != "ok" or reply.diagnostics or not items:
         return None
-    found = parse_tree(text, name, tools=tools).scan_values(lambda _: True)
+    found = parse_tree(text, format=name, tools=tools).scan_values(lambda _: True)
     tokens = tuple([(token.type, max(token.start_pos or 0, 0), max(token.end_pos or 0, 0)) for token in found])
     data = tuple(_data(text, tokens))
     padded = [_padded(text, *span) for span in data]

@@ -104,7 +104,7 @@ def _tokens_of(name: str, example: str) -> dict[str, list[str]]:
     """The texts of the tokens of an example, by the names of their terminals."""
     found: dict[str, list[str]] = {}
     try:
-        tree = parse_tree(example, name)
+        tree = parse_tree(example, format=name)
     except ResponseError:
         return found
     for token in tree.scan_values(lambda _: True):

@@ -57,7 +57,7 @@ class Example(NamedTuple):
     def read(self, format: str) -> Reply:
         """How a format reads it."""
         tools = schemas(self.message) if self.message else []
-        return parse(self.text, format, tools=tools or None, prefix=self.prefix)
+        return parse(self.text, format=format, tools=tools or None, prefix=self.prefix)
 
     def problems(self, format: str) -> list[str]:
         """What is wrong in how a format reads it; empty if nothing is."""
@@ -207,7 +207,7 @@ def add_cases(
             wrong = example.lost(draft.name, found)
             well += not wrong
             options: dict[str, Any] = {"prefix": example.prefix} if example.prefix else {}
-            plain = parse(example.text, draft.name, prefix=example.prefix)
+            plain = parse(example.text, format=draft.name, prefix=example.prefix)
             if example.message and [c.arguments for c in plain.tool_calls] != [c[1] for c in example.message.calls]:
                 options["tools"] = schemas(example.message)
             kind = "err" if plain.diagnostics and not example.message else "ok"

@@ -13,7 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from outspoken import Parser, Reply, Session, parse
+from outspoken import Parser, Reply, parse
+from outspoken.parsing import Session
 
 from .checkout import Checkout
 
@@ -37,7 +38,7 @@ class Case:
 
     def parse(self, text: str | None = None, format: str | None = None) -> Reply:
         """Read the text, or another one in its place."""
-        return parse(self.text if text is None else text, format or self.format, **self.options)
+        return parse(self.text if text is None else text, format=format or self.format, **self.options)
 
     def session(self, format: str | None = None) -> Session:
         """A session that reads the text in chunks."""

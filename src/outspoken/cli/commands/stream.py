@@ -9,6 +9,7 @@ from typing import Any
 from outspoken.cli import options
 from outspoken.providers.errors import ProviderFormatError
 from outspoken.providers.events import Failed, Finished, ProviderEvent, RefusalDelta, UsageReported
+from outspoken.providers.registry import Provider
 from outspoken.providers.stream import PROVIDER_FORMAT, ProviderOptions, stream_response
 from outspoken.results import events as results
 from outspoken.results.printing import one_line
@@ -32,13 +33,15 @@ from outspoken.terminal.outputs import Writer, exit_code, make_writer, print_eve
     finish_reason=False,
 )
 @options.output_options("write events as JSON lines")
-def run(files: tuple[str, ...], text: str | None, provider: str, as_json: bool, color: str, **given: Any) -> int:
+def run(files: tuple[str, ...], text: str | None, provider: Provider, as_json: bool, color: str, **given: Any) -> int:
     """Show the streams. Returns 1 if one has errors."""
     reading, codes = options.Reading.of(given), [0]
     wanted: ProviderOptions = {**reading.options, "prefix": reading.prefix}
     for source in options.sources(files, text):
         print_title(None if as_json else source.title)
-        stream = stream_response(source.chunks(CHUNK_SIZE), provider, reading.format or PROVIDER_FORMAT, **wanted)
+        stream = stream_response(
+            source.chunks(CHUNK_SIZE), provider=provider, format=reading.format or PROVIDER_FORMAT, **wanted
+        )
         show = partial(print_event, file=source.title) if as_json else LiveView(make_writer(color)).show
         try:
             for event in stream:

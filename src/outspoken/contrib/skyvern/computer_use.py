@@ -126,7 +126,7 @@ def _read(
 ) -> list[Any]:
     made: list[tuple[Made, str | None, str | None]] = []
     for one in written:
-        reply = read_actions([one.arguments], parser)
+        reply = read_actions([one.arguments], parser=parser)
         found, ended = _until_unusable(task, reply, converter)
         made += [(action, one.call_id, one.reasoning) for action in found]
         if ended:

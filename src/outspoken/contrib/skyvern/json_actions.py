@@ -149,7 +149,7 @@ def _decoded(kind: str, written: dict[str, Any], goal: str | None) -> Made:
         raise InvalidActionError(f"`{kind}` names no element of the page")
     if kind == "SCROLL":
         written = {"direction": "down", **written}
-    reply: Reply = read_actions([written], _parser(), given={"data_extraction_goal": goal} if goal else None)
+    reply: Reply = read_actions([written], parser=_parser(), given={"data_extraction_goal": goal} if goal else None)
     action = reply.actions[0] if reply.actions else None
     if action is None:
         problems = [note.message for note in reply.diagnostics if note.severity == "error"]

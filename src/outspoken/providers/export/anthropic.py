@@ -9,11 +9,9 @@ pieces of an input end before such text, and the extension has all of it.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.json.scanner import JsonScanner
-from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import EXTENSION, Usage
 from outspoken.providers.usage import ANTHROPIC
 from outspoken.results.finish_reasons import FinishReason
@@ -43,7 +41,12 @@ _ERROR_TYPES = frozenset([f"{kind}_error" for kind in _ERROR_KINDS.split()])
 
 
 class AnthropicExporter(Exporter):
-    """Exports events as those of a message."""
+    """Exports events as those of a message.
+
+    Text, thinking (signed or redacted) and calls are blocks. A refusal is the `explanation` of the `stop_details`. An
+    error is an event `error`, which ends the message, and an object of type "error" in place of a whole message.
+    Payloads, GUI actions and unfinished calls are in `outspoken` of the `message_delta` or the error.
+    """
 
     id_prefix = "msg_"
     call_prefix = "toolu_"
@@ -56,6 +59,25 @@ class AnthropicExporter(Exporter):
         #: the index and the scanner of each call's block, and the calls whose input has ended or is no JSON
         self._call_blocks: dict[int, tuple[int, JsonScanner]] = {}
         self._ended_inputs: set[int] = set()
+
+    def whole(self, reply: Reply) -> Part:
+        """Export a reply as a message; the `stop_reason` is "max_tokens" if a call is incomplete."""
+        message: Part = {}
+        for part in self.replayed(reply):
+            match part["type"]:
+                case "message_start":
+                    message = part["message"]
+                case "content_block_start":
+                    message["content"].append(part["content_block"])
+                case "content_block_delta":
+                    _add_delta(message["content"][part["index"]], part["delta"])
+                case "message_delta":
+                    message |= part["delta"] | {key: part[key] for key in ("usage", EXTENSION) if key in part}
+                case "error":
+                    return part
+                case _:
+                    pass
+        return message
 
     def _on_start(self) -> None:
         begun: Part = {
@@ -144,45 +166,6 @@ class AnthropicExporter(Exporter):
         if self.finished and _SPECIFIC_REASONS.get(self.finished.raw) == self.reason:
             return self.finished.raw
         return _FINISH_REASONS[self.reason]
-
-
-def to_anthropic_events(events: Iterable[ProviderEvent], **options: Unpack[ExportOptions]) -> Iterator[Part]:
-    """Export events as those of an Anthropic message, each as early as possible.
-
-    Text, thinking (signed or redacted) and calls are blocks. A refusal is the `explanation` of the `stop_details`. An
-    error is an event `error`, which ends the message. Payloads, GUI actions and unfinished calls are in `outspoken` of
-    the `message_delta` or the error; with `action_tool`, actions are calls of a tool of that name. `id` and `model`
-    override those of the events.
-    """
-    return AnthropicExporter(**options).export(events)
-
-
-def ato_anthropic_events(events: AsyncIterable[ProviderEvent], **options: Unpack[ExportOptions]) -> AsyncIterator[Part]:
-    """Export asynchronous events; see `to_anthropic_events` for the options."""
-    return AnthropicExporter(**options).aexport(events)
-
-
-def to_anthropic(reply: Reply, **options: Unpack[ExportOptions]) -> Part:
-    """Export a reply as an Anthropic message, or as an object of type "error" if the provider reports one.
-
-    Incomplete calls are only in `outspoken`, and the `stop_reason` is "max_tokens".
-    """
-    message: Part = {}
-    for part in AnthropicExporter(**options).export_reply(reply):
-        match part["type"]:
-            case "message_start":
-                message = part["message"]
-            case "content_block_start":
-                message["content"].append(part["content_block"])
-            case "content_block_delta":
-                _add_delta(message["content"][part["index"]], part["delta"])
-            case "message_delta":
-                message |= part["delta"] | {key: part[key] for key in ("usage", EXTENSION) if key in part}
-            case "error":
-                return part
-            case _:
-                pass
-    return message
 
 
 def _may_be_object(call: ExportedCall) -> bool:

@@ -8,10 +8,8 @@ choice has the `finish_reason` "length", and a delta has the call in `outspoken.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import EXTENSION, REASONING_BREAKS, ProviderError
 from outspoken.providers.usage import CHAT_COMPLETIONS
 from outspoken.results.finish_reasons import FinishReason
@@ -31,7 +29,7 @@ _COUNTS = ("input_tokens", "output_tokens", "total_tokens")
 
 
 class ChatCompletionsOptions(ExportOptions, total=False):
-    """The options of an export to chat completions; see `to_openai_chunks`."""
+    """The options of an export to chat completions; see `WireOptions`."""
 
     index: int
     include_usage: bool
@@ -39,7 +37,13 @@ class ChatCompletionsOptions(ExportOptions, total=False):
 
 
 class ChatCompletionsExporter(Exporter):
-    """Exports events as chunks of one choice, which has the index `index`."""
+    """Exports events as chunks of one choice, which has the index `index`.
+
+    The first chunk has the role; then follow `content`, reasoning in `reasoning_field`, `refusal`, and `tool_calls` in
+    fragments; then a chunk with the `finish_reason`, and one with the usage, if it is known, unless `include_usage` is
+    False. An error replaces the last two, or a whole completion, with `{"error": …}`, which OpenAI's clients raise.
+    Payloads, GUI actions, signatures and unfinished calls are in `delta.outspoken` or `message.outspoken`.
+    """
 
     id_prefix = "chatcmpl-"
 
@@ -86,6 +90,15 @@ class ChatCompletionsExporter(Exporter):
     def envelope(self, choices: list[Part], kind: str = "chat.completion.chunk") -> Part:
         """Return a chunk or a completion with these choices."""
         return {"id": self.id, "object": kind, "created": self.created, "model": self.model, "choices": choices}
+
+    def whole(self, reply: Reply) -> Part:
+        """Export a reply as a chat completion; its `finish_reason` is "length" if a call is incomplete."""
+        self.replayed(reply)
+        if self.error is not None:
+            return {"error": error_object(self.error)}
+        choice = self.choice("message", _message(self, reply), self.finish_reason)
+        usage = {"usage": CHAT_COMPLETIONS.write(self.usage, *_COUNTS)} if self.usage else {}
+        return self.envelope([choice], "chat.completion") | usage
 
     def _on_start(self) -> None:
         self._add_chunk({"role": "assistant", "content": None})
@@ -149,41 +162,6 @@ class ChatCompletionsExporter(Exporter):
         self._add_chunk({}, self.finish_reason)
         if self.usage is not None and self._include_usage:
             self._parts.append({**self.envelope([]), "usage": CHAT_COMPLETIONS.write(self.usage, *_COUNTS)})
-
-
-def to_openai_chunks(events: Iterable[ProviderEvent], **options: Unpack[ChatCompletionsOptions]) -> Iterator[Part]:
-    """Export events as the chunks of a chat completion, each as early as possible.
-
-    The first chunk has the role; then follow `content`, reasoning in `reasoning_field` ("reasoning_content"),
-    `refusal`, and `tool_calls` in fragments; then a chunk with the `finish_reason`, and one with the usage, if it is
-    known, unless `include_usage` is False. An error replaces the last two with `{"error": …}`, which OpenAI's clients
-    raise. `id`, `model` and `created` (seconds since 1970) override those of the events; `index` is that of the choice
-    (0). Payloads, GUI actions, signatures and unfinished calls are in `delta.outspoken`; with `action_tool`, actions
-    are calls of a tool of that name.
-    """
-    return ChatCompletionsExporter(**options).export(events)
-
-
-def ato_openai_chunks(
-    events: AsyncIterable[ProviderEvent], **options: Unpack[ChatCompletionsOptions]
-) -> AsyncIterator[Part]:
-    """Export asynchronous events; see `to_openai_chunks` for the options."""
-    return ChatCompletionsExporter(**options).aexport(events)
-
-
-def to_openai(reply: Reply, **options: Unpack[ChatCompletionsOptions]) -> Part:
-    """Export a reply as a chat completion, or as `{"error": …}` if the provider reports one.
-
-    Incomplete calls are only in `message.outspoken`, and the `finish_reason` is "length". See `to_openai_chunks` for
-    the options.
-    """
-    exporter = ChatCompletionsExporter(**options)
-    exporter.export_reply(reply)
-    if exporter.error is not None:
-        return {"error": error_object(exporter.error)}
-    choice = exporter.choice("message", _message(exporter, reply), exporter.finish_reason)
-    completion = exporter.envelope([choice], "chat.completion")
-    return completion | ({"usage": CHAT_COMPLETIONS.write(exporter.usage, *_COUNTS)} if exporter.usage else {})
 
 
 def _message(exporter: ChatCompletionsExporter, reply: Reply) -> Part:

@@ -15,15 +15,15 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers import events as provider_events
+from outspoken.providers.events import StreamEvent
 from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError, Usage
 from outspoken.results import events as results
 from outspoken.results.actions.base import PROVENANCE
-from outspoken.results.arguments import check_type
 from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply, ToolCall
 
 from .parts import STREAM_CALLS, BlockKind, ExportedCall, Part, StreamCalls
-from .replay import check_async_events, check_events, replay, without
+from .replay import check_event, replay, without
 
 if TYPE_CHECKING:  # the import takes long
     from outspoken.results.actions.union import Action
@@ -122,33 +122,29 @@ class Exporter:
 
     # events in, parts out
 
-    def export(self, events: Iterable[provider_events.ProviderEvent]) -> Iterator[Part]:
-        """Export a whole stream, each part as early as possible. Raises TypeError if there are no events."""
-        check_events(events)
-        return self._export(events)
-
-    def _export(self, events: Iterable[provider_events.ProviderEvent]) -> Iterator[Part]:
+    def export(self, events: Iterable[StreamEvent]) -> Iterator[Part]:
+        """Export a whole stream, each part as early as possible."""
         for event in events:
             yield from self.feed(event)
         yield from self.close()
 
-    def aexport(self, events: AsyncIterable[provider_events.ProviderEvent]) -> AsyncIterator[Part]:
-        """Export a whole stream of asynchronous events. Raises TypeError if there are none."""
-        check_async_events(events)
-        return self._aexport(events)
-
-    async def _aexport(self, events: AsyncIterable[provider_events.ProviderEvent]) -> AsyncIterator[Part]:
+    async def aexport(self, events: AsyncIterable[StreamEvent]) -> AsyncIterator[Part]:
+        """Export a whole stream of asynchronous events."""
         async for event in events:
             for part in self.feed(event):
                 yield part
         for part in self.close():
             yield part
 
-    def export_reply(self, reply: Reply) -> list[Part]:
+    def whole(self, reply: Reply) -> Part:
         """Export a whole reply. Incomplete calls and actions are in the extension only."""
-        return [part for event in replay(check_type(reply, Reply, "reply")) for part in self.feed(event)]
+        raise NotImplementedError
 
-    def feed(self, event: provider_events.ProviderEvent) -> list[Part]:
+    def replayed(self, reply: Reply) -> list[Part]:
+        """The parts for a whole reply."""
+        return [part for event in replay(reply) for part in self.feed(event)]
+
+    def feed(self, event: StreamEvent) -> list[Part]:
         """Return the parts for an event; none after `Done`."""
         if self._ended:
             return []
@@ -210,7 +206,7 @@ class Exporter:
         self._ended = True
         self._on_finish()
 
-    def _export_content(self, event: provider_events.ProviderEvent) -> None:
+    def _export_content(self, event: StreamEvent) -> None:
         match event:
             case results.TextDelta() if event.text:
                 self._switch_block("text")
@@ -281,7 +277,7 @@ class Exporter:
 
     # calls and actions
 
-    def _export_call(self, event: provider_events.ProviderEvent) -> None:
+    def _export_call(self, event: StreamEvent) -> None:
         match event:
             case results.ToolCallStart() if self._in_pieces:
                 self._by_index[event.index] = self._announce(event.id, event.name)
@@ -303,7 +299,7 @@ class Exporter:
                 self._held_calls.pop(event.index, None)
                 self._add_unfinished_call(event.call, self._by_index.get(event.index))
             case _:
-                pass
+                check_event(event)
 
     def _announce(self, id: str | None, name: str) -> ExportedCall:
         self._switch_block(None)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -16,7 +16,7 @@ from outspoken.results.replies import Reply, Segment
 _T = TypeVar("_T")
 
 
-def replay(reply: Reply) -> Iterator[provider_events.ProviderEvent]:
+def replay(reply: Reply) -> Iterator[provider_events.StreamEvent]:
     """Replay the events of a reply. Incomplete calls and actions are only in `Done`, at the end."""
     if isinstance(reply, ProviderReply):
         yield provider_events.Started(reply.id, reply.model)
@@ -48,7 +48,7 @@ def replay(reply: Reply) -> Iterator[provider_events.ProviderEvent]:
     yield results.Done(reply)
 
 
-def _replay_segment(segment: Segment, text: str, index: int) -> Iterator[provider_events.ProviderEvent]:
+def _replay_segment(segment: Segment, text: str, index: int) -> Iterator[provider_events.StreamEvent]:
     """The events of a segment. `text` is what it adds to the text of the reply."""
     match segment.kind:
         case "text" | "json":
@@ -69,18 +69,16 @@ def _replay_segment(segment: Segment, text: str, index: int) -> Iterator[provide
             pass
 
 
-def check_events(events: Any) -> None:
+def check_events(events: object) -> None:
     """Raise TypeError for an argument that is not an iterable of events."""
-    if isinstance(events, AsyncIterable):
-        raise TypeError("`events` is asynchronous; call the function of the same name with a leading `a`")
     if isinstance(events, (str, bytes, BaseModel)) or not isinstance(events, Iterable):
-        raise TypeError(f"`events` is {kind_of(cast('object', events))}; expected an iterable of events")
+        raise TypeError(f"`events` is {kind_of(events)}; expected an iterable of events")
 
 
-def check_async_events(events: Any) -> None:
-    """Raise TypeError for an argument that is not an asynchronous iterable of events."""
-    if not isinstance(events, AsyncIterable):
-        raise TypeError(f"`events` is {kind_of(events)}; expected an asynchronous iterable of events")
+def check_event(event: object) -> None:
+    """Raise TypeError for what is written already. Unknown events are left out."""
+    if isinstance(event, (Mapping, str, bytes)):
+        raise TypeError(f"`events` has {kind_of(cast('object', event))}; expected events")
 
 
 def without(found: Sequence[_T], exported: Sequence[object]) -> list[_T]:

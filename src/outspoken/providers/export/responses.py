@@ -8,11 +8,9 @@ an item. If it is incomplete, it has no `arguments.done` and the status "incompl
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import ProviderError, Usage
 from outspoken.providers.usage import RESPONSES
 from outspoken.results.replies import Reply
@@ -47,7 +45,12 @@ class _Item:
 
 
 class ResponsesExporter(Exporter):
-    """Exports events as those of a response."""
+    """Exports events as those of a response.
+
+    The last event is `response.completed`, `response.incomplete` or `response.failed`, with the whole response. Its
+    fields for the request (`tools`, `instructions`, …) are empty, since the request is not known here. Payloads, GUI
+    actions and unfinished calls are in `response.outspoken` of the last event.
+    """
 
     def __init__(self, **common: Unpack[ExportOptions]) -> None:
         super().__init__(**common)
@@ -79,6 +82,11 @@ class ResponsesExporter(Exporter):
             "tools": [],
             "usage": None,
         }
+
+    def whole(self, reply: Reply) -> Part:
+        """Export a reply as one response."""
+        self.replayed(reply)
+        return self.response()
 
     def _on_start(self) -> None:
         self._add_part("response.created", response=self._new_response("in_progress"))
@@ -219,29 +227,6 @@ class ResponsesExporter(Exporter):
     def _on_finish(self) -> None:
         response = self.response()
         self._add_part(f"response.{response['status']}", response=response)
-
-
-def to_openai_responses(events: Iterable[ProviderEvent], **options: Unpack[ExportOptions]) -> Iterator[Part]:
-    """Export events as those of OpenAI's Responses, each as early as possible.
-
-    The last event is `response.completed`, `response.incomplete` or `response.failed`, with the whole response. Its
-    fields for the request (`tools`, `instructions`, …) are empty, since the request is not known here. Payloads, GUI
-    actions and unfinished calls are in `response.outspoken` of the last event; with `action_tool`, actions are calls of
-    a tool of that name. `id`, `model` and `created` override those of the events.
-    """
-    return ResponsesExporter(**options).export(events)
-
-
-def ato_openai_responses(events: AsyncIterable[ProviderEvent], **options: Unpack[ExportOptions]) -> AsyncIterator[Part]:
-    """Export asynchronous events; see `to_openai_responses` for the options."""
-    return ResponsesExporter(**options).aexport(events)
-
-
-def to_openai_response(reply: Reply, **options: Unpack[ExportOptions]) -> Part:
-    """Export a reply as one response. Incomplete calls are only in `outspoken`."""
-    exporter = ResponsesExporter(**options)
-    exporter.export_reply(reply)
-    return exporter.response()
 
 
 def error_object(error: ProviderError) -> Part:

@@ -7,10 +7,8 @@ Text, reasoning and calls are parts with ids. A complete call ends with `tool-in
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import EXTENSION
 from outspoken.providers.usage import UsageKeys
 from outspoken.results.finish_reasons import FinishReason
@@ -39,14 +37,14 @@ _DATA_PARTS = {
 _USAGE = UsageKeys(("inputTokens",), ("outputTokens",), ("totalTokens",), ("reasoningTokens",), ("cachedInputTokens",))
 
 
-class VercelOptions(ExportOptions, total=False):
-    """The options of an export for the AI SDK; see `to_vercel_parts`."""
-
-    dynamic: bool
-
-
 class VercelExporter(Exporter):
-    """Exports events as parts of a UI message. With `dynamic`, the client does not know the tools."""
+    """Exports events as parts of a UI message. With `dynamic`, the client does not know the tools.
+
+    Payloads, GUI actions, a refusal, and incomplete calls and actions that were not announced are data parts
+    (`data-payload`, `data-action`, `data-refusal`, `data-unfinished-call`, `data-unfinished-action`). The text that an
+    action types is a transient `data-action-text`. Signatures are `providerMetadata` of `reasoning-end`; the usage is
+    metadata of the message. Errors are no part of a whole message.
+    """
 
     id_prefix = "msg-"
 
@@ -58,6 +56,19 @@ class VercelExporter(Exporter):
         self._block_ids: dict[BlockKind, str] = {}
         #: the metadata of the open block of reasoning
         self._signature: Part = {}
+
+    def whole(self, reply: Reply) -> Part:
+        """Export a reply as the UI message that the AI SDK makes of the parts."""
+        message: Part = {"id": "", "role": "assistant", "parts": []}
+        for part in self.replayed(reply):
+            kind: str = part["type"]
+            if kind == "start":
+                message["id"] = part["messageId"]
+            elif kind == "finish":
+                message |= {"metadata": part["messageMetadata"]} if "messageMetadata" in part else {}
+            else:
+                _add_to_message(message["parts"], part)
+        return message
 
     def _on_start(self) -> None:
         self._add_part("start", messageId=self.id)
@@ -121,37 +132,6 @@ class VercelExporter(Exporter):
         usage = {"messageMetadata": {"usage": _USAGE.write(self.usage)}} if self.usage else {}
         reason = _OTHER_REASONS.get(self.reason, self.reason).replace("_", "-")
         self._add_part("finish", finishReason=reason, **usage)
-
-
-def to_vercel_parts(events: Iterable[ProviderEvent], **options: Unpack[VercelOptions]) -> Iterator[Part]:
-    """Export events as parts of the AI SDK's UI message stream, each as early as possible.
-
-    Payloads, GUI actions, a refusal, and incomplete calls and actions that were not announced are data parts
-    (`data-payload`, `data-action`, `data-refusal`, `data-unfinished-call`, `data-unfinished-action`). The text that an
-    action types is a transient `data-action-text`. Signatures are `providerMetadata` of `reasoning-end`; the usage is
-    metadata of the message. `id` is the message's. With `dynamic`, the client does not know the tools. With
-    `action_tool`, actions are calls of a tool of that name.
-    """
-    return VercelExporter(**options).export(events)
-
-
-def ato_vercel_parts(events: AsyncIterable[ProviderEvent], **options: Unpack[VercelOptions]) -> AsyncIterator[Part]:
-    """Export asynchronous events; see `to_vercel_parts` for the options."""
-    return VercelExporter(**options).aexport(events)
-
-
-def to_vercel(reply: Reply, **options: Unpack[VercelOptions]) -> Part:
-    """Export a reply as the UI message that the AI SDK makes of the parts. Errors are not part of a message."""
-    message: Part = {"id": "", "role": "assistant", "parts": []}
-    for part in VercelExporter(**options).export_reply(reply):
-        kind: str = part["type"]
-        if kind == "start":
-            message["id"] = part["messageId"]
-        elif kind == "finish":
-            message |= {"metadata": part["messageMetadata"]} if "messageMetadata" in part else {}
-        else:
-            _add_to_message(message["parts"], part)
-    return message
 
 
 def _add_to_message(parts: list[Part], part: Part) -> None:

@@ -10,10 +10,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from outspoken.results.geometry import Point
-
 # isort: off
-from .base import PROVENANCE, BaseAction, ElementRef, UnknownAction
+from .base import BaseAction, UnknownAction
 from .keyboard import KeyDown, KeyUp, PressKeys, TypeText
 from .pointer import Click, Drag, LongPress, MouseDown, MouseUp, Move, Scroll, Swipe
 from .page import (
@@ -48,12 +46,3 @@ _CLASSES: tuple[type[BaseAction], ...] = get_args(get_args(Action)[0])
 
 #: The action models by `type`.
 MODELS: dict[str, type[BaseAction]] = {model.model_fields["type"].default: model for model in _CLASSES}
-
-__all__ = [
-    "MODELS", "PROVENANCE", "Action", "Answer", "AskUser", "BaseAction", "Batch", "CallLlm", "Click", "CloseTab",
-    "Complete", "CursorPosition", "DeviceButton", "DownloadFile", "Drag", "ElementRef", "Extract", "Fail", "FileOp",
-    "Find", "GoBack", "GoForward", "KeyDown", "KeyUp", "ListOptions", "LongPress", "Memorize", "MouseDown", "MouseUp",
-    "Move", "Navigate", "NewTab", "NoOp", "OpenApp", "OpenDevice", "Point", "PressKeys", "Quote", "Reload", "Restart",
-    "RunCode", "Screenshot", "Scroll", "SelectOption", "SetCells", "SetChecked", "SetValue", "SolveCaptcha", "Swipe",
-    "SwitchTab", "TypeText", "UnknownAction", "UploadFile", "VerificationCode", "Wait", "WebSearch",
-]  # fmt: skip

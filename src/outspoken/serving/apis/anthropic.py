@@ -5,9 +5,9 @@ from __future__ import annotations
 import secrets
 from typing import Any, cast
 
-from outspoken.providers.export.anthropic import AnthropicExporter, to_anthropic
+from outspoken.providers.export.anthropic import AnthropicExporter
 from outspoken.providers.export.parts import Part
-from outspoken.providers.export.sse import Protocol as EventProtocol
+from outspoken.providers.export.wires import Wire
 from outspoken.serving.http_errors import HttpError, parse_object, write_object
 from outspoken.serving.rewriter import OnReply
 from outspoken.serving.settings import ServerSettings
@@ -36,7 +36,7 @@ class _AnthropicTarget(Target):
     """Writes the response to one request."""
 
     def __init__(self, settings: ServerSettings, chat: dict[str, Any]) -> None:
-        super().__init__(settings, f"msg_{secrets.token_hex(12)}", AnthropicExporter, to_anthropic)
+        super().__init__(settings, f"msg_{secrets.token_hex(12)}", AnthropicExporter)
         self._stops = cast("list[Any]", chat.get("stop") or [])
 
     def complete(self, part: Part, stop: str | None) -> Part:
@@ -53,7 +53,7 @@ class AnthropicApi(Api):
     name = "messages"
     path = "/v1/messages"
     id_headers: tuple[bytes, ...] = (b"request-id",)
-    protocol: EventProtocol = "anthropic"
+    wire: Wire = "anthropic"
 
     def headers(self, headers: Headers) -> Headers:
         """Return the headers with the API key where upstreams of chat completions expect it."""

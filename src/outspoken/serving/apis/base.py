@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.export.sse import Protocol as EventProtocol
+from outspoken.providers.export.wires import Wire
 from outspoken.providers.readers.base import find_error
 from outspoken.providers.replies import ProviderError
 from outspoken.serving.http_errors import HttpError, parse_object
@@ -57,7 +57,7 @@ class Api:
     name: str
     path: str
     #: how its events are written
-    protocol: EventProtocol
+    wire: Wire
     #: the headers beside `x-request-id` in which its clients look for the id of a request
     id_headers: tuple[bytes, ...] = ()
 
@@ -96,7 +96,7 @@ class ChatApi(Api):
 
     name = "chat_completions"
     path = "/v1/chat/completions"
-    protocol: EventProtocol = "openai"
+    wire: Wire = "openai"
 
     def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
         """Read a request, which is forwarded byte for byte. Raises HttpError if it is no JSON object."""

@@ -5,7 +5,7 @@ It uses no network: bytes or objects in, objects out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, cast
 
@@ -23,13 +23,10 @@ _STOPS = ("stop_reason", "matched_stop")
 
 
 class Target:
-    """Writes the response to one request, which has an `id`: `exporter` in a stream, `whole` for a whole reply."""
+    """Writes the response to one request, which has an `id`, with an exporter."""
 
-    def __init__(
-        self, settings: ServerSettings, id: str, exporter: Callable[..., Exporter], whole: Callable[..., Part]
-    ) -> None:
+    def __init__(self, settings: ServerSettings, id: str, exporter: type[Exporter]) -> None:
         self.exporter = partial(exporter, id=id, action_tool=settings.action_tool, stream_calls=settings.stream_calls)
-        self.whole = partial(whole, id=id, action_tool=settings.action_tool)
 
     def complete(self, part: Part, stop: str | None) -> Part:
         """Add what only the request says. `stop` is the stop sequence that ended the response, if the upstream says."""
@@ -56,7 +53,7 @@ class ExportRewriter(Rewriter):
         if reply.error is not None:
             raise HttpError(502, f"the upstream reports an error: {reply.error.message}", "upstream_error")
         self.on_reply(reply)
-        return self.target.complete(self.target.whole(reply), stop_of(body))
+        return self.target.complete(self.target.exporter().whole(reply), stop_of(body))
 
     def stream(self) -> ExportStream:
         """Begin a stream."""

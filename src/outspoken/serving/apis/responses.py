@@ -6,8 +6,8 @@ import secrets
 from typing import Any, cast
 
 from outspoken.providers.export.parts import Part
-from outspoken.providers.export.responses import ResponsesExporter, to_openai_response
-from outspoken.providers.export.sse import Protocol as EventProtocol
+from outspoken.providers.export.responses import ResponsesExporter
+from outspoken.providers.export.wires import Wire
 from outspoken.serving.http_errors import parse_object, without_halves, write_object
 from outspoken.serving.rewriter import OnReply
 from outspoken.serving.settings import ServerSettings
@@ -38,7 +38,7 @@ class _ResponsesTarget(Target):
     """Writes the response to one request."""
 
     def __init__(self, settings: ServerSettings, request: dict[str, Any]) -> None:
-        super().__init__(settings, f"resp_{secrets.token_hex(24)}", ResponsesExporter, to_openai_response)
+        super().__init__(settings, f"resp_{secrets.token_hex(24)}", ResponsesExporter)
         given = {key: request[key] for key in _REPEATED if request.get(key) is not None}
         self._repeated = _REPEATED | _FIXED | without_halves(given)
 
@@ -55,7 +55,7 @@ class ResponsesApi(Api):
 
     name = "responses"
     path = "/v1/responses"
-    protocol: EventProtocol = "openai_responses"
+    wire: Wire = "openai_responses"
 
     def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
         """Translate a request. Raises HttpError, with the field that cannot be translated."""

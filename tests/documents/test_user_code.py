@@ -1,0 +1,35 @@
+"""Code of users is typed: mypy and pyright, both strict, find what a call returns and what is wrong with one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from outspoken import Parser
+from tests.documents import user_code
+
+CODE = user_code.__file__
+TOP = Path(CODE).parents[2]
+MYPY = ("mypy", "--strict", "--config-file=", "--python-version=3.10", CODE)
+PYRIGHT = ("pyright", "--project", str(TOP / "pyproject.toml"), CODE)
+
+
+@pytest.mark.parametrize("command", [MYPY, PYRIGHT], ids=["mypy", "pyright"])
+def test_type_checkers_accept_user_code(command: tuple[str, ...], tmp_path: Path) -> None:
+    more = ("--cache-dir", str(tmp_path)) if command is MYPY else ()
+    found = subprocess.run([sys.executable, "-m", *command, *more], capture_output=True, text=True, cwd=TOP)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_user_code_runs() -> None:
+    assert [call.name for call in user_code.whole()] == ["tide"]
+    assert user_code.streamed(Parser("hermes")) == "Hi."
+    assert user_code.of_provider() == "tool_calls"
+    assert user_code.with_payloads() == user_code.Card(title="Moss")
+    assert user_code.processed() == [{"a": None}]
+    assert [action.type for action in user_code.acted()] == ["click"]
+    assert user_code.others().values == ([1],)
+    assert user_code.exported()[0]["type"] == "start"
