@@ -40,12 +40,17 @@ _Calls = ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished
 _Actions = ActionText | ActionParsed | ActionUnfinished
 _Begins = PlacedCallStart | PlacedActionText | ActionParsed | ActionUnfinished
 _Finished = ToolCallEnd | ActionParsed
-_Numbered = _Calls | _Actions
 _Endings = ToolCallEnd | ToolCallUnfinished | ActionParsed | ActionUnfinished
 
-
+#: The same for `isinstance`, which is faster with them.
+_CALLS, _ACTIONS = (
+    (ToolCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished),
+    (ActionText, ActionParsed, ActionUnfinished),
+)
+_BEGINS = (PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished)
+_FINISHED, _ENDINGS = (ToolCallEnd, ActionParsed), (ToolCallEnd, ToolCallUnfinished, ActionParsed, ActionUnfinished)
 #: Events within a call, and at its end.
-_CALLS = (ToolCallDelta, ToolCallEnd, ToolCallUnfinished)
+_WITHIN = (ToolCallDelta, ToolCallEnd, ToolCallUnfinished)
 
 
 def _start_of(segment: Any) -> int:
@@ -111,7 +116,7 @@ class CallGate:
     @property
     def held(self) -> tuple[HeldReason, int] | None:
         """Why events are held, and from which offset of the response on; None if none are."""
-        begin = next((event for event in self._held if isinstance(event, _Begins)), None)
+        begin = next((event for event in self._held if isinstance(event, _BEGINS)), None)
         if begin is not None and self._doubt is not None:
             return "quotation" if self._doubt.code == "quoted-call" else "reasoning", max(_begin_of(begin), 0)
         # reasoning that has ended, perhaps before a call
@@ -129,7 +134,7 @@ class CallGate:
             if len(self._held) == 1 and not final:
                 return False  # a call may follow
             event = self._held[1] if len(self._held) > 1 else event
-        if isinstance(event, _Begins) and not self._is_decided(event):
+        if isinstance(event, _BEGINS) and not self._is_decided(event):
             if _begin_of(event) >= self._closed_at:
                 return self._step_call(event, made, final=final)
             self._leave_out(event)
@@ -138,14 +143,14 @@ class CallGate:
 
     def _is_decided(self, event: _Begins) -> bool:
         """Is an event another one of the action that is passed on, or left out?"""
-        if not isinstance(event, _Actions):
+        if not isinstance(event, _ACTIONS):
             return False
         index = _index_of(event)
         return index == self._action or index in self._left_out[1][-1:]
 
     def _leave_out(self, event: _Begins) -> None:
         """Pass nothing on of a call or action."""
-        numbers = self._left_out[isinstance(event, _Actions)]
+        numbers = self._left_out[isinstance(event, _ACTIONS)]
         if _index_of(event) not in numbers[-1:]:
             insort(numbers, _index_of(event))
 
@@ -161,14 +166,14 @@ class CallGate:
             count = bisect_left(segments, start, key=_start_of)
             open = self._reader.open_segment() if count == len(segments) else None
             open = None if open is not None and open.span[0] >= start else open
-            is_action = isinstance(begin, _Actions)
+            is_action = isinstance(begin, _ACTIONS)
             self._doubt = self._surroundings.doubt_of(segments, count, start, open, is_action=is_action)
         first: Event = begin
         doubt = self._doubt
         ending = None if doubt is None else self._ending_of(begin)
         if doubt is not None and ending is None and not final:
             return False
-        if doubt is not None and isinstance(ending, _Finished):
+        if doubt is not None and isinstance(ending, _FINISHED):
             end = _made_by(ending).span[1]
             after = self._behind_offset(segments, max(end, doubt.looked_to))
             verdict = doubt.decide(end, after, self._reader.read_raw, self._reader.length, final=final)
@@ -193,8 +198,10 @@ class CallGate:
 
     def _ending_of(self, begin: _Begins) -> _Endings | None:
         """The last event of the call or action that an event begins, if it has come."""
-        kind = _Actions if isinstance(begin, _Actions) else _Calls
-        held = (event for event in self._held if isinstance(event, _Endings) and isinstance(event, kind))
+        is_action = isinstance(begin, _ACTIONS)
+        held = (
+            event for event in self._held if isinstance(event, _ENDINGS) and isinstance(event, _ACTIONS) == is_action
+        )
         return next((event for event in held if _index_of(event) == _index_of(begin)), None)
 
     def _behind_offset(self, segments: list[Any], start: int) -> list[Any]:
@@ -214,16 +221,16 @@ class CallGate:
             if self._ends_in_call:
                 self._pass_text(self._text_end, event.start, made)
             self._text_end = event.end
-        elif type(event) in _CALLS and not self._left_out[0]:
+        elif type(event) in _WITHIN and not self._left_out[0]:
             pass  # is sent as it is
-        elif isinstance(event, _Numbered):
-            left_out, index = self._left_out[isinstance(event, _Actions)], _index_of(event)
+        elif isinstance(event, (*_CALLS, *_ACTIONS)):
+            left_out, index = self._left_out[isinstance(event, _ACTIONS)], _index_of(event)
             place = bisect_left(left_out, index)
             if place < len(left_out) and left_out[place] == index:
-                if isinstance(event, _Endings) and _made_by(event).span[0] < self._closed_at:
+                if isinstance(event, _ENDINGS) and _made_by(event).span[0] < self._closed_at:
                     self._pass_rest(_made_by(event).span[1], made)
                 return
-            self._action = index if isinstance(event, _Actions) else self._action
+            self._action = index if isinstance(event, _ACTIONS) else self._action
             event = _renumbered(event, index - place)
         self._ends_in_call = False
         made.append(event)
@@ -273,10 +280,10 @@ class CallGate:
                     thoughts.append(self._reader.read_raw(event.start, min(event.end, closer[0])))
                 elif event.end > closer[1]:
                     self._held.append(self._behind(event, closer[1]))
-            elif isinstance(event, _Begins) and said and _begin_of(event) < closer[1]:
+            elif isinstance(event, _BEGINS) and said and _begin_of(event) < closer[1]:
                 self._leave_out(event)
-                self._held += [event] if isinstance(event, _Endings) else []
-            elif isinstance(event, _Finished) and not said:
+                self._held += [event] if isinstance(event, _ENDINGS) else []
+            elif isinstance(event, _FINISHED) and not said:
                 self._held.append(self._weakened(event))
             else:
                 self._held.append(event)
