@@ -34,11 +34,13 @@ class Transition:
 
     `before` and `after` are the operations of these reductions. `cost` is how far they are from the grammar's first
     alternatives. `inserted` is the spelling of a missing marker that is inserted before this one, or that this one
-    `replaces` since it is the same with a mistake; otherwise "".
+    `replaces` since it is the same with a mistake; otherwise "". Where that is certain, every match begins with one of
+    `prefilter`, or it is `nearly` a text, with one mistake; otherwise both are "".
     """
 
     __slots__ = (
         "terminal", "target", "before", "after", "cost", "bound", "role", "inserted", "replaces", "recovery_matcher",
+        "nearly", "prefilter",
     )  # fmt: skip
 
     def __init__(
@@ -51,9 +53,12 @@ class Transition:
         inserted: str = "",
         *,
         replaces: bool = False,
+        nearly: str = "",
+        prefilter: str = "",
     ) -> None:
         self.terminal, self.target, self.before, self.after, self.cost = terminal, target, before, after, cost
         self.inserted, self.replaces = inserted, replaces
+        self.nearly, self.prefilter = nearly, prefilter
         #: the field of a call that an embedded value becomes when it is shifted; "" if that is not known yet
         self.role = next((arg for name, arg in after if name == "field"), "")
         #: the operations with their handlers; set by `matchers.bound_operations`

@@ -125,7 +125,8 @@ def _leading(markers: Sequence[Marker]) -> tuple[set[str], set[str]] | None:
 
     spaces, chars = set[str](), set[str]()
     for marker in markers:
-        found = leading_chars(marker.regex)
+        is_known = marker.first and not any(map(str.isspace, marker.first))
+        found = (frozenset[str](), frozenset(marker.first)) if is_known else leading_chars(marker.regex)
         if found is None:
             return None
         spaces |= found[0]

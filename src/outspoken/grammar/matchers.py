@@ -162,26 +162,38 @@ class Matcher:
 
 
 def matcher_of(
-    config: Config, kind: str, handlers: Handlers, *, final: bool, closers: tuple[MissingCloser, ...] = ()
+    config: Config,
+    kind: str,
+    handlers: Handlers,
+    *,
+    final: bool,
+    closers: tuple[MissingCloser, ...] = (),
+    without: tuple[Transition, ...] = (),
 ) -> Matcher:
     """The matcher of a configuration, compiled when it is first asked for.
 
     The markers of the `kind` are those that end free text ("find"), with the patterns of `closers` that are missing,
     those at a place where no free text may stand ("match"), or those that may stand before free text only ("leading").
-    The input is complete if it is `final`; else it is still arriving.
+    The input is complete if it is `final`; else it is still arriving. Markers are left `without` some of them.
     """
-    key = kind, final, closers
+    key = (kind, final, closers, without) if closers or without else (kind, final)
     found: Matcher | None = config.matchers.get(key)
     if found is None:
-        found = config.matchers[key] = _compile(config, kind, handlers, closers, final=final)
+        markers = [step for step in _markers(config, kind) if step not in without]
+        found = config.matchers[key] = _compile(config, kind, handlers, markers, closers, final=final)
     return found
 
 
 def _compile(
-    config: Config, kind: str, handlers: Handlers, closers: tuple[MissingCloser, ...], *, final: bool
+    config: Config,
+    kind: str,
+    handlers: Handlers,
+    markers: list[Transition],
+    closers: tuple[MissingCloser, ...],
+    *,
+    final: bool,
 ) -> Matcher:
     finds = kind == "find"
-    markers = _markers(config, kind)
     writer = _Writer(config.automaton, handlers, anchored=not finds, sound=False, arriving=not final)
     trees = [writer.tree(t, (), 0, _MAX_DEPTH) for t in markers]
     branches = [tree.source(writer.ignored) for tree in trees]
