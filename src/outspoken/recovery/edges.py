@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
 from outspoken.json.schema import is_object
@@ -12,7 +15,7 @@ from outspoken.results.edits import Edit
 from . import costs
 from .doubled import doubled_unit
 from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, leading_space, marker_forms, marker_lexer, token_starts
-from .path import BLANK, SIGNIFICANT, Edge, Node, RecoveryStep, Region, name_after
+from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, Node, RecoveryStep, Region, name_after
 from .values import ValueReader, opens_json
 
 #: How much of the text before a marker may decide whether it stands there; eight times as much may behind it.
@@ -83,6 +86,18 @@ class EdgeFinder:
                     dropped = [edge for edge in dropped if not self._ends_call(edge)]
                 found += dropped
         return [self.with_evidence(edge, node.name) for edge in found]
+
+    def later(self, pos: int, config: Config, may_be_text: bool, node: Node) -> list[LaterEdges]:
+        """What can be read at the same place, and is made later: its cost is known to be no less than some."""
+        if not self._has_json or (may_be_text and config.free is not None):
+            return []
+        rest = self._text[pos:]
+        at = pos + len(rest) - len(rest.lstrip(BLANK)) if self._region.automaton.tables.ignore else pos
+        later = self._values.with_one_edit(at, config) if at < self._end else []
+        return [LaterEdges(cost, partial(self._made, make, node.name)) for cost, make in later]
+
+    def _made(self, make: Callable[[], list[Edge]], name: str) -> list[Edge]:
+        return [self.with_evidence(edge, name) for edge in make()]
 
     def with_evidence(self, edge: Edge, name: str) -> Edge:
         """The edge, which costs more if a tool or an argument in it does not exist."""

@@ -101,6 +101,11 @@ class MarkerLexer:
         return survey(self._automaton).keys
 
     @cached_property
+    def key_names(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The `keys`, and those of the arguments of a call."""
+        return frozenset(self.keys), frozenset([key for key, has_arguments in self.keys.items() if has_arguments])
+
+    @cached_property
     def opens_bare(self) -> bool:
         return any(t.terminal.canonical.strip() in ("{", "[") for t in self._automaton.top_level_markers)
 
