@@ -79,17 +79,6 @@ def _find_arguments(text: str, tools: Tools | None, shapes: CallShapes) -> re.Ma
     return None
 
 
-def find_keys(text: str, tools: Tools | None) -> re.Match[str] | None:
-    """The first of all required arguments of a tool as keys of JSON, if these are several."""
-    for name in tools.names if tools is not None and "{" in text else ():
-        keys = lacking(tools, name, {})
-        if len(keys) > 1 and all(key in text for key in keys):
-            found = [re.search(rf"\"{re.escape(key)}\"\s{{0,9}}:", text) for key in keys]
-            if None not in found:
-                return found[0]
-    return None
-
-
 def _is_begun(text: str, name: re.Match[str], shapes: CallShapes) -> bool:
     """Does what opens a call, of more than one character, stand right before the name? A word begins its line."""
     line = text.rfind("\n", 0, name.start()) + 1

@@ -19,7 +19,8 @@ from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
 
-from .call_shapes import CallShapes, find_keys, find_shape
+from .call_shapes import CallShapes, find_shape
+from .lacking import find_keys
 from .said_signs import MADE
 
 #: A word of a sentence.
