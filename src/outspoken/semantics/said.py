@@ -51,10 +51,7 @@ _TEXT_TAGS = re.compile(
     rf"(?!(?:pre|code|blockquote)\Z)(?:{QUOTING_TAGS}|{THINKING_TAGS}|think(?:ing)?)", re.IGNORECASE
 )
 #: A fence whose label says that no JSON stands in it that was asked for.
-_OTHER_FENCE = lazy_pattern(
-    r"\s*[`~]+[ ]*(?:xml|html|te?xt|md|markdown|diff|patch|ba?sh|console|log|(?:tool_)?(?:output|result)s?)\b",
-    re.IGNORECASE,
-)
+_OTHER_FENCE = lazy_pattern(r"\s*[`~]+[ ]*(?:xml|html|diff|patch|console|tool_(?:output|result)s?)\b", re.IGNORECASE)
 _COMMENT_ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "/*": "*/", "{#": "#}"}
 #: So much of the text before a call shows whether a fence opens right before it.
 _LONGEST_FENCE = 200
