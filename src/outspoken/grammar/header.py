@@ -40,12 +40,20 @@ Span = tuple[int, int]
 
 
 def _expression(pattern: str) -> str:
-    """A pattern that Python can read. Raises ValueError for another one."""
+    """A pattern that Python can read in good time. Raises ValueError for another one."""
+    from outspoken.patterns.backtracking import find_slow  # not where a response is read
+
     try:
         re.compile(pattern)
-    except re.error as error:
+        slow = find_slow(pattern)
+    except (re.error, RecursionError) as error:
         raise ValueError(f"not a regular expression: {error}") from error
+    if slow:
+        raise ValueError(f"a pattern that backtracks without bound: {slow.why}; {slow.helps}")
     return pattern
+
+
+Expression = Annotated[str, AfterValidator(_expression)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +93,14 @@ class Header:
     written: Literal["json", "words", "python"] = "json"
     indent: NonNegativeInt = 0
     opened: str = ""
-    anchor: Annotated[str, AfterValidator(_expression)] = ""
+    anchor: Expression = ""
     like: str = ""
     space: Space = "px"
     point: str = ""
     any_case: bool = False
     arguments: dict[str, str] = field(default_factory=dict[str, str])
     actions: dict[str, str] = field(default_factory=dict[str, str])
-    payloads: dict[str, str] = field(default_factory=dict[str, str])
+    payloads: dict[str, Expression] = field(default_factory=dict[str, str])
     reasoned_calls: Literal["", "run"] = ""
     repeated: Literal["", "list"] = ""
     answer: tuple[str, ...] = ()

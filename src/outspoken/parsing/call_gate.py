@@ -28,6 +28,7 @@ from outspoken.results.events import (
 from outspoken.results.held import HeldReason
 from outspoken.results.replies import Reasoning
 from outspoken.semantics.doubt import Doubt
+from outspoken.semantics.quotations import is_linked
 from outspoken.semantics.settle import weakened
 
 if TYPE_CHECKING:
@@ -120,6 +121,8 @@ class CallGate:
         begin = next((event for event in self._held if isinstance(event, _BEGINS)), None)
         if begin is not None and self._doubt is not None:
             return "quotation" if self._doubt.code == "quoted-call" else "reasoning", max(_begin_of(begin), 0)
+        if self._held and isinstance(self._held[0], _Finished):  # the text of a link, perhaps
+            return "quotation", max(_made_by(self._held[0]).span[0], 0)
         # reasoning that has ended, perhaps before a call
         return ("reasoning", self._reader.segments[-1].span[1]) if self._held else None
 
@@ -128,6 +131,10 @@ class CallGate:
     def _step(self, made: list[Event], *, final: bool) -> bool:
         """Pass the first of the held events on, or decide what it begins. Returns whether there may be more to do."""
         event = self._held[0]
+        if isinstance(event, _Finished) and (linked := self._is_linked(event, final=final)) is not False:
+            if linked is None:
+                return False
+            self._held[0] = event = self._refused(event)
         if type(event) not in IN_DOUBT:
             self._pass(self._held.popleft(), made)
             return True
@@ -141,6 +148,13 @@ class CallGate:
             self._leave_out(event)
         self._pass(self._held.popleft(), made)
         return True
+
+    def _is_linked(self, event: _Finished, *, final: bool) -> bool | None:
+        """Is a call the text of a link? None if more text is needed."""
+        segments, span = self._reader.segments, _made_by(event).span
+        count = bisect_left(segments, span[0], key=_start_of)
+        before_end = segments[count - 1].span[1] if count else 0
+        return is_linked(self._reader.read_raw, before_end, span, self._behind_offset(segments, span[1]), final=final)
 
     def _is_decided(self, event: _Begins) -> bool:
         """Is an event another one of the action that is passed on, or left out?"""
@@ -295,10 +309,15 @@ class CallGate:
 
     def _weakened(self, event: _Finished) -> _Endings:
         """The event of a call or action that was made in reasoning or in a fence."""
-        call = weakened(_made_by(event), self._reader.exact)
-        if isinstance(event, ActionParsed):
-            return ActionUnfinished(call) if call.status == "invalid" else ActionParsed(call)
-        return (ToolCallUnfinished if call.status == "invalid" else ToolCallEnd)(event.index, call)
+        call = _made_by(event)
+        if call.name in self._reader.exact:
+            return self._refused(event)
+        call = weakened(call, "repaired")
+        return ActionParsed(call) if isinstance(event, ActionParsed) else ToolCallEnd(event.index, call)
+
+    def _refused(self, event: _Finished) -> ActionUnfinished | ToolCallUnfinished:
+        call = weakened(_made_by(event), "invalid")
+        return ActionUnfinished(call) if isinstance(event, ActionParsed) else ToolCallUnfinished(event.index, call)
 
     def _behind(self, event: PlacedText, start: int) -> PlacedText:
         """The text of an event from an offset on; white space before it belongs to the closing tag."""

@@ -181,12 +181,13 @@ class Doubt:
         return final
 
     def _taken_end(self, call_end: int, read: Callable[[int, int], str]) -> tuple[int, int] | None:
-        """The place of the tag of the reasoning that a call ends with, as its own is missing."""
-        first = max(call_end - _LONGEST_END, 0)
-        text = read(first, call_end).rstrip()
+        """The place of the tag of the reasoning that a call holds, or ends with, as its own is missing."""
+        text = read(self.start, call_end).rstrip()
         assert self._closer is not None
-        tags = [tag for tag in self._closer.finditer(text) if tag.end() == len(text) and tag.lastgroup != "open"]
-        return (first + tags[0].start(), call_end) if tags else None
+        tag = next((tag for tag in self._closer.finditer(text) if tag.lastgroup != "open"), None)
+        if tag is None:
+            return None
+        return self.start + tag.start(), call_end if tag.end() == len(text) else self.start + tag.end()
 
     def _is_within_line(self, mark: re.Match[str]) -> bool:
         """Does what would open another block stand in the words of a line, so that it opens none?"""

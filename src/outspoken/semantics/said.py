@@ -16,19 +16,24 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.replies import Reasoning, Text
 
 from .doubt import FENCE_LINE, LOOKBEHIND, Doubt
-from .quotations import EXAMPLE, LONGEST_QUOTE, SENTENCE, is_in_sentence, open_quotes
-from .said_signs import MADE, ThinkMarkers, may_open_region, may_quote
+from .orphan_closers import orphan_closer
+from .quotations import EXAMPLE, LONGEST_QUOTE, SENTENCE, is_in_sentence, is_linked, is_shown, open_quotes
+from .said_signs import MADE, QUOTING_TAGS, RESULT_TAGS, THINKING_TAGS, ThinkMarkers, may_open_region, may_quote
 
+_ATTRIBUTES = r"(?:\s[^<>\n]{0,200})?"
 #: What opens a region of text that is quoted: a fence of code, a comment, a tag.
 _REGION = lazy_pattern(
-    r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|(?P<comment><!--)|<(?P<tag>pre|code|blockquote|think(?:ing)?)>"
-    r"|^\s*<(?P<result>tool_response)>",
+    r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|(?P<comment><!--|<!\[CDATA\[|/\*|\{#)"
+    rf"|<(?P<tag>{QUOTING_TAGS}|{THINKING_TAGS}|think(?:ing)?){_ATTRIBUTES}>|^\s*<(?P<result>{RESULT_TAGS}){_ATTRIBUTES}>",
     re.IGNORECASE | re.MULTILINE,
 )
-#: Tags of reasoning, which are regions where they are text.
-_THINK_TAGS = ("think", "thinking")
-#: A fence whose label says that no JSON stands in it.
-_OTHER_FENCE = lazy_pattern(r"\s*[`~]+[ ]*(?:xml|html)\b", re.IGNORECASE)
+#: Elements that are regions only where their tags are text.
+_TEXT_TAGS = re.compile(
+    rf"(?!(?:pre|code|blockquote)\Z)(?:{QUOTING_TAGS}|{THINKING_TAGS}|think(?:ing)?)", re.IGNORECASE
+)
+#: A fence whose label says that no JSON stands in it that was asked for.
+_OTHER_FENCE = lazy_pattern(r"\s*[`~]+[ ]*(?:xml|html|diff|patch|console|tool_(?:output|result)s?)\b", re.IGNORECASE)
+_COMMENT_ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "/*": "*/", "{#": "#}"}
 #: So much of the text before a call shows whether a fence opens right before it.
 _LONGEST_FENCE = 200
 #: A sentence that announces an example.
@@ -179,10 +184,11 @@ class Surroundings:
             return Doubt("quoted-call", "in quotation marks", start, quotes=(begin,))
         text, end = lead.text, lead.span[1]
         behind = self._read(end, min(start + 1, end + _LONGEST_CLOSER))
-        is_same_line = "\n" not in behind[: len(behind) - len(behind.lstrip())]
-        if is_same_line and text[text.rfind("\n") + 1 :].lstrip().startswith(">"):
+        blank = behind[: len(behind) - len(behind.lstrip())]
+        body = text.rstrip()
+        if is_shown(body, text[len(body) :] + blank):
             return Doubt("quoted-call", "in a quotation", start)
-        if EXAMPLE.search(text.rstrip()[-LONGEST_QUOTE:]):
+        if EXAMPLE.search(body[-LONGEST_QUOTE:]):
             return Doubt("quoted-call", "behind a line that announces an example", start)
         quotes = open_quotes(text)
         if not quotes and is_in_sentence(text) and _UNMARKED.match(behind):
@@ -292,7 +298,7 @@ class Surroundings:
                     return
                 place = offset + match.start()
                 self._is_markup = not any(first <= place < last for first, last in texts)
-                if not (self._is_markup and match["tag"] in _THINK_TAGS):
+                if not (self._is_markup and _TEXT_TAGS.fullmatch(match["tag"] or "")):
                     self._region, self._region_doubt = match, None
             else:
                 match = _closer_of(self._region).search(piece, at)
@@ -303,14 +309,14 @@ class Surroundings:
 
 
 @lru_cache(maxsize=64)
-def _closing_pattern(fence: str, name: str) -> re.Pattern[str]:
+def _closing_pattern(fence: str, name: str, comment: str) -> re.Pattern[str]:
     if fence:
         return re.compile(rf"^[ ]{{0,3}}{re.escape(fence)}{fence[0]}*[ \t\r]*$", re.MULTILINE)
-    return re.compile(f"</{name}>" if name else "-->", re.IGNORECASE)
+    return re.compile(f"</{name}>" if name else re.escape(_COMMENT_ENDS[comment.upper()]), re.IGNORECASE)
 
 
 def _closer_of(region: re.Match[str]) -> re.Pattern[str]:
-    return _closing_pattern(region["fence"] or "", region["tag"] or region["result"] or "")
+    return _closing_pattern(region["fence"] or "", region["tag"] or region["result"] or "", region["comment"] or "")
 
 
 def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, prompt_end: str) -> bool:
@@ -327,6 +333,13 @@ def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, 
         if segment.kind not in MADE:
             continue
         doubt = surroundings.doubt_of(segments, at, segment.span[0], is_action=segment.kind == "action")
+        before_end = segments[at - 1].span[1] if at else 0
+        if is_linked(read, before_end, segment.span, segments[at + 1 :], final=True):
+            return True
+        if (closer := orphan_closer(raw, segments, thinks, prompt_end)) is not None and closer.start() > segment.span[
+            0
+        ]:
+            return True
         if doubt is None:
             continue
         verdict = doubt.decide(segment.span[1], segments[at + 1 :], read, len(raw), final=True)

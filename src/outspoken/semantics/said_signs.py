@@ -8,12 +8,18 @@ from typing import Any, NamedTuple
 
 from outspoken.results.replies import Reasoning, Text
 
-from .quotations import LONGEST_QUOTE, MARKS, OPENING
+from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, OPENING, is_shown
 
+#: The elements that show text, those of reasoning that is none of the format, and those of results.
+QUOTING_TAGS = "pre|code|blockquote|samp|kbd|q|cite|xmp|textarea|script|style|details|documents?|context|page|examples?"
+THINKING_TAGS = "thought|reasoning|reflection|scratchpad"
+RESULT_TAGS = "tool_(?:response|result|output)s?|function_(?:response|result|output)s?"
 #: Tags of regions that are quoted, and the beginning of a comment.
-_TAG = re.compile("<(?:!--|(?:pre|code|blockquote|tool_response)>)")
+_TAG = re.compile(rf"<(?:!--|!\[cdata\[|(?:{QUOTING_TAGS}|{THINKING_TAGS}|{RESULT_TAGS})[\s>])|/\*|\{{#")
 #: One of these is in every text that opens a quotation or announces an example.
-_QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:]")
+_QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:<~]|>>>")
+#: Signs at the end of a text that quotes, and at the beginning of its last line.
+_SIGNS, _LINE_SIGNS = frozenset("><\\#/+-"), frozenset(">|")
 #: And this one in text that is none of reasoning.
 THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.
@@ -69,6 +75,8 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
     No call is thought about if no tag that closes reasoning follows.
     """
     at, last, judged = 0, None, _UNKNOWN
+    if "](" in raw:  # there may be a link
+        return True
     for segment in segments:
         if segment.kind not in MADE:
             last = segment
@@ -118,12 +126,15 @@ def _is_cut(raw: str, before: Any, start: int, thinks: ThinkMarkers | None) -> b
 
 def _opens_quote(text: str) -> bool:
     """May a text open a quotation at its end, or announce an example?"""
-    if text[-1:] == ">":
+    if text[-1:] in _SIGNS or text[text.rfind("\n") + 1 :].lstrip()[:1] in _LINE_SIGNS:
         return True
     tail = text[-LONGEST_QUOTE:]
-    if _QUOTE_SIGN.search(tail) and (OPENING.search(tail) or tail[-8:].lower() == "example:"):
-        return True
-    return ">" in text and text[text.rfind("\n") + 1 :].lstrip().startswith(">")
+    return _QUOTE_SIGN.search(tail) is not None and (
+        OPENING.search(tail) is not None
+        or EXAMPLE.search(tail) is not None
+        or is_shown(text, "")
+        or is_shown(text, "\n")
+    )
 
 
 def _may_be_thought(raw: str, start: int, thinks: ThinkMarkers) -> bool:

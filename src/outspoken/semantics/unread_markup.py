@@ -20,6 +20,7 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
 
 from .call_shapes import CallShapes, find_shape
+from .lacking import find_keys
 from .said_signs import MADE
 
 #: A word of a sentence.
@@ -221,8 +222,8 @@ def _find_call(
 ) -> tuple[re.Match[str] | None, bool]:
     """The name of a tool or an action where a call may begin, and whether it is an action that is only mentioned."""
     called = find_named_call(text, tools)
-    if called is None and shapes is not None:
-        called = find_shape(text, tools, shapes)
+    if called is None:
+        called = find_shape(text, tools, shapes) if shapes is not None else find_keys(text, tools)
     if called is not None or search is None or (action := search.find_action(text)) is None:
         return called, False
     fences = [fence.end() for fence in _FENCE.finditer(text, 0, action.start())]
