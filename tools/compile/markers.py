@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from outspoken.grammar.automaton import Config
-from outspoken.grammar.marker_search import lookahead, searched_chars
+from outspoken.grammar.marker_search import Marker, first_char_class, searched_chars
 from outspoken.grammar.matchers import Branch, MarkerTree, sound_trees
+from outspoken.patterns.prefilter import prefilter_pattern
 from outspoken.semantics.handlers import HANDLERS
 
 #: What no string may contain. The fast path reads no text with lone surrogates, and this class takes long to compile.
@@ -33,7 +35,7 @@ class Markers:
         self._list(self.trees, ())
         searched = [tree.terminal for tree in self.trees]
         self.chars = searched_chars(searched) if kind == "find" else None
-        self.lookahead = lookahead(searched) if kind == "find" and self.chars is None else ""
+        self.lookahead = _lookahead(searched) if kind == "find" and self.chars is None else ""
         #: equal for markers that read the same
         self.source = self._enclosed("|".join([tree.source(self._ignored) for tree in self.trees]))
 
@@ -108,6 +110,15 @@ class _Cut:
             elif any(_may_both_match(tree_after, other) for other in later):
                 found.append((index, tree_after))
         return found[::-1]
+
+
+def _lookahead(markers: Sequence[Marker]) -> str:
+    """A look-ahead that refuses most places where no marker begins; "" if one may begin with any character."""
+    chars = first_char_class(markers)
+    if not chars:
+        return ""
+    more = prefilter_pattern([marker.regex for marker in markers])
+    return f"(?={chars})(?={more})" if more else f"(?={chars})"
 
 
 def _may_both_match(one: MarkerTree, other: MarkerTree) -> bool:

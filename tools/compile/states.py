@@ -18,7 +18,7 @@ from functools import partial
 from typing import NamedTuple
 
 from outspoken.engine.text_buffer import BLANK
-from outspoken.grammar.automaton import CLOSER_OVERLAP, Config, MissingCloser, Transition, missing_closer_prefilter
+from outspoken.grammar.automaton import CLOSER_OVERLAP, Config, MissingCloser, Transition
 from outspoken.grammar.matchers import Branch, named_operation, named_operations
 from outspoken.notations.interface import notation_of
 from outspoken.patterns.analysis import required_chars
@@ -287,7 +287,8 @@ class StateWriter(OperationWriter):
 
     def _may_lack_closer(self, config: Config) -> str:
         """The name of a function that searches for what shows that a value lacks its closing marker."""
-        return self._global("may_lack_closer", "lazy", missing_closer_prefilter(config.missing_closers), "search")
+        prefilters = dict.fromkeys([closer.prefilter for closer in config.missing_closers])
+        return self._global("may_lack_closer", "lazy", "|".join(prefilters), "search")
 
     def _find(self, branches: _Branches, *, notes_stops: bool) -> None:
         """The search for the marker `m` that ends free text, at `e`.

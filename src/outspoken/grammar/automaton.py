@@ -191,11 +191,6 @@ class MissingCloser(NamedTuple):
 CLOSER_OVERLAP = 2
 
 
-def missing_closer_prefilter(closers: tuple[MissingCloser, ...]) -> str:
-    """The pattern of the places where one of several patterns may match."""
-    return "|".join(dict.fromkeys([closer.prefilter for closer in closers]))
-
-
 _COMPUTED = frozenset({"free", "embedded", "markers", "json", "missing_closers"})
 _lock = RLock()
 

@@ -100,17 +100,6 @@ def compile_start_search(markers: Sequence[Marker]) -> Find | None:
     return re.compile(f"[{direct}{spaces}](?:(?<=[{direct}])|{spaced})" if direct else f"[{spaces}]{spaced}").search
 
 
-def lookahead(markers: Sequence[Marker]) -> str:
-    """A look-ahead that refuses most places where no marker begins; "" if one may begin with any character."""
-    from outspoken.patterns.prefilter import prefilter_pattern
-
-    chars = first_char_class(markers)
-    if not chars:
-        return ""
-    more = prefilter_pattern([marker.regex for marker in markers])
-    return f"(?={chars})(?={more})" if more else f"(?={chars})"
-
-
 def first_char_class(markers: Sequence[Marker]) -> str | None:
     """The class of the characters with which a marker may begin; None if that is any, "" if there are no markers."""
     if not all(marker.first for marker in markers):
