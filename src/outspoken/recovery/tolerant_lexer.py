@@ -18,7 +18,7 @@ from .edges import EdgeFinder
 from .marker_lexer import PUNCTUATION_LENGTH, marker_forms, marker_lexer
 from .path import BLANK, Edge, Node, Region, name_after
 from .tolerant_tokens import Kinds, Lexeme, behind, places
-from .values import ValueReader, opens_json
+from .values import opens_json
 
 #: How many rows of tokens are tried.
 _MAX_ROWS = 6
@@ -64,7 +64,7 @@ class _Row:
         self._region, self._names, self._plan = region, grammar.names, plan
         self._may_be_missing = grammar.may_be_missing
         self._text, self._end = region.text, len(region.text)
-        self._finder, self._values = EdgeFinder(region), ValueReader(region)
+        self._finder = EdgeFinder(region)
         self._automata = [region.automaton, *([region.automaton.broken] if region.automaton.broken else [])]
         self._has_json = marker_lexer(region.automaton).has_json
         self._openers = {t.terminal.name for a in self._automata for t in a.top_level_markers if not t.inserted}
@@ -382,8 +382,8 @@ class _Row:
         return kinds[0] if kinds else tolerant.RUN
 
     def _value_edges(self, at: int, config: Config) -> list[Edge]:
-        found = self._values.embedded(at, config, self._name)
-        return [*found, *(self._values.json(at, config, self._name) if self._has_json else [])]
+        found = self._finder.values.embedded(at, config, self._name)
+        return [*found, *(self._finder.values.json(at, config, self._name) if self._has_json else [])]
 
     # tokens
 

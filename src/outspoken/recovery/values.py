@@ -16,7 +16,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit, RepairedValue
 
 from . import costs
-from .marker_lexer import Token, marker_forms, marker_lexer, token_starts
+from .marker_lexer import Token, marker_forms, marker_lexer
 from .one_mistake import with_key, with_one_edit, without_opener
 from .path import BLANK, SIGNIFICANT, Edge, RecoveryStep, Region
 from .repaired_json import call_keys, read_repaired
@@ -41,14 +41,14 @@ _SIGNIFICANT = SIGNIFICANT | {":"}
 
 
 class ValueReader:
-    """Reads the embedded values of a region."""
+    """Reads the embedded values of a region, given its tokens by where they start."""
 
-    def __init__(self, region: Region) -> None:
+    def __init__(self, region: Region, starts: dict[int, Token]) -> None:
         self._region = region
         self._text = region.text
         self._end = len(region.text)
         self._tokens = region.tokens
-        self._starts = token_starts(region.tokens, region.text)
+        self._starts = starts
         self._repaired: dict[tuple[int, int, str], list[RepairedValue]] = {}
 
     # other notations than JSON
