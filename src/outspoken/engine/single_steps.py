@@ -220,15 +220,11 @@ class SingleSteps:
 
     # markers
 
-    def _match_marker(self, config: Config, when: str, *, final: bool) -> tuple[matchers.Matcher, Any]:
-        """The step of a configuration, and its match at the position."""
-        text, step = self.text, matchers.matcher_of(config, when, HANDLERS, final=final)
-        return step, step.match(text.text, text.pos) if final else step.match(text.text, text.pos, partial=True)
-
     def _marker(self, config: Config, when: str, *, final: bool) -> bool | None:
         """Read the marker that stands here (True). It may still come (False), or there is none (None)."""
         buffer, pos = self.text.text, self.text.pos
-        step, match = self._match_marker(config, when, final=final)
+        step = matchers.matcher_of(config, when, HANDLERS, final=final)
+        match = step.match(buffer, pos) if final else step.match(buffer, pos, partial=True)
         if match is None:
             return None
         if not final and match.partial:
