@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.repair import repair_region
-from outspoken.json.scanner import BracketCounter
+from outspoken.json.scanner import BracketCounter, repeated_keys
 from outspoken.notations.interface import MarkedNotation, Notation, notation_of
 from outspoken.notations.schema import ANY, SchemaView
 from outspoken.notations.tools import schema_view_of
@@ -252,7 +251,7 @@ class ValueReader:
                 continue
             if self._is_well_followed(repaired.end, read[1]):
                 shorts = [step.transition.terminal.short for step in read[0] if step.transition is not None]
-                cost += costs.REPEATED_KEY * _repeats_key(repaired) + self._cost_of_early_end(repaired)
+                cost += costs.REPEATED_KEY * bool(repeated_keys(repaired.text)) + self._cost_of_early_end(repaired)
                 edits = shorts.count("_OTHER_KEY") + len(read[0][0].edits) - 1
                 other = costs.DAMAGED_MARKER * edits
                 found.append(Edge(cost + other, repaired.end, read[1], read[0]))
@@ -275,7 +274,7 @@ class ValueReader:
         return self._text[token.start - 1 : token.start] == "\n"
 
     def _cost_of_json(self, at: int, value: RepairedValue) -> int:
-        cost = _cost(value) + costs.REPEATED_KEY * _repeats_key(value) + self._cost_of_early_end(value)
+        cost = _cost(value) + costs.REPEATED_KEY * bool(repeated_keys(value.text)) + self._cost_of_early_end(value)
         if self._text[at] == self._text[at + 1 : at + 2] and any(e.code == "missing-closer" for e in value.edits):
             cost += costs.STRAY_CHARACTER  # the opening bracket is doubled as likely as a closing one is missing
         for dropped in _dropped_text(value):
@@ -372,23 +371,6 @@ def opens_json(transition: Transition) -> bool:
 
 def _dropped_text(repaired: RepairedValue) -> list[Edit]:
     return [edit for edit in repaired.edits if edit.code == "dropped-text"]
-
-
-def _repeats_key(repaired: RepairedValue) -> bool:
-    """Does an object have a key twice, so that a value is lost? Then it is likely two objects."""
-    repeated = False
-
-    def check(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal repeated
-        made = dict(pairs)
-        repeated = repeated or len(made) < len(pairs)
-        return made
-
-    try:
-        json.loads(repaired.text, object_pairs_hook=check)
-    except (ValueError, RecursionError):
-        return False
-    return repeated
 
 
 def _cost(repaired: RepairedValue) -> int:
