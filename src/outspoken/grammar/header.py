@@ -165,12 +165,12 @@ class HeaderProblem(NamedTuple):
     label: str = ""
 
 
-def read_header(text: str, path: str, folder: Path | None = None) -> Header:
+def read_header(text: str, path: str) -> Header:
     """Read the header of a grammar's text. Raises GrammarError for a field that is unknown or not valid.
 
-    `path` names the grammar in errors; `folder` is its folder, by default that of `path`.
+    `path` names the grammar in errors; files that it includes lie in the same folder.
     """
-    header, problems = examine_header(text, Path(path).parent if folder is None else folder)
+    header, problems = examine_header(text, Path(path).parent)
     if header is None:
         first = problems[0]
         line = text.count("\n", 0, first.span[0]) + 1

@@ -107,17 +107,6 @@ def compile_start_search(markers: Sequence[Marker], nearly: Sequence[str] = ()) 
     return re.compile(pattern + rest).search
 
 
-def lookahead(markers: Sequence[Marker]) -> str:
-    """A look-ahead that refuses most places where no marker begins; "" if one may begin with any character."""
-    from outspoken.patterns.prefilter import prefilter_pattern
-
-    chars = first_char_class(markers)
-    if not chars:
-        return ""
-    more = prefilter_pattern([marker.regex for marker in markers])
-    return f"(?={chars})(?={more})" if more else f"(?={chars})"
-
-
 def first_char_class(markers: Sequence[Marker], others: Iterable[str] = ()) -> str | None:
     """The class of the characters with which a marker may begin, and of some others.
 

@@ -44,7 +44,7 @@ class EdgeFinder:
         self._in_object = self._has_json and not is_closed(region.outer)
         self._may_edit = region.repair_limit not in ("none", "notation")
         self._openers = [t for t in region.automaton.top_level_markers if not t.inserted]
-        self._values = ValueReader(region)
+        self.values = ValueReader(region, self.starts)
         #: where the names of payloads stand
         self._payloads: set[int] = set()
         self._text_ends: dict[Config, list[Token]] = {}
@@ -77,8 +77,8 @@ class EdgeFinder:
                 missing.append(marker)
         found += [self.inserted(m, pos) for m in missing if m.terminal.canonical.strip() not in standing]
         if at < self._end and free is None:
-            found += self._values.embedded(at, config, node.name)
-            found += self._values.json(at, config, node.name) if self._has_json else []
+            found += self.values.embedded(at, config, node.name)
+            found += self.values.json(at, config, node.name) if self._has_json else []
             if (at or not self._region.announced) and not node.is_after_drop:
                 dropped = self.doubled(at, config, node)
                 dropped += self.dropped(at, config) if not self._continues_string(at, node) else []
@@ -93,7 +93,7 @@ class EdgeFinder:
             return []
         rest = self._text[pos:]
         at = pos + len(rest) - len(rest.lstrip(BLANK)) if self._region.automaton.tables.ignore else pos
-        later = self._values.with_one_edit(at, config) if at < self._end else []
+        later = self.values.with_one_edit(at, config) if at < self._end else []
         return [LaterEdges(cost, partial(self._made, make, node.name)) for cost, make in later]
 
     def _made(self, make: Callable[[], list[Edge]], name: str) -> list[Edge]:

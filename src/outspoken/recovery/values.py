@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.repair import repair_region
-from outspoken.json.scanner import BracketCounter
+from outspoken.json.scanner import BracketCounter, repeated_keys
 from outspoken.json.schema import Schema
 from outspoken.notations.interface import MarkedNotation, Notation, notation_of
 from outspoken.notations.schema import ANY, SchemaView
@@ -17,7 +14,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit, RepairedValue
 
 from . import costs
-from .marker_lexer import Token, marker_forms, marker_lexer, token_starts
+from .marker_lexer import Token, marker_forms, marker_lexer
 from .one_mistake import LEAST_COST, OneEdit, OneMistake, with_key, without_opener
 from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, RecoveryStep, Region
 from .repaired_json import call_keys, read_repaired
@@ -42,14 +39,14 @@ _SIGNIFICANT = SIGNIFICANT | {":"}
 
 
 class ValueReader:
-    """Reads the embedded values of a region."""
+    """Reads the embedded values of a region, given its tokens by where they start."""
 
-    def __init__(self, region: Region) -> None:
+    def __init__(self, region: Region, starts: dict[int, Token]) -> None:
         self._region = region
         self._text = region.text
         self._end = len(region.text)
         self._tokens = region.tokens
-        self._starts = token_starts(region.tokens, region.text)
+        self._starts = starts
         self._repaired: dict[tuple[int, int, str], list[RepairedValue]] = {}
 
     # other notations than JSON
@@ -272,7 +269,7 @@ class ValueReader:
                 continue
             if self._is_well_followed(repaired.end, read[1]):
                 shorts = [step.transition.terminal.short for step in read[0] if step.transition is not None]
-                cost += costs.REPEATED_KEY * _repeats_key(repaired) + self._cost_of_early_end(repaired)
+                cost += costs.REPEATED_KEY * bool(repeated_keys(repaired.text)) + self._cost_of_early_end(repaired)
                 edits = shorts.count("_OTHER_KEY") + len(read[0][0].edits) - 1
                 other = costs.DAMAGED_MARKER * edits
                 found.append(Edge(cost + other, repaired.end, read[1], read[0]))
@@ -299,7 +296,7 @@ class ValueReader:
         return self._text[token.start - 1 : token.start] == "\n"
 
     def _cost_of_json(self, at: int, value: RepairedValue) -> int:
-        cost = _cost(value) + costs.REPEATED_KEY * _repeats_key(value) + self._cost_of_early_end(value)
+        cost = _cost(value) + costs.REPEATED_KEY * bool(repeated_keys(value.text)) + self._cost_of_early_end(value)
         if self._text[at] == self._text[at + 1 : at + 2] and any(e.code == "missing-closer" for e in value.edits):
             cost += costs.STRAY_CHARACTER  # the opening bracket is doubled as likely as a closing one is missing
         for dropped in _dropped_text(value):
@@ -393,23 +390,6 @@ def opens_json(transition: Transition) -> bool:
 
 def _dropped_text(repaired: RepairedValue) -> list[Edit]:
     return [edit for edit in repaired.edits if edit.code == "dropped-text"]
-
-
-def _repeats_key(repaired: RepairedValue) -> bool:
-    """Does an object have a key twice, so that a value is lost? Then it is likely two objects."""
-    repeated = False
-
-    def check(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal repeated
-        made = dict(pairs)
-        repeated = repeated or len(made) < len(pairs)
-        return made
-
-    try:
-        json.loads(repaired.text, object_pairs_hook=check)
-    except (ValueError, RecursionError):
-        return False
-    return repeated
 
 
 def _cost(repaired: RepairedValue) -> int:
