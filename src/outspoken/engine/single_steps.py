@@ -70,7 +70,14 @@ class SingleSteps:
         role = free.terminal.short
         if state.before_text:
             self._start_text(role)
+        if final and at == len(buffer):
+            return self._no_marker(free, role, final=True)
         step = self.text_step(free, at, final=final)
+        if not final and state.missing_closer_at is None and step.holds(buffer[at:], finds=True):
+            if text.scan < at:
+                self.pass_on_text(role, at, closed=False, final=False)
+                text.scan = at
+            return False
         match = step.find(buffer, at) if final else step.find(buffer, at, partial=True)
         if match is None:
             return self._no_marker(free, role, final=final)
@@ -245,15 +252,13 @@ class SingleSteps:
 
     # markers
 
-    def _match_marker(self, config: Config, when: str, *, final: bool) -> tuple[matchers.Matcher, Any]:
-        """The step of a configuration, and its match at the position."""
-        text, step = self.text, matchers.matcher_of(config, when, HANDLERS, final=final)
-        return step, step.match(text.text, text.pos) if final else step.match(text.text, text.pos, partial=True)
-
     def _marker(self, config: Config, when: str, *, final: bool) -> bool | None:
         """Read the marker that stands here (True). It may still come (False), or there is none (None)."""
         buffer, pos = self.text.text, self.text.pos
-        step, match = self._match_marker(config, when, final=final)
+        step = matchers.matcher_of(config, when, HANDLERS, final=final)
+        if not final and step.holds(buffer[pos:], finds=False):
+            return False
+        match = step.match(buffer, pos) if final else step.match(buffer, pos, partial=True)
         if match is None:
             return None
         if not final and match.partial:

@@ -9,7 +9,7 @@ form a tree (`sound_trees`), which becomes one expression. All take the same tra
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from outspoken.patterns.alike import compile_alike
@@ -28,6 +28,9 @@ _SHOWN = ("end_code", "end_json", "end_mention", "end_answer")
 #: A JSON string without escapes is matched as a part of an expression; any other is left to its scanner.
 _PLAIN_STRING = r'"[^"\\\x00-\x1f\ud800-\udfff]*"'
 
+
+#: What may precede a marker: patterns look at no more than whether it is a word, white space, a sign or nothing.
+_LEADS = ("", "\n", " ", ". ", "a", "<", '"')
 
 #: An operation: the name of its handler, its argument, and the group of the match that is its token.
 NamedOperation = tuple[str, str, int]
@@ -148,10 +151,10 @@ class Matcher:
     `find` searches, `match` matches at a place; both give a match of `re` or `regex`. Its `lastindex` is the key of the
     branch that was taken. `source` is the expression, `open_markers` the markers that may be incomplete where another
     one has matched, in input that is still arriving. `start_search` finds the first place where a marker may begin, in
-    input that is still arriving; it is None if that is anywhere.
+    input that is still arriving; it is None if that is anywhere. `holds` tells at once what a marker begins with.
     """
 
-    __slots__ = ("source", "find", "match", "branches", "open_markers", "start_search")
+    __slots__ = ("source", "find", "match", "branches", "open_markers", "start_search", "_begun")
 
     def __init__(self, source: str, branches: dict[int, Branch]) -> None:
         self.source, self.branches = source, branches
@@ -159,6 +162,26 @@ class Matcher:
         self.start_search: Find | None = None
         self.find: Find = find_nothing
         self.match: Find = find_nothing
+        #: the beginnings of markers as they are written, and whether each can be nothing else; None if nobody has tried
+        self._begun: dict[str, bool | None] = {}
+
+    def expect(self, written: Iterable[str]) -> None:
+        """Input that is still arriving may hold these markers."""
+        forms = {form for text in written for form in (text, text.strip())}
+        self._begun = {form[:end]: None for form in forms for end in range(1, len(form))}
+
+    def holds(self, piece: str, *, finds: bool) -> bool:
+        """Is a piece of input that ends with what has arrived the beginning of a marker, whatever precedes it?
+
+        If it is another beginning than the grammar writes, or is not known to be one, False.
+        """
+        known = self._begun.get(piece)
+        if known is None and piece in self._begun:
+            find = self.find if finds else self.match
+            matches = [(find(lead + piece, len(lead), partial=True), len(lead)) for lead in _LEADS]
+            known = all(match is not None and match.partial and match.start() == at for match, at in matches)
+            self._begun[piece] = known
+        return bool(known)
 
 
 def matcher_of(
@@ -212,8 +235,11 @@ def _compile(
         sound = [t for t in trees if mistaken and t.terminal.priority >= 0 and not t.terminal.may_stay_open]
         others = [(compile_alike(t.regex), t.group) for t in sound]
         found.open_markers = OpenMarkers(may_stay_open, others, mistaken) if may_stay_open else None
+    if not final:
+        found.expect([step.terminal.canonical for step in markers])
     if finds and not final:
-        found.start_search = compile_start_search(searched)
+        sound = [*[step.terminal for step in markers if not step.nearly], *closers]
+        found.start_search = compile_start_search(sound, [step.nearly for step in markers if step.nearly])
     return found
 
 
