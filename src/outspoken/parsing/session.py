@@ -15,6 +15,7 @@ from outspoken.results.events import (
     ReasoningDelta,
     TextDelta,
     ToolCallDelta,
+    ToolCallEnd,
     event_of,
 )
 from outspoken.results.held import Held, HeldReason
@@ -26,6 +27,10 @@ from .response_reader import ResponseReader
 
 if TYPE_CHECKING:
     from .call_gate import CallGate
+
+
+#: Events that are sent as they are if nothing is held.
+_PLAIN = frozenset({ToolCallDelta, ReasoningDelta, ToolCallEnd})
 
 
 class Session:
@@ -125,7 +130,7 @@ class SentEvents:
         gate = self._gate
         if len(events) == 1 and (gate is None or gate.is_idle):  # as for most chunks
             kind = type(events[0])
-            if kind is ToolCallDelta or kind is ReasoningDelta:
+            if kind in _PLAIN:
                 return events.copy()
             if kind is PlacedText and gate is None:
                 return self._joined(events)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 BLANK = "".join([char for char in map(chr, range(0x3001)) if char.isspace()]) + "\u200b\u2060\ufeff"
 #: Punctuation without a space before it.
 _CLOSE = (".", ",", ";", ":", "!", "?", ")")
+#: So much of what stands behind the text mostly shows whether it is more than white space.
+_NEAR = 40
 
 
 class MessageBuilder:
@@ -136,7 +138,10 @@ class PlacedMessage(MessageBuilder):
     def end(self, length: int) -> str:
         """End the message; returns the rest of it. `length` is that of the response."""
         if length > self._end:
-            self._skip(self._read(self._end, length))
+            near = self._read(self._end, min(self._end + _NEAR, length))
+            if near.strip(BLANK):
+                return ""  # something was removed, and no text follows
+            self._skip(near + self._read(self._end + len(near), length))
         return self.close()
 
     def _skip(self, between: str) -> None:
