@@ -23,6 +23,7 @@ from outspoken.results.events import (
     ToolCallEnd,
     ToolCallStart,
     ToolCallUnfinished,
+    event_of,
 )
 from outspoken.results.held import HeldReason
 from outspoken.results.replies import Reasoning
@@ -324,7 +325,7 @@ def _without_reasoning(events: deque[Event], number: int) -> deque[Event]:
 def _renumbered(event: _Calls | _Actions, index: int) -> Event:
     """The event that is sent, with another number: without the place of what it begins."""
     if type(event) is PlacedCallStart:
-        return ToolCallStart(index, event.id, event.name)
+        return event_of(ToolCallStart, {"index": index, "id": event.id, "name": event.name})
     if type(event) is PlacedActionText:
         return ActionText(index, event.text)
     if index == _index_of(event):

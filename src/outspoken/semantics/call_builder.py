@@ -71,7 +71,8 @@ class CallBuilder:
         output.call_count += 1
         if output.events is not None:
             output.flush()
-            output.events.append(PlacedCallStart(node.index, node.id, node.name, node.start))
+            fields = {"index": node.index, "id": node.id, "name": node.name, "start": node.start}
+            output.events.append(event_of(PlacedCallStart, fields))
             held = "".join(node.parts or ())
             if held:
                 output.events.append(ToolCallDelta(node.index, held))

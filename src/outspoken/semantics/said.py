@@ -143,7 +143,9 @@ class Surroundings:
             return before.span[1]
         end = 0 if before is None else before.span[1]
         between = self._read(end, start).strip()
-        if before is not None and (not between or self._thinks.closer.fullmatch(between)):
+        if not between and (before is not None or not self._prompt_end):
+            return -1
+        if before is not None and self._thinks.closer.fullmatch(between):
             return -1
         at = min(end, LOOKBEHIND)
         text = self._read(end - at, start) if before is not None else self._prompt_end + self._read(0, start)
