@@ -131,4 +131,5 @@ def _may_be_thought(raw: str, start: int, thinks: ThinkMarkers) -> bool:
     if thinks.is_shared:
         tags = thinks.either.finditer(raw, max(start - _LONGEST_OPENER, 0), start)
         return any(tag["open"] is not None for tag in tags)
-    return thinks.closer.search(raw, start) is not None
+    ends = thinks.ends if thinks.bare is not None else None
+    return thinks.closer.search(raw, start) is not None or (ends is not None and ends.search(raw, start) is not None)
