@@ -71,8 +71,12 @@ def compiled_once(request: pytest.FixtureRequest) -> Generator[None]:
     is kept in pytest's cache, too, for the other workers and for later runs.
     """
     stored = getattr(request.config, "cache", None)
+    compilers: list[tuple[Any, Callable[..., Any], Callable[[Any], Any]]] = [
+        (re, code_of, pattern_of),
+        (regex, regex.compile, lambda made: made),
+    ]
     with pytest.MonkeyPatch.context() as patch:
-        for module, make, build in ((re, code_of, pattern_of), (regex, regex.compile, lambda made: made)):
+        for module, make, build in compilers:
             compile_: Callable[..., Any] = module.compile
             if stored is not None:  # it is with `-p no:cacheprovider`
                 kept = stored.mkdir(f"{module.__name__}-{regex.__version__}-{sys.implementation.cache_tag}")

@@ -52,7 +52,7 @@ def test_classes_of_grammars_hold_the_same_characters() -> None:
     classes = {found for pattern in regexes for found in CLASS.findall(pattern)}
     classes = {found for found in classes if found[0] == "[" or found[1] in "sSwWdD"}
     assert len(classes) > 20
-    for pattern in sorted(classes):
+    for pattern in some(sorted(classes), "classes", 0.4):
         assert spans(compile_alike(f"{pattern}+")) == spans(re.compile(f"{pattern}+")), pattern
 
 
