@@ -11,7 +11,6 @@ import tarfile
 import venv
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
-from shutil import copytree
 from zipfile import ZipFile
 
 import pytest
@@ -19,10 +18,8 @@ import pytest
 from outspoken import __version__
 from outspoken.authoring.shared.checkout import TOP
 from outspoken.grammar.registry import names
-from tests.loops import some
 from tests.packaging.wheel_use import GRAMMAR
 
-COMPILED = TOP / "grammars" / "compiled"
 LARGEST = 3_000_000
 CALL = 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 #: without what would lead to this environment
@@ -37,24 +34,13 @@ def run(*command: str | Path, cwd: Path, stdin: str = "") -> str:
 
 
 def build(folder: Path) -> Path:
-    """The wheel, built of a source distribution as pip builds it.
-
-    Most grammars are given to it compiled, since that takes long: it compiles a few, which are the same then.
-    """
+    """The wheel, built of a source distribution as pip builds it."""
     hatchling = [sys.executable, "-m", "hatchling", "build", "--directory", folder, "--target"]
     subprocess.run([*hatchling, "sdist"], cwd=TOP, check=True, capture_output=True)
     with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
         archive.extractall(folder, filter="data")
     source = next(path for path in folder.iterdir() if path.is_dir())
-    compiled = source / "grammars" / "compiled"
-    assert not compiled.exists()
-    copytree(COMPILED, compiled)
-    for name in some(names(), "wheel", 0.03):
-        for path in compiled.glob(f"{name}.*"):
-            path.unlink()
     subprocess.run([*hatchling, "wheel"], cwd=source, check=True, capture_output=True)
-    for path in compiled.glob("[!.]*.*"):
-        assert path.read_bytes() == (COMPILED / path.name).read_bytes(), path
     return next(folder.glob("*.whl"))
 
 
@@ -137,7 +123,7 @@ def check_grammars(commands: Path, folder: Path) -> None:
         assert re.search(r"\(`pip install 'outspoken\[grammar\] @ file://\S+\.whl'`\)$", refused.stderr.strip())
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(240)  # it compiles all grammars
 def test_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     wheel = build(tmp_path)
     check_contents(wheel)
