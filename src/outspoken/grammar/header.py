@@ -33,7 +33,7 @@ _ENTRIES = {
 }
 #: Fields that the compiled form of a grammar leaves out if they are empty.
 _RARE = frozenset(
-    {"point", "any_case", "answer", "arguments", "checks", "evidence", "payloads", "reasoned_calls", "repeated"}
+    {"point", "any_case", "answer", "arguments", "checks", "evidence", "payloads", "reasoned_calls", "repeated", "separate"}
 )
 
 Span = tuple[int, int]
@@ -62,6 +62,7 @@ class Header:
 
     - `like`: the format that spells its calls like this one, if any: detection prefers that one.
     - `trim`: the free text (`text`, `reasoning`, `value`) round which white space belongs to the markers.
+    - `separate`: whether each `text` is a message of its own, apart from the one before it ("text"), or not ("").
     - `values`: how bare text of an argument is read without a schema: "json" (JSON if it is JSON), or "text".
     - `written`: how values other than strings are written as bare text: "json", "words" (JSON, but Python's `True`,
       `False` and `None`), or "python".
@@ -89,6 +90,7 @@ class Header:
     source: str = ""
     example: str = ""
     trim: frozenset[Literal["text", "reasoning", "value"]] = frozenset()
+    separate: Literal["", "text"] = ""
     values: Literal["json", "text"] = "json"
     written: Literal["json", "words", "python"] = "json"
     indent: NonNegativeInt = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from outspoken.results.arguments import text_of
@@ -19,7 +20,7 @@ from outspoken.results.events import (
     event_of,
 )
 from outspoken.results.held import Held, HeldReason
-from outspoken.results.message_text import PlacedMessage
+from outspoken.results.message_text import MessageText
 from outspoken.results.replies import Reply
 
 from .options import FinishReason, ReadOptions, finish_reason_of
@@ -122,7 +123,8 @@ class SentEvents:
 
     def __init__(self, reader: ResponseReader, *, is_joined: bool = True) -> None:
         self._reader, self._is_joined = reader, is_joined
-        self._message: PlacedMessage | None = None  # made for the first text
+        self._message: MessageText | None = None  # made for the first text
+        self._text_end = 0
         self._gate: CallGate | None = None  # made for the first call
 
     def take(self, events: list[Event]) -> list[Event]:
@@ -165,16 +167,21 @@ class SentEvents:
 
     def _joined(self, events: list[Event]) -> list[Event]:
         """Events with text that is joined with the text before it."""
-        if not self._is_joined:
-            return events.copy()
         made: list[Event] = []
         for event in events:
             if type(event) is not PlacedText:
                 made.append(event)
                 continue
+            begins = event.start > self._text_end > 0 and self._reader.separates
+            self._text_end = event.end
+            if not self._is_joined:
+                made.append(replace(event, begins=True) if begins else event)
+                continue
             if self._message is None:
-                self._message = PlacedMessage(self._reader.open_text().read)
-            if text := self._message.add(event.text, event.start, event.end, exact=event.exact):
+                self._message = MessageText(self._reader.open_text().read)
+            if begins:
+                self._message.border()
+            if text := self._message.add(event.text, event.start, event.end):
                 made.append(event_of(TextDelta, {"text": text}))
         return made
 

@@ -20,7 +20,7 @@ from outspoken.parsing.functions import parse
 from outspoken.parsing.prompt_prefix import after_anchor
 from outspoken.results.arguments import text_of
 from outspoken.results.errors import MessageError, ResponseError
-from outspoken.results.message_text import PlacedMessage
+from outspoken.results.message_text import MessageText
 from outspoken.results.replies import Payload, Reasoning, Reply, Span, Text, ToolCall
 
 
@@ -193,8 +193,8 @@ class _MessageBuilder:
     def _joined(self, found: list[tuple[str, Span]]) -> str:
         """Texts joined as those of a reply are."""
         raw = self._reply.raw
-        message = PlacedMessage(lambda start, end: raw[start:end], found[0][1][0])
-        return "".join([*[message.add(piece, *span) for piece, span in found], message.close()])
+        message = MessageText(lambda start, end: raw[start:end], found[0][1][0])
+        return "".join([*[message.add(piece, *span) for piece, span in found], message.end(found[-1][1][1])])
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
