@@ -137,7 +137,7 @@ def test_texts_with_another_block_between_them_do_not_run_together() -> None:
         (["One", call, ", two"], "One, two"),
         (["One.", "Two.", call, "Three.", call], "One.Two. Three."),
         ([call, "One.", call, "", "Two."], "One. Two."),
-        (["One. ", call, f"CARD: {P}\n\nTwo.", call, "Three."], "One.\n\nTwo. Three."),
+        (["One. ", call, f"CARD: {P}\n\nTwo.", call, "Three."], "One. \n\nTwo. Three."),
         ([f"One. CARD: {P}", call, "Two."], "One. Two."),
         (["One.", call, kept, call, "Two."], f"One. {kept} Two."),
         ([f"One.{kept[:9]}", call, kept[9:]], f"One.{kept[:9]} {kept[9:]}"),

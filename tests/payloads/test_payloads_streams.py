@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from outspoken import PayloadParsed, TextDelta
 from outspoken.json.scanner import BracketCounter
 from outspoken.payloads import PayloadPreview, PayloadRegistry, PayloadSettings, PayloadType
-from outspoken.results.message_text import MessageBuilder
+from outspoken.results.message_text import MessageText
 from outspoken.results.printing import one_line
 from tests.invariants.cost import calls_in
 from tests.payloads.payload_streams import check_chunks, events_of
@@ -65,8 +65,8 @@ def test_sound_payloads_leave_no_text_and_others_all_of_it(words: list[str]) -> 
 
 @given(st.text(" \n\tab", max_size=30), st.integers(0, 30))
 def test_message_without_payloads_is_the_text(text: str, at: int) -> None:
-    message = MessageBuilder()
-    assert message.text(text[:at]) + message.text(text[at:]) + message.close() == text
+    message, at = MessageText(lambda start, end: text[start:end]), min(at, len(text))
+    assert message.add(text[:at], 0, at) + message.add(text[at:], at, len(text)) + message.end(len(text)) == text
 
 
 MEANT: list[Any] = TABLES["MEANT"]

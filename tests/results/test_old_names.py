@@ -10,11 +10,9 @@ import pytest
 
 import outspoken
 from outspoken import Parser, PayloadRegistry, ResponseProcessor, Settings
-from outspoken.grammar.registry import load_format
 from outspoken.payloads import PayloadSettings
 from outspoken.processing import ResponseCache
 from outspoken.providers import ProviderStream
-from outspoken.rendering import parse_message
 from outspoken.results.old_names import _NEW  # pyright: ignore[reportPrivateUsage]
 
 HOME: Any = outspoken
@@ -58,21 +56,14 @@ def test_other_attributes_are_missing_as_usual() -> None:
 
 
 CALLS: list[tuple[Callable[[], object], str]] = [
-    (lambda: HOME.parse("x", "hermes"), "write `parse(text, format=…)`"),
-    (lambda: HOME.stream(["x"], "hermes"), "write `stream(chunks, format=…)`"),
-    (lambda: HOME.astream(["x"], "hermes"), "write `astream(chunks, format=…)`"),
-    (lambda: HOME.render([], "hermes"), "write `render(what, format=…)`"),
-    (lambda: HOME.read_json("1", {}), "write `read_json(text, schema=…)`"),
-    (lambda: HOME.parse_response({}, "cohere"), "write `parse_response(response, provider=…)`"),
-    (lambda: HOME.stream_response([], "cohere", None), "write `stream_response(chunks, provider=…, format=…)`"),
-    (lambda: HOME.parse_actions("x", "ui_tars", None), "write `parse_actions(response, parser=…, page=…)`"),
+    (lambda: HOME.parse("x", "hermes", []), "write `parse(text, format, prefix=…)`"),
+    (lambda: HOME.stream(["x"], "hermes", ""), "write `stream(chunks, format, prefix=…)`"),
+    (lambda: HOME.render([], "hermes", []), "write `render(what, format, tools=…)`"),
+    (lambda: HOME.stream_response([], "cohere", None), "write `stream_response(chunks, provider, format=…)`"),
+    (lambda: HOME.parse_actions("x", "ui_tars", None), "write `parse_actions(response, parser, page=…)`"),
     (lambda: ProviderStream("cohere", "hermes"), "write `ProviderStream(provider, format=…)`"),  # type: ignore
-    (lambda: parse_message("x", "hermes"), "write `parse_message(text, format=…)`"),  # type: ignore
-    (lambda: load_format("x.json", "mine"), "write `load_format(source, name=…)`"),  # type: ignore
-    (lambda: PayloadRegistry().parse("x", "a"), "write `parse(response, page=…)`"),  # type: ignore
     (lambda: PayloadRegistry().parse(content="x"), "use `parse(response)`"),  # type: ignore
     (lambda: PayloadRegistry().parser().parse(content="x"), "use `parse(response)`"),  # type: ignore
-    (lambda: PayloadRegistry().add_page("a", {}), "write `add_page(name, actions=…)`"),  # type: ignore
     (lambda: Settings(screen=None), "use `Parser(screen=…)`"),  # type: ignore
     (lambda: PayloadSettings(screen=None), "use `Parser(screen=…)`"),  # type: ignore
     (lambda: ResponseProcessor().process("x", screen=None), "use `ResponseProcessor.replace`"),  # type: ignore

@@ -33,19 +33,38 @@ _ENTRIES = {
 }
 #: Fields that the compiled form of a grammar leaves out if they are empty.
 _RARE = frozenset(
-    {"point", "any_case", "answer", "arguments", "checks", "evidence", "payloads", "reasoned_calls", "repeated"}
+    {
+        "point",
+        "any_case",
+        "answer",
+        "arguments",
+        "checks",
+        "evidence",
+        "payloads",
+        "reasoned_calls",
+        "repeated",
+        "separate",
+    }
 )
 
 Span = tuple[int, int]
 
 
 def _expression(pattern: str) -> str:
-    """A pattern that Python can read. Raises ValueError for another one."""
+    """A pattern that Python can read in good time. Raises ValueError for another one."""
+    from outspoken.patterns.backtracking import find_slow  # not where a response is read
+
     try:
         re.compile(pattern)
-    except re.error as error:
+        slow = find_slow(pattern)
+    except (re.error, RecursionError) as error:
         raise ValueError(f"not a regular expression: {error}") from error
+    if slow:
+        raise ValueError(f"a pattern that backtracks without bound: {slow.why}; {slow.helps}")
     return pattern
+
+
+Expression = Annotated[str, AfterValidator(_expression)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +73,7 @@ class Header:
 
     - `like`: the format that spells its calls like this one, if any: detection prefers that one.
     - `trim`: the free text (`text`, `reasoning`, `value`) round which white space belongs to the markers.
+    - `separate`: whether each `text` is a message of its own, apart from the one before it ("text"), or not ("").
     - `values`: how bare text of an argument is read without a schema: "json" (JSON if it is JSON), or "text".
     - `written`: how values other than strings are written as bare text: "json", "words" (JSON, but Python's `True`,
       `False` and `None`), or "python".
@@ -81,18 +101,19 @@ class Header:
     source: str = ""
     example: str = ""
     trim: frozenset[Literal["text", "reasoning", "value"]] = frozenset()
+    separate: Literal["", "text"] = ""
     values: Literal["json", "text"] = "json"
     written: Literal["json", "words", "python"] = "json"
     indent: NonNegativeInt = 0
     opened: str = ""
-    anchor: Annotated[str, AfterValidator(_expression)] = ""
+    anchor: Expression = ""
     like: str = ""
     space: Space = "px"
     point: str = ""
     any_case: bool = False
     arguments: dict[str, str] = field(default_factory=dict[str, str])
     actions: dict[str, str] = field(default_factory=dict[str, str])
-    payloads: dict[str, str] = field(default_factory=dict[str, str])
+    payloads: dict[str, Expression] = field(default_factory=dict[str, str])
     reasoned_calls: Literal["", "run"] = ""
     repeated: Literal["", "list"] = ""
     answer: tuple[str, ...] = ()
@@ -157,12 +178,12 @@ class HeaderProblem(NamedTuple):
     label: str = ""
 
 
-def read_header(text: str, path: str, folder: Path | None = None) -> Header:
+def read_header(text: str, path: str) -> Header:
     """Read the header of a grammar's text. Raises GrammarError for a field that is unknown or not valid.
 
-    `path` names the grammar in errors; `folder` is its folder, by default that of `path`.
+    `path` names the grammar in errors; files that it includes lie in the same folder.
     """
-    header, problems = examine_header(text, Path(path).parent if folder is None else folder)
+    header, problems = examine_header(text, Path(path).parent)
     if header is None:
         first = problems[0]
         line = text.count("\n", 0, first.span[0]) + 1

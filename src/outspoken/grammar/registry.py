@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from outspoken.results.arguments import kind_of
 from outspoken.results.errors import GrammarError, UnknownFormatError
-from outspoken.results.old_names import by_keyword
 
 from .format_index import CallSigns, FormatIndex, index_path, read_index, read_signs
 from .sources import is_current, note_not_compiled, own_folder
@@ -223,6 +222,12 @@ def header(name: str) -> Header:
     return read_header(path.read_text("utf-8"), str(path))
 
 
+@cached
+def separates(name: str) -> bool:
+    """Is each text of a format a message of its own? False for what is no format of the registry."""
+    return (is_added(name) or grammar_path(name).is_file()) and header(name).separate == "text"
+
+
 def grammar_text(name: str) -> tuple[str, Path]:
     """The text of a format's grammar, by its exact name, and the path that its imports are relative to."""
     if (added := _editions[-1].get(name)) is not None:
@@ -274,8 +279,7 @@ def _compiled(path: Path) -> Tables:
     return compile_grammar(path)
 
 
-@by_keyword
-def load_format(source: str | PathLike[str] | dict[str, Any], *, name: str | None = None) -> str:
+def load_format(source: str | PathLike[str] | dict[str, Any], name: str | None = None) -> str:
     """Add a format while the program runs, and return its name, which `format=` accepts from then on.
 
     `source` is the path of a grammar file (`.lark`), a response template of Hugging Face as a dict, or the path of a

@@ -86,8 +86,8 @@ class JsonReading(FrozenModel):
 @by_keyword
 def read_json(
     text: str | bytes | None,
-    *,
     schema: SchemaLike | None = None,
+    *,
     repair: RepairLimit = "heuristic",
     settings: Settings | None = None,
 ) -> JsonReading:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import registry
-from outspoken.results.old_names import by_keyword, usage
+from outspoken.results.old_names import by_keyword
 from outspoken.results.replies import Reply
 
 from .event_stream import AsyncEventStream, EventStream
@@ -16,7 +16,7 @@ from .options import FinishReason, ParserOptions
 from .parser import Parser
 
 if TYPE_CHECKING:
-    from typing_extensions import Never, Unpack
+    from typing_extensions import Unpack
 
     from outspoken.results.events import Event
 
@@ -52,8 +52,8 @@ def _parser_of(format: str, options: ParserOptions) -> Parser:
 
 def parse(
     text: str | bytes | None,
-    *late: Never,
     format: str = "auto",
+    *,
     prefix: str | None = None,
     finish_reason: str | None = None,
     **options: Unpack[ParserOptions],
@@ -62,9 +62,6 @@ def parse(
 
     For the arguments and what is raised, see `Parser` and `Parser.parse`.
     """
-    if late:  # `by_keyword` would take 3 % of the time of a short response
-        given = 1 + len(late)
-        raise TypeError(f"parse() takes 1 positional argument but {given} were given{usage(parse, given, options)}")
     if options or format.__class__ is not str:
         parser = _parser_of(format, options)
     else:
@@ -75,8 +72,8 @@ def parse(
 @by_keyword
 def stream(
     chunks: Iterable[str | bytes | None],
-    *,
     format: str = "auto",
+    *,
     prefix: str | None = None,
     finish_reason: FinishReason = None,
     **options: Unpack[ParserOptions],
@@ -91,8 +88,8 @@ def stream(
 @by_keyword
 def astream(
     chunks: AsyncIterable[str | bytes | None],
-    *,
     format: str = "auto",
+    *,
     prefix: str | None = None,
     finish_reason: FinishReason = None,
     **options: Unpack[ParserOptions],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
 
 from typing_extensions import TypeVar
@@ -17,10 +18,11 @@ from outspoken.results.events import (
     ReasoningDelta,
     TextDelta,
     ToolCallDelta,
+    ToolCallEnd,
     event_of,
 )
 from outspoken.results.held import Held, HeldReason
-from outspoken.results.message_text import PlacedMessage
+from outspoken.results.message_text import MessageText
 from outspoken.results.replies import Reply
 
 from .options import FinishReason, ReadOptions, finish_reason_of
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
 #: The events and the reply of a session, which are more specific for payloads.
 E = TypeVar("E", default=Event)
 R = TypeVar("R", bound=Reply, default=Reply)
+
+#: Events that are sent as they are if nothing is held.
+_PLAIN = frozenset({ToolCallDelta, ReasoningDelta, ToolCallEnd})
 
 
 class Session(Generic[E, R]):
@@ -129,18 +134,21 @@ class SentEvents:
 
     def __init__(self, reader: ResponseReader, *, is_joined: bool = True) -> None:
         self._reader, self._is_joined = reader, is_joined
-        self._message: PlacedMessage | None = None  # made for the first text
+        self._message: MessageText | None = None  # made for the first text
+        self._text_end = 0
         self._gate: CallGate | None = None  # made for the first call
 
     def take(self, events: list[Event]) -> list[Event]:
         """What can be sent, of what is held and some new events."""
         gate = self._gate
-        if len(events) == 1 and (gate is None or gate.is_idle):  # as for most chunks
-            kind = type(events[0])
-            if kind is ToolCallDelta or kind is ReasoningDelta:
+        if gate is None and len(events) == 1 and type(events[0]) is PlacedText:
+            return self._joined(events)
+        if gate is None or gate.is_idle:  # as for most chunks
+            for event in events:
+                if type(event) not in _PLAIN:
+                    break
+            else:
                 return events.copy()
-            if kind is PlacedText and gate is None:
-                return self._joined(events)
         return self._joined(self._decided(events))
 
     def end(self, events: list[Event], length: int) -> list[Event]:
@@ -161,10 +169,7 @@ class SentEvents:
         """The events of calls that were made, as far as that is known."""
         gate = self._gate
         if gate is None:
-            for event in events:
-                if type(event) in IN_DOUBT:
-                    break
-            else:
+            if IN_DOUBT.isdisjoint(map(type, events)):
                 return events
             from .call_gate import CallGate
 
@@ -173,16 +178,21 @@ class SentEvents:
 
     def _joined(self, events: list[Event]) -> list[Event]:
         """Events with text that is joined with the text before it."""
-        if not self._is_joined:
-            return events.copy()
         made: list[Event] = []
         for event in events:
             if type(event) is not PlacedText:
                 made.append(event)
                 continue
+            begins = event.start > self._text_end > 0 and self._reader.separates
+            self._text_end = event.end
+            if not self._is_joined:
+                made.append(replace(event, begins=True) if begins else event)
+                continue
             if self._message is None:
-                self._message = PlacedMessage(self._reader.open_text().read)
-            if text := self._message.add(event.text, event.start, event.end, exact=event.exact):
+                self._message = MessageText(self._reader.open_text().read)
+            if begins:
+                self._message.border()
+            if text := self._message.add(event.text, event.start, event.end):
                 made.append(event_of(TextDelta, {"text": text}))
         return made
 

@@ -41,8 +41,8 @@ from .response_reader import read_embedded
 @by_keyword
 def parse_tree(
     text: str | bytes | None,
-    *,
     format: str,
+    *,
     prefix: str | None = None,
     tools: Tools | Sequence[ToolLike] | None = None,
     settings: Settings | None = None,

@@ -73,8 +73,7 @@ class PayloadRegistry:
             self._types = (*self._types, type_)
         return type_
 
-    @by_keyword
-    def add_page(self, name: str, *, actions: Mapping[str, str] | None = None) -> None:
+    def add_page(self, name: str, actions: Mapping[str, str] | None = None) -> None:
         """Register a page, with its client actions in addition to those of all pages."""
         with self._lock:
             self._pages = {**self._pages, name: {**self._pages.get(name, {}), **(actions or {})}}
@@ -137,8 +136,8 @@ class PayloadRegistry:
     def parse(
         self,
         response: ContentLike,
-        *,
         page: str | None = None,
+        *,
         prefix: str | None = None,
         finish_reason: str | None = None,
         **options: Unpack[PayloadOptions],
@@ -150,8 +149,8 @@ class PayloadRegistry:
     def stream(
         self,
         chunks: Iterable[str | bytes | None],
-        *,
         page: str | None = None,
+        *,
         prefix: str | None = None,
         finish_reason: FinishReason = None,
         **options: Unpack[PayloadOptions],
@@ -163,8 +162,8 @@ class PayloadRegistry:
     def astream(
         self,
         chunks: AsyncIterable[str | bytes | None],
-        *,
         page: str | None = None,
+        *,
         prefix: str | None = None,
         finish_reason: FinishReason = None,
         **options: Unpack[PayloadOptions],

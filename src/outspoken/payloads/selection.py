@@ -9,7 +9,7 @@ from typing import NamedTuple
 from outspoken.json.scanner import repeated_keys
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Severity
-from outspoken.results.message_text import PlacedMessage
+from outspoken.results.message_text import MessageText
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Payload, Segment, Span, Text
 
@@ -70,7 +70,7 @@ class PayloadSelector:
     ) -> None:
         self._checker, self._only = checker, only
         self._settings, self._page = checker.settings, checker.page
-        self.message = PlacedMessage(read)
+        self.message = MessageText(read)
         self._borders = deque(borders)
         self.diagnostics: list[PendingDiagnostic] = []
         self.unfinished: list[TypedPayload] = []

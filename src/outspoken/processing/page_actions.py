@@ -34,8 +34,8 @@ _SEARCH_DEPTH = 3
 @by_keyword
 def parse_actions(
     response: ActionsLike,
-    *,
     parser: Parser | str,
+    *,
     page: PageContext | None = None,
     given: Mapping[str, Any] | None = None,
     prefix: str | None = None,
@@ -60,8 +60,8 @@ def parse_actions(
 @by_keyword
 def parse_action(
     response: ActionsLike,
-    *,
     parser: Parser | str,
+    *,
     page: PageContext | None = None,
     given: Mapping[str, Any] | None = None,
     prefix: str | None = None,

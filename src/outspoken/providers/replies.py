@@ -8,7 +8,6 @@ from pydantic import Field
 
 from outspoken.results.construct import FrozenModel
 from outspoken.results.finish_reasons import FinishReason
-from outspoken.results.message_text import text_pieces
 from outspoken.results.replies import Reply
 
 #: The key of the extension in a message, a chunk or a response. Exports put what a protocol has no field for under it,
@@ -72,8 +71,3 @@ class ProviderReply(Reply):
     refusal: str | None = None
     error: ProviderError | None = None
     signatures: list[Signature] = Field(default_factory=list[Signature])
-    borders: tuple[int, ...] = Field(default=(), repr=False)
-
-    def text_pieces(self) -> list[str]:
-        """What each segment adds to `text`, with the white space that separates it from the text before it."""
-        return text_pieces(self.segments, self.raw, self.borders)

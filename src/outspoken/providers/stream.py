@@ -172,8 +172,8 @@ def _without_event(name: str, value: Any) -> tuple[str, Any]:
 @by_keyword
 def parse_response(
     response: ChunkLike,
-    *,
     provider: Provider = "openai",
+    *,
     format: str | None = PROVIDER_FORMAT,
     **options: Unpack[ProviderOptions],
 ) -> ProviderReply:
@@ -188,8 +188,8 @@ def parse_response(
 @by_keyword
 def stream_response(
     chunks: Iterable[ChunkLike],
-    *,
     provider: Provider = "openai",
+    *,
     format: str | None = PROVIDER_FORMAT,
     **options: Unpack[ProviderOptions],
 ) -> EventStream[ProviderEvent, ProviderReply]:
@@ -206,8 +206,8 @@ def stream_response(
 @by_keyword
 def astream_response(
     chunks: AsyncIterable[ChunkLike],
-    *,
     provider: Provider = "openai",
+    *,
     format: str | None = PROVIDER_FORMAT,
     **options: Unpack[ProviderOptions],
 ) -> AsyncEventStream[ProviderEvent, ProviderReply]:

@@ -20,7 +20,7 @@ from outspoken.parsing.functions import parse
 from outspoken.parsing.prompt_prefix import after_anchor
 from outspoken.results.arguments import text_of
 from outspoken.results.errors import MessageError, ResponseError
-from outspoken.results.message_text import PlacedMessage
+from outspoken.results.message_text import MessageText
 from outspoken.results.old_names import by_keyword
 from outspoken.results.replies import Payload, Reasoning, Reply, Span, Text, ToolCall
 
@@ -28,8 +28,8 @@ from outspoken.results.replies import Payload, Reasoning, Reply, Span, Text, Too
 @by_keyword
 def parse_message(
     text: str | bytes | None,
-    *,
     format: str,
+    *,
     prefix: str = "",
     finish_reason: str | None = None,
     tools: Tools | Sequence[ToolLike] | None = None,
@@ -195,8 +195,8 @@ class _MessageBuilder:
     def _joined(self, found: list[tuple[str, Span]]) -> str:
         """Texts joined as those of a reply are."""
         raw = self._reply.raw
-        message = PlacedMessage(lambda start, end: raw[start:end], found[0][1][0])
-        return "".join([*[message.add(piece, *span) for piece, span in found], message.close()])
+        message = MessageText(lambda start, end: raw[start:end], found[0][1][0])
+        return "".join([*[message.add(piece, *span) for piece, span in found], message.end(found[-1][1][1])])
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from outspoken.results.arguments import check_choice, check_optional, check_type
 from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import RenderError
 from outspoken.results.geometry import Screen, Space
-from outspoken.results.message_text import BLANK, MessageBuilder
+from outspoken.results.message_text import BLANK
 from outspoken.results.old_names import by_keyword
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.settings import Settings, with_screen
@@ -42,8 +42,8 @@ Unfinished: TypeAlias = Literal["refuse", "skip"]
 @by_keyword
 def render(
     what: Renderable | Iterable[Renderable],
-    *,
     format: str,
+    *,
     tools: Tools | Sequence[ToolLike] | None = None,
     screen: Screen | None = None,
     settings: Settings | None = None,
@@ -401,7 +401,7 @@ Shown: TypeAlias = "Text | JsonValue"
 def join_texts(what: Reply | Sequence[Any]) -> list[Any]:
     """The segments of a reply, or a list of them, with neighbouring texts joined.
 
-    The separator is that of `Reply.text`. In a list, texts with a gap between their spans had markup between them.
+    Those of a reply as in `Reply.text`. In a list, texts with a gap between their spans get a space if they have none.
     """
     segments: Sequence[Any] = what.segments if isinstance(what, Reply) else what
     joined: list[Any] = []
@@ -422,13 +422,12 @@ def shown(segment: Shown) -> str:
 
 
 def _joined(run: list[Shown]) -> str:
-    message = MessageBuilder()
-    pieces = [message.text(shown(run[0]))]
+    text = shown(run[0])
     for before, segment in pairwise(run):
-        if segment.span[0] > before.span[1]:
-            message.cut()
-        pieces.append(message.text(shown(segment)))
-    return "".join([*pieces, message.close()])
+        piece = shown(segment)
+        is_apart = segment.span[0] == before.span[1] or text[-1:].isspace() or piece[:1].isspace()
+        text += piece if is_apart else " " + piece
+    return text
 
 
 def _with_own_ends(text: str, run: list[Shown]) -> str:

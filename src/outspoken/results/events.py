@@ -51,14 +51,14 @@ class TextDelta:
 
 @dataclass(frozen=True)
 class PlacedText(TextDelta):
-    """More text, before it is joined with the text so far, and where it stands: offsets in the raw text.
+    """More text, before the white space around it is known, and where it stands: offsets in the raw text.
 
-    The white space of text that is `exact` is final.
+    `begins` says that it is another message than the text before; see `Reply.borders`.
     """
 
     start: int
     end: int
-    exact: bool = False
+    begins: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How the text of a response is joined where something was removed from it: calls, reasoning, payloads."""
+"""The text of a response: what remains of it without its markup, as it stands there."""
 
 from __future__ import annotations
 
@@ -13,141 +13,86 @@ if TYPE_CHECKING:
 BLANK = "".join([char for char in map(chr, range(0x3001)) if char.isspace()]) + "\u200b\u2060\ufeff"
 #: Punctuation without a space before it.
 _CLOSE = (".", ",", ";", ":", "!", "?", ")")
+#: So much of what stands behind the text mostly shows whether it is more than white space.
+_NEAR = 40
 
 
-class MessageBuilder:
-    """Builds a message incrementally; the result does not depend on how the text is split into pieces.
+class MessageText:
+    """Builds the text of a response from pieces whose places are known: what stands between them was removed.
 
-    `text` takes a piece and returns the part of the message that is now final; `cut` marks that something was removed
-    here; `close` ends the message. Of the white space on both sides of what was removed, one blank line remains if
-    there was one on either side, otherwise one line break if there was one, otherwise one space, or nothing before
-    punctuation. Nothing remains where no text precedes or follows. The indentation of the following line and all other
-    white space stay.
-
-    `lead` is the text before what was removed on its line, such as a list bullet or heading marks. It is removed, too,
-    unless text follows on the same line.
-    """
-
-    def __init__(self) -> None:
-        self._begun = False
-        #: white space that no text has followed yet
-        self._held: list[str] = []
-        #: the white space before what was removed; None if nothing was
-        self._before: str | None = None
-        #: the lead of what was removed and the white space before it
-        self._lead = ""
-        self._at_border = False
-        #: the white space at the end of what was added by `exact`
-        self._tail = ""
-
-    def exact(self, piece: str) -> str:
-        """Add text that is final with its white space, as that of a JSON string is; returns it behind its separator."""
-        if not piece:
-            return ""
-        separator = self._separator("".join(self._held), piece)
-        self._held, self._begun = [], True
-        rest = piece.rstrip(BLANK)
-        self._tail = (self._tail if not rest else "") + piece[len(rest) :]
-        return separator + piece
-
-    def text(self, piece: str) -> str:
-        """Add text; returns the part of the message that is now final."""
-        body = piece.lstrip(BLANK)
-        if not body:
-            self._held.append(piece)
-            return ""
-        self._held.append(piece[: len(piece) - len(body)])
-        separator = self._separator("".join(self._held), body)
-        body = body.rstrip(BLANK)
-        rest = piece[len(piece.rstrip(BLANK)) :]
-        self._held = [rest] if rest else []
-        self._begun, self._tail = True, ""
-        return separator + body
-
-    def cut(self, lead: str = "") -> None:
-        """Mark that something was removed here, with the lead of its line."""
-        blank = "".join(self._held)
-        if self._before is None:
-            self._before = blank
-            self._lead = blank + lead if lead else ""
-        elif "\n" in blank:
-            self._lead = ""
-        self._held = []
-
-    def border(self) -> None:
-        """Mark that two blocks meet here: where no white space separates them, the separator is that of a removal."""
-        self._at_border = True
-
-    def close(self) -> str:
-        """End the message; returns the rest of it."""
-        return "".join(self._held) if self._before is None else ""
-
-    def _separator(self, blank: str, body: str) -> str:
-        """The separator between the message so far and the next text."""
-        before, self._before = self._before, None
-        lead, self._lead = self._lead, ""
-        at_border, self._at_border = self._at_border, False
-        if before is None and (blank or not at_border):
-            return blank
-        before = before or ""
-        if lead and "\n" not in blank:
-            return lead if self._begun else lead.lstrip(BLANK)
-        breaks = min(max(before.count("\n"), blank.count("\n")), 2)
-        if not self._begun or (not breaks and not blank and body.startswith(_CLOSE)):
-            return ""
-        if self._tail:
-            return "\n" * max(breaks - self._tail.count("\n"), 0)
-        return "\n" * breaks + blank[blank.rfind("\n") + 1 :] if "\n" in blank else "\n" * breaks or " "
-
-
-class PlacedMessage(MessageBuilder):
-    """Builds a message of texts whose places in the response are known: what stands between them was removed.
-
-    `read(start, end)` gives the response between two offsets, each time behind the last one. The message begins at
+    White space stays as it is, also on both sides of what was removed; but where something was removed from an end of
+    the response, the text has no white space at that end. The result does not depend on how the text is split into
+    pieces. `read(start, end)` gives the response between two offsets, each time behind the last one. The text begins at
     `start`.
     """
 
     def __init__(self, read: Callable[[int, int], str], start: int = 0) -> None:
-        super().__init__()
-        self._read = read
-        self._end = start
+        self._read, self._end = read, start
+        #: there is text; something was removed behind it; another block begins behind it
+        self._begun = self._removed = self._at_border = False
+        #: the white space that no text has followed yet, and where in it something was removed that had a lead
+        self._held: list[str] = []
+        self._lead, self._lead_at = "", 0
 
-    def add(self, piece: str, start: int, end: int, *, exact: bool = False) -> str:
-        """Add the text between two offsets; returns the part of the message that is now final.
-
-        With `exact`, its own white space is final; see `MessageBuilder.exact`.
-        """
-        if start > self._end:
-            self._skip(self._read(self._end, start))
+    def add(self, piece: str, start: int, end: int) -> str:
+        """Add the text between two offsets; returns the part of the message that is now final."""
+        self._skip_to(start)
         self._end = max(self._end, end)
-        is_within = self._begun and not self._held and self._before is None and not self._at_border
-        if is_within and not exact and piece and piece[-1] not in BLANK:
-            self._tail = ""
-            return piece  # as most pieces of a stream
-        return self.exact(piece) if exact else self.text(piece)
+        body = piece.lstrip(BLANK)
+        self._hold(piece[: len(piece) - len(body)])
+        if not body:
+            return ""
+        before, held = self._before(body), body.rstrip(BLANK)
+        self._begun, self._removed, self._at_border, self._lead = True, False, False, ""
+        self._held.clear()
+        self._hold(body[len(held) :])
+        return before + held
 
     def remove(self, start: int, end: int, lead: str = "") -> None:
-        """Mark that what stands between two offsets was removed."""
-        if start > self._end:
-            self._skip(self._read(self._end, start))
+        """Remove what stands between two offsets. Its `lead`, a list bullet or the like, stays if text follows on its
+        line."""
+        self._skip_to(start)
         self._end = max(self._end, end)
-        self.cut(lead)
+        self._cut()
+        self._lead, self._lead_at = lead, len(self._held)
+
+    def border(self) -> None:
+        """Two blocks meet here: where no white space separates their texts, a space does, but before punctuation."""
+        self._at_border = self._begun
 
     def end(self, length: int) -> str:
         """End the message; returns the rest of it. `length` is that of the response."""
-        if length > self._end:
-            self._skip(self._read(self._end, length))
-        return self.close()
+        if self._removed or self._read(self._end, min(self._end + _NEAR, length)).strip(BLANK):
+            return ""
+        self._skip_to(length)
+        return "" if self._removed else "".join(self._held)
 
-    def _skip(self, between: str) -> None:
-        """Take the white space at both ends of what is no text; what else it is, was removed."""
-        rest = between.lstrip(BLANK)
-        if blank := between[: len(between) - len(rest)]:
+    def _before(self, body: str) -> str:
+        """The white space before a text, and the lead of its line."""
+        if self._lead and "\n" not in "".join(self._held[self._lead_at :]):
+            self._held[self._lead_at :] = [self._lead if self._begun else self._lead.lstrip(BLANK)]
+        return "".join(self._held) or (" " if self._at_border and not body.startswith(_CLOSE) else "")
+
+    def _hold(self, blank: str) -> None:
+        if blank and (self._begun or not self._removed):
             self._held.append(blank)
+
+    def _cut(self) -> None:
+        self._removed = True
+        if not self._begun:
+            self._held.clear()
+
+    def _skip_to(self, start: int) -> None:
+        """Go to an offset: of what is no text, the white space at both ends stays."""
+        if start <= self._end:
+            return
+        between = self._read(self._end, start)
+        self._end = start
+        rest = between.lstrip(BLANK)
+        self._hold(between[: len(between) - len(rest)])
         if rest:
-            self.cut()
-            if blank := rest[len(rest.rstrip(BLANK)) :]:
-                self._held.append(blank)
+            self._cut()
+            self._hold(rest[len(rest.rstrip(BLANK)) :])
 
 
 class ForwardText:
@@ -175,15 +120,14 @@ class ForwardText:
 
 def text_pieces(segments: Iterable[Segment], raw: str, borders: Iterable[int] = ()) -> list[str]:
     """What each segment adds to the text of a response. Blocks of a provider meet at `borders`, which are offsets."""
-    message, pieces, last = PlacedMessage(lambda start, end: raw[start:end]), list[str](), -1
+    message, pieces, last = MessageText(lambda start, end: raw[start:end]), list[str](), -1
     waiting = deque(borders)
     for number, segment in enumerate(segments):
         shown = segment.text if segment.kind == "text" else segment.raw if segment.kind == "json" else ""
         while shown and waiting and waiting[0] <= segment.span[0]:
             waiting.popleft()
             message.border()
-        exact = segment.kind == "text" and raw[slice(*segment.span)] != shown
-        pieces.append(message.add(shown, *segment.span, exact=exact) if shown else "")
+        pieces.append(message.add(shown, *segment.span) if shown else "")
         last = number if shown else last
     if last >= 0:
         pieces[last] += message.end(len(raw))

@@ -158,6 +158,7 @@ class Reply(FrozenModel):
     needs_more_work: bool | None = None
     unread: dict[str, Any] = Field(default_factory=dict[str, Any])
     final_answer_streamed: bool = False
+    borders: tuple[int, ...] = Field(default=(), repr=False)
 
     def __repr__(self) -> str:
         from .printing import reply_lines
@@ -168,9 +169,10 @@ class Reply(FrozenModel):
     def text(self) -> str:
         """The text to show to the user, with JSON values as the model wrote them.
 
-        Where calls, reasoning or other markup were removed, the white space on both sides becomes a blank line if
-        there was one on either side, else a line break if there was one, else a space, or nothing before punctuation.
-        At the beginning and the end, nothing of it remains. The deltas of a stream add up to the same text.
+        It is what remains without calls, reasoning and other markup, as the model wrote it, with the white space on
+        both sides of them. At `borders`, which are offsets, another message begins: where no white space separates
+        it, a space does. Where one of them begins or ends the response, the text has no white space at that end. The
+        deltas of a stream add up to the same text.
         """
         return "".join(self.text_pieces())
 
@@ -178,7 +180,7 @@ class Reply(FrozenModel):
         """What each segment adds to `text`, with the white space that separates it from the text before it."""
         from .message_text import text_pieces
 
-        return text_pieces(self.segments, self.raw)
+        return text_pieces(self.segments, self.raw, self.borders)
 
     @property
     def reasoning(self) -> str | None:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any
 
+from outspoken.grammar import registry
 from outspoken.json.scanner import NotJsonError, decode
 from outspoken.json.schema import fits
 from outspoken.notations.coerce import read_bare
@@ -91,7 +92,7 @@ def end_envelope(
         while place and output.segments[place - 1].span[0] > content_span[0]:
             place -= 1
         output.segments.insert(place, construct(Text, {"kind": "text", "text": content, "span": content_span}))
-        output.send_text(content, content_span, exact=True)
+        output.send_text(content, content_span)
     output.end_node(start, end)
 
 
@@ -289,6 +290,8 @@ def reply_of(
 ) -> Reply:
     """The reply to a text."""
     outcome = output.outcome
+    texts = [segment.span[0] for segment in output.segments if segment.kind == "text"]
+    borders = tuple(texts[1:]) if len(texts) > 1 and format is not None and registry.separates(format) else ()
     values: dict[str, Any] = {
         "raw": raw,
         "format": format,
@@ -301,5 +304,6 @@ def reply_of(
         "needs_more_work": outcome.needs_more_work,
         "unread": outcome.unread or {},
         "final_answer_streamed": outcome.answered,
+        "borders": borders,
     }
     return construct(Reply, values)

@@ -106,7 +106,7 @@ class BlockSequence:
             if other.kind == "text" and other.length:
                 return
             if (other.kind in ("call", "payload") and not other.aside) or (other.kind == "reasoning" and other.length):
-                self._recorder.add_border()
+                self._recorder.add_border(self._recorder.content.length)
                 return
 
     def finish(self, block: Block, reason: str | None) -> None:

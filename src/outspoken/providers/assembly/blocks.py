@@ -195,7 +195,9 @@ class ParsedTextBlock(Block):
         send = self.recorder.send
         match event:
             case results.PlacedText():
-                self.recorder.send_text(event.text, event.start + self.offset, event.end + self.offset, event.exact)
+                if event.begins:
+                    self.recorder.add_border(event.start + self.offset)
+                self.recorder.send_text(event.text, event.start + self.offset, event.end + self.offset)
             case results.ToolCallStart(index, id, name):
                 send(results.ToolCallStart(self._call_index(index), id, name))
             case results.ToolCallDelta(index, arguments):

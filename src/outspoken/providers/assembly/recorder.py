@@ -9,7 +9,7 @@ from outspoken.parsing.session import UnjoinedSession
 from outspoken.providers.events import ProviderEvent, Started
 from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.events import TextDelta
-from outspoken.results.message_text import ForwardText, PlacedMessage
+from outspoken.results.message_text import ForwardText, MessageText
 from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
 from outspoken.results.replies import STATUSES, Reply, Segment, Status
 
@@ -91,7 +91,7 @@ class Recorder:
         #: joins the text of all blocks
         #: where a block of text begins that something else separates from the text before it
         self.borders: list[int] = []
-        self.message = PlacedMessage(ForwardText(self.content.pieces).read)
+        self.message = MessageText(ForwardText(self.content.pieces).read)
         self.id: str | None = None
         self.model: str | None = None
         self._started = False
@@ -122,14 +122,14 @@ class Recorder:
         """Send an event."""
         self.events.append(event)
 
-    def send_text(self, text: str, start: int, end: int, exact: bool = False) -> None:
+    def send_text(self, text: str, start: int, end: int) -> None:
         """Send text that stands between two offsets in the content, joined with the text before it."""
-        if joined := self.message.add(text, start, end, exact=exact):
+        if joined := self.message.add(text, start, end):
             self.send(TextDelta(joined))
 
-    def add_border(self) -> None:
-        """A block of text begins behind another one and something else."""
-        self.borders.append(self.content.length)
+    def add_border(self, offset: int) -> None:
+        """A text begins at an offset behind another one and something else."""
+        self.borders.append(offset)
         self.message.border()
 
     def end_text(self) -> None:
