@@ -15,7 +15,6 @@ from outspoken.results.events import (
     ReasoningDelta,
     TextDelta,
     ToolCallDelta,
-    ToolCallEnd,
     event_of,
 )
 from outspoken.results.held import Held, HeldReason
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 
 #: Events that are sent as they are if nothing is held.
-_PLAIN = frozenset({ToolCallDelta, ReasoningDelta, ToolCallEnd})
+_PLAIN = frozenset({ToolCallDelta, ReasoningDelta})
 
 
 class Session:
