@@ -22,6 +22,7 @@ from collections.abc import Callable, Generator
 from contextlib import suppress
 from functools import cache, partial
 from hashlib import sha1
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,12 @@ gc.set_threshold(50_000, 20, 20)
 
 #: Patterns shorter than this one are compiled in less time than a file takes.
 SHORT_PATTERN = 100
+#: The parts of the compiler of `re`.
+PARSER, COMPILER, SRE = (
+    import_module(name)
+    for name in (("re._parser", "re._compiler") if sys.version_info >= (3, 11) else ("sre_parse", "sre_compile"))
+    + ("_sre",)
+)
 
 # The syrupy that Python 3.10 can have cannot write these files, so there is nothing to be said of writing them.
 collect_ignore = ["test_snapshots.py"] if sys.version_info < (3, 11) else []
@@ -60,31 +67,59 @@ collect_ignore = ["test_snapshots.py"] if sys.version_info < (3, 11) else []
 def compiled_once(request: pytest.FixtureRequest) -> Generator[None]:
     """Compile each regular expression once in a process, however often the registry forgets its grammars.
 
-    The compiler of `regex` is written in Python and takes half of the time of many tests, so what it makes is kept in
-    pytest's cache, too, for the other workers and for later runs.
+    The compilers of `re` and `regex` are written in Python and take half of the time of many tests, so what they make
+    is kept in pytest's cache, too, for the other workers and for later runs.
     """
-    stored, compile_regex = getattr(request.config, "cache", None), regex.compile
-    if stored is not None:  # it is with `-p no:cacheprovider`
-        kept = stored.mkdir(f"regex-{regex.__version__}-{sys.implementation.cache_tag}")
-        compile_regex = partial(compile_or_load, kept, compile_regex)
+    stored = getattr(request.config, "cache", None)
+    compilers: list[tuple[Any, Callable[..., Any], Callable[[Any], Any]]] = [
+        (re, code_of, pattern_of),
+        (regex, regex.compile, lambda made: made),
+    ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(re, "compile", cache(re.compile))
-        patch.setattr(regex, "compile", cache(compile_regex))
+        for module, make, build in compilers:
+            compile_: Callable[..., Any] = module.compile
+            if stored is not None:  # it is with `-p no:cacheprovider`
+                kept = stored.mkdir(f"{module.__name__}-{regex.__version__}-{sys.implementation.cache_tag}")
+                compile_ = partial(compile_or_load, kept, compile_, make, build)
+            patch.setattr(module, "compile", cache(compile_))
         yield
 
 
-def compile_or_load(folder: Path, compile_: Callable[..., Any], pattern: str, *arguments: Any, **named: Any) -> Any:
-    """A compiled pattern: unpickling one does not compile it again."""
-    if len(pattern) < SHORT_PATTERN:
+def code_of(pattern: Any, flags: int = 0) -> tuple[Any, ...]:
+    """What `re` makes of a pattern; unlike those of `regex`, its patterns are pickled without it."""
+    tree = PARSER.parse(pattern, int(flags))
+    numbers = tree.state.groupdict
+    names = {number: name for name, number in numbers.items()}
+    code = [int(word) for word in COMPILER._code(tree, int(flags))]
+    groups = tree.state.groups
+    return pattern, int(flags) | tree.state.flags, code, groups - 1, numbers, tuple(map(names.get, range(groups)))
+
+
+def pattern_of(code: tuple[Any, ...]) -> re.Pattern[Any]:
+    """The pattern of what `re` has made."""
+    return SRE.compile(*code)
+
+
+def compile_or_load(
+    folder: Path,
+    compile_: Callable[..., Any],
+    make: Callable[..., Any],
+    build: Callable[..., Any],
+    pattern: Any,
+    *arguments: Any,
+    **named: Any,
+) -> Any:
+    """A compiled pattern: one that is kept is not compiled again."""
+    if not isinstance(pattern, (str, bytes)) or len(pattern) < SHORT_PATTERN:
         return compile_(pattern, *arguments, **named)
     path = folder / sha1(repr((pattern, arguments, named)).encode()).hexdigest()
     with suppress(OSError, zlib.error, EOFError, pickle.UnpicklingError):
-        return pickle.loads(zlib.decompress(path.read_bytes()))
-    found = compile_(pattern, *arguments, **named)
+        return build(pickle.loads(zlib.decompress(path.read_bytes())))
+    made = make(pattern, *arguments, **named)
     unfinished = path.with_suffix(f".{os.getpid()}")
-    unfinished.write_bytes(zlib.compress(pickle.dumps(found), 1))
+    unfinished.write_bytes(zlib.compress(pickle.dumps(made), 1))
     unfinished.replace(path)
-    return found
+    return build(made)
 
 
 @pytest.fixture(autouse=True)

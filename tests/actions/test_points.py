@@ -15,7 +15,7 @@ from outspoken.actions.fields import FieldError, read_point
 from outspoken.grammar import registry
 from outspoken.results.geometry import SPACES, Space, smart_resize
 from tests.cases import CASES, FORMATS
-from tests.loops import in_one_item
+from tests.loops import in_one_item, some
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -253,7 +253,7 @@ def test_points_that_two_formats_read_alike_in_other_spaces_are_never_guessed() 
     cases = [(case.format, case.text) for case in CASES if case.format in spaces and case.kind == "ok"]
     texts = [*cases, *[(name, registry.header(name).example) for name in spaces]]
     pairs: set[tuple[str, str]] = set()
-    for name, text in texts:
+    for name, text in some(texts, "spaces", 0.4):
         wanted = acting(parse(text, name)) if len(text) < 3000 else []
         others = {
             other
@@ -270,7 +270,7 @@ def test_points_that_two_formats_read_alike_in_other_spaces_are_never_guessed() 
             reported = [found.span for found in reply.diagnostics if found.code == "ambiguous-space"]
             assert reported == pointing, text
             assert list(stream([text[:9], text[9:]], screen=screen))[-1] == Done(reply)
-    assert len(pairs) > 10
+    assert len(pairs) > 4
 
 
 @pytest.mark.parametrize("text", TABLES["POINTS_OF_FORMATS_WITH_THE_WORDS_OF_ANOTHER"])

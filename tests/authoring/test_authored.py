@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -13,6 +14,7 @@ from outspoken.authoring.fuzz import Fuzz
 from outspoken.authoring.fuzz.damage import CHARACTERS, cases
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.grammar import registry
+from tests.loops import SEED
 from tests.tables import tables
 from tools.damage.markup import read
 
@@ -78,8 +80,8 @@ def test_what_all_formats_are_asked_holds_of_a_new_one(file: Path) -> None:
     """The fuzz finds nothing, and its example is written as it is."""
     name = load_format(file)
     fuzz = Fuzz(name, ["Well."])
-    assert [str(fuzz.run(seed)) for seed in range(3)] == ["None"] * 3
-    assert fuzz.sound >= 30
+    assert str(fuzz.run(Random(f"new {SEED}").randrange(1 << 30))) == "None", f"OUTSPOKEN_TEST_SEED={SEED}"
+    assert fuzz.sound >= 10
     example = registry.header(name).example
     assert render(parse(example, name), name) == example
 

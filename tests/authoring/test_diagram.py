@@ -14,7 +14,7 @@ from outspoken.authoring.diagram.draw import draw, notation
 from outspoken.authoring.diagram.syntax import Syntax, read_syntax
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.results.errors import GrammarError
-from tests.loops import in_one_item
+from tests.loops import in_one_item, some
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -132,7 +132,7 @@ def test_wide_rules_wrap_and_long_patterns_are_shortened(checkout: Checkout) -> 
     assert float(svg.get("width", "0")) < 1200
 
 
-@in_one_item("name", Checkout().names())
+@in_one_item("name", some(Checkout().names(), "diagram", 0.3))
 def test_the_diagram_of_every_format_is_sound(name: str) -> None:
     checkout = Checkout()
     with checkout.in_use():

@@ -34,7 +34,7 @@ TABLES = tables(__file__)
 
 OTHERS = [case.text for case in CASES]
 #: How many texts are read of a format in one run, and in how many runs each format has its turn.
-TEXTS, TURNS = 6, 4
+TEXTS, TURNS = 6, 8
 SEED = Random(f"fuzz {TEST_SEED}").randrange(1 << 30)
 
 
@@ -61,7 +61,7 @@ def test_texts_of_a_grammar(format_: str) -> None:
 @pytest.mark.parametrize("part", range(4))
 def test_changed_cases_of_the_corpus(part: int) -> None:
     random = Random(f"{SEED} {part}")
-    for _ in range(25):
+    for _ in range(10):
         case = random.choice(CASES)
         text, size = damaged(case.text, OTHERS, random), random.choice([1, 3, 7])
         reason, repair = random.choice([None, "stop", "length"]), random.choice(REPAIR_LIMITS)
@@ -86,7 +86,7 @@ def sound_responses(name: str, number: int, count: int) -> list[str]:
     return [text for text, is_sound in found.items() if is_sound]
 
 
-@in_one_item("format_", FORMATS[SEED % 16 :: 16])
+@in_one_item("format_", FORMATS[SEED % 32 :: 32])
 def test_most_responses_are_sound(format_: str) -> None:
     """And some of them call, act or think, in every format that can."""
     made = sound_responses(format_, 0, 40)
@@ -214,12 +214,11 @@ FOUND = TABLES["FOUND"]
 
 @pytest.mark.usefixtures("mistaken", "clock")
 def test_findings_are_printed_with_the_shortest_text(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    for _ in range(2):  # the same again
-        assert main(["text", "--runs", "50"], checkout) == 1
-        out, err = capsys.readouterr()
-        assert out.replace(", repair='heuristic'", "").startswith(FOUND)
-        assert out.endswith(" texts: 1 texts are read wrongly\n")
-        assert err == ""
+    assert main(["text", "--runs", "50"], checkout) == 1
+    out, err = capsys.readouterr()
+    assert out.replace(", repair='heuristic'", "").startswith(FOUND)
+    assert out.endswith(" texts: 1 texts are read wrongly\n")
+    assert err == ""
 
 
 @pytest.mark.usefixtures("clock")

@@ -40,7 +40,7 @@ _SHARE = 1
 _WALKS = 2
 #: So many items test a share of the formats; another run of continuous integration draws another share.
 _PARTS = 3
-_DRAWN = some(FORMATS, "constraints", 0.2)
+_DRAWN = some(FORMATS, "constraints", 0.1)
 #: xgrammar prepares a grammar for long, so it is run with one format of so many.
 _SELDOM = 8
 

@@ -11,6 +11,7 @@ import pytest
 from outspoken.grammar.registry import header, names
 from outspoken.providers import LLMResponseParser, ProviderStream
 from tests.invariants.cost import Repetition, calls_to_read, repetitions
+from tests.loops import some
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -21,13 +22,13 @@ HOSTILE = TABLES["HOSTILE"]
 
 @pytest.mark.parametrize(("name", "beginning", "unit"), HOSTILE)
 def test_refused_places_with_one_end_take_linear_steps(name: str, beginning: str, unit: str) -> None:
-    for pieces in (0, 256):
+    for pieces in some((0, 256), unit, 0.5):
         check_steps(name, Repetition(beginning, unit), pieces)
 
 
 def test_repeated_tokens_take_linear_steps() -> None:
     """One repetition in many; take them all without `random.choice`, in hours."""
-    for name in sorted(names())[::8]:
+    for name in sorted(names())[::12]:
         random = Random(name)
         check_steps(name, random.choice(repetitions(name, header(name).example)), random.choice((0, 64)))
 

@@ -27,6 +27,7 @@ if is_stream:
     reply = list(outspoken.stream([text[i : i + 4] for i in range(0, len(text), 4)], format))[-1].reply
 else:
     reply = outspoken.parse(text, format)
+opened = [path.removeprefix(sys.pycache_prefix or "") for path in opened]  # where bytecode is kept elsewhere
 files = sorted({path[len(folder) + 1 :] for path in opened if path.startswith(folder)})
 heavy = ["lark", "regex", "json_repair", "rich", "engine.parser", "recovery.search", "results.events", "grammar.tables"]
 heavy += ["difflib", "results.actions.union", "results.actions.page"]

@@ -180,7 +180,7 @@ def test_reading_that_invents_an_argument_loses() -> None:
         ('{"path": "x", "code": """text"""}', "text"),
     ):
         for limit in ("strings", "heuristic"):
-            for known in (schema, None):
+            for known in (Schema(schema), None):
                 (mended,) = repair_region(text, 0, len(text), closed=True, repair_limit=limit, schema=known)
                 assert mended.value == {"path": "x", "code": code}, (text, limit)
 

@@ -52,7 +52,7 @@ def test_classes_of_grammars_hold_the_same_characters() -> None:
     classes = {found for pattern in regexes for found in CLASS.findall(pattern)}
     classes = {found for found in classes if found[0] == "[" or found[1] in "sSwWdD"}
     assert len(classes) > 20
-    for pattern in sorted(classes):
+    for pattern in some(sorted(classes), "classes", 0.4):
         assert spans(compile_alike(f"{pattern}+")) == spans(re.compile(f"{pattern}+")), pattern
 
 
@@ -90,11 +90,11 @@ def doubtful() -> str:
 
 @in_one_item("format_", FORMATS)
 def test_streams_read_every_character_as_whole_text_does(format_: str) -> None:
-    """A character beside, in, before or in place of a marker; each run tries a quarter of them in each format."""
+    """A character beside, in, before or in place of a marker; each run tries an eighth of them in each format."""
     example = registry.header(format_).example or "text"
     places = sorted({found.start() for found in re.finditer(r"\b|\s|[<\[{(]", example)})
     parser = Parser(format_)
-    for number, char in some(enumerate(doubtful()), f"doubtful {format_}", 0.25):
+    for number, char in some(enumerate(doubtful()), f"doubtful {format_}", 0.12):
         at = places[number * 7 % len(places)]
         text = example[:at] + char + example[at + number % 2 :]
         session = parser.session()

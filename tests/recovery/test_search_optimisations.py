@@ -100,7 +100,7 @@ def first_that_counts(
 
 
 #: Cases in which markers are searched for in two ways; other runs draw others.
-SEARCHED = some(CASES, "marker search", 0.4)
+SEARCHED = some(CASES, "marker search", 0.15)
 
 
 @by_format(SEARCHED)

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from functools import cache
 
 from outspoken.fast_path import runtime
-from outspoken.grammar.automaton import Automaton
+from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.header import Header
+from outspoken.grammar.near_openers import all_forms
 from outspoken.grammar.survey import survey
-from outspoken.grammar.value_markup import all_value_markup, call_phrases, has_terminal, value_configs
-from outspoken.patterns.markup_search import MarkupSearch
+from outspoken.grammar.value_markup import call_phrases, has_terminal, value_markup
+from outspoken.patterns.markup_search import MarkupSearch, is_distinct_marker
+from outspoken.patterns.near_miss import fragments
+from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.semantics import unread_markup
 from outspoken.semantics.call_shapes import is_ended_by_chance
 from outspoken.semantics.think_markers import think_markers
@@ -52,7 +55,8 @@ def source_of(writer: StateWriter, shared: Shared) -> str:
 @cache
 def _constants(automaton: Automaton) -> list[str]:
     """The constants that are the same whatever parts the function has."""
-    tables, values, thinks = automaton.tables, all_value_markup(automaton), think_markers(automaton)
+    tables, thinks, values = automaton.tables, think_markers(automaton), _value_configs(automaton)
+    found = [value_markup(config) for config in values]
     return [
         "SOURCES = {",
         *[f"    {literal(path)}: {checksum}," for path, checksum in tables.sources.items()],
@@ -63,18 +67,18 @@ def _constants(automaton: Automaton) -> list[str]:
         *_names("MARKERS", MarkupSearch(unread_markup.written_markers(tables)).markers),
         *_names("WEAK_MARKERS", unread_markup.weak_markers(tables)),
         *_names("LINE_MARKERS", unread_markup.line_openers(automaton)),
-        *_names("OPENERS", unread_markup.unmarked_openers(automaton)),
+        *_names("OPENERS", _unmarked_openers(automaton)),
         *_names("ACTIONS", unread_markup.action_names(tables)),
-        f"OVERLAP = {unread_markup.overlap(automaton)}",
+        f"OVERLAP = {_overlap(automaton)}",
         f"THINK_TAGS = {literal(thinks.either.pattern if thinks is not None else '')}",
         f"THINK_BARE = {literal(thinks.bare.pattern if thinks is not None and thinks.bare is not None else '')}",
         f"THINK_ENDS = {literal(thinks.ends.pattern if thinks is not None and thinks.ends is not None else '')}",
         f"THINK_CLOSER = {literal(thinks.closer.pattern if thinks is not None else '')}",
-        *_names("VALUE_CLOSERS", values.closers),
-        *_names("VALUE_FOLLOWERS", values.followers),
+        *_names("VALUE_CLOSERS", sorted({marker for markup in found for marker in markup.closers})),
+        *_names("VALUE_FOLLOWERS", sorted({marker for markup in found for marker in markup.followers})),
         *_names("VALUE_PHRASES", call_phrases(automaton)),
         *_names("VALUE_MARKS", sorted({mark for marks in survey(automaton).value_marks.values() for mark in marks[2]})),
-        f"ENDS_BY_CHANCE = {any(map(is_ended_by_chance, value_configs(automaton)))}",
+        f"ENDS_BY_CHANCE = {any(map(is_ended_by_chance, values))}",
         f"READS_PYTHON = {has_terminal(automaton, 'PYTHON_VALUE')}",
         f"READS_JSON = {any('json' in kinds.split() for kinds in tables.nodes)}",
     ]
@@ -101,3 +105,42 @@ def _header_lines(header: Header, used: set[str]) -> list[str]:
 def _fields(header: Header) -> list[str]:
     """The fields of a header that are used and are not empty, as arguments of its class."""
     return [f"    {key}={value!r}," for key, value in header.to_data().items() if value and key not in _UNUSED]
+
+
+def _unmarked_openers(automaton: Automaton) -> list[str]:
+    """One of these is in every text with an opening marker with a mistake in which no `written_markers` are.
+
+    Such an opener is a single bracket, say, and the mistake is in the key behind it.
+    """
+    markers = MarkupSearch(unread_markup.written_markers(automaton.tables)).markers
+    free, found = automaton.start.free, set[str]()
+    for step in free.target.markers if free is not None else ():
+        written = next((arg.strip() for op, arg in step.after if op == "replace"), "")
+        if step.replaces and written:
+            is_marked = any(marker.startswith(written) for marker in markers)
+            found |= set() if is_marked else set(fragments(written))
+        elif step.replaces:
+            forms = [form.strip() for form in spellings(without_conditions(step.terminal.regex))] or [""]
+            found |= {form for form in forms if not any(marker in form for marker in markers)}
+    return sorted(form for form in found if not any(other != form and other in form for other in found))
+
+
+def _overlap(automaton: Automaton) -> int:
+    """How many characters of a marker may be read although the marker has a mistake before them.
+
+    They are a marker themselves: what precedes them is optional.
+    """
+    terminals = [step.terminal for step in automaton.top_level_markers if not step.inserted]
+    near = {step.inserted.strip() for step in automaton.top_level_markers if step.replaces}
+    forms = near | {form.strip() for terminal in terminals for form in all_forms(terminal)}
+    patterns = [without_conditions(terminal.regex) for terminal in terminals]
+    short = {spelling.strip() for pattern in patterns for spelling in spellings(pattern)}
+    marker = re.compile("|".join([f"(?:{pattern})" for pattern in patterns]) or "(?!)")
+    ends = {form[at:] for form in forms if is_distinct_marker(form) for at in range(1, len(form))}
+    return max((len(end) for end in ends if end in short or marker.fullmatch(end)), default=0)
+
+
+def _value_configs(automaton: Automaton) -> list[Config]:
+    """The configurations that the bare values of a format lead to."""
+    frees = [config.strict_transitions()[0] for config in automaton.configs]
+    return [free.target for free in frees if free is not None and free.terminal.short == "ARG_VALUE"]

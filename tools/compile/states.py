@@ -18,12 +18,13 @@ from functools import partial
 from typing import NamedTuple
 
 from outspoken.engine.text_buffer import BLANK
-from outspoken.grammar.automaton import CLOSER_OVERLAP, Config, MissingCloser, Transition, missing_closer_prefilter
-from outspoken.grammar.matchers import Branch, named_operation, named_operations
+from outspoken.grammar.automaton import CLOSER_OVERLAP, Config, MissingCloser, Transition
+from outspoken.grammar.matchers import named_operation, named_operations
+from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.notations.interface import notation_of
 from outspoken.patterns.analysis import required_chars
 
-from .markers import Expression, Markers, Path
+from .markers import Branch, Expression, Markers, Path
 from .operations import OperationWriter, UnsupportedError
 from .parts import Part, Shared, State, StateBranch, literal, spelling
 
@@ -287,7 +288,8 @@ class StateWriter(OperationWriter):
 
     def _may_lack_closer(self, config: Config) -> str:
         """The name of a function that searches for what shows that a value lacks its closing marker."""
-        return self._global("may_lack_closer", "lazy", missing_closer_prefilter(config.missing_closers), "search")
+        prefilters = dict.fromkeys([closer.prefilter for closer in config.missing_closers])
+        return self._global("may_lack_closer", "lazy", "|".join(prefilters), "search")
 
     def _find(self, branches: _Branches, *, notes_stops: bool) -> None:
         """The search for the marker `m` that ends free text, at `e`.
@@ -339,8 +341,9 @@ class StateWriter(OperationWriter):
         if self._automaton.tables.ignore:
             self._put(f"if c in {literal(BLANK)}:", "    pos = blanks(text, pos).end()", "    if pos == n:")
             self._put("        return None", "    c = text[pos]")
+        firsts = {char: step for step in config.embedded[::-1] for char in JSON_FIRST.get(step.terminal.short, ())}
         for step in config.embedded:
-            chars = "".join(sorted([char for char, found in config.json.items() if found is step]))
+            chars = "".join(sorted([char for char, found in firsts.items() if found is step]))
             if not chars:
                 known = self._global("notation", "notation", step.terminal.short, step.terminal.canonical)
                 view = self._schema_view(step) if notation_of(step.terminal).typed_by_schema else "ANY"

@@ -303,7 +303,7 @@ class Detector:
         if self._text_start < self._start:
             start, self._text_start = self._text_start, self._start
             if "TEXT" not in candidate.automaton.trims:
-                builder.text(self.text.slice(start, self._start), start, self._start)
+                builder.output.text(self.text.slice(start, self._start), start, self._start)
         if builder.output.events is not None and own.output.events:
             builder.output.events += own.output.events
             own.output.events.clear()

@@ -89,6 +89,10 @@ class OpenerMatcher:
             made.open_markers = _OpenMarkers(self._openers, self._own.open_markers, self._groups, pos)
         return made
 
+    def holds(self, piece: str, *, finds: bool) -> bool:
+        """See `Matcher.holds`: what begins the markers of all formats is not known here."""
+        return False
+
     def find(self, text: str, pos: int, *, partial: bool = False) -> Any:
         """The next marker: a match of plain text's own, or an `OpenerMatch`."""
         place = self._openers.find(text, pos, partial=partial, behind=self._behind)

@@ -63,15 +63,9 @@ class AutomatonParser:
         self.state = ParserState(automaton, config or automaton.start, text.base - 1)
         builder.source.slice = text.slice
         self._blanks: list[str] = []
-        self._budget = budget
+        #: what may be spent on damage
+        self.budget = budget or RecoveryBudget()
         self.log = log
-
-    @property
-    def budget(self) -> RecoveryBudget:
-        """What may be spent on damage."""
-        if self._budget is None:
-            self._budget = RecoveryBudget()
-        return self._budget
 
     @cached_property
     def steps(self) -> SingleSteps:

@@ -10,6 +10,7 @@ from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.json.scanner import NotJsonError
 from outspoken.notations.interface import Notation, notation_of
+from outspoken.patterns.near_miss import place_of_near_miss
 from outspoken.patterns.spellings import without_conditions
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 from outspoken.semantics.open_node import EmbeddedValue
@@ -39,7 +40,9 @@ class SingleSteps:
         self.state, self.policy, self.budget = parser.state, parser.policy, parser.budget
         self.log = parser.log
         #: where patterns were searched for, and where they were found or the text ends
-        self._searched: dict[str, tuple[int, int]] = {}
+        self._searched: dict[tuple[str, str], tuple[int, int]] = {}
+        #: the text, and the same in lower case
+        self._lowered = "", ""
         self.max_depth = parser.builder.context.settings.max_depth
 
     @cached_property
@@ -67,7 +70,14 @@ class SingleSteps:
         role = free.terminal.short
         if state.before_text:
             self._start_text(role)
+        if final and at == len(buffer):
+            return self._no_marker(free, role, final=True)
         step = self.text_step(free, at, final=final)
+        if not final and state.missing_closer_at is None and step.holds(buffer[at:], finds=True):
+            if text.scan < at:
+                self.pass_on_text(role, at, closed=False, final=False)
+                text.scan = at
+            return False
         match = step.find(buffer, at) if final else step.find(buffer, at, partial=True)
         if match is None:
             return self._no_marker(free, role, final=final)
@@ -159,19 +169,41 @@ class SingleSteps:
             if step is not None:
                 return step
         closers = target.missing_closers if free.terminal.short == "ARG_VALUE" else ()
-        if closers and final:
-            closers = tuple([closer for closer in closers if self._may_follow(closer.prefilter, at)])
-        return matchers.matcher_of(target, "find", HANDLERS, final=final, closers=closers)
+        if not final:
+            return matchers.matcher_of(target, "find", HANDLERS, final=False, closers=closers)
+        end, without = len(self.text.text), tuple([step for step in target.markers if step.nearly or step.prefilter])
+        closers = tuple([closer for closer in closers if self._next_place(closer.prefilter, at) < end])
+        step = matchers.matcher_of(target, "find", HANDLERS, final=True, closers=closers, without=without)
+        if without:  # only damaged text has these
+            match = step.find(self.text.text, at)
+            end = end if match is None else match.start()
+            absent = tuple([m for m in without if self._next_place(m.prefilter, at, m.nearly) >= end])
+            step = matchers.matcher_of(target, "find", HANDLERS, final=True, closers=closers, without=absent)
+        return step
 
-    def _may_follow(self, prefilter: str, pos: int) -> bool:
-        """Does a pattern match behind a position of complete text? No text is searched twice for it."""
-        at, end = self.text.base + pos, self.text.end
-        start, found = self._searched.get(prefilter, (0, -1))
-        if not start <= at <= found:
-            match = re.compile(prefilter).search(self.text.text, pos)
-            found = end if match is None else self.text.base + match.start()
-            self._searched[prefilter] = at, found
-        return found < end
+    def _next_place(self, prefilter: str, pos: int, nearly: str = "") -> int:
+        """The first place from a position of complete text on where a pattern may match; the end if it does nowhere.
+
+        Or, if that is given, where something is `nearly` a marker. No text is searched twice for it.
+        """
+        key, text, base = (prefilter, nearly), self.text.text, self.text.base
+        start, found = self._searched.get(key, (0, -1))
+        if not start <= base + pos <= found:
+            if nearly:
+                place = place_of_near_miss(text, self._lower(text), pos, nearly)
+            else:
+                match = re.compile(prefilter).search(text, pos)
+                place = -1 if match is None else match.start()
+            found = self.text.end if place < 0 else base + place
+            self._searched[key] = base + pos, found
+        return found - base
+
+    def _lower(self, text: str) -> str:
+        """A text in lower case, of the same length."""
+        if self._lowered[0] is not text:
+            low = text.lower()
+            self._lowered = text, low if len(low) == len(text) else "".join([char.lower()[:1] for char in text])
+        return self._lowered[1]
 
     def end_text(self, free: Transition, at: int) -> None:
         """Pass on the rest of the free text that ends at a position, and shift it."""
@@ -220,15 +252,13 @@ class SingleSteps:
 
     # markers
 
-    def _match_marker(self, config: Config, when: str, *, final: bool) -> tuple[matchers.Matcher, Any]:
-        """The step of a configuration, and its match at the position."""
-        text, step = self.text, matchers.matcher_of(config, when, HANDLERS, final=final)
-        return step, step.match(text.text, text.pos) if final else step.match(text.text, text.pos, partial=True)
-
     def _marker(self, config: Config, when: str, *, final: bool) -> bool | None:
         """Read the marker that stands here (True). It may still come (False), or there is none (None)."""
         buffer, pos = self.text.text, self.text.pos
-        step, match = self._match_marker(config, when, final=final)
+        step = matchers.matcher_of(config, when, HANDLERS, final=final)
+        if not final and step.holds(buffer[pos:], finds=False):
+            return False
+        match = step.match(buffer, pos) if final else step.match(buffer, pos, partial=True)
         if match is None:
             return None
         if not final and match.partial:

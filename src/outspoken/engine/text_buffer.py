@@ -126,6 +126,8 @@ class TextBuffer:
     def tail(self, start: int) -> str:
         """The text from an offset on, as far as it has come."""
         chunks, at = self.chunks, self.length
+        if start - self.origin < at - start:  # more of the text than stands before it
+            return "".join(chunks)[max(start - self.origin, 0) :]
         number = len(chunks)
         while number and at > start:
             number -= 1

@@ -13,20 +13,20 @@ from threading import RLock
 from typing import Any, Literal, NamedTuple
 
 from .tables import END, Tables, Terminal, order
-from .vocabulary import CALLS, EMBEDDED_VALUES, FIELDS, FREE_TEXT, JSON_FIRST, NODES, TOKENS
+from .vocabulary import CALLS, EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
 
 Stack = tuple[int, ...]
 
 #: What a step means, and of what: ("begin", "json tool_call"), ("token", "TOOL_NAME"), ("field", "arguments"),
-#: ("end", "tool_call"), ("reopen", "tool_calls"), ("drop", ""), ("embedded_string", ""), ("insert", "<tool_call>"),
-#: ("replace", "<tool_call>"), ("stray", ""), ("odd", "").
+#: ("end", "tool_call"), ("reopen", "tool_calls"), ("drop", ""), ("insert", "<tool_call>"), ("replace", "<tool_call>"),
+#: ("stray", ""), ("odd", "").
 Operation = tuple[str, str]
 Operations = tuple[Operation, ...]
 
 #: Carries out an operation. It is called as `handler(builder, argument, match, group, base)`; only the rooms above know
-#: the builder. A fused handler gets the groups of all its operations.
+#: the builder.
 Handler = Callable[..., None]
-BoundOperation = tuple[Handler, str, int | tuple[int, ...]]
+BoundOperation = tuple[Handler, str, int]
 
 
 class Transition:
@@ -34,11 +34,13 @@ class Transition:
 
     `before` and `after` are the operations of these reductions. `cost` is how far they are from the grammar's first
     alternatives. `inserted` is the spelling of a missing marker that is inserted before this one, or that this one
-    `replaces` since it is the same with a mistake; otherwise "".
+    `replaces` since it is the same with a mistake; otherwise "". Where that is certain, every match begins with one of
+    `prefilter`, or it is `nearly` a text, with one mistake; otherwise both are "".
     """
 
     __slots__ = (
         "terminal", "target", "before", "after", "cost", "bound", "role", "inserted", "replaces", "recovery_matcher",
+        "nearly", "prefilter",
     )  # fmt: skip
 
     def __init__(
@@ -51,9 +53,12 @@ class Transition:
         inserted: str = "",
         *,
         replaces: bool = False,
+        nearly: str = "",
+        prefilter: str = "",
     ) -> None:
         self.terminal, self.target, self.before, self.after, self.cost = terminal, target, before, after, cost
         self.inserted, self.replaces = inserted, replaces
+        self.nearly, self.prefilter = nearly, prefilter
         #: the field of a call that an embedded value becomes when it is shifted; "" if that is not known yet
         self.role = next((arg for name, arg in after if name == "field"), "")
         #: the operations with their handlers; set by `matchers.bound_operations`
@@ -67,8 +72,8 @@ class Config:
 
     `free` is the transition over free text, or None; the parser takes it even if the text is empty. `embedded` are the
     transitions over embedded values, `markers` those over all other terminals, in the order in which they are tried.
-    `json` maps the first characters of JSON values to the transitions over them. `missing_closers` are the patterns
-    that show, in the value that leads to this configuration, that it lacks its closing marker.
+    `missing_closers` are the patterns that show, in the value that leads to this configuration, that it lacks its
+    closing marker.
 
     All of these are computed on first access.
     """
@@ -76,10 +81,9 @@ class Config:
     free: Transition | None
     embedded: list[Transition]
     markers: list[Transition]
-    json: dict[str, Transition]
     missing_closers: tuple[MissingCloser, ...]
     __slots__ = (
-        "automaton", "stack", "free", "embedded", "markers", "json", "missing_closers",
+        "automaton", "stack", "free", "embedded", "markers", "missing_closers",
         "value_config", "ends_reasoning", "matchers", "_strict", "_is_linked", "_end", "_leading",
     )  # fmt: skip
 
@@ -144,7 +148,6 @@ class Config:
     def _link(self) -> None:
         free, embedded, markers = self.strict_transitions()
         lenient_rules = self.automaton.lenient_rules
-        self.json = {c: t for t in reversed(embedded) for c in JSON_FIRST.get(t.terminal.short, ())}
         self.embedded, self.free = embedded, free
         lenient = lenient_rules.insertions(self) if lenient_rules else []
         first = [step for step in lenient if step.terminal.priority > 0 and step.replaces]
@@ -191,12 +194,7 @@ class MissingCloser(NamedTuple):
 CLOSER_OVERLAP = 2
 
 
-def missing_closer_prefilter(closers: tuple[MissingCloser, ...]) -> str:
-    """The pattern of the places where one of several patterns may match."""
-    return "|".join(dict.fromkeys([closer.prefilter for closer in closers]))
-
-
-_COMPUTED = frozenset({"free", "embedded", "markers", "json", "missing_closers"})
+_COMPUTED = frozenset({"free", "embedded", "markers", "missing_closers"})
 _lock = RLock()
 
 

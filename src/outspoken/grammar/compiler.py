@@ -23,7 +23,7 @@ from lark.lexer import TerminalDef
 from lark.parsers.lalr_analysis import LALR_Analyzer
 
 from outspoken.patterns.analysis import UnsafePatternError, first_chars, may_begin_match_of, may_grow, may_stay_open
-from outspoken.patterns.backtracking import backtracks
+from outspoken.patterns.backtracking import find_slow
 from outspoken.patterns.spellings import spellings as spellings_of
 from outspoken.patterns.syntax import without_groups
 from outspoken.results.errors import GrammarError
@@ -75,6 +75,7 @@ def _compiled(text: str, path: Path, recorded: dict[str, int] | None) -> Tables:
         if str(t.name) not in lark.ignore_tokens
     }
     _check_evidence(header, terminals, str(path))
+    _check_time(lark, terminals, text, str(path))
     rules = sorted(lark.rules, key=lambda r: (r.origin.name, r.order, [s.name for s in r.expansion]))
     numbers = {rule: i for i, rule in enumerate(rules)}
     ignored = [t.pattern.to_regexp() for t in lark.terminals if t.name in lark.ignore_tokens]
@@ -136,6 +137,18 @@ def _check_evidence(header: Header, terminals: dict[str, Terminal], path: str) -
         raise GrammarError(path, f"`evidence` names `{marker}`, which is no terminal of this grammar")
 
 
+def _check_time(lark: Lark, terminals: dict[str, Terminal], text: str, path: str) -> None:
+    """Raise GrammarError if a search for a terminal, or for what is ignored, may take too long."""
+    searched = {name: one.regex for name, one in terminals.items() if one.short not in FREE_TEXT | EMBEDDED_VALUES}
+    ignored = {str(t.name): t.pattern.to_regexp() for t in lark.terminals if t.name in lark.ignore_tokens}
+    for name, regex in (searched | ignored).items():
+        if slow := find_slow(regex):
+            place = re.search(rf"^[ \t]*(?:%\w+[ \t]+)?{re.escape(short(name))}[ \t]*[.:]", text, re.MULTILINE)
+            line = 0 if place is None else text.count("\n", 0, place.start()) + 1
+            message = f"terminal `{short(name)}` backtracks without bound: {slow.why}"
+            raise GrammarError(path, message, line=line, helps=(slow.helps,))
+
+
 def imported(base: str | None, grammar: str) -> tuple[str, str]:
     """The path and text of an imported file: beside the grammar, otherwise of the library's own."""
     folders = [Path(base)] if base else []
@@ -192,12 +205,8 @@ def terminal_of(name: str, definition: TerminalDef, written: Spelling | None, pa
     try:
         bounded = brief not in FREE_TEXT | EMBEDDED_VALUES
         growing, spanning = bounded and may_grow(regex), bounded and may_stay_open(regex)
-        is_slow = bounded and backtracks(regex)
     except UnsafePatternError as error:
         raise GrammarError(path, f"terminal `{brief}` cannot be read in a stream: {error}") from error
-    if is_slow:
-        why = "a repeat can read the same text in several ways, so a search may never end"
-        raise GrammarError(path, f"terminal `{brief}` backtracks without bound: {why}")
     return Terminal(
         name,
         brief,

@@ -40,12 +40,20 @@ Span = tuple[int, int]
 
 
 def _expression(pattern: str) -> str:
-    """A pattern that Python can read. Raises ValueError for another one."""
+    """A pattern that Python can read in good time. Raises ValueError for another one."""
+    from outspoken.patterns.backtracking import find_slow  # not where a response is read
+
     try:
         re.compile(pattern)
-    except re.error as error:
+        slow = find_slow(pattern)
+    except (re.error, RecursionError) as error:
         raise ValueError(f"not a regular expression: {error}") from error
+    if slow:
+        raise ValueError(f"a pattern that backtracks without bound: {slow.why}; {slow.helps}")
     return pattern
+
+
+Expression = Annotated[str, AfterValidator(_expression)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +95,14 @@ class Header:
     written: Literal["json", "words", "python"] = "json"
     indent: NonNegativeInt = 0
     opened: str = ""
-    anchor: Annotated[str, AfterValidator(_expression)] = ""
+    anchor: Expression = ""
     like: str = ""
     space: Space = "px"
     point: str = ""
     any_case: bool = False
     arguments: dict[str, str] = field(default_factory=dict[str, str])
     actions: dict[str, str] = field(default_factory=dict[str, str])
-    payloads: dict[str, str] = field(default_factory=dict[str, str])
+    payloads: dict[str, Expression] = field(default_factory=dict[str, str])
     reasoned_calls: Literal["", "run"] = ""
     repeated: Literal["", "list"] = ""
     answer: tuple[str, ...] = ()
@@ -159,12 +167,12 @@ class HeaderProblem(NamedTuple):
     label: str = ""
 
 
-def read_header(text: str, path: str, folder: Path | None = None) -> Header:
+def read_header(text: str, path: str) -> Header:
     """Read the header of a grammar's text. Raises GrammarError for a field that is unknown or not valid.
 
-    `path` names the grammar in errors; `folder` is its folder, by default that of `path`.
+    `path` names the grammar in errors; files that it includes lie in the same folder.
     """
-    header, problems = examine_header(text, Path(path).parent if folder is None else folder)
+    header, problems = examine_header(text, Path(path).parent)
     if header is None:
         first = problems[0]
         line = text.count("\n", 0, first.span[0]) + 1

@@ -16,13 +16,12 @@ from outspoken.patterns.spellings import without_conditions
 from .automaton import Config, LenientRules, MissingCloser, Transition
 from .doubled_markers import MIN_DISTINCT, doubled_markers
 from .near_keys import near_keys
-from .near_openers import near_openers
+from .near_openers import SPACES, near_openers, regex_of
 from .tables import Terminal
 from .vocabulary import CALLS
 
 #: Characters of special tokens, which do not occur in text.
 _SPECIAL_TOKEN = lazy_pattern(r"<[|｜]|\]<\]")
-_SPACES = r"\s{0,20}"
 _MAX_CHAINS = 8
 _MAX_MARKERS = 8
 
@@ -83,8 +82,8 @@ def _calls(config: Config) -> list[MissingCloser]:
     for step in (*automaton.outside_of_call(config).markers, *automaton.top_level_markers):
         if not step.inserted and is_distinct(step) and step.terminal.name not in ends:
             for chain in _to_name(step, (), False):
-                regex = _after_closer(closer, "\\n", _SPACES.join([_regex(t) for t in chain]))
-                found.setdefault(regex, MissingCloser(regex, _regex(step), _first(step), "call"))
+                regex = _after_closer(closer, "\\n", SPACES.join([regex_of(t.terminal) for t in chain]))
+                found.setdefault(regex, MissingCloser(regex, regex_of(step.terminal), _first(step), "call"))
     return list(found.values())
 
 
@@ -113,21 +112,23 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
             to_value, name = _to_value(named), f"({named.terminal.regex})"
             if not to_value:
                 continue
-            parts = [_regex(opener), name, *to_value]
+            parts = [regex_of(opener.terminal), name, *to_value]
             is_special = _SPECIAL_TOKEN.search(opener.terminal.canonical)
             special = opener.terminal.canonical.strip()[:2] if is_special else ""
             lead = f"(?:{_closer(config)}|\\n{{1,2}}{'|' if special else ''})"
             first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}{special}"
-            found.append(MissingCloser(lead + _SPACES.join(parts), _regex(opener), first, "argument"))
+            found.append(MissingCloser(lead + SPACES.join(parts), regex_of(opener.terminal), first, "argument"))
             if is_distinct(closer):
                 intact, bare = _spelled(closer), f"({without_conditions(named.terminal.regex)})"
                 with_mistake = [[near_miss_of(opener), name, *to_value], [bare, *to_value]]
-                with_mistake.append([re.escape(opener.terminal.canonical.strip()), _regex(opener), name, *to_value])
+                with_mistake.append(
+                    [re.escape(opener.terminal.canonical.strip()), regex_of(opener.terminal), name, *to_value]
+                )
                 nexts = named.target.markers
                 if len(nexts) == 1 and is_distinct(nexts[0]):
-                    with_mistake.append([_regex(opener), name, near_miss_of(nexts[0]), *to_value[1:]])
+                    with_mistake.append([regex_of(opener.terminal), name, near_miss_of(nexts[0]), *to_value[1:]])
                 for other in with_mistake:
-                    regex = intact + _SPACES + _SPACES.join(other)
+                    regex = intact + SPACES + SPACES.join(other)
                     found.append(MissingCloser(regex, intact, f"\n{closer.terminal.canonical.strip()[0]}", "argument"))
     return found
 
@@ -137,7 +138,7 @@ def _to_value(named: Transition) -> list[str]:
     parts: list[str] = []
     steps = named.target.markers
     while steps and len(parts) < _MAX_MARKERS:
-        parts.append("|".join([_regex(step) for step in steps]))
+        parts.append("|".join([regex_of(step.terminal) for step in steps]))
         if any(step.target.free or step.target.embedded for step in steps):
             return [f"(?:{part})" if "|" in part else part for part in parts]
         steps = steps[0].target.markers if len(steps) == 1 else []
@@ -155,21 +156,23 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
         written = closer.terminal.canonical.strip()
         if is_distinct(closer):
             spelled, lead = re.escape(written), _newline(closer.terminal)
-            twice = f"{lead}{'?' if lead else ''}{spelled}(?={_SPACES}{spelled})"
+            twice = f"{lead}{'?' if lead else ''}{spelled}(?={SPACES}{spelled})"
             found.append(MissingCloser(twice, spelled, f"\n{written[0]}", "twice"))
             if any(("end", kind) in closer.after for kind in CALLS):
                 near = near_miss_of(closer)
                 found.append(MissingCloser(near, near, _first_of_near(closer), "end"))
             if chain:
-                regex = _SPACES.join([_spelled(closer), near_miss_of(chain[0]), *[_regex(t) for t in chain[1:]]])
+                regex = SPACES.join(
+                    [_spelled(closer), near_miss_of(chain[0]), *[regex_of(t.terminal) for t in chain[1:]]]
+                )
                 found.append(MissingCloser(regex, spelled, f"\n{written[0]}", "end"))
         for start in range(len(chain)):
-            rest = _SPACES.join([_regex(t) for t in chain[start:]])
+            rest = SPACES.join([regex_of(t.terminal) for t in chain[start:]])
             lead = _newline(chain[start].terminal) or _newline(closer.terminal)
             lead = lead or (r"\n" if closer.terminal.canonical.endswith("\n") else "")
             regex = _after_closer(_closer(config), lead, rest)
             first = _first(chain[start])
-            found.append(MissingCloser(regex, _regex(chain[-1]), first and first + written[:2], "end"))
+            found.append(MissingCloser(regex, regex_of(chain[-1].terminal), first and first + written[:2], "end"))
     return found
 
 
@@ -193,7 +196,7 @@ def _closer(config: Config) -> str:
     """The pattern of a value's closing marker, intact or with a mistake, and of a stray character behind it."""
     for closer in config.free.target.markers if config.free else ():
         if is_distinct(closer):
-            return f"(?:{_spelled(closer)}|{near_miss_of(closer)}){_SPACES}(?:\\S{_SPACES})?"
+            return f"(?:{_spelled(closer)}|{near_miss_of(closer)}){SPACES}(?:\\S{SPACES})?"
     return "(?!)"
 
 
@@ -225,11 +228,6 @@ def _after_closer(closer: str, lead: str, regex: str) -> str:
 
 def _newline(terminal: Terminal) -> str:
     return r"\n" if begins_with_newline(terminal) else ""
-
-
-def _regex(step: Transition) -> str:
-    regex = step.terminal.regex
-    return f"(?:{regex})" if "|" in regex else regex
 
 
 def _first(step: Transition) -> str:

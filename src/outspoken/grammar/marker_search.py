@@ -7,7 +7,7 @@ characters with which a marker may begin, and tries the markers only there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 #: `search` or `match` of a compiled pattern of `re` or `regex`, called as `find(text, pos)`; those of `regex` also take
@@ -85,37 +85,36 @@ def search_by_chars(match: Find, spaces: str, chars: str) -> Find:
     return find
 
 
-def compile_start_search(markers: Sequence[Marker]) -> Find | None:
-    """A search for places where a marker may begin, in a chunk with more to come; None if that is anywhere."""
-    chars = first_char_class(markers)
+def compile_start_search(markers: Sequence[Marker], nearly: Sequence[str] = ()) -> Find | None:
+    """A search for places where a marker may begin, in a chunk with more to come; None if that is anywhere.
+
+    One with a mistake of a character, which is `nearly` one of some texts, begins as that does, or with its second and
+    third character. A second one alone is frequent: it is a letter.
+    """
+    marks = {char for text in nearly for char in (text[0], text[0].swapcase())}
+    rest = "".join([f"|{re.escape(text[0])}(?:{re.escape(text[1])}|\\Z)" for text in sorted({t[1:3] for t in nearly})])
+    chars = first_char_class(markers, marks)
     if not chars:
         return None if chars is None else find_nothing
     leading = _leading(markers)
     if leading is None or not leading[0]:
-        return re.compile(chars).search
-    spaces, after_space = [re.escape("".join(sorted(part))) for part in leading]
-    direct = re.escape("".join(sorted({char for marker in markers for char in marker.first} - leading[0])))
+        return re.compile(chars + rest).search
+    spaces, after_space = [re.escape("".join(sorted(part))) for part in (leading[0], leading[1] | marks)]
+    direct = re.escape("".join(sorted({char for marker in markers for char in marker.first} - leading[0] | marks)))
     # The expression begins with a class of characters, since those are found very fast.
     spaced = f"(?<![{spaces}][{spaces}])[{spaces}]*(?:[{after_space}]|\\Z)"
-    return re.compile(f"[{direct}{spaces}](?:(?<=[{direct}])|{spaced})" if direct else f"[{spaces}]{spaced}").search
+    pattern = f"[{direct}{spaces}](?:(?<=[{direct}])|{spaced})" if direct else f"[{spaces}]{spaced}"
+    return re.compile(pattern + rest).search
 
 
-def lookahead(markers: Sequence[Marker]) -> str:
-    """A look-ahead that refuses most places where no marker begins; "" if one may begin with any character."""
-    from outspoken.patterns.prefilter import prefilter_pattern
+def first_char_class(markers: Sequence[Marker], others: Iterable[str] = ()) -> str | None:
+    """The class of the characters with which a marker may begin, and of some others.
 
-    chars = first_char_class(markers)
-    if not chars:
-        return ""
-    more = prefilter_pattern([marker.regex for marker in markers])
-    return f"(?={chars})(?={more})" if more else f"(?={chars})"
-
-
-def first_char_class(markers: Sequence[Marker]) -> str | None:
-    """The class of the characters with which a marker may begin; None if that is any, "" if there are no markers."""
+    None if that is any, "" if there are no markers.
+    """
     if not all(marker.first for marker in markers):
         return None
-    chars = sorted({char for marker in markers for char in marker.first})
+    chars = sorted({char for marker in markers for char in marker.first} | {*others})
     return f"[{re.escape(''.join(chars))}]" if chars else ""
 
 
@@ -125,7 +124,8 @@ def _leading(markers: Sequence[Marker]) -> tuple[set[str], set[str]] | None:
 
     spaces, chars = set[str](), set[str]()
     for marker in markers:
-        found = leading_chars(marker.regex)
+        is_known = marker.first and not any(map(str.isspace, marker.first))
+        found = (frozenset[str](), frozenset(marker.first)) if is_known else leading_chars(marker.regex)
         if found is None:
             return None
         spaces |= found[0]

@@ -65,12 +65,12 @@ def near_openers(config: Config) -> list[Transition]:
                 if len(written) >= _SHORTEST and regex not in known:
                     known.add(regex)
                     first = {written[0], written[0].swapcase(), written[1]}
-                    found.append(_lenient(opener, "~", regex, "".join(sorted(first)), written))
+                    found.append(_lenient(opener, "~", regex, "".join(sorted(first)), written, nearly=written))
         found += _beside_line_start(opener)
         bare = without_conditions(opener.terminal.regex)
         if bare != opener.terminal.regex and (following := evidence(opener.target, mistaken=True)):
             regex = f"(?:{bare})(?={SPACES}{following})"
-            found.append(_lenient(opener, "~~", regex, opener.terminal.first, ""))
+            found.append(_lenient(opener, "~~", regex, opener.terminal.first, "", prefilter=f"(?:{bare})"))
     return found
 
 
@@ -90,8 +90,9 @@ def _beside_line_start(opener: Transition) -> list[Transition]:
     found: list[Transition] = []
     for written in written_forms(opener.terminal):
         if len(written) >= SHORT_MARKER:
-            regex = f"(?:{_STRAY_LETTER}|{_SENTENCE_END}){re.escape(written)}(?={SPACES}{following})"
-            found.append(_lenient(opener, "~^", regex, written[0], f"\n{written}"))
+            marker = f"(?:{_STRAY_LETTER}|{_SENTENCE_END}){re.escape(written)}"
+            regex = f"{marker}(?={SPACES}{following})"
+            found.append(_lenient(opener, "~^", regex, written[0], f"\n{written}", prefilter=marker))
     return found
 
 
@@ -119,15 +120,21 @@ def _are_alike(one: str, other: str) -> bool:
     return one == other or any(end == len(one) for end, _ in near_misses(one, 0, other))
 
 
-def _lenient(opener: Transition, mark: str, regex: str, first: str, written: str) -> Transition:
-    """The transition of an opening marker over another pattern; `written` is what a mistake is in, if it has one."""
+def _lenient(
+    opener: Transition, mark: str, regex: str, first: str, written: str, *, nearly: str = "", prefilter: str = ""
+) -> Transition:
+    """The transition of an opening marker over another pattern; `written` is what a mistake is in, if it has one.
+
+    For `nearly` and `prefilter`, see `Transition`.
+    """
     name, short = f"{opener.terminal.name}{mark}", opener.terminal.short
     terminal = Terminal(name, short, regex, "", grows=False, may_stay_open=True, priority=_PRIORITY, first=first)
     after = (("replace", written) if written else ("odd", ""), *opener.after)
     if written and short == "PAYLOAD_NAME":
         after = tuple([("named", written.strip()) if op == ("token", short) else op for op in after])
     named = opener.terminal.canonical or written or opener.terminal.name
-    return Transition(terminal, opener.target, opener.before, after, opener.cost, named, replaces=True)
+    shown = opener.target, opener.before, after, opener.cost, named
+    return Transition(terminal, *shown, replaces=True, nearly=nearly, prefilter=prefilter)
 
 
 def evidence(config: Config, *, mistaken: bool = False, is_long: bool = False) -> str:

@@ -114,6 +114,7 @@ class _GrammarWriter:
         """A regular expression as a terminal: bounded, and with a spelling, by default its own."""
         if not isinstance(given, str) or not given:
             self._refuse(place, "it is a regular expression")
+        self._template.check_time(place, bounded(given) + more)
         try:
             return pattern(bounded(given) + more, spelled or written(given))
         except (re.error, ValueError) as error:

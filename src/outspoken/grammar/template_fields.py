@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn, cast
 
+from outspoken.patterns.backtracking import MOST, find_slow
 from outspoken.patterns.syntax import Alternatives, Chars, Group, Look, Position, Repeat, Sequence, parse
 from outspoken.results.errors import GrammarError
 
@@ -36,6 +37,8 @@ _PARSERS = {
 }
 _END = re.compile(r"(?:\$|\\Z|\\z)")
 _KEY = re.compile(r"[\w.\-]+")
+#: So many steps may be taken in one region: white space on both sides of a value costs some.
+_MOST = 100 * MOST
 _PLACEHOLDER = re.compile(r"\{(\w+(?:[.\-]\w+)*)\}")
 
 
@@ -83,6 +86,7 @@ class Template:
         if not isinstance(data, dict):
             self.refuse("", f"a template is a dict, not {type(data).__name__}")
         self.data = cast("dict[str, Any]", data)
+        self._limit("", self.data, "start_anchor_pattern")
         self.fields = self._checked()
 
     def refuse(self, key: str, why: str) -> NoReturn:
@@ -121,6 +125,23 @@ class Template:
 
     # checks
 
+    def _limit(self, place: str, data: dict[str, Any], *keys: str) -> None:
+        """Limit the white space that the expressions under some keys read, and refuse those that take too long."""
+        for key in keys:
+            if isinstance(data.get(key), str):
+                data[key] = bounded(data[key], None)
+                self.check_time(f"{place}{key}", data[key], _MOST)
+
+    def check_time(self, place: str, source: str, most: int = MOST) -> None:
+        """Raise GrammarError for an expression that is none, or takes more steps."""
+        try:
+            re.compile(source)
+            slow = find_slow(source, most)
+        except (re.error, RecursionError) as error:
+            self.refuse(place, f"it is not a regular expression: {error}")
+        if slow:
+            self.refuse(place, f"it backtracks without bound: {slow.why}; {slow.helps}")
+
     def _checked(self) -> list[Field]:
         template = self.data
         for key in template:
@@ -156,7 +177,10 @@ class Template:
             if side in data and f"{side}_pattern" in data:
                 self.refuse(f"{place}.{side}", f"a field has either `{side}` or `{side}_pattern`")
             self.literals(f"{place}.{side}", cast("dict[str, Any]", data).get(side))
-        field = Field(key, cast("dict[str, Any]", data))
+        known = cast("dict[str, Any]", data)
+        self._limit(f"{place}.", known, "open_pattern", "close_pattern")
+        field = Field(key, known)
+        self._limit(f"{place}.content_args.", field.args, "tag_pattern")
         if field.kind == "payload" and not _KEY.fullmatch(key):
             self.refuse(place, "the name of a field is made of letters, digits, `_`, `-` and `.`")
         if field.kind != "content" and (field.is_implicit or not field.is_closed):
@@ -188,7 +212,7 @@ class Template:
         """Check how the values in a payload are read."""
         place, source = f"{field.place}.content_args", field.args.get("tag_pattern")
         if field.parser == "xml-inline":
-            groups = self._groups(f"{place}.tag_pattern", source)
+            groups = self._groups(source)
             if not {"key", "value"} <= groups:
                 self.refuse(f"{place}.tag_pattern", "it has the groups `key` and `value`")
         given: Any = field.args.get("value_parser")
@@ -200,7 +224,7 @@ class Template:
         place, shape = f"{field.place}.transform", field.transform
         if field.kind in ("thinking", "content") and (shape is not None or field.is_each):
             self.refuse(place, "text has no other shape")
-        groups = self._groups(f"{field.place}.open_pattern", field.data.get("open_pattern"))
+        groups = self._groups(field.data.get("open_pattern"))
         if shape is None and (groups or field.is_each):
             self.refuse(place, "without it, the named groups and `transform_each` say nothing")
         known = {"content", *groups, *(["name"] if field.kind == "tool_calls" else [])}
@@ -211,12 +235,9 @@ class Template:
             if match is not None and not field.is_each and match[1].split(".")[0] not in known:
                 self.refuse(place, f"there is no `{match[1]}`; there is {', '.join(sorted(known))}")
 
-    def _groups(self, place: str, given: Any) -> set[str]:
+    def _groups(self, given: Any) -> set[str]:
         """The named groups of an expression."""
-        try:
-            return set(re.compile(given).groupindex) if isinstance(given, str) else set()
-        except re.error as error:
-            self.refuse(place, f"it is not a regular expression: {error}")
+        return set(re.compile(given).groupindex) if isinstance(given, str) else set()
 
 
 def _texts(shape: Any) -> Iterator[str]:
@@ -290,15 +311,19 @@ def _outermost(source: str) -> list[str]:
     return found
 
 
-def bounded(source: str) -> str:
-    """The expression with bounded repetitions, since a stream holds a match back until it has ended."""
+def bounded(source: str, most: int | None = _MAX_REPEAT) -> str:
+    """The expression with bounded repetitions, since a stream holds a match back until it has ended.
+
+    With None, only repetitions of white space are.
+    """
     parts: list[str] = []
     before = ""
     for match in _TOKEN.finditer(source):
         token = match[0]
-        if token in ("*", "+") and before:
-            token = f"{{{int(token == '+')},{99 if before in _BLANKS else _MAX_REPEAT}}}"
-        parts.append("(?:" if token.startswith("(?P<") else token)
+        limit = 99 if before in _BLANKS else most
+        if token in ("*", "+") and before and limit:
+            token = f"{{{int(token == '+')},{limit}}}"
+        parts.append("(?:" if token.startswith("(?P<") and most else token)
         before = match[0]
     return "".join(parts)
 

@@ -61,20 +61,6 @@ def _behind_name(opener: Transition) -> list[tuple[set[str], set[str]]]:
     return [(first, second) for first, second in pairs if first and second]
 
 
-def value_configs(automaton: Automaton) -> list[Config]:
-    """The configurations that the bare values of a format lead to."""
-    frees = [config.strict_transitions()[0] for config in automaton.configs]
-    return [free.target for free in frees if free is not None and free.terminal.short == "ARG_VALUE"]
-
-
-def all_value_markup(automaton: Automaton) -> ValueMarkup:
-    """What finds the end of any value of a format in its text."""
-    found = [value_markup(config) for config in value_configs(automaton)]
-    closers = {marker for markup in found for marker in markup.closers}
-    followers = {marker for markup in found for marker in markup.followers}
-    return ValueMarkup(sorted(closers), sorted(followers), call_phrases(automaton))
-
-
 #: The name in an opening tag, and the end of the tag.
 _NAME = r"(?:[\w.:\-]{1,60}[\"']?\s?/?>)?"
 #: How certain it is that the markers in a value are damage.

@@ -13,8 +13,9 @@ from outspoken.results.edits import LEVELS, NOTES, RepairBudget, RepairedValue, 
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.settings import Settings
 
-from .repair import RegionReader, RepairContext, schema_of, without_insertion_behind
+from .repair import RegionReader, RepairContext, without_insertion_behind
 from .scanner import read_at
+from .schema import Schema
 from .tokens import ODD_SPACE
 
 Span = tuple[int, int]
@@ -59,7 +60,7 @@ class Document:
 
     def __init__(self, text: str, repair_limit: RepairLimit, schema: dict[str, Any] | None, settings: Settings) -> None:
         self.text, self.max_depth, self.budget = text, settings.max_depth, RepairBudget.of(len(text))
-        self._context = RepairContext(repair_limit, schema_of(schema, self.budget), settings, self.budget)
+        self._context = RepairContext(repair_limit, Schema(schema) if schema else None, settings, self.budget)
         #: the furthest place where reading failed, and what was expected there
         self.failed: tuple[int, str] | None = None
         self.too_deep = False

@@ -68,7 +68,7 @@ def repair_region(
     *,
     closed: bool,
     repair_limit: RepairLimit,
-    schema: dict[str, Any] | None = None,
+    schema: Schema | None = None,
     settings: Settings = DEFAULT,
     budget: RepairBudget | None = None,
 ) -> list[RepairedValue]:
@@ -80,18 +80,8 @@ def repair_region(
     if repair_limit not in REPAIR_LIMITS:
         raise ValueError(f"`repair_limit` is {repair_limit!r}; expected one of {', '.join(map(repr, REPAIR_LIMITS))}")
     budget = budget or RepairBudget.of(end - start)
-    context = RepairContext(repair_limit, schema_of(schema, budget), settings, budget)
+    context = RepairContext(repair_limit, schema, settings, budget)
     return RegionReader(text, start, end, closed, context).values()
-
-
-def schema_of(schema: dict[str, Any] | None, budget: RepairBudget) -> Schema | None:
-    """What a schema says; it is read once for a response. None if it says nothing."""
-    if not schema:
-        return None
-    known = budget.schemas.get(id(schema))
-    if known is None:
-        known = budget.schemas[id(schema)] = schema, Schema(schema)
-    return known[1]
 
 
 class RepairContext(NamedTuple):

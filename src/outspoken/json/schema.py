@@ -126,6 +126,11 @@ class Schema:
     # how well a value fits
 
     @cached_property
+    def _own(self) -> dict[str, Self]:
+        """The schemas of the members that it names without its alternatives, by name."""
+        return {key: self._at(node) for key, node in _properties(self._rules).items()}
+
+    @cached_property
     def all_names(self) -> frozenset[str]:
         """The names of all members anywhere in the schema."""
         names: set[str] = set()
@@ -162,12 +167,12 @@ class Schema:
         choices = [options for part in self._rules for key in _CHOICES if (options := items_of(part, key))]
         if is_object(value):
             yield from ["missing" for key in self.required if key not in value]
-            own = _properties(self._rules)
+            own = self._own
             known |= own.keys()
             if not choices and known and not self.allows_others:
                 yield from ["unknown" for key in value if key not in known]
             for key in value.keys() & own.keys():
-                yield from self._at(own[key])._misfits(value[key], frozenset(), left)
+                yield from own[key]._misfits(value[key], frozenset(), left)
         elif isinstance(value, list):
             for item in value:  # pyright: ignore[reportUnknownVariableType]
                 yield from self.item._misfits(item, frozenset(), left)

@@ -66,7 +66,7 @@ class ToolFacts(NamedTuple):
 class Tools:
     """The tools that a model was given, by name."""
 
-    __slots__ = ("_facts", "_sources", "_types", "_views", "destructive", "names", "schema_views")
+    __slots__ = ("_envelopes", "_facts", "_sources", "_types", "_views", "destructive", "names", "schema_views")
 
     def __init__(self, sources: dict[str, Any], destructive: frozenset[str] = frozenset()) -> None:
         #: a schema, None, or a model or function whose schema is made on first use
@@ -78,6 +78,7 @@ class Tools:
         self._types: dict[tuple[str, str], Types | None] = {}
         self._facts: dict[str, ToolFacts] = {}
         self._views: dict[str, Schema] = {}
+        self._envelopes: dict[tuple[str, frozenset[str], frozenset[str]], Schema] = {}
         #: the views of the tools' arguments, made on first use
         self.schema_views: dict[tuple[str, str], SchemaView] = {}
 
@@ -123,6 +124,14 @@ class Tools:
             if name in self._sources:
                 self._views[name] = view
         return view
+
+    def envelope(self, name: str, keys: frozenset[str], argument_keys: frozenset[str]) -> Schema:
+        """What is known of an object with some keys that calls a tool; some of them hold its arguments."""
+        key = name, keys, argument_keys
+        if key not in self._envelopes:
+            properties = {k: self.schema(name) or {} if k in argument_keys else {} for k in keys}
+            self._envelopes[key] = Schema({"type": "object", "properties": properties})
+        return self._envelopes[key]
 
     def facts(self, name: str) -> ToolFacts:
         """What a tool's schema says of its arguments; made on first use."""

@@ -23,10 +23,12 @@ from outspoken.results.events import (
     ToolCallEnd,
     ToolCallStart,
     ToolCallUnfinished,
+    event_of,
 )
 from outspoken.results.held import HeldReason
 from outspoken.results.replies import Reasoning
 from outspoken.semantics.doubt import Doubt
+from outspoken.semantics.quotations import is_linked
 from outspoken.semantics.settle import weakened
 
 if TYPE_CHECKING:
@@ -40,12 +42,17 @@ _Calls = ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished
 _Actions = ActionText | ActionParsed | ActionUnfinished
 _Begins = PlacedCallStart | PlacedActionText | ActionParsed | ActionUnfinished
 _Finished = ToolCallEnd | ActionParsed
-_Numbered = _Calls | _Actions
 _Endings = ToolCallEnd | ToolCallUnfinished | ActionParsed | ActionUnfinished
 
-
+#: The same for `isinstance`, which is faster with them.
+_CALLS, _ACTIONS = (
+    (ToolCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished),
+    (ActionText, ActionParsed, ActionUnfinished),
+)
+_BEGINS = (PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished)
+_FINISHED, _ENDINGS = (ToolCallEnd, ActionParsed), (ToolCallEnd, ToolCallUnfinished, ActionParsed, ActionUnfinished)
 #: Events within a call, and at its end.
-_CALLS = (ToolCallDelta, ToolCallEnd, ToolCallUnfinished)
+_WITHIN = (ToolCallDelta, ToolCallEnd, ToolCallUnfinished)
 
 
 def _start_of(segment: Any) -> int:
@@ -111,9 +118,11 @@ class CallGate:
     @property
     def held(self) -> tuple[HeldReason, int] | None:
         """Why events are held, and from which offset of the response on; None if none are."""
-        begin = next((event for event in self._held if isinstance(event, _Begins)), None)
+        begin = next((event for event in self._held if isinstance(event, _BEGINS)), None)
         if begin is not None and self._doubt is not None:
             return "quotation" if self._doubt.code == "quoted-call" else "reasoning", max(_begin_of(begin), 0)
+        if self._held and isinstance(self._held[0], _Finished):  # the text of a link, perhaps
+            return "quotation", max(_made_by(self._held[0]).span[0], 0)
         # reasoning that has ended, perhaps before a call
         return ("reasoning", self._reader.segments[-1].span[1]) if self._held else None
 
@@ -122,6 +131,10 @@ class CallGate:
     def _step(self, made: list[Event], *, final: bool) -> bool:
         """Pass the first of the held events on, or decide what it begins. Returns whether there may be more to do."""
         event = self._held[0]
+        if isinstance(event, _Finished) and (linked := self._is_linked(event, final=final)) is not False:
+            if linked is None:
+                return False
+            self._held[0] = event = self._refused(event)
         if type(event) not in IN_DOUBT:
             self._pass(self._held.popleft(), made)
             return True
@@ -129,23 +142,30 @@ class CallGate:
             if len(self._held) == 1 and not final:
                 return False  # a call may follow
             event = self._held[1] if len(self._held) > 1 else event
-        if isinstance(event, _Begins) and not self._is_decided(event):
+        if isinstance(event, _BEGINS) and not self._is_decided(event):
             if _begin_of(event) >= self._closed_at:
                 return self._step_call(event, made, final=final)
             self._leave_out(event)
         self._pass(self._held.popleft(), made)
         return True
 
+    def _is_linked(self, event: _Finished, *, final: bool) -> bool | None:
+        """Is a call the text of a link? None if more text is needed."""
+        segments, span = self._reader.segments, _made_by(event).span
+        count = bisect_left(segments, span[0], key=_start_of)
+        before_end = segments[count - 1].span[1] if count else 0
+        return is_linked(self._reader.read_raw, before_end, span, self._behind_offset(segments, span[1]), final=final)
+
     def _is_decided(self, event: _Begins) -> bool:
         """Is an event another one of the action that is passed on, or left out?"""
-        if not isinstance(event, _Actions):
+        if not isinstance(event, _ACTIONS):
             return False
         index = _index_of(event)
         return index == self._action or index in self._left_out[1][-1:]
 
     def _leave_out(self, event: _Begins) -> None:
         """Pass nothing on of a call or action."""
-        numbers = self._left_out[isinstance(event, _Actions)]
+        numbers = self._left_out[isinstance(event, _ACTIONS)]
         if _index_of(event) not in numbers[-1:]:
             insort(numbers, _index_of(event))
 
@@ -161,14 +181,14 @@ class CallGate:
             count = bisect_left(segments, start, key=_start_of)
             open = self._reader.open_segment() if count == len(segments) else None
             open = None if open is not None and open.span[0] >= start else open
-            is_action = isinstance(begin, _Actions)
+            is_action = isinstance(begin, _ACTIONS)
             self._doubt = self._surroundings.doubt_of(segments, count, start, open, is_action=is_action)
         first: Event = begin
         doubt = self._doubt
         ending = None if doubt is None else self._ending_of(begin)
         if doubt is not None and ending is None and not final:
             return False
-        if doubt is not None and isinstance(ending, _Finished):
+        if doubt is not None and isinstance(ending, _FINISHED):
             end = _made_by(ending).span[1]
             after = self._behind_offset(segments, max(end, doubt.looked_to))
             verdict = doubt.decide(end, after, self._reader.read_raw, self._reader.length, final=final)
@@ -193,8 +213,10 @@ class CallGate:
 
     def _ending_of(self, begin: _Begins) -> _Endings | None:
         """The last event of the call or action that an event begins, if it has come."""
-        kind = _Actions if isinstance(begin, _Actions) else _Calls
-        held = (event for event in self._held if isinstance(event, _Endings) and isinstance(event, kind))
+        is_action = isinstance(begin, _ACTIONS)
+        held = (
+            event for event in self._held if isinstance(event, _ENDINGS) and isinstance(event, _ACTIONS) == is_action
+        )
         return next((event for event in held if _index_of(event) == _index_of(begin)), None)
 
     def _behind_offset(self, segments: list[Any], start: int) -> list[Any]:
@@ -214,16 +236,16 @@ class CallGate:
             if self._ends_in_call:
                 self._pass_text(self._text_end, event.start, made)
             self._text_end = event.end
-        elif type(event) in _CALLS and not self._left_out[0]:
+        elif type(event) in _WITHIN and not self._left_out[0]:
             pass  # is sent as it is
-        elif isinstance(event, _Numbered):
-            left_out, index = self._left_out[isinstance(event, _Actions)], _index_of(event)
+        elif isinstance(event, (*_CALLS, *_ACTIONS)):
+            left_out, index = self._left_out[isinstance(event, _ACTIONS)], _index_of(event)
             place = bisect_left(left_out, index)
             if place < len(left_out) and left_out[place] == index:
-                if isinstance(event, _Endings) and _made_by(event).span[0] < self._closed_at:
+                if isinstance(event, _ENDINGS) and _made_by(event).span[0] < self._closed_at:
                     self._pass_rest(_made_by(event).span[1], made)
                 return
-            self._action = index if isinstance(event, _Actions) else self._action
+            self._action = index if isinstance(event, _ACTIONS) else self._action
             event = _renumbered(event, index - place)
         self._ends_in_call = False
         made.append(event)
@@ -273,10 +295,10 @@ class CallGate:
                     thoughts.append(self._reader.read_raw(event.start, min(event.end, closer[0])))
                 elif event.end > closer[1]:
                     self._held.append(self._behind(event, closer[1]))
-            elif isinstance(event, _Begins) and said and _begin_of(event) < closer[1]:
+            elif isinstance(event, _BEGINS) and said and _begin_of(event) < closer[1]:
                 self._leave_out(event)
-                self._held += [event] if isinstance(event, _Endings) else []
-            elif isinstance(event, _Finished) and not said:
+                self._held += [event] if isinstance(event, _ENDINGS) else []
+            elif isinstance(event, _FINISHED) and not said:
                 self._held.append(self._weakened(event))
             else:
                 self._held.append(event)
@@ -287,10 +309,15 @@ class CallGate:
 
     def _weakened(self, event: _Finished) -> _Endings:
         """The event of a call or action that was made in reasoning or in a fence."""
-        call = weakened(_made_by(event), self._reader.exact)
-        if isinstance(event, ActionParsed):
-            return ActionUnfinished(call) if call.status == "invalid" else ActionParsed(call)
-        return (ToolCallUnfinished if call.status == "invalid" else ToolCallEnd)(event.index, call)
+        call = _made_by(event)
+        if call.name in self._reader.exact:
+            return self._refused(event)
+        call = weakened(call, "repaired")
+        return ActionParsed(call) if isinstance(event, ActionParsed) else ToolCallEnd(event.index, call)
+
+    def _refused(self, event: _Finished) -> ActionUnfinished | ToolCallUnfinished:
+        call = weakened(_made_by(event), "invalid")
+        return ActionUnfinished(call) if isinstance(event, ActionParsed) else ToolCallUnfinished(event.index, call)
 
     def _behind(self, event: PlacedText, start: int) -> PlacedText:
         """The text of an event from an offset on; white space before it belongs to the closing tag."""
@@ -317,7 +344,7 @@ def _without_reasoning(events: deque[Event], number: int) -> deque[Event]:
 def _renumbered(event: _Calls | _Actions, index: int) -> Event:
     """The event that is sent, with another number: without the place of what it begins."""
     if type(event) is PlacedCallStart:
-        return ToolCallStart(index, event.id, event.name)
+        return event_of(ToolCallStart, {"index": index, "id": event.id, "name": event.name})
     if type(event) is PlacedActionText:
         return ActionText(index, event.text)
     if index == _index_of(event):

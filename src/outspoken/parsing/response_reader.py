@@ -211,15 +211,17 @@ class ResponseReader:
             format = self._detector.detected
             automaton = self._automaton if format is None else registry.automaton(format)
         quoted: list[tuple[int, int]] = []
+        pending: list[PendingDiagnostic] = []
         if any(segment.kind in MADE for segment in output.segments) and self._may_be_said(raw):
             settled = settle(output.segments, raw, self._automaton, format, self.exact, self._prefix)
             self._read_segments, output.segments, quoted = output.segments, settled.segments, settled.quoted
             recorder.diagnostics += settled.diagnostics
             recorder.lower_status(settled.lowest)
+            pending += self._orphan_behind_call(raw, format)
             if settled.withdrawn:
                 recorder.withdraw(settled.withdrawn, [getattr(s, "status", "ok") for s in output.segments])
         unread = self._unread_markup(format, automaton, quoted)
-        pending = [*recorder.diagnostics, *unread]
+        pending += [*recorder.diagnostics, *unread]
         is_prose = any(found.severity == "note" for found in unread)  # about the format's own markup
         if not quoted and not is_prose and may_be_other(output.segments):
             pending += self._other_reading(raw, format)
@@ -253,6 +255,15 @@ class ResponseReader:
         found = other_format(raw, segments, self._options, _read_whole) if is_named else []
         closer = None if found else orphan_closer(raw, segments, think_markers(automaton), self._prefix)
         return found if closer is None else [orphan_diagnostic(closer, automaton, format)]
+
+    def _orphan_behind_call(self, raw: str, format: str | None) -> list[PendingDiagnostic]:
+        """A diagnostic for calls before the end of reasoning that never began: they may have been thought about."""
+        segments, automaton = self._builder.output.segments, self._automaton
+        closer = orphan_closer(raw, segments, think_markers(automaton), self._prefix)
+        made = next((segment for segment in segments if segment.kind in MADE), None)
+        if closer is None or made is None or made.span[0] > closer.start():
+            return []
+        return [orphan_diagnostic(closer, automaton, format)]
 
     @property
     def separates(self) -> bool:

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from .call_gate import CallGate
 
 
+#: Events that are sent as they are if nothing is held.
+_PLAIN = frozenset({ToolCallDelta, ReasoningDelta})
+
+
 class Session:
     """Reads one response that arrives in chunks; made by `Parser.session`.
 
@@ -125,12 +129,14 @@ class SentEvents:
     def take(self, events: list[Event]) -> list[Event]:
         """What can be sent, of what is held and some new events."""
         gate = self._gate
-        if len(events) == 1 and (gate is None or gate.is_idle):  # as for most chunks
-            kind = type(events[0])
-            if kind is ToolCallDelta or kind is ReasoningDelta:
+        if gate is None and len(events) == 1 and type(events[0]) is PlacedText:
+            return self._joined(events)
+        if gate is None or gate.is_idle:  # as for most chunks
+            for event in events:
+                if type(event) not in _PLAIN:
+                    break
+            else:
                 return events.copy()
-            if kind is PlacedText and gate is None:
-                return self._joined(events)
         return self._joined(self._decided(events))
 
     def end(self, events: list[Event], length: int) -> list[Event]:
@@ -151,10 +157,7 @@ class SentEvents:
         """The events of calls that were made, as far as that is known."""
         gate = self._gate
         if gate is None:
-            for event in events:
-                if type(event) in IN_DOUBT:
-                    break
-            else:
+            if IN_DOUBT.isdisjoint(map(type, events)):
                 return events
             from .call_gate import CallGate
 

@@ -7,6 +7,7 @@ is an added one. A marker in another case, all of it or a part, has one mistake,
 from __future__ import annotations
 
 import re
+import sys
 from functools import lru_cache
 
 from .lazy import lazy_pattern
@@ -169,3 +170,25 @@ def fragments(written: str) -> tuple[str, ...]:
     left, right = written[:middle], written[middle:]
     swapped = written[max(middle - 3, 0) : middle - 1] + right[0] + left[-1:] + right[1:3]
     return left, right, swapped
+
+
+def place_of_near_miss(text: str, low: str, pos: int, written: str) -> int:
+    """A place behind `pos` up to which there is no near miss with one mistake; -1 if there is none at all.
+
+    `low` is the text in lower case, as long as the text.
+    """
+    first = -1
+    for offset, part in _parts(written):
+        at = low.find(part, pos)
+        while at >= offset and text.startswith(written, at - offset):
+            at = low.find(part, at + 1)
+        if at >= 0 and (first < 0 or at < first):
+            first = at
+    return -1 if first < 0 else max(first - len(written) - 1, pos)
+
+
+@lru_cache(maxsize=4096)
+def _parts(written: str) -> tuple[tuple[int, str], ...]:
+    """The `fragments` of a marker in lower case, and where they stand in it; for the last one, nowhere."""
+    left, right, swapped = [part.lower() for part in fragments(written)]
+    return (0, left), (len(written) // 2, right), (sys.maxsize, swapped)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
 from outspoken.json.schema import is_object
@@ -12,7 +15,7 @@ from outspoken.results.edits import Edit
 from . import costs
 from .doubled import doubled_unit
 from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, leading_space, marker_forms, marker_lexer, token_starts
-from .path import BLANK, SIGNIFICANT, Edge, Node, RecoveryStep, Region, name_after
+from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, Node, RecoveryStep, Region, name_after
 from .values import ValueReader, opens_json
 
 #: How much of the text before a marker may decide whether it stands there; eight times as much may behind it.
@@ -41,7 +44,7 @@ class EdgeFinder:
         self._in_object = self._has_json and not is_closed(region.outer)
         self._may_edit = region.repair_limit not in ("none", "notation")
         self._openers = [t for t in region.automaton.top_level_markers if not t.inserted]
-        self._values = ValueReader(region)
+        self.values = ValueReader(region, self.starts)
         #: where the names of payloads stand
         self._payloads: set[int] = set()
         self._text_ends: dict[Config, list[Token]] = {}
@@ -74,8 +77,8 @@ class EdgeFinder:
                 missing.append(marker)
         found += [self.inserted(m, pos) for m in missing if m.terminal.canonical.strip() not in standing]
         if at < self._end and free is None:
-            found += self._values.embedded(at, config, node.name)
-            found += self._values.json(at, config, node.name) if self._has_json else []
+            found += self.values.embedded(at, config, node.name)
+            found += self.values.json(at, config, node.name) if self._has_json else []
             if (at or not self._region.announced) and not node.is_after_drop:
                 dropped = self.doubled(at, config, node)
                 dropped += self.dropped(at, config) if not self._continues_string(at, node) else []
@@ -83,6 +86,18 @@ class EdgeFinder:
                     dropped = [edge for edge in dropped if not self._ends_call(edge)]
                 found += dropped
         return [self.with_evidence(edge, node.name) for edge in found]
+
+    def later(self, pos: int, config: Config, may_be_text: bool, node: Node) -> list[LaterEdges]:
+        """What can be read at the same place, and is made later: its cost is known to be no less than some."""
+        if not self._has_json or (may_be_text and config.free is not None):
+            return []
+        rest = self._text[pos:]
+        at = pos + len(rest) - len(rest.lstrip(BLANK)) if self._region.automaton.tables.ignore else pos
+        later = self.values.with_one_edit(at, config) if at < self._end else []
+        return [LaterEdges(cost, partial(self._made, make, node.name)) for cost, make in later]
+
+    def _made(self, make: Callable[[], list[Edge]], name: str) -> list[Edge]:
+        return [self.with_evidence(edge, name) for edge in make()]
 
     def with_evidence(self, edge: Edge, name: str) -> Edge:
         """The edge, which costs more if a tool or an argument in it does not exist."""

@@ -101,6 +101,11 @@ class MarkerLexer:
         return survey(self._automaton).keys
 
     @cached_property
+    def key_names(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The `keys`, and those of the arguments of a call."""
+        return frozenset(self.keys), frozenset([key for key, has_arguments in self.keys.items() if has_arguments])
+
+    @cached_property
     def opens_bare(self) -> bool:
         return any(t.terminal.canonical.strip() in ("{", "[") for t in self._automaton.top_level_markers)
 
@@ -123,19 +128,25 @@ class MarkerLexer:
     def marker(self) -> re.Pattern[str]:
         """Finds the next marker."""
         sources: dict[str, int] = {}
+        firsts: dict[str, str] = {}
         for terminal in self._terminals:
             written = terminal.canonical.strip()
             lead = r"(?:\n|)" if begins_with_newline(terminal) else ""
             may_be_word = not terminal.first or "w" in terminal.first
             if not may_be_word or re.fullmatch(terminal.regex, "word") is None:
                 sources[terminal.regex] = 1000 + len(terminal.regex)
+                firsts[terminal.regex] = terminal.first
             if len(written) > PUNCTUATION_LENGTH:
                 sources.setdefault(lead + re.escape(written), 500 + len(written))
+                firsts.setdefault(lead + re.escape(written), ("\n" if lead else "") + written[0])
         if self.has_json:  # a bracket is an opening marker also where what makes it one has a mistake
             brackets = [t for t in self._automaton.top_level_markers if t.replaces and t.inserted.strip() in ("{", "[")]
             sources.update({step.terminal.regex: 1 for step in brackets})
+            firsts.update({step.terminal.regex: step.terminal.first for step in brackets})
         ordered = sorted(sources, key=lambda source: -sources[source])
-        return re.compile("|".join([f"(?:{source})" for source in ordered]) or "(?!)")
+        pattern = "|".join([f"(?:{source})" for source in ordered]) or "(?!)"
+        chars = "".join(sorted({*"".join(firsts.values())})) if all(firsts.values()) else ""
+        return re.compile(f"(?=[{re.escape(chars)}])(?:{pattern})" if chars else pattern)
 
     @cached_property
     def _terminals(self) -> list[Terminal]:

@@ -7,6 +7,7 @@ the value, so that nothing but the edit differs from what stands in the text.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +19,8 @@ from outspoken.results.edits import CODES, Edit, RepairBudget, RepairedValue
 
 from .costs import MISSING_MARKER
 
+#: No edit costs less.
+LEAST_COST = 2
 #: Longer values are left to the levels of repair.
 _MAX_LENGTH = 8000
 #: How many brackets before the mistake may be one too many.
@@ -61,43 +64,62 @@ class OneEdit(NamedTuple):
     cost: int
 
 
-def with_one_edit(text: str, at: int, max_depth: int, budget: RepairBudget, *, quotes: bool) -> list[OneEdit]:
-    """The values that begin at an offset and are sound but for one mistake, the most likely first.
+class OneMistake:
+    """The value that begins at an offset, if it is sound but for one mistake.
 
-    With `quotes`, a quote may be missing. Values that are equal are listed once.
+    `likely` are the readings by the most likely edits, which cost `LEAST_COST` at least, and `others` those by all
+    others, which cost more. Values that are equal are listed once. With `quotes`, a quote may be missing.
     """
-    piece = text[at : at + _MAX_LENGTH]
-    mistake, is_decided = _mistake(piece)
-    if mistake is None:
-        return []
-    strings = _strings(piece, mistake)
-    found: dict[str, OneEdit] = {}
-    for start, end, after in dict.fromkeys(_edits(piece, mistake, quotes=quotes)):
-        budget.steps -= 1 + len(piece) // 64
-        if budget.steps < 0:
-            break
-        if not _may_help(piece, (start, end, after), mistake, strings, is_decided=is_decided):
-            continue
-        edited = piece[:start] + after + piece[end:]
-        read = read_at(edited, 0, max_depth)
-        if read is None or read[1] < min(mistake, start) or read[1] <= start:
-            continue
-        if changes_number(piece, start, end, after, _code(piece[start:end], after)):
-            continue
-        if '"' in (after, piece[start:end]) and not _is_at_key(edited, start, start + len(after)):
-            continue  # a quote beside a value may be a part of it
-        cost = _cost(piece, edited, start, end, after, mistake)
-        key = json.dumps([read[0], at + read[1] + end - start - len(after)], sort_keys=True)
-        if key not in found or cost < found[key].cost:
-            found[key] = OneEdit(_repaired(read, at, _edit(piece, at, start, end, after)), cost)
-    return sorted(found.values(), key=lambda one: one.cost)
+
+    def __init__(self, text: str, at: int, max_depth: int, budget: RepairBudget, *, quotes: bool) -> None:
+        self._piece, self._at, self._max_depth, self._budget = text[at : at + _MAX_LENGTH], at, max_depth, budget
+        mistake, self._is_decided = _mistake(self._piece)
+        self._mistake = -1 if mistake is None else mistake
+        self._edits: dict[bool, list[tuple[int, int, str]]] = {True: [], False: []}
+        self._known: dict[str, int] = {}
+        if mistake is not None:
+            self._strings = _strings(self._piece, mistake)
+            for edit in dict.fromkeys(_edits(self._piece, mistake, quotes=quotes)):
+                self._edits[_least_cost(*edit, mistake) == LEAST_COST].append(edit)
+
+    def likely(self) -> list[OneEdit]:
+        """The readings by the most likely edits."""
+        return self._readings(self._edits[True])
+
+    def others(self) -> list[OneEdit]:
+        """The readings by all other edits."""
+        return self._readings(self._edits[False])
+
+    def _readings(self, edits: list[tuple[int, int, str]]) -> list[OneEdit]:
+        """The readings by some edits, the cheapest first."""
+        piece, at, mistake, found = self._piece, self._at, self._mistake, dict[str, OneEdit]()
+        for start, end, after in edits:
+            self._budget.steps -= 1 + len(piece) // 64
+            if self._budget.steps < 0:
+                break
+            if not _may_help(piece, (start, end, after), mistake, self._strings, is_decided=self._is_decided):
+                continue
+            edited = piece[:start] + after + piece[end:]
+            read = read_at(edited, 0, self._max_depth)
+            if read is None or read[1] < min(mistake, start) or read[1] <= start:
+                continue
+            if changes_number(piece, start, end, after, _code(piece[start:end], after)):
+                continue
+            if '"' in (after, piece[start:end]) and not _is_at_key(edited, start, start + len(after)):
+                continue  # a quote beside a value may be a part of it
+            cost = _cost(piece, edited, start, end, after, mistake)
+            key = json.dumps([read[0], at + read[1] + end - start - len(after)], sort_keys=True)
+            if cost < self._known.get(key, sys.maxsize):
+                self._known[key] = cost
+                found[key] = OneEdit(_repaired(read, at, _edit(piece, at, start, end, after)), cost)
+        return sorted(found.values(), key=lambda one: one.cost)
 
 
 def without_opener(text: str, at: int, bracket: str, max_depth: int) -> list[OneEdit]:
     """The value that begins at an offset if its opening bracket is missing there."""
     read = read_at(bracket + text[at : at + _MAX_LENGTH], 0, max_depth)
     edit = Edit(at, at, bracket, "missing-opener", CODES["missing-opener"].level)
-    return [] if read is None else [OneEdit(_repaired(read, at, edit), 2)]
+    return [] if read is None else [OneEdit(_repaired(read, at, edit), LEAST_COST)]
 
 
 def with_key(text: str, at: int, max_depth: int, keys: CallKeys, tools: Tools | None) -> list[OneEdit]:
@@ -201,13 +223,16 @@ def _edits(piece: str, mistake: int, *, quotes: bool) -> Iterator[tuple[int, int
             yield match.start(), match.start(), '"'
 
 
+def _least_cost(start: int, end: int, after: str, mistake: int) -> int:
+    """What an edit costs at least: more away from the mistake, and for a swap or a quote."""
+    return LEAST_COST + (not start <= mistake <= end + 1) + (len(after) > 1 or after == '"')
+
+
 def _cost(piece: str, edited: str, start: int, end: int, after: str, mistake: int) -> int:
-    """What an edit costs: more away from the mistake, for what is part of a string, and for a swap or a quote."""
-    cost = 2 if start <= mistake <= end + 1 else 3
-    if len(after) > 1 or after == '"':
-        cost += 1
+    """What an edit costs: more for what is part of a string, too."""
     is_doubled = end == start + 1 and not after and piece[start] in (piece[start - 1 : start], piece[end : end + 1])
-    return cost + (not after and _is_in_string(edited, start) and not is_doubled)
+    in_string = not after and _is_in_string(edited, start) and not is_doubled
+    return _least_cost(start, end, after, mistake) + in_string
 
 
 def _is_in_string(text: str, at: int) -> bool:

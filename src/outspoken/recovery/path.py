@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -66,6 +67,13 @@ class Edge(NamedTuple):
     end: int
     target: Config
     steps: tuple[RecoveryStep, ...]
+
+
+class LaterEdges(NamedTuple):
+    """Edges that are made only when the search comes to the least cost that one of them may have."""
+
+    least_cost: int
+    make: Callable[[], list[Edge]]
 
 
 class Node(NamedTuple):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import replace
 from itertools import count
+from typing import NamedTuple
 
 from outspoken.grammar.automaton import Config
 from outspoken.results.edits import Edit
@@ -18,7 +19,19 @@ from outspoken.results.edits import Edit
 from . import costs
 from .edges import EdgeFinder
 from .marker_lexer import is_closed, marker_lexer
-from .path import BLANK, Node, RecoveryPath, RecoveryStep, Region, meaning_after, name_after, said_by, steps_to
+from .path import (
+    BLANK,
+    Edge,
+    LaterEdges,
+    Node,
+    RecoveryPath,
+    RecoveryStep,
+    Region,
+    meaning_after,
+    name_after,
+    said_by,
+    steps_to,
+)
 
 _MAX_TOKENS = 400
 _MAX_NODES = 6000
@@ -62,50 +75,98 @@ def marked_foreign(steps: tuple[RecoveryStep, ...], region: Region) -> tuple[Rec
     return tuple(found)
 
 
+class _State(NamedTuple):
+    """A place, a configuration, and whether free text may still begin there, with how it was reached.
+
+    If it has edges that are made `later`, it was read before, and these are what is left to do. States of the same cost
+    come in the order in which they were found.
+    """
+
+    cost: int
+    order: float
+    pos: int
+    config: Config
+    may_be_text: bool
+    node: Node
+    later: LaterEdges | None = None
+
+
+class _Queue:
+    """The states that were found and not read yet, and what each state that was read was reached with."""
+
+    def __init__(self, text: str, start: Config) -> None:
+        self._text, self._tie = text, count()
+        self.waiting = [_State(0, next(self._tie), 0, start, True, Node((), None, "", False))]
+        #: by place, configuration and whether text may begin: the least cost, and one meaning, and another one that
+        #: costs the same
+        self.seen: dict[tuple[int, Config, bool], tuple[int, list[int]]] = {}
+
+    def add(self, edges: list[Edge], state: _State) -> None:
+        """Add what edges of a state lead to."""
+        first = next(self._tie) if state.later is None else state.order
+        cost = state.cost - (state.later.least_cost if state.later is not None else 0)
+        for number, edge in enumerate(edges):
+            total, may_be_text = cost + edge.cost, not edge.steps[-1].is_text
+            known = self.seen.get((edge.end, edge.target, may_be_text))
+            if total <= costs.MAX_COST and (known is None or known[0] >= total):
+                inserted = any(s.transition is not None and s.transition.inserted for s in edge.steps)
+                node = state.node
+                name = name_after(edge.steps, node.name)
+                meaning = meaning_after(edge.steps, node.meaning, self._text)
+                reached = Node(edge.steps, node, name, node.lacks_opener or inserted, meaning)
+                order = first + number / len(edges)
+                heapq.heappush(self.waiting, _State(total, order, edge.end, edge.target, may_be_text, reached))
+
+    def add_later(self, edges: list[LaterEdges], state: _State) -> None:
+        """Add edges of a state that are made later."""
+        for later in edges:
+            added = state._replace(cost=state.cost + later.least_cost, order=next(self._tie), later=later)
+            heapq.heappush(self.waiting, added)
+
+    def is_new(self, state: _State) -> bool:
+        """Is a state reached with the least cost, and with a meaning that is new there?"""
+        least, meanings = self.seen.setdefault((state.pos, state.config, state.may_be_text), (state.cost, []))
+        if state.cost > least or state.node.meaning in meanings or len(meanings) > 1:
+            return False
+        meanings.append(state.node.meaning)
+        return True
+
+
 def _cheapest(region: Region) -> RecoveryPath | None:
-    """Dijkstra's algorithm. A state is a place, a configuration, and whether free text may still begin there."""
+    """Dijkstra's algorithm."""
     found = marker_lexer(region.automaton).tokens(region.text, _MAX_TOKENS)
     if found is None:
         return None
     region.tokens, region.near = found
-    finder, text = EdgeFinder(region), region.text
-    tie = count()
-    queue: list[tuple[int, int, int, Config, bool, Node]] = []
-    heapq.heappush(queue, (0, next(tie), 0, region.outer, True, Node((), None, "", False)))
-    #: what each state was reached with at the least cost: one meaning, and another one that costs the same
-    seen: dict[tuple[int, Config, bool], tuple[int, list[int]]] = {}
-    best: tuple[int, Node, Config] | None = None
-    while queue and len(seen) < _MAX_NODES and region.nodes > 0:
-        region.nodes -= 1
-        cost, _, pos, config, may_be_text, node = heapq.heappop(queue)
-        if best is not None and cost > best[0]:
+    finder, queue = EdgeFinder(region), _Queue(region.text, region.outer)
+    best: _State | None = None
+    while queue.waiting and len(queue.seen) < _MAX_NODES and region.nodes > 0:
+        state = heapq.heappop(queue.waiting)
+        if best is not None and state.cost > best.cost:
             break
-        least, meanings = seen.setdefault((pos, config, may_be_text), (cost, []))
-        if cost > least or node.meaning in meanings or len(meanings) > 1:
+        if state.later is not None:
+            queue.add(state.later.make(), state)
             continue
-        meanings.append(node.meaning)
-        may_end = is_closed(config) or not (region.end_is_certain or node.lacks_opener)
-        if may_end and not text[pos:].strip(BLANK):
+        region.nodes -= 1
+        if not queue.is_new(state):
+            continue
+        node = state.node
+        may_end = is_closed(state.config) or not (region.end_is_certain or node.lacks_opener)
+        if may_end and not region.text[state.pos :].strip(BLANK):
             if best is None:
-                best = (cost, node, config)
-            elif node.meaning and best[1].meaning and node.meaning != best[1].meaning:
-                return _path(region, *best, other=node)
+                best = state
+            elif node.meaning and best.node.meaning and node.meaning != best.node.meaning:
+                return _path(region, best, other=node)
             continue
-        for edge in finder.edges(pos, config, may_be_text, node):
-            total, after_text = cost + edge.cost, edge.steps[-1].is_text
-            known = seen.get((edge.end, edge.target, not after_text))
-            if total <= costs.MAX_COST and (known is None or known[0] >= total):
-                inserted = any(s.transition is not None and s.transition.inserted for s in edge.steps)
-                name = name_after(edge.steps, node.name)
-                meaning = meaning_after(edge.steps, node.meaning, text)
-                entry = Node(edge.steps, node, name, node.lacks_opener or inserted, meaning)
-                heapq.heappush(queue, (total, next(tie), edge.end, edge.target, not after_text, entry))
-    return _path(region, *best) if best is not None else None
+        queue.add_later(finder.later(state.pos, state.config, state.may_be_text, node), state)
+        queue.add(finder.edges(state.pos, state.config, state.may_be_text, node), state)
+    return None if best is None else _path(region, best)
 
 
-def _path(region: Region, cost: int, node: Node, config: Config, other: Node | None = None) -> RecoveryPath:
-    """The path to a node. If another path costs as much and means something else, the first difference is marked."""
-    steps = list(steps_to(node, region.text, region.base))
+def _path(region: Region, end: _State, other: Node | None = None) -> RecoveryPath:
+    """The path to a state. If another path costs as much and means something else, the first difference is marked."""
+    cost, config = end.cost, end.config
+    steps = list(steps_to(end.node, region.text, region.base))
     if other is not None:
         others = [step for step in steps_to(other, region.text, region.base) if _means(step)]
         meant = [number for number, step in enumerate(steps) if _means(step)]

@@ -18,7 +18,7 @@ from .edges import EdgeFinder
 from .marker_lexer import PUNCTUATION_LENGTH, marker_forms, marker_lexer
 from .path import BLANK, Edge, Node, Region, name_after
 from .tolerant_tokens import Kinds, Lexeme, behind, places
-from .values import ValueReader, opens_json
+from .values import opens_json
 
 #: How many rows of tokens are tried.
 _MAX_ROWS = 6
@@ -64,7 +64,7 @@ class _Row:
         self._region, self._names, self._plan = region, grammar.names, plan
         self._may_be_missing = grammar.may_be_missing
         self._text, self._end = region.text, len(region.text)
-        self._finder, self._values = EdgeFinder(region), ValueReader(region)
+        self._finder = EdgeFinder(region)
         self._automata = [region.automaton, *([region.automaton.broken] if region.automaton.broken else [])]
         self._has_json = marker_lexer(region.automaton).has_json
         self._openers = {t.terminal.name for a in self._automata for t in a.top_level_markers if not t.inserted}
@@ -129,7 +129,7 @@ class _Row:
         """The markers that may be missing at a place."""
         found: set[str] = set()
         for automaton in self._automata:
-            for config, _ in places(automaton):
+            for config in places(automaton):
                 if at in self._finder.starts and self._finder.stands(config.markers, at):
                     found |= self._openers_before(config, at)
                     continue
@@ -157,7 +157,8 @@ class _Row:
         """Read a marker, or a near miss of one; returns where it ends."""
         at = self._skip(start)
         if self._has_json and self._text[at:end].strip() in ("{", "["):
-            found = self._embedded(at, self._all_places(), may_be_marker=True)
+            everywhere = tuple([config for automaton in self._automata for config in places(automaton)])
+            found = self._embedded(at, everywhere, may_be_marker=True)
             if found is not None:
                 return found
         by_cost: dict[tuple[int, int], dict[str, RecoveryStep]] = {}
@@ -166,7 +167,7 @@ class _Row:
                 by_cost.setdefault((cost, self._skip(stop)), {}).setdefault(name, step)
         if not by_cost:
             self._add([tolerant.MARKER], start, end, {})
-            self._configs = tuple([p.config for p in places(self._region.automaton)])
+            self._configs = places(self._region.automaton)
             return end
         ways = sorted(by_cost, key=lambda way: (way[0], -way[1]))
         if not ways[0][0]:
@@ -183,12 +184,12 @@ class _Row:
     def _readings(self, automaton: Automaton, starts: set[int]) -> Iterator[tuple[str, RecoveryStep, int, int]]:
         """The markers that may stand at one of some offsets: name, step, cost and end."""
         seen: set[str] = set()
-        for place in places(automaton):
-            for transition in place.config.steps:
+        for config in places(automaton):
+            for transition in config.steps:
                 name = transition.terminal.name
                 if name in seen or not transition.terminal.short.startswith("_"):
                     continue
-                edges = [edge for at in sorted(starts) for edge in self._finder.marker(transition, at, place.config)]
+                edges = [edge for at in sorted(starts) for edge in self._finder.marker(transition, at, config)]
                 if edges:
                     seen.add(name)
                     for edge in edges:
@@ -197,9 +198,6 @@ class _Row:
     def _configs_behind(self, names: Iterable[str]) -> tuple[Config, ...]:
         found = [c for a in self._automata for name in names for c in behind(a).get(name, ())]
         return tuple(dict.fromkeys(found))
-
-    def _all_places(self) -> tuple[Config, ...]:
-        return tuple([place.config for automaton in self._automata for place in places(automaton)])
 
     # what stands between markers
 
@@ -382,8 +380,8 @@ class _Row:
         return kinds[0] if kinds else tolerant.RUN
 
     def _value_edges(self, at: int, config: Config) -> list[Edge]:
-        found = self._values.embedded(at, config, self._name)
-        return [*found, *(self._values.json(at, config, self._name) if self._has_json else [])]
+        found = self._finder.values.embedded(at, config, self._name)
+        return [*found, *(self._finder.values.json(at, config, self._name) if self._has_json else [])]
 
     # tokens
 

@@ -48,20 +48,12 @@ class Lexeme(NamedTuple):
     steps: dict[str, RecoveryStep]
 
 
-class Place(NamedTuple):
-    """A kind of configurations: one of them, which stands for all that accept the same terminals."""
-
-    config: Config
-    accepts: frozenset[str]
-
-
 @lru_cache(maxsize=256)
-def places(automaton: Automaton) -> tuple[Place, ...]:
+def places(automaton: Automaton) -> tuple[Config, ...]:
     """One configuration for each set of terminals that configurations accept."""
-    found: dict[frozenset[str], Place] = {}
+    found: dict[frozenset[str], Config] = {}
     for config in automaton.configs:
-        accepts = frozenset([t.terminal.name for t in config.steps])
-        found.setdefault(accepts, Place(config, accepts))
+        found.setdefault(frozenset([t.terminal.name for t in config.steps]), config)
     return tuple(found.values())
 
 
@@ -69,8 +61,8 @@ def places(automaton: Automaton) -> tuple[Place, ...]:
 def behind(automaton: Automaton) -> dict[str, tuple[Config, ...]]:
     """The configurations behind each terminal, one of each kind."""
     found: dict[str, dict[frozenset[str], Config]] = {}
-    for place in places(automaton):
-        for step in place.config.steps:
+    for config in places(automaton):
+        for step in config.steps:
             accepts = frozenset([t.terminal.name for t in step.target.steps])
             found.setdefault(step.terminal.name, {}).setdefault(accepts, step.target)
     return {name: tuple(configs.values()) for name, configs in found.items()}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.repair import repair_region
-from outspoken.json.scanner import BracketCounter
+from outspoken.json.scanner import BracketCounter, repeated_keys
+from outspoken.json.schema import Schema
 from outspoken.notations.interface import MarkedNotation, Notation, notation_of
 from outspoken.notations.schema import ANY, SchemaView
 from outspoken.notations.tools import schema_view_of
@@ -16,9 +14,9 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit, RepairedValue
 
 from . import costs
-from .marker_lexer import Token, marker_forms, marker_lexer, token_starts
-from .one_mistake import with_key, with_one_edit, without_opener
-from .path import BLANK, SIGNIFICANT, Edge, RecoveryStep, Region
+from .marker_lexer import Token, marker_forms, marker_lexer
+from .one_mistake import LEAST_COST, OneEdit, OneMistake, with_key, without_opener
+from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, RecoveryStep, Region
 from .repaired_json import call_keys, read_repaired
 
 #: How many ends of a value are tried, and how many readings of a literal are kept.
@@ -41,14 +39,14 @@ _SIGNIFICANT = SIGNIFICANT | {":"}
 
 
 class ValueReader:
-    """Reads the embedded values of a region."""
+    """Reads the embedded values of a region, given its tokens by where they start."""
 
-    def __init__(self, region: Region) -> None:
+    def __init__(self, region: Region, starts: dict[int, Token]) -> None:
         self._region = region
         self._text = region.text
         self._end = len(region.text)
         self._tokens = region.tokens
-        self._starts = token_starts(region.tokens, region.text)
+        self._starts = starts
         self._repaired: dict[tuple[int, int, str], list[RepairedValue]] = {}
 
     # other notations than JSON
@@ -211,11 +209,10 @@ class ValueReader:
         region, found = self._region, list[Edge]()
         if region.repair_limit == "none" or not any(opens_json(t) for t in (*config.markers, *config.embedded)):
             return found
-        if at in self._starts and self._text[at] not in "{[":
+        if self._is_marker(at):
             return found
         if not region.end_is_certain:
             found.append(self._cut_json(at, config, name))
-        found += self._with_one_edit(at, config)
         for end in self._json_ends(at):
             values = self._repair(at, end, name)
             if not values or not values[0].complete or not _is_trustworthy(values[0], self._text):
@@ -232,17 +229,37 @@ class ValueReader:
                 break  # its strings are intact, so it does not end further on
         return found
 
-    def _with_one_edit(self, at: int, config: Config) -> list[Edge]:
+    def with_one_edit(self, at: int, config: Config) -> list[LaterEdges]:
         """JSON with one mistake of a character."""
-        region, found = self._region, list[Edge]()
-        if region.repair_limit == "notation":
+        region = self._region
+        is_json = any(opens_json(t) for t in (*config.markers, *config.embedded))
+        if region.repair_limit in ("none", "notation") or not is_json or self._is_marker(at):
+            return []
+        mistake: OneMistake | None = None
+        left = _MAX_ENDS
+
+        def likely() -> list[Edge]:
+            nonlocal mistake, left
+            depth, quotes = region.settings.max_depth, region.repair_limit != "structure"
+            mistake = OneMistake(self._text, at, depth, region.budget, quotes=quotes)
+            readings = mistake.likely()
+            if self._text[at] == "{" and {step.terminal.short for step in config.embedded} == {"JSON_ARRAY"}:
+                readings += without_opener(self._text, at, "[", depth)
+            found = self._edges_of(readings, config)[:left]
+            left -= len(found)
             return found
-        quotes = region.repair_limit != "structure"
-        readings = with_one_edit(self._text, at, region.settings.max_depth, region.budget, quotes=quotes)
-        if self._text[at] == "{" and {step.terminal.short for step in config.embedded} == {"JSON_ARRAY"}:
-            readings += without_opener(self._text, at, "[", region.settings.max_depth)
-        keys = call_keys(config.automaton)
-        readings += with_key(self._text, at, region.settings.max_depth, keys, region.tools)
+
+        def others() -> list[Edge]:
+            keys, depth = call_keys(config.automaton), region.settings.max_depth
+            readings = [] if mistake is None else mistake.others()
+            readings += with_key(self._text, at, depth, keys, region.tools)
+            return self._edges_of(readings, config)[:left]
+
+        return [LaterEdges(LEAST_COST, likely), LaterEdges(LEAST_COST + 1, others)]
+
+    def _edges_of(self, readings: list[OneEdit], config: Config) -> list[Edge]:
+        """The edges of values with one mistake that the grammar reads and that are well followed."""
+        region, found = self._region, list[Edge]()
         for repaired, cost in readings:
             edit = repaired.edits[0]
             if not region.end_is_certain and edit.start == edit.end >= self._end:
@@ -252,11 +269,15 @@ class ValueReader:
                 continue
             if self._is_well_followed(repaired.end, read[1]):
                 shorts = [step.transition.terminal.short for step in read[0] if step.transition is not None]
-                cost += costs.REPEATED_KEY * _repeats_key(repaired) + self._cost_of_early_end(repaired)
+                cost += costs.REPEATED_KEY * bool(repeated_keys(repaired.text)) + self._cost_of_early_end(repaired)
                 edits = shorts.count("_OTHER_KEY") + len(read[0][0].edits) - 1
                 other = costs.DAMAGED_MARKER * edits
                 found.append(Edge(cost + other, repaired.end, read[1], read[0]))
-        return found[:_MAX_ENDS]
+        return found
+
+    def _is_marker(self, at: int) -> bool:
+        """Does a marker stand at a place that begins no JSON?"""
+        return at in self._starts and self._text[at] not in "{["
 
     def _json_ends(self, at: int) -> list[int]:
         """Where JSON may end: at its closing bracket, or before a marker."""
@@ -275,7 +296,7 @@ class ValueReader:
         return self._text[token.start - 1 : token.start] == "\n"
 
     def _cost_of_json(self, at: int, value: RepairedValue) -> int:
-        cost = _cost(value) + costs.REPEATED_KEY * _repeats_key(value) + self._cost_of_early_end(value)
+        cost = _cost(value) + costs.REPEATED_KEY * bool(repeated_keys(value.text)) + self._cost_of_early_end(value)
         if self._text[at] == self._text[at + 1 : at + 2] and any(e.code == "missing-closer" for e in value.edits):
             cost += costs.STRAY_CHARACTER  # the opening bracket is doubled as likely as a closing one is missing
         for dropped in _dropped_text(value):
@@ -319,17 +340,14 @@ class ValueReader:
             )
         return self._repaired[key]
 
-    def _json_schema(self, name: str, start: int, end: int) -> dict[str, Any] | None:
+    def _json_schema(self, name: str, start: int, end: int) -> Schema | None:
         """The schema of the JSON in a part of the text: the arguments of a tool, or an object that holds them."""
         tools = self._region.tools
-        if name:
-            return tools.schema(name) if tools is not None and name in tools else None
-        called = next((n for n in (tools.names if tools else ()) if f'"{n}"' in self._text[start:end]), None)
-        keys = marker_lexer(self._region.automaton).keys
-        if tools is None or called is None or not keys:
-            return None
-        schema = tools.schema(called) or {}
-        return {"type": "object", "properties": {key: schema if arguments else {} for key, arguments in keys.items()}}
+        if tools is None or name:
+            return tools.arguments(name) if tools is not None and name in tools and tools.schema(name) else None
+        called = next((n for n in tools.names if self._text.find(f'"{n}"', start, end) >= 0), None)
+        keys, argument_keys = marker_lexer(self._region.automaton).key_names
+        return tools.envelope(called, keys, argument_keys) if called is not None and keys else None
 
 
 def _supplies_marker(steps: tuple[RecoveryStep, ...], edit: Edit) -> bool:
@@ -372,23 +390,6 @@ def opens_json(transition: Transition) -> bool:
 
 def _dropped_text(repaired: RepairedValue) -> list[Edit]:
     return [edit for edit in repaired.edits if edit.code == "dropped-text"]
-
-
-def _repeats_key(repaired: RepairedValue) -> bool:
-    """Does an object have a key twice, so that a value is lost? Then it is likely two objects."""
-    repeated = False
-
-    def check(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal repeated
-        made = dict(pairs)
-        repeated = repeated or len(made) < len(pairs)
-        return made
-
-    try:
-        json.loads(repaired.text, object_pairs_hook=check)
-    except (ValueError, RecursionError):
-        return False
-    return repeated
 
 
 def _cost(repaired: RepairedValue) -> int:

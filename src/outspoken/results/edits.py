@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from .construct import construct
@@ -128,8 +128,6 @@ class RepairBudget:
     spans: int = 8
     chars: int = 128 * 1024
     work: int = 20_000_000
-    #: schemas that were read, by the identity of what they were read from, which is kept
-    schemas: dict[int, tuple[dict[str, Any], Any]] = field(default_factory=dict[int, Any])
 
     @classmethod
     def of(cls, length: int) -> RepairBudget:
@@ -138,7 +136,7 @@ class RepairBudget:
 
     def copy(self) -> RepairBudget:
         """An independent budget of the same size."""
-        return RepairBudget(self.steps, self.search, self.spans, self.chars, self.work, self.schemas)
+        return RepairBudget(self.steps, self.search, self.spans, self.chars, self.work)
 
 
 def highest_level(edits: tuple[Edit, ...]) -> str:

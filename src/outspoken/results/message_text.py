@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 BLANK = "".join([char for char in map(chr, range(0x3001)) if char.isspace()]) + "\u200b\u2060\ufeff"
 #: Punctuation without a space before it.
 _CLOSE = (".", ",", ";", ":", "!", "?", ")")
+#: So much of what stands behind the text mostly shows whether it is more than white space.
+_NEAR = 40
 
 
 class MessageText:
@@ -60,6 +62,8 @@ class MessageText:
 
     def end(self, length: int) -> str:
         """End the message; returns the rest of it. `length` is that of the response."""
+        if self._removed or self._read(self._end, min(self._end + _NEAR, length)).strip(BLANK):
+            return ""
         self._skip_to(length)
         return "" if self._removed else "".join(self._held)
 

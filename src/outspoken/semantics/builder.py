@@ -2,8 +2,8 @@
 
 What a rule or terminal of the grammars' vocabulary means is in the parts of the builder, `calls`, `answers` and
 `actions`, which share a `ReplyState`, and in `blocks` (reasoning, code, JSON values, envelopes, payloads).
-The parser passes free text to `text`, `reasoning`, `code` and `value`, in pieces with their offsets, and carries out
-the operations of the automaton (see `handlers`). All spans and places are offsets in the raw text.
+The parser passes on free text in pieces with their offsets (`handlers.FREE`), and carries out
+the operations of the automaton (`handlers.HANDLERS`). All spans and places are offsets in the raw text.
 """
 
 from __future__ import annotations
@@ -37,10 +37,6 @@ class Builder:
 
     # free text
 
-    def text(self, piece: str, start: int, end: int) -> None:
-        """More text for the user."""
-        self.output.text(piece, start, end)
-
     def reasoning(self, piece: str, start: int, end: int) -> None:
         """More reasoning. Tags of reasoning within it that stand before the first piece belong to it."""
         node = self.nodes[-1] if self.nodes else None
@@ -59,14 +55,6 @@ class Builder:
                 node.text_start = max(at, 0)
             node.text_end = at
 
-    def code(self, piece: str, start: int, end: int) -> None:
-        """More of a code sample, which is text together with its fence."""
-        self.output.show(end)
-
-    def value(self, piece: str, start: int, end: int) -> None:
-        """More of an argument's bare text."""
-        self.calls.value(piece, start, end)
-
     # nodes
 
     def begin(self, kinds: str, start: int) -> None:
@@ -74,22 +62,6 @@ class Builder:
         self.nodes.append(OpenNode(kinds, start))
         if kinds == "answer":
             self.output.after_markup()
-
-    def begin_named(self, kinds: str, start: int, name: str) -> None:
-        """A node begins, and its name is read."""
-        self.nodes.append(OpenNode(kinds, start, name))
-
-    def begin_identified(self, kinds: str, start: int, name: str, id: str) -> None:
-        """A node begins, and its id is read, of which the name is a part."""
-        node = OpenNode(kinds, start, name)
-        node.id = id
-        self.nodes.append(node)
-
-    def set_value(self, text: str) -> str:
-        """A JSON string without escapes was read. Returns its value."""
-        self.state.last_text = text
-        self.state.last_value = value = text[1:-1]
-        return value
 
     # the end of the text
 

@@ -64,14 +64,14 @@ class CallBuilder:
             return
         if not ended and self._hold_back(node):
             return
-        if self._tool_names is not None and node.name not in self._tool_names:
-            node.name = self._without_namespace(node.name)
+        self._resolve_name(node)
         output = self._output
         node.index = output.call_count
         output.call_count += 1
         if output.events is not None:
             output.flush()
-            output.events.append(PlacedCallStart(node.index, node.id, node.name, node.start))
+            fields = {"index": node.index, "id": node.id, "name": node.name, "start": node.start}
+            output.events.append(event_of(PlacedCallStart, fields))
             held = "".join(node.parts or ())
             if held:
                 output.events.append(ToolCallDelta(node.index, held))
@@ -83,16 +83,13 @@ class CallBuilder:
         node.held_back = "action" not in node.kinds
         return True
 
-    def _without_namespace(self, name: str) -> str:
-        """The tool that a name means: `search`, if it is called as `search.search` or `functions.search`."""
-        names = self._tool_names
-        space, _, last = name.rpartition(".")
-        is_meant = names is not None and last in names and (space == last or space.lower() in _NAMESPACES)
-        return last if is_meant else name
-
     def _resolve_name(self, node: OpenNode) -> None:
-        if node.name and self._tool_names is not None and node.name not in self._tool_names:
-            node.name = self._without_namespace(node.name)
+        """Take the tool that a name means: `search`, if it is called as `search.search` or `functions.search`."""
+        names, name = self._tool_names, node.name
+        if name and names is not None and name not in names:
+            space, _, last = name.rpartition(".")
+            if last in names and (space == last or space.lower() in _NAMESPACES):
+                node.name = last
 
     def _send(self, node: OpenNode, text: str) -> None:
         """Add JSON text to the arguments. It is held until the call is announced."""
@@ -152,13 +149,6 @@ class CallBuilder:
             if not isinstance(value, dict):
                 node.problem = f"the arguments of `{node.name or ''}` are not a JSON object"
         node.arguments = value
-        if self._output.events is None:
-            if node.index < 0 and node.name and not self._hold_back(node):
-                node.index = self._output.call_count
-                self._output.call_count += 1
-            node.parts = [text]
-            node.sending = False
-            return
         self.announce(node)
         if node.sending:
             node.sending = False
@@ -191,20 +181,11 @@ class CallBuilder:
         node.bare.append(piece)
         if node.partial_text is not None:
             self._actions.add_text(piece, quoted=False)
-            return
-        events = self._output.events
-        if events is None:
-            return
-        if node.sending:
-            parts: Any = node.parts
-            text = encode_basestring(piece)[1:-1]
-            parts.append(text)
-            events.append(event_of(ToolCallDelta, {"index": node.index, "arguments": text}))
-            return
-        if node.index < 0 or len(node.head) == _DECISIVE:
-            return
-        node.head = (node.head + piece).lstrip()[:_DECISIVE]
-        self._send_if_text(node)
+        elif node.sending:
+            self._send(node, encode_basestring(piece)[1:-1])
+        elif self._output.events is not None and node.index >= 0 and len(node.head) < _DECISIVE:
+            node.head = (node.head + piece).lstrip()[:_DECISIVE]
+            self._send_if_text(node)
 
     def value_receiver(self) -> Callable[[str, int, int], None] | None:
         """What receives more bare text of the argument: a faster function than `value` if the text is sent as it is.
@@ -311,12 +292,8 @@ class CallBuilder:
         """Add an argument; `text` is its JSON text, or None if that was sent but for its closing quote."""
         if text is None:
             self._send(node, '"')
-        elif self._output.events is not None:
-            self._send(node, argument_text(node.arguments, key, text))
         else:
-            if node.parts is None:
-                node.parts = []
-            node.parts.append(argument_text(node.arguments, key, text))
+            self._send(node, argument_text(node.arguments, key, text))
         node.arguments[key] = value
         node.sending = False
 

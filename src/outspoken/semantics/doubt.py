@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from outspoken.results.replies import Text
@@ -23,50 +24,41 @@ _LONGEST_END = 40
 LOOKBEHIND = 60
 
 
+@dataclass(eq=False)
 class Doubt:
     """Why a call that starts at an offset may only be said, and what behind it decides.
 
-    `code` is the code of the diagnostic, and `where` says in words where the call stands. `end_of` gives the place of
-    what ends the region behind an offset.
+    `code` is the code of the diagnostic, and `where` says in words where the call stands. `quotes` are the marks of
+    quotations that are open before it. `closer` finds what ends the region in which it stands; that counts without an
+    end if it `is_open_certain`, and with one only if prose follows if it `wants_prose`. The call is repaired if it was
+    made in spite of a doubt that `is_weak`. If the calls of the format end as its reasoning does, that `is_shared`.
+    `otherwise` is what is in doubt if this is not.
     """
 
-    def __init__(
-        self,
-        code: str,
-        where: str,
-        start: int,
-        *,
-        quotes: tuple[str, ...] = (),
-        closer: re.Pattern[str] | None = None,
-        is_open_certain: bool = False,
-        wants_prose: bool = False,
-        is_weak: bool = False,
-        is_shared: bool = False,
-        otherwise: Doubt | None = None,
-    ) -> None:
-        self.code, self.where, self.start = code, where, start
-        #: where the call begins as text, with the markup before it
-        self.text_start = start
-        #: where the reasoning begins in which the call stands
-        self.thought_start = start
-        #: the marks of quotations that are open before the call, and where what may close them begins
-        self._quotes, self._quoted_to = quotes, start
-        #: what ends the region; the region counts without an end if `is_open_certain`, and with one only if prose
-        #: follows if it `wants_prose`
-        self._closer, self._is_open_certain, self._wants_prose = closer, is_open_certain, wants_prose
-        #: the call is repaired if it was made in spite of this doubt
-        self._is_weak = is_weak
-        #: what is in doubt if this is not
-        self._otherwise = otherwise
-        self._searched = -1
-        #: the calls of the format end as its reasoning does; where the mark stands that ends this one
-        self._is_shared = is_shared
-        self._own_end: tuple[int, int] | None = None
-        #: the segments before this offset decide nothing
-        self.looked_to = 0
-        self._verdict: Verdict | None = None
-        #: where the region ends, once that is known
-        self.region_end: tuple[int, int] | None = None
+    code: str
+    where: str
+    start: int
+    quotes: tuple[str, ...] = ()
+    closer: re.Pattern[str] | None = None
+    is_open_certain: bool = False
+    wants_prose: bool = False
+    is_weak: bool = False
+    is_shared: bool = False
+    otherwise: Doubt | None = None
+    #: the segments before this offset decide nothing
+    looked_to: int = 0
+    #: where the region ends, once that is known
+    region_end: tuple[int, int] | None = None
+    _verdict: Verdict | None = None
+    _searched: int = -1
+    #: where the mark stands that ends this call, if that is shared
+    _own_end: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        #: where the call begins as text, with the markup before it, and where the reasoning in which it stands does
+        self.text_start = self.thought_start = self.start
+        #: where what may close the quotations begins
+        self._quoted_to = self.start
 
     def decide(
         self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
@@ -79,8 +71,8 @@ class Doubt:
         if self._verdict is None:
             self._verdict = self._decide(call_end, after, read, end, final=final)
         verdict = self._verdict  # is the same for all calls with this doubt
-        if verdict == "made" and self._otherwise is not None:
-            return self._otherwise.decide(call_end, after, read, end, final=final)
+        if verdict == "made" and self.otherwise is not None:
+            return self.otherwise.decide(call_end, after, read, end, final=final)
         return verdict
 
     @property
@@ -94,33 +86,33 @@ class Doubt:
         if self.code == "thought-call" and self.closed_by is not None:
             return "call-in-reasoning", "before the end of the reasoning"
         doubt = self.decisive
-        return ("fenced-call", f"{doubt.where} at the end of the response") if doubt._is_weak else None
+        return ("fenced-call", f"{doubt.where} at the end of the response") if doubt.is_weak else None
 
     @property
     def decisive(self) -> Doubt:
         """The doubt that a verdict "said" is about: this one, or the other one if reasoning does not go on."""
-        return self if self._otherwise is None or self.closed_by is not None else self._otherwise
+        return self if self.otherwise is None or self.closed_by is not None else self.otherwise
 
     def _decide(
         self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
     ) -> Verdict | None:
-        if self._quotes:
+        if self.quotes:
             return self._decide_quote(call_end, after, read, end, final=final)
-        if self._closer is None:
+        if self.closer is None:
             return "said"
-        if self._is_shared and not self._pass_own_end(call_end, after, read, end, final=final):
+        if self.is_shared and not self._pass_own_end(call_end, after, read, end, final=final):
             return None
-        if self.code == "thought-call" and not self._is_shared and self.region_end is None:
+        if self.code == "thought-call" and not self.is_shared and self.region_end is None:
             self.region_end = self._taken_end(call_end, read)
         if self.region_end is None and not self._find_end(call_end, read, end, final=final):
-            return ("said" if self._is_open_certain else "made") if final else None
+            return ("said" if self.is_open_certain else "made") if final else None
         assert self.region_end is not None
         behind = self.region_end[1]
         if self.code == "thought-call":
             if self.region_end == _NONE:  # another block begins first
                 return "said" if self._is_called_off(call_end, after, read) else "made"
             return "said" if read(behind, end).strip() else "made" if final else None
-        if not self._wants_prose:
+        if not self.wants_prose:
             return "said"
         for segment in after:
             start, last = segment.span
@@ -132,9 +124,9 @@ class Doubt:
     def _is_called_off(self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str]) -> bool:
         """Does an answer follow a call which is no message of its own, so that its end is that of the reasoning?"""
         others = [segment for segment in after if segment.kind not in MADE]
-        if self._closer is None or self._own_end is None or not others or type(others[0]) is not Text:
+        if self.closer is None or self._own_end is None or not others or type(others[0]) is not Text:
             return False
-        marks = [mark for mark in self._closer.finditer(read(self.text_start, call_end)) if mark["open"]]
+        marks = [mark for mark in self.closer.finditer(read(self.text_start, call_end)) if mark["open"]]
         self.region_end = self._own_end if len(marks) == 1 else _NONE
         return len(marks) == 1
 
@@ -152,13 +144,13 @@ class Doubt:
                 return "made"
             whole, markup = final or at + 1 < len(after), read(self._quoted_to, start)
             text = markup[len(markup.rstrip()) :] + read(start, last)
-            found = closes_quote(text, self._quotes, whole=whole)
+            found = closes_quote(text, self.quotes, whole=whole)
             if found != "scrap" or at + 1 == len(after):
                 return "said" if found == "closed" else None if found is None else "made"
         if not final:
             return None
-        found = closes_quote(read(self._quoted_to, end), self._quotes, whole=True)
-        return "said" if found == "closed" or self._is_open_certain else "made"  # only markup is behind the calls
+        found = closes_quote(read(self._quoted_to, end), self.quotes, whole=True)
+        return "said" if found == "closed" or self.is_open_certain else "made"  # only markup is behind the calls
 
     def _pass_own_end(
         self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
@@ -171,35 +163,36 @@ class Doubt:
                 end, final = segment.span[0], True
                 break
             call_end = segment.span[1]
-        assert self._closer is not None
+        assert self.closer is not None
         if final:
             first = max(call_end - _LONGEST_END, 0)
-            tag = next((tag for tag in self._closer.finditer(read(first, end)) if tag.lastgroup != "open"), None)
+            tag = next((tag for tag in self.closer.finditer(read(first, end)) if tag.lastgroup != "open"), None)
             if tag is not None:
                 self._own_end = (first + tag.start(), first + tag.end())
             self._searched = max(call_end, first + (tag.end() if tag is not None else 0))
         return final
 
     def _taken_end(self, call_end: int, read: Callable[[int, int], str]) -> tuple[int, int] | None:
-        """The place of the tag of the reasoning that a call ends with, as its own is missing."""
-        first = max(call_end - _LONGEST_END, 0)
-        text = read(first, call_end).rstrip()
-        assert self._closer is not None
-        tags = [tag for tag in self._closer.finditer(text) if tag.end() == len(text) and tag.lastgroup != "open"]
-        return (first + tags[0].start(), call_end) if tags else None
+        """The place of the tag of the reasoning that a call holds, or ends with, as its own is missing."""
+        text = read(self.start, call_end).rstrip()
+        assert self.closer is not None
+        tag = next((tag for tag in self.closer.finditer(text) if tag.lastgroup != "open"), None)
+        if tag is None:
+            return None
+        return self.start + tag.start(), call_end if tag.end() == len(text) else self.start + tag.end()
 
     def _is_within_line(self, mark: re.Match[str]) -> bool:
         """Does what would open another block stand in the words of a line, so that it opens none?"""
         before = mark.string[mark.start() - 1 : mark.start()]
-        return mark.lastgroup == "open" and not self._is_shared and before in (" ", "\t")
+        return mark.lastgroup == "open" and not self.is_shared and before in (" ", "\t")
 
     def _find_end(self, call_end: int, read: Callable[[int, int], str], end: int, *, final: bool) -> bool:
         """Look for what ends the region. A match that touches the end of the text may still change."""
         first = max(call_end, self._searched)
         start = max(first - LOOKBEHIND, 0)  # patterns look at what stands before a tag
         text = read(start, end)
-        assert self._closer is not None
-        match = next((m for m in self._closer.finditer(text, first - start) if not self._is_within_line(m)), None)
+        assert self.closer is not None
+        match = next((m for m in self.closer.finditer(text, first - start) if not self._is_within_line(m)), None)
         if match is None or (match.end() == len(text) and not final):
             self._searched = start + max(text.rfind("\n"), len(text) - LOOKBEHIND, first - start)
             return False

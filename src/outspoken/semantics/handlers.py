@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from outspoken.grammar.matchers import Handlers
 from outspoken.grammar.vocabulary import FIELDS, NODES
 
 from . import blocks
@@ -25,8 +24,6 @@ class TokenMatch(Protocol):
 #: Called as `operation(builder, argument, match, group, base)`: the group of the match is the token of the operation,
 #: `base` the offset of the matched text in the raw text.
 Operation = Callable[[Builder, str, TokenMatch, int, int], None]
-#: An operation that does what several do; it gets the groups of all of them.
-Fold = Callable[[Builder, str, TokenMatch, tuple[int, ...], int], None]
 
 
 class Place:
@@ -74,10 +71,6 @@ def _call_index(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
     """The number of a call is a part of its id, and means nothing by itself."""
 
 
-def _embedded_string(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
-    b.set_value(m[g])
-
-
 def _before(operation: Operation) -> Operation:
     """The operation for a node that ended before the token of the match."""
 
@@ -120,7 +113,8 @@ _FIELDS: dict[str, Operation] = {
     "odd": lambda b, _, m, g, base: blocks.field_odd(b, base + m.start(g), base + m.end(g)),
 }
 
-_BY_NAME: dict[str, Operation] = {
+#: The operations, by name.
+HANDLERS: dict[str, Operation] = {
     "begin": _begin,
     "drop": lambda b, _, m, g, base: blocks.drop(b),
     "insert": lambda b, marker, m, g, base: b.recorder.add_missing_opener(marker, base + m.start(g)),
@@ -130,7 +124,6 @@ _BY_NAME: dict[str, Operation] = {
     "markup": lambda b, _, m, g, base: blocks.markup(b),
     "reopen": _reopen,
     "before_reopen": _reopen,
-    "embedded_string": _embedded_string,
     "named": _named,
     "token_TOOL_NAME": _name,
     "token_ACTION_NAME": _name,
@@ -145,31 +138,8 @@ _BY_NAME: dict[str, Operation] = {
 
 #: What receives the pieces of a free text: called as `function(builder, piece, start, end)`.
 FREE: dict[str, Callable[[Builder, str, int, int], None]] = {
-    "TEXT": Builder.text,
-    "CODE": Builder.code,
+    "TEXT": lambda b, piece, start, end: b.output.text(piece, start, end),
+    "CODE": lambda b, _piece, _start, end: b.output.show(end),  # it is text, together with its fence
     "REASONING": Builder.reasoning,
-    "ARG_VALUE": Builder.value,
+    "ARG_VALUE": lambda b, piece, start, end: b.calls.value(piece, start, end),
 }
-
-
-def _begin_identified(b: Builder, kinds: str, m: TokenMatch, g: tuple[int, ...], base: int) -> None:
-    id = b.source.slice(base + m.start(g[1]), base + m.end(g[-1]))
-    b.begin_identified(kinds, base + m.start(g[0]), m[g[2]], id)
-
-
-def _begin_named(b: Builder, kinds: str, m: TokenMatch, g: tuple[int, ...], base: int) -> None:
-    b.begin_named(kinds, base + m.start(g[0]), m[g[1]])
-
-
-def _begin_quoted(b: Builder, kinds: str, m: TokenMatch, g: tuple[int, ...], base: int) -> None:
-    b.begin_named(kinds, base + m.start(g[0]), b.set_value(m[g[1]]))
-
-
-#: Sequences of operations that occur often, and the one that does what they do.
-_FOLDS: tuple[tuple[tuple[Operation, ...], Fold], ...] = (
-    ((_begin, _begin, _name, _call_index, _ENDS["call_id"]), _begin_identified),
-    ((_begin, _name), _begin_named),
-    ((_begin, _embedded_string, _FIELDS["tool_name"]), _begin_quoted),
-)
-
-HANDLERS = Handlers(_BY_NAME, _FOLDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -18,3 +19,14 @@ def lacking(tools: Tools | None, name: str | None, arguments: Mapping[str, Any])
 def mentions(names: Collection[str], arguments: Mapping[str, Any]) -> bool:
     """Does a value hold one of these names? This is fast."""
     return any(value.__class__ is str and key in value for value in arguments.values() for key in names)
+
+
+def find_keys(text: str, tools: Tools | None) -> re.Match[str] | None:
+    """The first of all required arguments of a tool as keys of JSON, if these are several."""
+    for name in tools.names if tools is not None and "{" in text else ():
+        keys = lacking(tools, name, {})
+        if len(keys) > 1 and all(key in text for key in keys):
+            found = [re.search(rf"\"{re.escape(key)}\"\s{{0,9}}:", text) for key in keys]
+            if None not in found:
+                return found[0]
+    return None

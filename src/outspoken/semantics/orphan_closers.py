@@ -12,7 +12,7 @@ from outspoken.patterns.spellings import without_conditions
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Text
 
-from .said_signs import ThinkMarkers
+from .said_signs import MADE, ThinkMarkers
 from .think_markers import think_terminals
 
 #: What ends a sentence before a tag that is not mentioned.
@@ -20,11 +20,16 @@ _ENDS = tuple(".!?:…。！？")
 
 
 def orphan_closer(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, prefix: str) -> re.Match[str] | None:
-    """The first tag in text that closes reasoning, if no tag before it opens any: neither in text nor in the prompt."""
+    """The first tag in text that closes reasoning, if no tag before it opens any: neither in text nor in the prompt.
+
+    Behind it, calls say nothing.
+    """
     if thinks is None or thinks.is_shared:
         return None
     shown: ShownPlaces | None = None
     for segment in segments:
+        if segment.kind in MADE:
+            continue
         if segment.__class__ is not Text:
             return None  # reasoning was read
         for closer in thinks.closer.finditer(raw, *segment.span):

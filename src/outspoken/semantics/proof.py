@@ -25,7 +25,7 @@ _LOST_PATH = lazy_pattern(r'"[A-Za-z]:\\[bfnrt]\w')
 
 
 #: An integer with a zero before it, and a string of Python.
-PADDED = re.compile(r"(?<![\w.])(?<![\w.][+-])0[0-9]*[1-9][0-9]*(?![\w.])")
+PADDED = re.compile(r"0(?<![\w.]0)(?<![\w.][+-]0)[0-9]*[1-9][0-9]*(?![\w.])")
 _PYTHON_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 #: A value that is closed by its own sign.
 _CLOSED = lazy_pattern(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 #: So much text before a call may open a quotation, and so much behind it may close that.
 LONGEST_QUOTE = 200
-#: What opens a quotation: a mark that begins a word or an attribute, one that begins markup, backticks, or the bracket
-#: of a link right before the call.
+#: What opens a quotation: a mark that only does that, one that begins a word, a literal or an attribute, or markup,
+#: backticks, a line through text, an address in angle brackets, or the bracket of a link right before the call.
 OPENING = re.compile(
-    r"(?:\A|(?<=[\s(\[{:=]))(?:[\"“«„「](?!\s)|['‘»](?![\w\s]))|(?<!`)`{1,2}(?!`)|(?<=[^\n`])`{3,16}(?!`)|\[\Z"
+    r"[“«„「『《〈‹❝＂](?!\s)|(?:\A|(?<=[\s(\[{:=,\\\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff])|(?<=\b[bruf]))"
+    r"(?:[\"″](?!\s)|['‘»](?![\w\s]))|(?<!`)`{1,2}(?!`)|(?<=[^\n`])`{3,16}(?!`)|(?<!~)~~(?!~)|<(?=https?://\S*\Z)|\[\Z"
 )
 #: The mark that stands where a call begins has been taken for a part of its markup.
-MARKS = "\"'“‘«„「»"
+MARKS = "\"'“‘«„「»『《〈‹❝＂″"
 _WHITE = " \t\r\n"
+#: A bracket that is no part of a marker such as `[CALL]`.
+_LINK = re.compile(r"\s*\[(?![\w|/ ]{1,40}\])")
 #: A sentence that goes on behind a call without marks of its own quotes it.
 SENTENCE = " "
-_CLOSING = {"“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "「": "」", "»": "«", "[": r"\](?=\()"}
+_CLOSING = {
+    **{"“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "「": "」", "»": "«", "『": "』", "《": "》", "〈": "〉"},
+    **{"‹": "›", "❝": "❞", "<": ">", "[": r"\](?=[(\[])"},
+}
 #: The words of a sentence that is open at the end of a text, and how it goes on.
 _WORDS = re.compile(r"[^\W\d_]['’]?[ \t,]{1,3}[^\W\d_]+,?[ \t]{0,9}\n?[ \t]{0,9}\Z")
+#: Marks that are a part of words, too.
+_LETTERS = "'‘"
 _FENCE_END = re.compile(r"\A\s*(?:`{3,16}|~{3,16})[ \t\r]*(?=\n)")
 _GOES_ON = re.compile(r"\A[,;]?[ \t]{0,9}(?![A-ZÀ-Þ])[^\W\d_]")
 
@@ -30,6 +38,28 @@ _GOES_ON = re.compile(r"\A[,;]?[ \t]{0,9}(?![A-ZÀ-Þ])[^\W\d_]")
 EXAMPLE = re.compile(
     r"(?:\A|[\n.!?}\])>][ \t]{0,9})(?:(?:an|for) )?example:(?:\s{1,9}<[\w|:]{1,40}>)?\Z", re.IGNORECASE
 )
+#: The end of a line that shows what follows: the sign of a comment, the label of a result, a turn of a conversation or
+#: an example, or a sign that takes the meaning of the next one.
+_SHOWING = re.compile(
+    r"\n[ \t]*(?:#{1,6}|//|observation:)\Z|\\\Z"
+    r"|\n[ \t]*(?:user|human|input|question|q)[ \t]?\d{0,3}:[^\n]{1,200}\n{1,2}"
+    r"[ \t]*(?:assistant|ai|bot|model|output|answer|a)[ \t]?\d{0,3}:\Z",
+    re.IGNORECASE,
+)
+#: The end of a line of a change of a file, and of a line of a session, behind which its output follows.
+_CHANGE, _SESSION = re.compile(r"(?:\A|\n)[+-]\Z"), re.compile(r"(?:\A|\n)>>> [^\n]*\Z")
+
+
+def is_shown(text: str, blank: str) -> bool:
+    """Does a text show what follows behind some white space: in a quotation, table, comment, change or conversation?"""
+    if "\n" in blank:
+        return blank == "\n" and _SESSION.search(text) is not None
+    is_quoted = text[text.rfind("\n") + 1 :].lstrip()[:1] in (">", "|")
+    return (
+        is_quoted
+        or _SHOWING.search(f"\n{text}"[-LONGEST_QUOTE:]) is not None
+        or (not blank and _CHANGE.search(text) is not None)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -38,8 +68,9 @@ def _closing(mark: str) -> re.Pattern[str]:
     if mark == SENTENCE:
         return _GOES_ON
     if mark[0] == "`":
-        return re.compile(f"(?:\\A`*|(?<!`)){mark}(?!`)")
-    return re.compile(rf"(?:\A|(?<=\S)){_CLOSING.get(mark, mark)}(?!\w)")
+        return re.compile(f"(?:\\A`*|(?<!`)){mark}(?!`)" + ("|''" if len(mark) == 2 else ""))
+    behind = r"\w" if mark in _LETTERS else "[a-zA-Z0-9_]"  # no blank is between them and the next word in Chinese
+    return re.compile(rf"(?:\A|(?<=\S)){_CLOSING.get(mark, mark)}(?!{behind})")
 
 
 def open_quotes(text: str) -> tuple[str, ...]:
@@ -53,6 +84,26 @@ def open_quotes(text: str) -> tuple[str, ...]:
             found.append(match[0])
         at = match.end() if closer is None else closer.end()
     return tuple(found)
+
+
+def is_linked(
+    read: Callable[[int, int], str], before_end: int, span: tuple[int, int], after: Sequence[Any], *, final: bool
+) -> bool | None:
+    """Is a call the text of a link, of which the bracket was read as markup? None if more text is needed.
+
+    `read` gives the text between two offsets; the segment before the call ends at `before_end`, and the segments
+    `after` it have come.
+    """
+    start, end = span
+    if _LINK.match(read(before_end, start + LONGEST_QUOTE), 0) is None or read(end, end + 9).lstrip()[:1] == ",":
+        return False
+    if not after:
+        return False if final else None
+    first = after[0].span[0]
+    behind = read(first, min(after[0].span[1], first + 2))
+    if behind in ("", "]") and not final and len(after) == 1:
+        return None
+    return behind == "](" or (behind[:1] == "(" and read(end, first).endswith("]"))
 
 
 def is_in_sentence(text: str) -> bool:

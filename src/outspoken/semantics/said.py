@@ -16,19 +16,24 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.replies import Reasoning, Text
 
 from .doubt import FENCE_LINE, LOOKBEHIND, Doubt
-from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, SENTENCE, is_in_sentence, open_quotes
-from .said_signs import MADE, THINK_SIGN, ThinkMarkers, is_unmarked, may_be_quoted, opens_region
+from .orphan_closers import orphan_closer
+from .quotations import EXAMPLE, LONGEST_QUOTE, SENTENCE, is_in_sentence, is_linked, is_shown, open_quotes
+from .said_signs import MADE, QUOTING_TAGS, RESULT_TAGS, THINKING_TAGS, ThinkMarkers, may_open_region, may_quote
 
+_ATTRIBUTES = r"(?:\s[^<>\n]{0,200})?"
 #: What opens a region of text that is quoted: a fence of code, a comment, a tag.
 _REGION = lazy_pattern(
-    r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|(?P<comment><!--)|<(?P<tag>pre|code|blockquote|think(?:ing)?)>"
-    r"|^\s*<(?P<result>tool_response)>",
+    r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|(?P<comment><!--|<!\[CDATA\[|/\*|\{#)"
+    rf"|<(?P<tag>{QUOTING_TAGS}|{THINKING_TAGS}|think(?:ing)?){_ATTRIBUTES}>|^\s*<(?P<result>{RESULT_TAGS}){_ATTRIBUTES}>",
     re.IGNORECASE | re.MULTILINE,
 )
-#: Tags of reasoning, which are regions where they are text.
-_THINK_TAGS = ("think", "thinking")
-#: A fence whose label says that no JSON stands in it.
-_OTHER_FENCE = lazy_pattern(r"\s*[`~]+[ ]*(?:xml|html)\b", re.IGNORECASE)
+#: Elements that are regions only where their tags are text.
+_TEXT_TAGS = re.compile(
+    rf"(?!(?:pre|code|blockquote)\Z)(?:{QUOTING_TAGS}|{THINKING_TAGS}|think(?:ing)?)", re.IGNORECASE
+)
+#: A fence whose label says that no JSON stands in it that was asked for.
+_OTHER_FENCE = lazy_pattern(r"\s*[`~]+[ ]*(?:xml|html|diff|patch|console|tool_(?:output|result)s?)\b", re.IGNORECASE)
+_COMMENT_ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "/*": "*/", "{#": "#}"}
 #: So much of the text before a call shows whether a fence opens right before it.
 _LONGEST_FENCE = 200
 #: A sentence that announces an example.
@@ -62,8 +67,9 @@ class Surroundings:
     #: the last reasoning of them
     _thought: Reasoning | None = None
     _beside: tuple[Any, Doubt | None] = (None, None)
-    #: reasoning, up to where its closing tag was looked for, where that ends, -1 if it was not found, and the tag
-    _closer_of: tuple[Any, int, int, str] = (None, 0, -1, "")
+    #: reasoning, up to where its closing tag was looked for, where that ends (-1 if it was not found), and what finds
+    #: its own tag, if that is another one
+    _closer_of: tuple[Any, int, int, re.Pattern[str] | None] = (None, 0, -1, None)
 
     def __init__(self, read: Callable[[int, int], str], thinks: ThinkMarkers | None, prompt_end: str = "") -> None:
         self._read, self._thinks, self._prompt_end = read, thinks, prompt_end
@@ -84,25 +90,28 @@ class Surroundings:
 
         The first `count` of the segments stand before it, and then `open`, text or reasoning that has not ended.
         """
+        at = min(self._at, start)
+        piece = self._read(at, start + 1)
+        piece, first = piece[: start - at], piece[start - at :]
         last = open if open is not None else self._last_of(segments, count)
         thought = last if isinstance(last, Reasoning) else self._thought
         ends = None if thought is None else self._end_of_cut(thought, start)
         cut = thought if ends is not None else None
         stand = [*segments[max(count - 2, 0) : count], *([] if open is None else [open])]
         before, earlier = stand[-1] if stand else None, stand[-2] if len(stand) > 1 else None
-        is_clear = cut is None and (thought is None or self._own_end(thought) is None)
-        is_clear = is_clear and self._is_clear(segments, count, start, last, open)
-        if is_clear and self._end_of_opener(before, earlier, start) < 0:
+        new = self._new(segments, count, open)
+        if self._region is None and not may_open_region(piece, new):
             self._at = max(start, self._at)
-            return None
-        self._follow(segments, count, start, cut, open)
+        else:
+            self._follow(new, start, cut)
         doubt = self._doubt_in(self._region, last, start, is_action) if self._region is not None else None
         if doubt is None:
-            doubt = self._doubt_beside(last if isinstance(last, Text) else cut, start)
+            doubt = self._doubt_beside(last if isinstance(last, Text) else cut, start, first)
         if cut is None:
             begun = self._end_of_opener(before, earlier, start)
-            if begun < 0 and thought is not None and (ends := self._own_end(thought)) is not None:
-                begun = max(self._closer_of[2], 0 if before is None else before.span[1])
+            known, _, closed_at, own = self._closer_of
+            if begun < 0 and own is not None and known is thought:
+                ends, begun = own, max(closed_at, 0 if before is None else before.span[1])
         else:  # behind a call that was refused, or text, the reasoning is another one
             begun = cut.span[0] if before is None or before is cut else before.span[1]
         if begun >= 0 and self._thinks is not None:
@@ -117,20 +126,6 @@ class Surroundings:
         if doubt is not None:
             doubt.start, doubt.text_start = start, self._text_start(before, start)
         return doubt
-
-    def _is_clear(self, segments: Sequence[Any], count: int, start: int, last: Any, open: Any) -> bool:
-        """Does plainly nothing quote a call, or show it in a region? This is fast, and most calls are so."""
-        piece = self._read(self._at, start).lower() if start > self._at else ""
-        if self._region is not None or opens_region(piece):
-            return False
-        if THINK_SIGN in piece:
-            new = self._new(segments, count, open)
-            if any(type(segment) is Text and THINK_SIGN in segment.text.lower() for segment in new):
-                return False
-        if type(last) is not Text:
-            return self._read(0, 1) not in MARKS
-        text = last.text.rstrip()
-        return not (may_be_quoted(text) or is_unmarked(text, self._read(start, start + 1)))
 
     def _last_of(self, segments: Sequence[Any], count: int) -> Any:
         """The last one of the first segments that is no call. The last reasoning of them is kept, too."""
@@ -152,12 +147,16 @@ class Surroundings:
         if is_behind and not self._thinks.closer.search(self._read(before.span[0], start)):
             return before.span[1]
         end = 0 if before is None else before.span[1]
-        if before is not None and (end >= start or self._read(end, start).isspace()):
+        between = self._read(end, start).strip()
+        if not between and (before is not None or not self._prompt_end):
             return -1
-        lead = self._prompt_end if before is None else self._read(max(end - LOOKBEHIND, 0), end)
-        text, at = lead + self._read(end, start), 0 if before is None else len(lead)
+        if before is not None and self._thinks.closer.fullmatch(between):
+            return -1
+        at = min(end, LOOKBEHIND)
+        text = self._read(end - at, start) if before is not None else self._prompt_end + self._read(0, start)
         tags = [*self._thinks.either.finditer(text, at)]
-        return max(end + tags[-1].end() - len(lead), 0) if tags and tags[-1]["open"] is not None else -1
+        at = at if before is not None else len(self._prompt_end)
+        return max(end + tags[-1].end() - at, 0) if tags and tags[-1]["open"] is not None else -1
 
     def _text_start(self, before: Any, start: int) -> int:
         """Where the markup begins that leads to a call: behind the segment before it, and the tag that closes that."""
@@ -171,21 +170,25 @@ class Surroundings:
             return start - len(rest.lstrip())
         return end if isinstance(before, Text | Reasoning) else start
 
-    def _doubt_beside(self, lead: Text | Reasoning | None, start: int) -> Doubt | None:
+    def _doubt_beside(self, lead: Text | Reasoning | None, start: int, first: str) -> Doubt | None:
         """Why the text right before calls makes them doubtful, or a mark that was read as a part of the first one."""
-        if lead is None and (mark := self._read(0, start + 1)[:1]) and mark in MARKS:
-            return Doubt("quoted-call", "in quotation marks", start, quotes=(mark,))
-        if self._beside[0] is not lead:
-            self._beside = (lead, None if lead is None else self._doubt_behind(lead, start))
+        if lead is not None and self._beside[0] is lead:
+            return self._beside[1]
+        begin = self._read(0, 1) if lead is None else ""
+        is_led = may_quote(lead, begin, first)
+        self._beside = lead, self._doubt_behind(lead, begin, start) if is_led else None
         return self._beside[1]
 
-    def _doubt_behind(self, lead: Text | Reasoning, start: int) -> Doubt | None:
+    def _doubt_behind(self, lead: Text | Reasoning | None, begin: str, start: int) -> Doubt | None:
+        if lead is None:
+            return Doubt("quoted-call", "in quotation marks", start, quotes=(begin,))
         text, end = lead.text, lead.span[1]
         behind = self._read(end, min(start + 1, end + _LONGEST_CLOSER))
-        is_same_line = "\n" not in behind[: len(behind) - len(behind.lstrip())]
-        if is_same_line and text[text.rfind("\n") + 1 :].lstrip().startswith(">"):
+        blank = behind[: len(behind) - len(behind.lstrip())]
+        body = text.rstrip()
+        if is_shown(body, text[len(body) :] + blank):
             return Doubt("quoted-call", "in a quotation", start)
-        if EXAMPLE.search(text.rstrip()[-LONGEST_QUOTE:]):
+        if EXAMPLE.search(body[-LONGEST_QUOTE:]):
             return Doubt("quoted-call", "behind a line that announces an example", start)
         quotes = open_quotes(text)
         if not quotes and is_in_sentence(text) and _UNMARKED.match(behind):
@@ -200,25 +203,31 @@ class Surroundings:
         ends = None if self._thinks is None else self._thinks.end_of(self._read, reasoning)
         if ends is None:
             return None
-        known, searched, closed_at, tag = self._closer_of
+        known, searched, closed_at, own = self._closer_of
         if known is not reasoning:
-            searched, closed_at, tag = reasoning.span[1], -1, ""
+            searched, closed_at, own = reasoning.span[1], -1, None
         if closed_at < 0 and searched < start:
-            if (closer := _closer_in(ends, self._read(searched, start))) is not None:
-                closed_at, tag = searched + closer.end(), closer[0]
+            if (closer := self._closer_in(ends, self._read(searched, start))) is not None:
+                closed_at, own = searched + closer.end(), self._own_end(reasoning, closer[0].strip().lower())
             searched = max(start - LOOKBEHIND, reasoning.span[1])
-        self._closer_of = (reasoning, searched, closed_at, tag)
+        self._closer_of = (reasoning, searched, closed_at, own)
         return None if 0 <= closed_at <= start else ends
 
-    def _own_end(self, reasoning: Reasoning) -> re.Pattern[str] | None:
+    def _closer_in(self, ends: re.Pattern[str], text: str) -> re.Match[str] | None:
+        """What closes reasoning first in a text."""
+        if self._thinks is not None and ends is self._thinks.either:
+            return self._thinks.closer.search(text)
+        return next((match for match in ends.finditer(text) if match["close"] is not None), None)
+
+    def _own_end(self, reasoning: Reasoning, tag: str) -> re.Pattern[str] | None:
         """What finds the tag that closes reasoning, if another one closed it, as `</thinking>` does for `<think>`."""
-        known, _, _, tag = self._closer_of
         start = reasoning.span[0]
-        opener = _TAG.search(self._read(start - _LONGEST_FENCE, start) if start > 0 else self._prompt_end)
-        if known is not reasoning or opener is None or not tag.strip().startswith("</"):
+        if not tag.startswith("</"):
             return None
-        own = f"</{opener[1]}>"
-        return None if tag.strip().lower() == own.lower() else re.compile(f"(?P<close>{own})", re.IGNORECASE)
+        lead = self._read(start - _LONGEST_FENCE, start) if start > 0 else self._prompt_end
+        is_own = lead.rstrip().lower().endswith(f"<{tag[2:]}")
+        opener = None if is_own else _TAG.search(lead)
+        return None if opener is None else re.compile(f"(?P<close></{opener[1]}>)", re.IGNORECASE)
 
     def may_be_cut(self, reasoning: Reasoning, end: int) -> bool:
         """May a call have ended reasoning, as its closing tag does not stand right behind it? More text may follow."""
@@ -226,7 +235,7 @@ class Surroundings:
         if ends is None:
             return False
         behind = self._read(reasoning.span[1], min(end, reasoning.span[1] + _LONGEST_CLOSER))
-        closer = _closer_in(ends, behind)
+        closer = self._closer_in(ends, behind)
         return closer is None or bool(behind[: closer.start()].strip())
 
     def _doubt_in(self, region: re.Match[str], last: Any, start: int, is_action: bool) -> Doubt | None:
@@ -262,9 +271,11 @@ class Surroundings:
             at -= 1
         return new
 
-    def _follow(self, segments: Sequence[Any], count: int, start: int, cut: Reasoning | None, open: Any) -> None:
-        """Follow the text up to an offset, but for calls, and for reasoning that is not `cut` by this call."""
-        new = self._new(segments, count, open)
+    def _follow(self, new: list[Any], start: int, cut: Reasoning | None) -> None:
+        """Follow the text up to an offset, but for calls, and for reasoning that is not `cut` by this call.
+
+        The `new` segments there were not followed yet.
+        """
         texts = [
             segment.span for segment in new if type(segment) is Text or (segment is cut and not self._closes_think)
         ]
@@ -287,7 +298,7 @@ class Surroundings:
                     return
                 place = offset + match.start()
                 self._is_markup = not any(first <= place < last for first, last in texts)
-                if not (self._is_markup and match["tag"] in _THINK_TAGS):
+                if not (self._is_markup and _TEXT_TAGS.fullmatch(match["tag"] or "")):
                     self._region, self._region_doubt = match, None
             else:
                 match = _closer_of(self._region).search(piece, at)
@@ -297,20 +308,15 @@ class Surroundings:
             at = max(match.end(), at + 1)
 
 
-def _closer_in(ends: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """What closes reasoning first in a text."""
-    return next((match for match in ends.finditer(text) if match["close"] is not None), None)
-
-
 @lru_cache(maxsize=64)
-def _closing_pattern(fence: str, name: str) -> re.Pattern[str]:
+def _closing_pattern(fence: str, name: str, comment: str) -> re.Pattern[str]:
     if fence:
         return re.compile(rf"^[ ]{{0,3}}{re.escape(fence)}{fence[0]}*[ \t\r]*$", re.MULTILINE)
-    return re.compile(f"</{name}>" if name else "-->", re.IGNORECASE)
+    return re.compile(f"</{name}>" if name else re.escape(_COMMENT_ENDS[comment.upper()]), re.IGNORECASE)
 
 
 def _closer_of(region: re.Match[str]) -> re.Pattern[str]:
-    return _closing_pattern(region["fence"] or "", region["tag"] or region["result"] or "")
+    return _closing_pattern(region["fence"] or "", region["tag"] or region["result"] or "", region["comment"] or "")
 
 
 def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, prompt_end: str) -> bool:
@@ -327,6 +333,13 @@ def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, 
         if segment.kind not in MADE:
             continue
         doubt = surroundings.doubt_of(segments, at, segment.span[0], is_action=segment.kind == "action")
+        before_end = segments[at - 1].span[1] if at else 0
+        if is_linked(read, before_end, segment.span, segments[at + 1 :], final=True):
+            return True
+        if (closer := orphan_closer(raw, segments, thinks, prompt_end)) is not None and closer.start() > segment.span[
+            0
+        ]:
+            return True
         if doubt is None:
             continue
         verdict = doubt.decide(segment.span[1], segments[at + 1 :], read, len(raw), final=True)

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from outspoken.results.replies import Reasoning, Text
 
-from .quotations import LONGEST_QUOTE, MARKS, OPENING
+from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, OPENING, is_shown
 
+#: The elements that show text, those of reasoning that is none of the format, and those of results.
+QUOTING_TAGS = "pre|code|blockquote|samp|kbd|q|cite|xmp|textarea|script|style|details|documents?|context|page|examples?"
+THINKING_TAGS = "thought|reasoning|reflection|scratchpad"
+RESULT_TAGS = "tool_(?:response|result|output)s?|function_(?:response|result|output)s?"
 #: Tags of regions that are quoted, and the beginning of a comment.
-_TAG = re.compile("<(?:!--|(?:pre|code|blockquote|tool_response)>)")
+_TAG = re.compile(rf"<(?:!--|!\[cdata\[|(?:{QUOTING_TAGS}|{THINKING_TAGS}|{RESULT_TAGS})[\s>])|/\*|\{{#")
 #: One of these is in every text that opens a quotation or announces an example.
-_QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:]")
+_QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:<~]|>>>")
+#: Signs at the end of a text that quotes, and at the beginning of its last line.
+_SIGNS, _LINE_SIGNS = frozenset("><\\#/+-"), frozenset(">|")
 #: And this one in text that is none of reasoning.
 THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.
 MADE = frozenset({"tool_call", "action"})
+_UNKNOWN: Any = object()
 #: A marker that opens reasoning begins no farther before it, and what shows that it is one is no farther behind it.
 _LONGEST_OPENER, _LOOKAHEAD = 60, 1600
 
@@ -49,8 +56,9 @@ class ThinkMarkers(NamedTuple):
 
         `read` gives the text between two offsets.
         """
-        start = reasoning.span[0]
-        if read(start, start + 1) == '"' != reasoning.text[:1]:
+        start, end = reasoning.span
+        is_plain = end - start == len(reasoning.text)  # a string is shorter than its text with the quotes
+        if not is_plain and read(start, start + 1) == '"' != reasoning.text[:1]:
             return None
         if self.bare is None:
             return self.either
@@ -62,46 +70,51 @@ class ThinkMarkers(NamedTuple):
 
 
 def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
-    """May a call be quoted or thought about? `thinks` finds the tags of reasoning; None if it has none."""
-    at = -1
-    last: Any = None
-    judged: Any = None
+    """May a call of a whole response be quoted or thought about? `thinks` finds the tags of reasoning, if it has any.
+
+    No call is thought about if no tag that closes reasoning follows.
+    """
+    at, last, judged = 0, None, _UNKNOWN
+    if "](" in raw:  # there may be a link
+        return True
     for segment in segments:
         if segment.kind not in MADE:
             last = segment
             continue
         start, end = segment.span
-        if thinks is not None and (at < 0 or thinks.is_shared) and _may_be_thought(raw, start, thinks):
+        if thinks is not None and (judged is _UNKNOWN or thinks.is_shared) and _may_be_thought(raw, start, thinks):
             return True
-        if at < 0 and last.__class__ is not Text and raw[0] in MARKS:
-            return True
-        before = raw[max(at, 0) : start].lower()
-        if opens_region(before) or (THINK_SIGN in before and _shows_think(segments)):
+        if may_open_region(raw[at:start], segments):
             return True
         if last is not judged:
-            if _may_be_said_behind(last, raw, start, thinks):
+            text = last if last.__class__ is Text else None
+            if may_quote(text, raw[0], raw[start]) or _is_cut(raw, last, start, thinks):
                 return True
             judged = last
         at = end
     return False
 
 
-def _shows_think(segments: Sequence[Any]) -> bool:
-    """Does a text hold a sign of a tag of reasoning?"""
-    return any(segment.__class__ is Text and THINK_SIGN in segment.text.lower() for segment in segments)
+def may_open_region(piece: str, segments: Iterable[Any]) -> bool:
+    """May a region that is quoted begin in a piece of a response, which stands before a call?
+
+    It may begin with a tag of reasoning that is text of one of the segments.
+    """
+    lower = piece.lower()
+    if "```" in lower or "~~~" in lower or _TAG.search(lower) is not None:
+        return True
+    return THINK_SIGN in lower and any(s.__class__ is Text and THINK_SIGN in s.text.lower() for s in segments)
 
 
-def _may_be_said_behind(before: Any, raw: str, start: int, thinks: ThinkMarkers | None) -> bool:
-    """May the segment before a call quote it, or be reasoning that it has cut?"""
-    if before.__class__ is not Text:
-        return _is_cut(raw, before, start, thinks)
-    text = before.text.rstrip()
-    return may_be_quoted(text) or is_unmarked(text, raw[start])
+def may_quote(lead: Text | Reasoning | None, begin: str, first: str) -> bool:
+    """May the text before a call quote it, or be a sentence that goes on behind it?
 
-
-def is_unmarked(text: str, first: str) -> bool:
-    """May a call stand in a sentence, since a word is before it and its first character is no mark?"""
-    return text[-1:].isalpha() and (first in "{[" or first.isalnum())
+    The response begins with the character `begin`, and the call with `first`.
+    """
+    if lead is None:
+        return begin in MARKS
+    text = lead.text.rstrip()
+    return _opens_quote(text) or (text[-1:].isalpha() and (first in "{[" or first.isalnum()))
 
 
 def _is_cut(raw: str, before: Any, start: int, thinks: ThinkMarkers | None) -> bool:
@@ -111,21 +124,17 @@ def _is_cut(raw: str, before: Any, start: int, thinks: ThinkMarkers | None) -> b
     return thinks.closer.search(raw, before.span[1], start) is None
 
 
-def opens_region(lower: str) -> bool:
-    """Is there a sign of a region in a text in lower case?"""
-    if "```" in lower or "~~~" in lower:
-        return True
-    return _TAG.search(lower) is not None
-
-
-def may_be_quoted(text: str) -> bool:
+def _opens_quote(text: str) -> bool:
     """May a text open a quotation at its end, or announce an example?"""
-    if text[-1:] == ">":
+    if text[-1:] in _SIGNS or text[text.rfind("\n") + 1 :].lstrip()[:1] in _LINE_SIGNS:
         return True
     tail = text[-LONGEST_QUOTE:]
-    if _QUOTE_SIGN.search(tail) and (OPENING.search(tail) or tail[-8:].lower() == "example:"):
-        return True
-    return ">" in text and text[text.rfind("\n") + 1 :].lstrip().startswith(">")
+    return _QUOTE_SIGN.search(tail) is not None and (
+        OPENING.search(tail) is not None
+        or EXAMPLE.search(tail) is not None
+        or is_shown(text, "")
+        or is_shown(text, "\n")
+    )
 
 
 def _may_be_thought(raw: str, start: int, thinks: ThinkMarkers) -> bool:
@@ -133,4 +142,5 @@ def _may_be_thought(raw: str, start: int, thinks: ThinkMarkers) -> bool:
     if thinks.is_shared:
         tags = thinks.either.finditer(raw, max(start - _LONGEST_OPENER, 0), start)
         return any(tag["open"] is not None for tag in tags)
-    return thinks.closer.search(raw, start) is not None
+    ends = thinks.ends if thinks.bare is not None else None
+    return thinks.closer.search(raw, start) is not None or (ends is not None and ends.search(raw, start) is not None)

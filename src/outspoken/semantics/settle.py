@@ -12,6 +12,7 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import STATUSES, Reasoning, Status, Text, ToolCall
 
 from .doubt import Doubt
+from .quotations import is_linked
 from .said import Surroundings
 from .said_signs import MADE
 from .think_markers import think_markers
@@ -63,6 +64,7 @@ class _Settler:
         self.lowest: Status = "ok"
         self.withdrawn: list[tuple[int, int]] = []
         self._actions_said = 0
+        self._linked = (-1, -1)
 
     def _read(self, start: int, end: int) -> str:
         return self._raw[max(start, 0) : max(end, 0)]
@@ -75,6 +77,7 @@ class _Settler:
             is_action = segment.kind == "action"
             doubt = self._surroundings.doubt_of(segments, at, segment.span[0], is_action=is_action)
         if doubt is None or segment.status not in ("ok", "repaired"):
+            self._mark_linked(segments, at)
             self._keep(segment)
             return at + 1
         after = segments[at + 1 :]
@@ -84,15 +87,27 @@ class _Settler:
                 return self._add_last_thought(segments, at, doubt)
             return self._add_thought(segments, at, doubt.thought_start, doubt.closed_by)
         if verdict == "made":
+            self._mark_linked(segments, at)
             self._add_made(segment, doubt)
             return at + 1
         return self._add_quoted(segments, at, doubt)
 
     def _keep(self, segment: Any) -> None:
         """Add a segment. Actions are counted without those that were only said."""
+        if segment.span == self._linked:
+            message = f"the {_named(segment)} is the text of a link, so it does not run"
+            self._report("quoted-call", message, segment.span, "error", "quoted here")
+            segment, self.lowest = weakened(segment, "invalid"), "invalid"
         if segment.kind == "action" and self._actions_said:
             segment = segment.model_copy(update={"order": segment.order - self._actions_said})
         self.segments.append(segment)
+
+    def _mark_linked(self, segments: list[Any], at: int) -> None:
+        """Note whether a call is the text of a link."""
+        segment, before_end = segments[at], segments[at - 1].span[1] if at else 0
+        is_made = segment.kind in MADE and segment.status in ("ok", "repaired")
+        if is_made and is_linked(self._read, before_end, segment.span, segments[at + 1 :], final=True):
+            self._linked = segment.span
 
     def _report(self, code: str, message: str, span: tuple[int, int], severity: Severity, label: str) -> None:
         self.diagnostics.append(PendingDiagnostic(code, message, span, severity, self._format, label))
@@ -165,7 +180,7 @@ class _Settler:
             self._report("needs-exact", message, call.span, "error", "called here")
         else:
             self._report(code, f"the {_named(call)} stands {where}", call.span, "warning", "called here")
-        made = weakened(call, self._exact)
+        made = weakened(call, "invalid" if call.name in self._exact else "repaired")
         self._keep(made)
         if STATUSES.index(made.status) > STATUSES.index(self.lowest):
             self.lowest = made.status
@@ -178,9 +193,8 @@ class _Settler:
                 self.segments.append(_text(Text, "text", body, segment.span[1] - len(body)))
 
 
-def weakened(call: Any, exact: Collection[str]) -> Any:
-    """A call or action that something speaks against: repaired, or invalid if its tool needs an exact one."""
-    status = "invalid" if call.name in exact else "repaired"
+def weakened(call: Any, status: Status) -> Any:
+    """A call or action that something speaks against."""
     if call.kind == "action":
         return call.model_copy(update={"status": status})
     return construct(ToolCall, {**vars(call), "status": status})

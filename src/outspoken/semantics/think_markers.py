@@ -69,8 +69,11 @@ def _behind_thoughts(tables: Tables) -> set[int]:
 
 def _with_reductions(tables: Tables, states: set[int]) -> set[int]:
     """Some states, and those that follow them by reductions: reasoning within reasoning was read."""
-    while more := {to for at, name, to in _shifts(tables) if at in states and name not in tables.terminals} - states:
+    waiting = [*states]
+    for at in waiting:
+        more = {to for name, to in tables.states[at].items() if to >= 0 and name not in tables.terminals} - states
         states |= more
+        waiting += more
     return states
 
 

@@ -14,12 +14,12 @@ from outspoken.grammar.vocabulary import CALLS
 from outspoken.notations.tools import Tools
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, goes_on_with_arguments, is_distinct_marker
-from outspoken.patterns.near_miss import fragments
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
 
 from .call_shapes import CallShapes, find_shape
+from .lacking import find_keys
 from .said_signs import MADE
 
 #: A word of a sentence.
@@ -45,6 +45,7 @@ _CALL_KEYS = frozenset({"_NAME_KEY", "_ARGUMENTS_KEY"})
 #: The name of a tool, and what follows it in a call.
 _CALLED = (
     r"(?<!\w){0}(?=[^\S\n]{{0,9}}\n?\{{\s{{0,9}}[\"}}]|\w{{1,60}}=[\"'\[{{])"
+    r"|(?<=[=\"']){0}(?=[\"']?\s{{0,9}}>)"
     r"|(?<![\w.]){0}(?=[\"']\s{{0,9}}[,}}:]|([\"'])[^\"'\n]+\1\s{{0,9}}[,)\]]|[^\S\n]{{0,9}}\n?[({{])"
 )
 
@@ -112,43 +113,10 @@ def near_openers_of(automaton: Automaton) -> list[str]:
     return list(found)
 
 
-def unmarked_openers(automaton: Automaton) -> list[str]:
-    """One of these is in every text with an opening marker with a mistake in which no `written_markers` are.
-
-    Such an opener is a single bracket, say, and the mistake is in the key behind it.
-    """
-    markers = MarkupSearch(written_markers(automaton.tables)).markers
-    free, found = automaton.start.free, set[str]()
-    for step in free.target.markers if free is not None else ():
-        written = next((arg.strip() for op, arg in step.after if op == "replace"), "")
-        if step.replaces and written:
-            is_marked = any(marker.startswith(written) for marker in markers)
-            found |= set() if is_marked else set(fragments(written))
-        elif step.replaces:
-            forms = [form.strip() for form in spellings(without_conditions(step.terminal.regex))] or [""]
-            found |= {form for form in forms if not any(marker in form for marker in markers)}
-    return sorted(form for form in found if not any(other != form and other in form for other in found))
-
-
 def action_names(tables: Tables) -> list[str]:
     """The names of a format's actions as its responses write them."""
     words = {word.partition("(")[0].strip() for words in tables.header.actions for word in _ALTERNATIVE.split(words)}
     return sorted(word for word in words if len(word) >= _SHORTEST_ACTION and word[-1].isalnum())
-
-
-def overlap(automaton: Automaton) -> int:
-    """How many characters of a marker may be read although the marker has a mistake before them.
-
-    They are a marker themselves: what precedes them is optional.
-    """
-    terminals = [step.terminal for step in automaton.top_level_markers if not step.inserted]
-    near = {step.inserted.strip() for step in automaton.top_level_markers if step.replaces}
-    forms = near | {form.strip() for terminal in terminals for form in all_forms(terminal)}
-    patterns = [without_conditions(terminal.regex) for terminal in terminals]
-    short = {spelling.strip() for pattern in patterns for spelling in spellings(pattern)}
-    marker = re.compile("|".join([f"(?:{pattern})" for pattern in patterns]) or "(?!)")
-    ends = {form[at:] for form in forms if is_distinct_marker(form) for at in range(1, len(form))}
-    return max((len(end) for end in ends if end in short or marker.fullmatch(end)), default=0)
 
 
 def json_openers(segments: Iterable[Segment], tables: Tables) -> list[FoundMarkup]:
@@ -221,8 +189,8 @@ def _find_call(
 ) -> tuple[re.Match[str] | None, bool]:
     """The name of a tool or an action where a call may begin, and whether it is an action that is only mentioned."""
     called = find_named_call(text, tools)
-    if called is None and shapes is not None:
-        called = find_shape(text, tools, shapes)
+    if called is None:
+        called = find_shape(text, tools, shapes) if shapes is not None else find_keys(text, tools)
     if called is not None or search is None or (action := search.find_action(text)) is None:
         return called, False
     fences = [fence.end() for fence in _FENCE.finditer(text, 0, action.start())]
