@@ -33,7 +33,18 @@ _ENTRIES = {
 }
 #: Fields that the compiled form of a grammar leaves out if they are empty.
 _RARE = frozenset(
-    {"point", "any_case", "answer", "arguments", "checks", "evidence", "payloads", "reasoned_calls", "repeated", "separate"}
+    {
+        "point",
+        "any_case",
+        "answer",
+        "arguments",
+        "checks",
+        "evidence",
+        "payloads",
+        "reasoned_calls",
+        "repeated",
+        "separate",
+    }
 )
 
 Span = tuple[int, int]

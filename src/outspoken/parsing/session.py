@@ -180,7 +180,7 @@ class SentEvents:
                 self._message = MessageText(self._reader.open_text().read)
             if begins:
                 self._message.border()
-            if text := self._message.add(event.text, event.start, event.end):
+            if text := self._message.add(event.text, event.start, event.end, exact=event.exact):
                 made.append(event_of(TextDelta, {"text": text}))
         return made
 

@@ -34,15 +34,18 @@ class MessageText:
         self._held: list[str] = []
         self._lead, self._lead_at = "", 0
 
-    def add(self, piece: str, start: int, end: int) -> str:
-        """Add the text between two offsets; returns the part of the message that is now final."""
+    def add(self, piece: str, start: int, end: int, *, exact: bool = False) -> str:
+        """Add the text between two offsets; returns the part of the message that is now final.
+
+        The white space of text that is `exact` is its own, as that of a JSON string is, and stays at both ends.
+        """
         self._skip_to(start)
         self._end = max(self._end, end)
-        body = piece.lstrip(BLANK)
+        body = piece if exact else piece.lstrip(BLANK)
         self._hold(piece[: len(piece) - len(body)])
         if not body:
             return ""
-        before, held = self._before(body), body.rstrip(BLANK)
+        before, held = self._before(body), body if exact else body.rstrip(BLANK)
         self._begun, self._removed, self._at_border, self._lead = True, False, False, ""
         self._held.clear()
         self._hold(body[len(held) :])
@@ -127,7 +130,8 @@ def text_pieces(segments: Iterable[Segment], raw: str, borders: Iterable[int] = 
         while shown and waiting and waiting[0] <= segment.span[0]:
             waiting.popleft()
             message.border()
-        pieces.append(message.add(shown, *segment.span) if shown else "")
+        exact = segment.kind == "text" and raw[slice(*segment.span)] != shown
+        pieces.append(message.add(shown, *segment.span, exact=exact) if shown else "")
         last = number if shown else last
     if last >= 0:
         pieces[last] += message.end(len(raw))
