@@ -147,9 +147,3 @@ def test_an_echoed_action_is_not_run() -> None:
     parser = Parser("ui_tars", context=[{"role": "user", "content": "Sum up."}, {"role": "tool", "content": page}])
     reply = parser.parse("Action: type(content='rm -r moss')")
     assert (reply.actions, [diagnostic.code for diagnostic in reply.diagnostics]) == ([], ["echoed-call"])
-
-
-def test_a_value_that_took_in_the_next_action_with_its_line_is_none() -> None:
-    text = "action:TYPE\tvalue:ferry\t\n\n\naction:DOUBLE_CLICK\tpoint:824,568\tsummary:\n"
-    reply = parse(text, "gelab", finish_reason="stop")
-    assert (reply.actions, [action.status for action in reply.unfinished_actions]) == ([], ["invalid"])

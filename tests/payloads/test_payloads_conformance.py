@@ -36,13 +36,12 @@ OURS: dict[int, dict[str, Any]] = {
     14: reply("MY_SCHEMA_PROPOSAL: " + json.dumps(P, separators=(",", ":"))),
     17: reply("SCHEMA_PROPOSAL\n: " + json.dumps(P, separators=(",", ":"))),
     18: reply("", P),
-    19: reply("Hi bye", {"mode": "create"}),  # repaired
+    19: reply("Hi  bye", {"mode": "create"}),  # repaired
     21: reply("", P),  # the second one is left out
     22: reply("", {"operations": [1]}, type_="data_proposal"),  # the first of the text
     24: reply("Done.", values=A),
     25: reply("Done.", values=A),
     27: reply("SUGGESTED_VALUES:\nnone", {"mode": "create", "operations": [{"a": 1}]}),
-    29: reply("Para one.\n\nPara two.", P),
     30: reply("", {"reasoning": "SUGGESTED_VALUES: [1]", "operations": [1]}),
     33: reply("", {"mode": "create"}),
     34: reply("[1]", values=A),

@@ -145,7 +145,7 @@ def test_payload_is_sent_with_its_last_bracket_and_text_continues() -> None:
     assert parser.feed('Hi CARD: {"a": 1') == [TextDelta("Hi")]
     (parsed,) = parser.feed("}")
     assert isinstance(parsed, PayloadParsed)
-    assert parser.feed(" and") == [TextDelta(" and")]
+    assert parser.feed(" and") == [TextDelta("  and")]
 
 
 def test_broken_payload_becomes_text_at_its_last_bracket() -> None:
@@ -174,7 +174,7 @@ def test_broken_payload_respects_the_buffer_limit() -> None:
 def test_no_marker_and_no_json_is_ever_sent() -> None:
     text = 'Hi\n\n- **CARD:**\n```json\n{"title": "Moss", "n": [1]}\n```\n\nTIPS: ["x"] Bye'
     sent = [event.text for event in events_of(REGISTRY, [*text], None) if isinstance(event, TextDelta)]
-    assert "".join(sent) == "Hi\n\nBye"
+    assert "".join(sent) == "Hi\n\n\n\n Bye"
     assert not any(set(piece) & set("CARD{}[]*`-") for piece in sent)
 
 

@@ -151,9 +151,13 @@ def test_the_grammar_the_constraint_and_the_call_in_another_format(client: TestC
     assert "cannot say this" in problem(client, "rendered", choice="text")["message"]
 
 
+def _few(*_: object) -> tuple[str, ...]:
+    return "hermes", "json", "text"
+
+
 def test_candidates_are_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parse(TEXT).format == "hermes"  # what is made of all formats is made before there are fewer
-    monkeypatch.setattr("outspoken.parsing.inspection.registry.names", lambda *_: ("hermes", "json", "text"))
+    monkeypatch.setattr("outspoken.parsing.inspection.registry.names", _few)
     found = ANSWERS["candidates"](Asked(given=Given(text=TEXT + " " * 10_000)))
     assert [one["format"] for one in found["candidates"]][:1] == ["hermes"]
     assert found["candidates"][0]["calls"] == ["get_weather"]

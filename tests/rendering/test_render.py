@@ -184,14 +184,14 @@ def test_text_and_reasoning_read_back(name: str, data: st.DataObject) -> None:
     assert [c.arguments for c in reply.tool_calls] == [p.arguments for p in made if isinstance(p, ToolCall)]
 
 
-def test_a_text_that_reads_back_as_two_is_not_written() -> None:
-    """Markup in a text splits it, and a separator takes its place: it is written otherwise or refused."""
+def test_a_text_with_markup_reads_back_as_it_was() -> None:
+    """Markup in a text may split it in two, which are one text again."""
     call = {"name": "set_timer", "arguments": {"minutes": 12}}
     for text in ("</tool_call><|end|>", "One<|end|><|end|>", "One<|end|>"):
-        whole, _ = written([Text(text=text, span=(0, 0)), call], "harmony")
-        assert parse(whole, format="harmony").text == text
-        with pytest.raises(RenderError, match=r"cannot carry a text.*reads back as two texts"):
-            render([Text(text=text, span=(0, 0)), call], format="solar_open")
+        for name in ("harmony", "solar_open"):
+            whole, _ = written([Text(text=text, span=(0, 0)), call], name)
+            reply = parse(whole, format=name)
+            assert (reply.text, [one.name for one in reply.tool_calls], reply.status) == (text, ["set_timer"], "ok")
 
 
 def test_neighbouring_texts_are_written_with_their_separator() -> None:

@@ -118,16 +118,17 @@ class TextBuffer:
         self.length += len(chunk)
 
     def slice(self, start: int, end: int) -> str:
-        """The text between two offsets."""
+        """The text between two offsets; a fork has none before its `origin`."""
         if start >= self.base:
             return self.text[start - self.base : end - self.base]
-        return self.tail(start)[: end - start]
+        return self.tail(start)[: max(end - max(start, self.origin), 0)]
 
     def tail(self, start: int) -> str:
         """The text from an offset on, as far as it has come."""
         chunks, at = self.chunks, self.length
+        start = max(start, self.origin)
         if start - self.origin < at - start:  # more of the text than stands before it
-            return "".join(chunks)[max(start - self.origin, 0) :]
+            return "".join(chunks)[start - self.origin :]
         number = len(chunks)
         while number and at > start:
             number -= 1

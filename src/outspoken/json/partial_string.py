@@ -159,7 +159,7 @@ class PartialAnswer(PartialString):
         self.begun, self.is_bare = begun, is_bare
 
     def event(self, index: int, text: str) -> Event:
-        return PlacedText(text, self.begun, self.begun)
+        return PlacedText(text, self.begun, self.begun, exact=not self.is_bare)
 
     def continues_in(self, segment: Segment, name: str | None) -> bool:
         return isinstance(segment, Text) and segment.text.startswith(self.sent)

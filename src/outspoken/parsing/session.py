@@ -18,7 +18,6 @@ from outspoken.results.events import (
     ReasoningDelta,
     TextDelta,
     ToolCallDelta,
-    ToolCallEnd,
     event_of,
 )
 from outspoken.results.held import Held, HeldReason
@@ -37,7 +36,7 @@ E = TypeVar("E", default=Event)
 R = TypeVar("R", bound=Reply, default=Reply)
 
 #: Events that are sent as they are if nothing is held.
-_PLAIN = frozenset({ToolCallDelta, ReasoningDelta, ToolCallEnd})
+_PLAIN = frozenset({ToolCallDelta, ReasoningDelta})
 
 
 class Session(Generic[E, R]):
@@ -192,7 +191,7 @@ class SentEvents:
                 self._message = MessageText(self._reader.open_text().read)
             if begins:
                 self._message.border()
-            if text := self._message.add(event.text, event.start, event.end):
+            if text := self._message.add(event.text, event.start, event.end, exact=event.exact):
                 made.append(event_of(TextDelta, {"text": text}))
         return made
 

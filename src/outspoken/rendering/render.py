@@ -21,7 +21,7 @@ from outspoken.results.arguments import check_choice, check_optional, check_type
 from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import RenderError
 from outspoken.results.geometry import Screen, Space
-from outspoken.results.message_text import BLANK
+from outspoken.results.message_text import BLANK, CLOSING
 from outspoken.results.old_names import by_keyword
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.settings import Settings, with_screen
@@ -315,8 +315,7 @@ def _compare(
         return
     at = next((i for i, (a, b) in enumerate(zip(read, meant, strict=False)) if a != b), len(read))
     part = _difference(read[at] if at < len(read) else (), meant[at]) if at < len(meant) else "nothing more"
-    was_split = at < min(len(read), len(meant)) and _words(read[at]) == _words(meant[at])
-    other = "two texts" if was_split else _read_as(reply, at, read)
+    other = _read_as(reply, at, read)
     raise RenderError(f"`{name}` cannot carry {part}: what it would write reads back as {other}: {_excerpt(text)!r}")
 
 
@@ -328,11 +327,6 @@ def _is_usable(segment: Any) -> bool:
 def _is_unfinished(segment: Any) -> bool:
     """Is a segment a call, action or payload that is truncated or invalid?"""
     return isinstance(segment, (ToolCall, Payload, BaseAction)) and not _is_usable(segment)
-
-
-def _words(essence: tuple[Any, ...]) -> str | tuple[Any, ...]:
-    """A text without its white space; anything else as it is."""
-    return "".join(essence[1].split()) if essence[0] == "text" else essence
 
 
 def _excerpt(text: str) -> str:
@@ -401,7 +395,7 @@ Shown: TypeAlias = "Text | JsonValue"
 def join_texts(what: Reply | Sequence[Any]) -> list[Any]:
     """The segments of a reply, or a list of them, with neighbouring texts joined.
 
-    Those of a reply as in `Reply.text`. In a list, texts with a gap between their spans get a space if they have none.
+    Those of a reply as in `Reply.text`. In a list, texts with a gap between their spans get a space as at `Reply.borders`.
     """
     segments: Sequence[Any] = what.segments if isinstance(what, Reply) else what
     joined: list[Any] = []
@@ -425,8 +419,8 @@ def _joined(run: list[Shown]) -> str:
     text = shown(run[0])
     for before, segment in pairwise(run):
         piece = shown(segment)
-        is_apart = segment.span[0] == before.span[1] or text[-1:].isspace() or piece[:1].isspace()
-        text += piece if is_apart else " " + piece
+        is_apart = text[-1:].isspace() or piece[:1].isspace() or piece.startswith(CLOSING)
+        text += piece if is_apart or segment.span[0] == before.span[1] else " " + piece
     return text
 
 

@@ -53,11 +53,13 @@ class TextDelta:
 class PlacedText(TextDelta):
     """More text, before the white space around it is known, and where it stands: offsets in the raw text.
 
-    `begins` says that it is another message than the text before; see `Reply.borders`.
+    The white space of text that is `exact` is its own, as that of a JSON string is. `begins` says that it is another
+    message than the text before; see `Reply.borders`.
     """
 
     start: int
     end: int
+    exact: bool = False
     begins: bool = False
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 #: White space and invisible characters.
 BLANK = "".join([char for char in map(chr, range(0x3001)) if char.isspace()]) + "\u200b\u2060\ufeff"
 #: Punctuation without a space before it.
-_CLOSE = (".", ",", ";", ":", "!", "?", ")")
+CLOSING = (".", ",", ";", ":", "!", "?", ")")
 #: So much of what stands behind the text mostly shows whether it is more than white space.
 _NEAR = 40
 
@@ -30,20 +30,27 @@ class MessageText:
         self._read, self._end = read, start
         #: there is text; something was removed behind it; another block begins behind it
         self._begun = self._removed = self._at_border = False
+        #: the last text was `exact`
+        self._is_exact = False
         #: the white space that no text has followed yet, and where in it something was removed that had a lead
         self._held: list[str] = []
         self._lead, self._lead_at = "", 0
 
-    def add(self, piece: str, start: int, end: int) -> str:
-        """Add the text between two offsets; returns the part of the message that is now final."""
-        self._skip_to(start)
+    def add(self, piece: str, start: int, end: int, *, exact: bool = False) -> str:
+        """Add the text between two offsets; returns the part of the message that is now final.
+
+        The white space of text that is `exact` is its own, as that of a JSON string is, and stays at both ends. That
+        next to it belongs to the markup.
+        """
+        self._skip_to(start, is_exact=exact)
         self._end = max(self._end, end)
-        body = piece.lstrip(BLANK)
+        body = piece if exact else piece.lstrip(BLANK)
         self._hold(piece[: len(piece) - len(body)])
         if not body:
             return ""
-        before, held = self._before(body), body.rstrip(BLANK)
+        before, held = self._before(body), body if exact else body.rstrip(BLANK)
         self._begun, self._removed, self._at_border, self._lead = True, False, False, ""
+        self._is_exact = exact
         self._held.clear()
         self._hold(body[len(held) :])
         return before + held
@@ -71,28 +78,31 @@ class MessageText:
         """The white space before a text, and the lead of its line."""
         if self._lead and "\n" not in "".join(self._held[self._lead_at :]):
             self._held[self._lead_at :] = [self._lead if self._begun else self._lead.lstrip(BLANK)]
-        return "".join(self._held) or (" " if self._at_border and not body.startswith(_CLOSE) else "")
+        return "".join(self._held) or (" " if self._at_border and not body.startswith(CLOSING) else "")
 
     def _hold(self, blank: str) -> None:
         if blank and (self._begun or not self._removed):
             self._held.append(blank)
+        elif "\n" in blank:
+            self._lead = ""
 
     def _cut(self) -> None:
         self._removed = True
         if not self._begun:
             self._held.clear()
 
-    def _skip_to(self, start: int) -> None:
-        """Go to an offset: of what is no text, the white space at both ends stays."""
+    def _skip_to(self, start: int, *, is_exact: bool = False) -> None:
+        """Go to an offset: of what is no text, the white space at both ends stays, but for that next to exact text."""
         if start <= self._end:
             return
         between = self._read(self._end, start)
         self._end = start
         rest = between.lstrip(BLANK)
-        self._hold(between[: len(between) - len(rest)])
+        if not rest or not self._is_exact:
+            self._hold(between[: len(between) - len(rest)])
         if rest:
             self._cut()
-            self._hold(rest[len(rest.rstrip(BLANK)) :])
+            self._hold("" if is_exact else rest[len(rest.rstrip(BLANK)) :])
 
 
 class ForwardText:
@@ -127,7 +137,8 @@ def text_pieces(segments: Iterable[Segment], raw: str, borders: Iterable[int] = 
         while shown and waiting and waiting[0] <= segment.span[0]:
             waiting.popleft()
             message.border()
-        pieces.append(message.add(shown, *segment.span) if shown else "")
+        exact = segment.kind == "text" and raw[slice(*segment.span)] != shown
+        pieces.append(message.add(shown, *segment.span, exact=exact) if shown else "")
         last = number if shown else last
     if last >= 0:
         pieces[last] += message.end(len(raw))

@@ -95,7 +95,7 @@ class Output:
         self._run_end = self.consumed = end
         self.after_text = True
         if self.events is not None:
-            models, fields = self._models, {"text": piece, "start": start, "end": end}
+            models, fields = self._models, {"text": piece, "start": start, "end": end, "exact": False}
             self.events.append(models.event_of(models.PlacedText, fields))
 
     def reasoning(self, piece: str, start: int, end: int) -> None:
@@ -207,10 +207,10 @@ class Output:
 
     # events
 
-    def send_text(self, text: str, span: tuple[int, int]) -> None:
-        """Add the event of text that is no run, if the caller wants it."""
+    def send_text(self, text: str, span: tuple[int, int], *, exact: bool = False) -> None:
+        """Add the event of text that is no run, if the caller wants it; `exact` is that of `PlacedText`."""
         if self.events is not None:
-            self.events.append(self._models.PlacedText(text, *span))
+            self.events.append(self._models.PlacedText(text, *span, exact))
 
     def send(self, *events: Event) -> None:
         """Add events, if the caller wants them."""

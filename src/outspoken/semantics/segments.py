@@ -92,7 +92,7 @@ def end_envelope(
         while place and output.segments[place - 1].span[0] > content_span[0]:
             place -= 1
         output.segments.insert(place, construct(Text, {"kind": "text", "text": content, "span": content_span}))
-        output.send_text(content, content_span)
+        output.send_text(content, content_span, exact=True)
     output.end_node(start, end)
 
 

@@ -205,8 +205,7 @@ def _of_text(
         found.append(Objection("lone-surrogate", "a string of the arguments holds half a character"))
     if text and not node.keyed and loses_path(text):
         found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
-    spans_lines = any(isinstance(value, str) and "\n" in value for value in arguments.values())
-    is_certain = node.looseness == "certain" and (not is_action or bool(state.recorder.edits) or spans_lines)
+    is_certain = node.looseness == "certain" and (not is_action or bool(state.recorder.edits))
     if is_certain or (node.looseness and is_unlike):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
     found += _of_shapes(state, node, name, arguments, is_unlike=is_unlike)

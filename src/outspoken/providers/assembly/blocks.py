@@ -197,7 +197,7 @@ class ParsedTextBlock(Block):
             case results.PlacedText():
                 if event.begins:
                     self.recorder.add_border(event.start + self.offset)
-                self.recorder.send_text(event.text, event.start + self.offset, event.end + self.offset)
+                self.recorder.send_text(event.text, event.start + self.offset, event.end + self.offset, event.exact)
             case results.ToolCallStart(index, id, name):
                 send(results.ToolCallStart(self._call_index(index), id, name))
             case results.ToolCallDelta(index, arguments):

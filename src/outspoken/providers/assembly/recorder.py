@@ -122,9 +122,9 @@ class Recorder:
         """Send an event."""
         self.events.append(event)
 
-    def send_text(self, text: str, start: int, end: int) -> None:
+    def send_text(self, text: str, start: int, end: int, exact: bool = False) -> None:
         """Send text that stands between two offsets in the content, joined with the text before it."""
-        if joined := self.message.add(text, start, end):
+        if joined := self.message.add(text, start, end, exact=exact):
             self.send(TextDelta(joined))
 
     def add_border(self, offset: int) -> None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, cast
 
 from outspoken.json.repair import repair_region
 from outspoken.json.scanner import JsonScanner, NotJsonError, decode
+from outspoken.json.schema import Schema
 from outspoken.notations.coerce import escape
 from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import Edit, RepairLimit
@@ -41,7 +42,8 @@ def parse_arguments(
     if not complete:
         found = repair_region(text, 0, len(text), closed=False, repair_limit="notation", settings=settings)
         return ParsedArguments((_as_object(found[0].value) if found else None) or {}, "truncated")
-    found = repair_region(text, 0, len(text), closed=True, repair_limit=repair_limit, schema=schema, settings=settings)
+    known = None if schema is None else Schema(schema)
+    found = repair_region(text, 0, len(text), closed=True, repair_limit=repair_limit, schema=known, settings=settings)
     value = _as_object(found[0].value) if len(found) == 1 else None
     if value is None:
         return ParsedArguments({}, "invalid")
