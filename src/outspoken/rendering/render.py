@@ -395,7 +395,7 @@ Shown: TypeAlias = "Text | JsonValue"
 def join_texts(what: Reply | Sequence[Any]) -> list[Any]:
     """The segments of a reply, or a list of them, with neighbouring texts joined.
 
-    Those of a reply as in `Reply.text`. In a list, texts with a gap between their spans get a space as at `Reply.borders`.
+    Those of a reply as in `Reply.text`. In a list, texts with a gap between their spans get a space as at its borders.
     """
     segments: Sequence[Any] = what.segments if isinstance(what, Reply) else what
     joined: list[Any] = []
