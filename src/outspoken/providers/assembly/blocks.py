@@ -195,9 +195,7 @@ class ParsedTextBlock(Block):
         send = self.recorder.send
         match event:
             case results.PlacedText():
-                if event.begins:
-                    self.recorder.add_border(event.start + self.offset)
-                self.recorder.send_text(event.text, event.start + self.offset, event.end + self.offset, event.exact)
+                self._forward_text(event)
             case results.ToolCallStart(index, id, name):
                 send(results.ToolCallStart(self._call_index(index), id, name))
             case results.ToolCallDelta(index, arguments):
@@ -221,6 +219,12 @@ class ParsedTextBlock(Block):
                 pass
             case _:
                 send(event)
+
+    def _forward_text(self, event: results.PlacedText) -> None:
+        start, end = event.start + self.offset, event.end + self.offset
+        if event.begins:
+            self.recorder.add_border(start)
+        self.recorder.send_text(event.text, start, end, event.exact)
 
 
 class ReasoningBlock(Block):
