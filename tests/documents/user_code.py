@@ -221,14 +221,8 @@ async def asynchronous(chunks: AsyncIterator[str], bodies: AsyncIterator[bytes])
 
 def wrong(parser: Parser, reply: Reply, result: Processed, events: list[StreamEvent]) -> None:
     """What earlier versions took, and slips of the pen."""
-    parse(TEXT, "hermes")  # type: ignore
-    stream([TEXT], "hermes")  # type: ignore
-    read_json("[1]", {})  # type: ignore
-    render(reply, "json")  # type: ignore
-    parse_response(BODY, "openai")  # type: ignore
     parse_response(BODY, provider="opnai")  # type: ignore
     ProviderStream("opnai")  # type: ignore
-    PayloadRegistry().parse(TEXT, "page")  # type: ignore
     Settings(screen=Screen(1, 1))  # type: ignore
     parser.with_page()  # type: ignore
     parser.replace(fromat="hermes")  # type: ignore

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, cast, get_args
 
 import pytest
@@ -158,7 +158,7 @@ def recorded() -> Iterator[tuple[str, Events]]:
     for row in rows():
         stream = ProviderStream(provider(row), format=None)
         try:
-            events = stream.feed(row.body.encode()) + stream.close()
+            events: list[Any] = stream.feed(row.body.encode()) + stream.close()
         except ProviderFormatError:
             continue  # no answer of a model: embeddings and the like
         yield row.id, events
@@ -230,28 +230,24 @@ def test_asynchronous(wire: Wire, text: str) -> None:
     assert asyncio.run(collected()) == whole
 
 
+def _all_of_sse(parts: Any, wire: Wire) -> list[bytes]:
+    return list(sse(parts, wire))
+
+
 def test_wrong_arguments_are_named() -> None:
     odd: Any = 7
     reply: Any = parse("Moss")
     parts: Any = stream_to_wire(parsed(["Moss"]), "openai")
-    for call, message in (
-        (
-            lambda: stream_to_wire(reply, "openai"),
-            "`events` is a Reply; expected an iterable of events",
-        ),
-        (
-            lambda: stream_to_wire(odd, "vercel"),
-            "`events` is an int; expected an iterable of events",
-        ),
-        (lambda: sse(odd, "anthropic"), "`events` is an int; expected an iterable of events"),
-        (
-            lambda: list(sse(parts, "openai")),
-            "`events` has a dict; expected events",
-        ),
-        (lambda: to_wire(odd, "openai"), "`reply` is an int; expected Reply"),
-    ):
+    calls: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
+        (stream_to_wire, (reply, "openai"), "`events` is a Reply; expected an iterable of events"),
+        (stream_to_wire, (odd, "vercel"), "`events` is an int; expected an iterable of events"),
+        (sse, (odd, "anthropic"), "`events` is an int; expected an iterable of events"),
+        (_all_of_sse, (parts, "openai"), "`events` has a dict; expected events"),
+        (to_wire, (odd, "openai"), "`reply` is an int; expected Reply"),
+    ]
+    for function, arguments, message in calls:
         with pytest.raises(TypeError) as caught:
-            call()
+            function(*arguments)
         assert str(caught.value) == message
     with pytest.raises(TypeError, match="unexpected keyword argument 'index'"):
         to_wire(reply, "vercel", index=1)

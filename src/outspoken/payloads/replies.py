@@ -49,12 +49,12 @@ class PayloadReply(Reply):
     blocks: tuple[Span, ...] = Field(default=(), repr=False)
 
     @property
-    def payloads(self) -> list[TypedPayload]:  # pyright: ignore[reportIncompatibleVariableOverride] (a new list)
+    def payloads(self) -> list[TypedPayload]:  # pyright: ignore[reportIncompatibleMethodOverride] (a new list)
         """The complete payloads (`ok` or `repaired`), in order. Use only these."""
         return [one for one in super().payloads if isinstance(one, TypedPayload)]
 
     @property
-    def unfinished_payloads(self) -> list[TypedPayload]:  # pyright: ignore[reportIncompatibleVariableOverride] (a new list)
+    def unfinished_payloads(self) -> list[TypedPayload]:  # pyright: ignore[reportIncompatibleMethodOverride] (a new list)
         """The `truncated` and `invalid` payloads. Never use these."""
         return [*self.broken_payloads]
 
