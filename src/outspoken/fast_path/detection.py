@@ -120,8 +120,8 @@ class _Reader:
             head = plain.fast_path.read_head(text, self.tools, self.settings)
             if not isinstance(head, ReadSegment):
                 return False
-            self.output, self._pos = head
-            self._behind = head.end
+            self.output = head.output
+            self._pos = self._behind = head.end
         find, recent_at, output = plain.openers.find, self._recent_at, self.output
         scan = self._pos
         while (pos := self._pos) < length:
