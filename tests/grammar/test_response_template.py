@@ -70,7 +70,7 @@ def test_values_in_tags() -> None:
     name = load_format(TAGS, name="own_tags")
     text = "Now.\n<call>\n<use=set_timer>\n<set=minutes>\n4\n</set>\n"
     text += "<set=label>\na </set> b\n</set>\n</use>\n</call>\nDone."
-    assert everything(name, text) == ("Now.\nDone.", "", [("set_timer", {"minutes": "4", "label": "a </set> b"})])
+    assert everything(name, text) == ("Now.\n\nDone.", "", [("set_timer", {"minutes": "4", "label": "a </set> b"})])
     schema = {"type": "object", "properties": {"minutes": {"type": "integer"}}}
     tools = [{"name": "set_timer", "parameters": schema}]
     assert everything(name, text, tools=tools)[2] == [("set_timer", {"minutes": 4, "label": "a </set> b"})]
@@ -128,7 +128,7 @@ def test_fields_of_other_names_are_payloads() -> None:
     reply = parse(text, format=name)
     payloads = [(payload.type, payload.data) for payload in reply.payloads]
     assert payloads == [("score", "4"), ("data", {"a": "</data>"}), ("cited", "Grey </b> crust")]
-    assert (reply.text, reply.status) == ("Now then.", "ok")
+    assert (reply.text, reply.status) == ("Now  then .", "ok")
     assert text[slice(*reply.payloads[0].span)] == "<score>\n 4 </score>"
     for events in (list(stream(list(text), format=name)), list(stream([text], format=name))):
         assert [e.payload for e in events if isinstance(e, PayloadParsed)] == reply.payloads
@@ -146,7 +146,7 @@ def test_a_message_has_the_types_and_shapes_of_its_template() -> None:
     name = load_format(FIELDS, name="own_fields")
     message_text = "<plan>A moss.</plan><say> Yes. </say>\nNow <say>No.</say> then"
     assert parse_message(message_text, format=name) == {
-        "role": "assistant", "thinking": "A moss.", "content": "Yes. No.", "rest": "Now then"
+        "role": "assistant", "thinking": "A moss.", "content": "Yes. No.", "rest": "Now  then"
     }  # fmt: skip
     values = TABLES["A_MESSAGE_HAS_THE_TYPES_AND_SHAPES_OF_ITS"]
     for text, fields in values.items():

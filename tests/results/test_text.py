@@ -56,7 +56,7 @@ def test_white_space_on_both_sides_of_markup_stays_in_all_formats() -> None:
                 continue  # a marker that wants a line of its own
             text, reply = read
             found.add(format_)
-            separator = " " if registry.separates(format_) and not before + after else ""
+            separator = " " if registry.header(format_).separate and not before + after else ""
             assert reply.text == f"One{before}{separator}{after}two", (format_, text)
             assert_same_everywhere(text, format_, reply, streamed=len(found) % 6 == 0)
     assert len(found) >= 60, sorted(set(FORMATS) - found)

@@ -64,6 +64,7 @@ def _constants(automaton: Automaton) -> list[str]:
         f"FORMAT = {literal(tables.header.format)}",
         f"PROMPT_END = {literal(tables.header.opened)}",
         f"TRIMS_TEXT = {'text' in tables.header.trim}",
+        f"SEPARATES = {tables.header.separate == 'text'}",
         *_names("MARKERS", MarkupSearch(unread_markup.written_markers(tables)).markers),
         *_names("WEAK_MARKERS", unread_markup.weak_markers(tables)),
         *_names("LINE_MARKERS", unread_markup.line_openers(automaton)),

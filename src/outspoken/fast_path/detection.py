@@ -106,7 +106,7 @@ class _Reader:
         self._pos, self._trims = 0, plain.fast_path.trims_text
         #: where markup ended last
         self._behind: int = -1
-        self.output = Output(text, None, trims=self._trims)
+        self.output = plain.fast_path.new_output(text)
         self.detected: str | None = None
         self.found: set[str] = set()
         self.used_recent = False
@@ -120,8 +120,8 @@ class _Reader:
             head = plain.fast_path.read_head(text, self.tools, self.settings)
             if not isinstance(head, ReadSegment):
                 return False
-            self.output, self._pos = head
-            self._behind = head.end
+            self.output = head.output
+            self._pos = self._behind = head.end
         find, recent_at, output = plain.openers.find, self._recent_at, self.output
         scan = self._pos
         while (pos := self._pos) < length:
@@ -149,7 +149,9 @@ class _Reader:
             if piece:
                 self._add_text(path, piece, pos)
             count = len(output.segments)
+            output.separates = path.separates
             end = path.read_into(output, text, start, self.tools, self.settings)
+            output.separates = False
             is_lone = self.detected is None and len(output.segments) == count  # a marker, which tells no format
             if end is None or is_lone or not self._is_evident(place, path.format, output.segments[count:], end):
                 return False  # the text before the marker and the segment must be read otherwise
@@ -223,7 +225,7 @@ class _Reader:
         path = self.plain.path_of(name)
         if path is None:
             return None
-        output = Output(self.text, None, trims=path.trims_text)
+        output = path.new_output(self.text)
         output.continue_from(self.output, start)
         found = path.read_segment(output, self.text, start, self.tools, self.settings)
         return found if found is None or isinstance(found, bool) else _Read(path, output, found)

@@ -222,12 +222,6 @@ def header(name: str) -> Header:
     return read_header(path.read_text("utf-8"), str(path))
 
 
-@cached
-def separates(name: str) -> bool:
-    """Is each text of a format a message of its own? False for what is no format of the registry."""
-    return (is_added(name) or grammar_path(name).is_file()) and header(name).separate == "text"
-
-
 def grammar_text(name: str) -> tuple[str, Path]:
     """The text of a format's grammar, by its exact name, and the path that its imports are relative to."""
     if (added := _editions[-1].get(name)) is not None:

@@ -266,12 +266,6 @@ class ResponseReader:
         return [orphan_diagnostic(closer, automaton, format)]
 
     @property
-    def separates(self) -> bool:
-        """Is each text a message of its own? See `Header.separate`."""
-        format = self.format if self._detector is None else self._detector.detected
-        return format is not None and registry.separates(format)
-
-    @property
     def exact(self) -> frozenset[str]:
         """The tools whose calls must be exact."""
         return self._builder.context.exact

@@ -182,14 +182,15 @@ class SentEvents:
             if type(event) is not PlacedText:
                 made.append(event)
                 continue
-            begins = event.start > self._text_end > 0 and self._reader.separates
+            if event.begins and not 0 < self._text_end < event.start:
+                event = replace(event, begins=False)
             self._text_end = event.end
             if not self._is_joined:
-                made.append(replace(event, begins=True) if begins else event)
+                made.append(event)
                 continue
             if self._message is None:
                 self._message = MessageText(self._reader.open_text().read)
-            if begins:
+            if event.begins:
                 self._message.border()
             if text := self._message.add(event.text, event.start, event.end, exact=event.exact):
                 made.append(event_of(TextDelta, {"text": text}))

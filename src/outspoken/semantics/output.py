@@ -54,7 +54,8 @@ class Output:
     `consumed` is the offset up to which all text belongs to a segment or to markup. `after_text` is true if what
     ended there was text, so that white space behind it is text, too. `node_start` is the offset of the node that ended
     last. `call_count` and `action_count` number the calls and actions of the response. The source is the raw text, or
-    what gives it.
+    what gives it. `begins` holds where texts begin that are messages of their own, which they are in a format that
+    `separates` them.
     """
 
     # class attributes, so that making one costs little
@@ -63,12 +64,15 @@ class Output:
     #: `consumed` when markup that belongs to no node was read behind text; None if there was none
     _text_end: int | None = None
     run_model: type[Text] | type[Reasoning] | None = None
+    begins: frozenset[int] = frozenset()
     _run_start = _run_end = 0
     #: the module of the events, which only streams need
     _models: ModuleType
 
-    def __init__(self, source: Source | str, events: list[Event] | None, *, trims: bool) -> None:
-        self._source, self._trims, self.events = source, trims, events
+    def __init__(
+        self, source: Source | str, events: list[Event] | None, *, trims: bool, separates: bool = False
+    ) -> None:
+        self._source, self._trims, self.separates, self.events = source, trims, separates, events
         self.segments: list[Any] = []
         self.outcome = Outcome()
         #: reasoning that was written as JSON strings of an object of which nothing else was read yet
@@ -87,15 +91,19 @@ class Output:
             piece, start = piece[-start:], 0
         if not piece:
             return
-        if self.run_model is not Text or start != self._run_end:
+        is_new = self.run_model is not Text or start != self._run_end
+        if is_new:
             if self.run_model is not None or self.thoughts:
                 self.flush()
             self.run_model, self._run_start = Text, start
+            if self.separates:
+                self.begins |= {start}
         self._run.append(piece)
         self._run_end = self.consumed = end
         self.after_text = True
         if self.events is not None:
-            models, fields = self._models, {"text": piece, "start": start, "end": end, "exact": False}
+            models, begins = self._models, is_new and self.separates
+            fields = {"text": piece, "start": start, "end": end, "exact": False, "begins": begins}
             self.events.append(models.event_of(models.PlacedText, fields))
 
     def reasoning(self, piece: str, start: int, end: int) -> None:
@@ -240,6 +248,7 @@ class Output:
         other.flush()
         last = self.segments[-1].span[1] if self.segments else 0
         self.extend(other.segments)
+        self.begins |= other.begins
         if any(segment.span[0] < last for segment in other.segments):  # content of an envelope that was read before
             self.flush()
             self.segments.sort(key=lambda segment: segment.span[0])

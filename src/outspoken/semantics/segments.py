@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from json.encoder import encode_basestring
 from typing import Any
 
-from outspoken.grammar import registry
 from outspoken.json.scanner import NotJsonError, decode
 from outspoken.json.schema import fits
 from outspoken.notations.coerce import read_bare
@@ -290,8 +290,8 @@ def reply_of(
 ) -> Reply:
     """The reply to a text."""
     outcome = output.outcome
-    texts = [segment.span[0] for segment in output.segments if segment.kind == "text"]
-    borders = tuple(texts[1:]) if len(texts) > 1 and format is not None and registry.separates(format) else ()
+    texts = [segment.span for segment in output.segments if segment.kind in ("text", "json")] if output.begins else []
+    borders = tuple([start for (_, end), (start, _) in pairwise(texts) if start in output.begins and start > end])
     values: dict[str, Any] = {
         "raw": raw,
         "format": format,

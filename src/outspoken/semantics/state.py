@@ -73,7 +73,7 @@ class ReplyState:
         self.context, self.header = context, (header := context.header)
         self.source = source = Source()
         self.recorder = Recorder(header.format, source)
-        self.output = Output(source, events, trims="text" in header.trim)
+        self.output = Output(source, events, trims="text" in header.trim, separates=header.separate == "text")
         self.nodes: list[OpenNode] = []
 
     def fork(self, start: int, header: Header) -> ReplyState:
