@@ -132,7 +132,7 @@ def test_text_or_response_comes_first_then_what_it_is_read_as_and_everything_els
             exported: Any = getattr(module, name)
             functions: dict[str, Any] = {name: exported} if isfunction(exported) else {}
             if isinstance(exported, type) and not issubclass(exported, Enum):
-                members: dict[str, Any] = dict(vars(exported))
+                members: dict[str, Any] = {**exported.__dict__}
                 functions = {f"{name}.{key}": one for key, one in members.items() if isfunction(one) and key[0] != "_"}
             for path, function in functions.items():
                 taken = [

@@ -231,7 +231,8 @@ def test_asynchronous(wire: Wire, text: str) -> None:
 
 
 def _all_of_sse(parts: Any, wire: Wire) -> list[bytes]:
-    return list(sse(parts, wire))
+    written: Any = sse(parts, wire)
+    return list(written)
 
 
 def test_wrong_arguments_are_named() -> None:
