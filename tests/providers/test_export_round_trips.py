@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Any, cast, get_args
 
 import pytest
@@ -230,9 +230,8 @@ def test_asynchronous(wire: Wire, text: str) -> None:
     assert asyncio.run(collected()) == whole
 
 
-def _all_of_sse(parts: Any, wire: Wire) -> list[bytes]:
-    written: Any = sse(parts, wire)
-    return list(written)
+def _all_of_sse(parts: Iterable[Any], wire: Wire) -> list[bytes]:
+    return list(sse(parts, wire))
 
 
 def test_wrong_arguments_are_named() -> None:
