@@ -57,13 +57,19 @@ class Deadline:
         return max(self._end - time.monotonic(), 0.0)
 
 
+#: Seconds after which an idle connection is not used again: uvicorn, in which vLLM and SGLang run, closes it after 5.
+_IDLE = 3.0
+
+
 class Upstream:
     """Sends requests, each with a deadline. The connection is released however a request ends."""
 
     def __init__(self, settings: ServerSettings, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._settings = settings
         times = httpx.Timeout(settings.read_timeout, connect=settings.connect_timeout)
-        pool = httpx.Limits(max_connections=settings.max_concurrent, max_keepalive_connections=64)
+        pool = httpx.Limits(
+            max_connections=settings.max_concurrent, max_keepalive_connections=64, keepalive_expiry=_IDLE
+        )
         self._client = httpx.AsyncClient(timeout=times, limits=pool, transport=transport, follow_redirects=False)
         #: how many responses are open
         self.open = 0
