@@ -62,6 +62,12 @@ class ReadOptions(NamedTuple):
     exact: frozenset[str] = frozenset()
     proof: Mapping[str, Proof] | None = None
 
+    def parts(self) -> tuple[Any, ...]:
+        """All that the result of a text depends on, as plain values and models."""
+        messages = None if self.echoes is None else [*self.echoes.messages]
+        given, proof = (None if one is None else dict(one) for one in (self.given, self.proof))
+        return (*self._replace(echoes=None, given=None, proof=None), messages, given, proof)
+
 
 def read_options(
     format: str,

@@ -181,3 +181,8 @@ class Parser(StreamParser["Event", Reply]):
 
         events: list[Event] = []
         return Session(ResponseReader(self._options, prefix_of(prefix), events), events)
+
+
+def option_parts(parser: Parser) -> tuple[Any, ...]:
+    """All of a parser that the result of a text depends on, as plain values and models, for a digest."""
+    return parser._options.parts()

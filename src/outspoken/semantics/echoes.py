@@ -53,7 +53,7 @@ class Echoes:
     """
 
     def __init__(self, messages: Sequence[Any]) -> None:
-        self._messages = messages
+        self.messages = messages
         #: the calls in a text
         self._found: dict[str, frozenset[str]] = {}
 
@@ -87,7 +87,7 @@ class Echoes:
     def _read(self) -> list[_Text]:
         """The texts that the model had read."""
         found: list[_Text] = []
-        for number, message in enumerate(self._messages):
+        for number, message in enumerate(self.messages):
             if _role_of(message) not in _INSTRUCTIONS | _ASSISTANT:
                 texts = dict.fromkeys(_texts_of(_plain(message), 0))
                 found += [_Text(number, text, _CHANGED.sub("", text)) for text in texts]
@@ -96,7 +96,7 @@ class Echoes:
     def _made(self, read_calls: ReadCalls) -> frozenset[str]:
         """The calls that the assistant made before."""
         found: set[str] = set()
-        for message in self._messages:
+        for message in self.messages:
             plain = _plain(message)
             if _role_of(message) in _ASSISTANT:
                 for text in _texts_of(plain, 0):
