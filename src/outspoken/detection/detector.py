@@ -173,8 +173,10 @@ class Detector:
         if not candidates:
             self._read_as_text()
             return True
-        best = candidates[0] if len(candidates) == 1 else min(candidates, key=lambda c: c.rank(self.detected))
         over = self.text.length - self._start > self.builder.context.settings.max_hold
+        if len(candidates) > 1 and not (final or over or any(c.segment.has_ended for c in candidates)):
+            return False  # whichever is the best, more of it is awaited
+        best = candidates[0] if len(candidates) == 1 else min(candidates, key=lambda c: c.rank(self.detected))
         ended = best.segment.has_ended
         if ended and not (final or over or all(c.segment.has_ended for c in candidates)):
             return False  # another one may read more of it
