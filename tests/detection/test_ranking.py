@@ -7,7 +7,6 @@ import pytest
 from outspoken import Parser
 from outspoken.detection.candidates import Candidate
 
-
 UNITS = ["Thought: x\n", "Action: a\nAction Input: 1\n", "<think>a</think>b\n", "Thought: a, b "]
 
 
