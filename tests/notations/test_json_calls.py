@@ -79,6 +79,21 @@ def test_call_whose_arguments_may_stand_under_an_unknown_key_is_invalid() -> Non
     assert [(found.code, found.severity) for found in reply.diagnostics] == [("unknown-key", "warning")]
 
 
+@pytest.mark.parametrize("entry", ['"all": true', '"path": "/"', '"x": 1, "y": 2', '"id": "c1", "force": "yes"'])
+def test_what_may_be_an_argument_of_a_call_without_any_is_not_left_out(entry: str) -> None:
+    """Models write arguments beside the name; without them it is another call, which does not run."""
+    for format_ in ("hermes", "function_calls_json", "tool_calls_json", "longcat", "granite_20b_fc", "react_json"):
+        key = "action" if format_ == "react_json" else "name"
+        frame = FRAMES.get(format_, "Thought: It goes.\nAction: %s")
+        text = frame % f'{{"{key}": "delete", {entry}}}'
+        for named in (format_, "auto"):
+            reply = read(text, named)
+            assert reply.tool_calls == [], reply
+            assert reply.diagnostics or reply.text, reply
+        about = frame % f'{{"{key}": "delete", "id": "c1", "reason": "It is old."}}'
+        assert calls(read(about, format_)) == [("delete", {})], about
+
+
 def test_object_without_a_known_key_is_no_call() -> None:
     for text in TABLES["OBJECT_WITHOUT_A_KNOWN_KEY_IS_NO_CALL"]:
         reply = read(text, "json")

@@ -9,6 +9,11 @@ from outspoken.patterns.near_miss import near_misses
 #: What models write in place of a format's own keys.
 ARGUMENTS_KEYS = ("arguments", "parameters", "params", "args", "input", "action_input", "tool_input")
 NAME_KEYS = ("name", "tool", "tool_name", "function", "action")
+#: What models write of a call beside its name and its arguments.
+CALL_KEYS = frozenset({
+    "id", "call_id", "tool_call_id", "type", "index", "status", "thought", "thoughts", "thinking", "reasoning",
+    "reason", "explanation", "comment", "description", "title",
+})  # fmt: skip
 
 
 @lru_cache(maxsize=1024)

@@ -12,7 +12,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.diagnostics import Severity
 from outspoken.results.edits import Edit, shown
 
-from .keys import ARGUMENTS_KEYS, NAME_KEYS, meant
+from .keys import ARGUMENTS_KEYS, CALL_KEYS, NAME_KEYS, meant
 from .open_node import OpenNode, UnknownEntry
 from .repair_paths import set_paths
 from .segments import object_of
@@ -125,12 +125,12 @@ def _holds_object(state: ReplyState) -> Any:
 
 def _may_be_arguments(state: ReplyState, node: OpenNode, entry: UnknownEntry) -> bool:
     """May an entry hold the arguments of a call, or be one of them, which a repair may have torn off?"""
+    tools = state.context.tools
+    schema = tools.schema(node.name) if tools is not None and node.name and node.name in tools else None
     is_data = isinstance(entry.value, (dict, list)) or bool(meant(entry.key, ARGUMENTS_KEYS))
-    if node.arguments is None and is_data:
+    if node.arguments is None and (is_data or (schema is None and entry.key.lower() not in CALL_KEYS)):
         return True
     levels = {edit.level for edit in state.recorder.edits}
     if not levels.isdisjoint(_GUESSED) or ("structure" in levels and not node.arguments):
         return True
-    tools = state.context.tools
-    schema = tools.schema(node.name) if tools is not None and node.name and node.name in tools else None
     return schema is not None and entry.key in (schema.get("properties") or ())
