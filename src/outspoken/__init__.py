@@ -25,15 +25,13 @@ if TYPE_CHECKING:
     )
     from outspoken.rendering.render import render as render
     from outspoken.results.actions.union import Action as Action
-    from outspoken.results.diagnostics import Diagnostic as Diagnostic, Repair as Repair
+    from outspoken.results.diagnostics import Diagnostic as Diagnostic
     from outspoken.results.errors import (
         GrammarError as GrammarError,
         LimitError as LimitError,
         OutspokenError as OutspokenError,
         RenderError as RenderError,
         ResponseError as ResponseError,
-        StreamClosedError as StreamClosedError,
-        ToolError as ToolError,
         UnknownFormatError as UnknownFormatError,
     )
     from outspoken.results.events import (
@@ -57,7 +55,6 @@ if TYPE_CHECKING:
         Payload as Payload,
         Reasoning as Reasoning,
         Reply as Reply,
-        Segment as Segment,
         Text as Text,
         ToolCall as ToolCall,
     )

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from outspoken import Parser, Screen, ToolError, UnknownFormatError
+from outspoken import Parser, Screen, UnknownFormatError
 from outspoken.actions import Click
 from outspoken.batch import BatchError, BatchOptions, BatchReader
 from outspoken.batch.arrow import RecordBatch, pa
 from outspoken.batch.columns import text_of_reply
 from outspoken.batch.schema import COLUMNS, make_schema
+from outspoken.parsing import ToolError
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Text, ToolCall
 from tests.cases import CASES
 from tests.tables import tables

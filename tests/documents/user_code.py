@@ -178,7 +178,9 @@ def processed() -> list[Any]:
 
 def acted() -> list[Action]:
     """The actions of a response."""
-    reply = parse_actions({"action_type": "CLICK"}, parser="skyvern", page=PageContext())
+    reply = parse_actions(
+        {"action_type": "CLICK", "id": "A1"}, parser="skyvern", page=PageContext.of({"A1": {"tag": "a"}})
+    )
     assert_type(reply, Reply)
     places: list[Point | Box] = []
     assert_type(places, list[Point | Box])

@@ -18,7 +18,6 @@ from outspoken import (
     Reply,
     ResponseError,
     Settings,
-    StreamClosedError,
     Text,
     TextDelta,
     ToolCall,
@@ -31,7 +30,7 @@ from outspoken import (
 )
 from outspoken.engine.budget import RecoveryBudget
 from outspoken.grammar.registry import names
-from outspoken.parsing import Session
+from outspoken.parsing import Session, StreamClosedError
 from outspoken.parsing.inspection import formats
 from tests.tables import tables
 

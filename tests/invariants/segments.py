@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from outspoken import Payload, Reasoning, Repair, Reply, Segment, Text, ToolCall
+from outspoken import Payload, Reasoning, Reply, Text, ToolCall
 from outspoken.authoring.fuzz.checks import require
+from outspoken.parsing import Repair, Segment
 
 from .events import FINISHED
 

@@ -11,8 +11,9 @@ from typing import Any, cast
 import pytest
 from pydantic import BaseModel
 
-from outspoken import Done, Event, LimitError, PayloadParsed, ResponseError, Settings, StreamClosedError
+from outspoken import Done, Event, LimitError, PayloadParsed, ResponseError, Settings
 from outspoken.contrib.table_chat import TYPES, tables_registry
+from outspoken.parsing import StreamClosedError
 from outspoken.payloads import PayloadRegistry, PayloadSettings, PayloadType, TypedPayload, grammar, registry
 
 

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from outspoken import Payload, Reasoning, Reply, Segment, Text, ToolCall
+from outspoken import Payload, Reasoning, Reply, Text, ToolCall
 from outspoken.actions import Click
+from outspoken.parsing import Segment
 from outspoken.providers.events import (
     Failed,
     Finished,

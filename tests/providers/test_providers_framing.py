@@ -16,7 +16,8 @@ from zlib import crc32
 
 import pytest
 
-from outspoken import LimitError, Settings, StreamClosedError
+from outspoken import LimitError, Settings
+from outspoken.parsing import StreamClosedError
 from outspoken.providers import ProviderFormatError, UnknownProviderError, parse_response
 from outspoken.providers import ProviderStream as Stream
 from tests.providers.provider_events import dumped, feed

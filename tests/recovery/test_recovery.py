@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from outspoken import (
     Parser,
-    Repair,
     Reply,
     ResponseError,
     ToolCallDelta,
@@ -23,6 +22,7 @@ from outspoken import (
 )
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
+from outspoken.parsing import Repair
 from outspoken.recovery.costs import MAX_COST
 from outspoken.recovery.edges import EdgeFinder
 from outspoken.recovery.marker_lexer import is_closed, marker_lexer

@@ -24,7 +24,9 @@ EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
 PROVIDER_EVENTS: TypeAdapter[ProviderEvent] = TypeAdapter(ProviderEvent)
 PAYLOAD_EVENTS: TypeAdapter[PayloadEvent] = TypeAdapter(PayloadEvent)
 #: in place of a type with the types of its fields (`Done[Reply]`), the class
-KINDS: list[type[Any]] = list({get_origin(kind) or kind: None for kind in get_args(StreamEvent)})
+KINDS: list[type[Any]] = [
+    get_origin(kind) or kind for kind in (*get_args(get_args(Event)[0]), *get_args(StreamEvent)[1:])
+]
 
 
 @by_format(some(CASES, "values", 0.3))

@@ -56,7 +56,6 @@ def test_other_attributes_are_missing_as_usual() -> None:
 
 
 CALLS: list[tuple[Callable[[], object], str]] = [
-    (lambda: HOME.parse("x", "hermes", []), "write `parse(text, format, prefix=…)`"),
     (lambda: HOME.stream(["x"], "hermes", ""), "write `stream(chunks, format, prefix=…)`"),
     (lambda: HOME.render([], "hermes", []), "write `render(what, format, tools=…)`"),
     (lambda: HOME.stream_response([], "cohere", None), "write `stream_response(chunks, provider, format=…)`"),

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from outspoken import ToolError
 from outspoken.notations.tools import Tools
+from outspoken.parsing import ToolError
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import screen_size, unescaped
