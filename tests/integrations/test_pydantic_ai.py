@@ -151,7 +151,7 @@ def test_thinking_text_and_calls_keep_their_order(format: str) -> None:
 def test_text_behind_a_call_is_another_part() -> None:
     text = written("hermes", BOTH[1], text="Wait.") + "\nDone."
     for response in both_ways(text, "hermes"):
-        assert shown(response) == [("text", "Wait."), ("wind", '{"place": "Brest"}'), ("text", "\nDone.")]
+        assert shown(response) == [("text", "Wait."), ("wind", '{"place": "Brest"}'), ("text", "\n\nDone.")]
 
 
 def test_a_repaired_call_runs_and_says_what_was_repaired() -> None:

@@ -83,7 +83,7 @@ class OutspokenModel(_interface.Model):
         self.wrapped = wrapped
         self._finish_reason, self._on_reply = finish_reason, on_reply
         options: dict[str, Any] = {"prefix": prefix, "repair": repair, "settings": settings}
-        self._make_source = partial(ProviderStream, "openai_responses", format, **options)
+        self._make_source = partial(ProviderStream, "openai_responses", format=format, **options)
         self._make_source()  # wrong options fail here
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:
