@@ -18,7 +18,6 @@ from outspoken import Parser, ResponseError, Screen, Settings, parse
 from outspoken.actions.page import PageContext, PageElement
 from outspoken.notations.tools import Tools
 from outspoken.parsing.options import ParserChanges
-from outspoken.parsing.parser import option_parts
 from outspoken.processing import CacheInfo, ResponseCache, ResponseProcessor
 from outspoken.processing.cache import FingerprintError, fingerprint
 
@@ -207,7 +206,7 @@ def test_parsers_that_differ_share_no_result() -> None:
         for change, one in zip(CHANGES, alone, strict=True):
             shared = ResponseProcessor(Parser("hermes").replace(**change), cache=cache)
             assert outcome(shared, text) == outcome(one, text), change
-    keys = [option_parts(one.parser) for one in alone]
+    keys = [one.parser.options.parts() for one in alone]
     assert all(one != other for one, other in combinations(keys, 2))
 
 

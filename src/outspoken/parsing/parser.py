@@ -20,6 +20,7 @@ from .event_stream import StreamParser
 from .options import (
     OnError,
     Proof,
+    ReadOptions,
     changed_options,
     finish_reason_of,
     may_refuse,
@@ -129,6 +130,11 @@ class Parser(StreamParser["Event", Reply]):
         """The screen to whose pixels points are converted; None if it is not known."""
         return self._options.settings.screen
 
+    @property
+    def options(self) -> ReadOptions:
+        """All options, as they were checked."""
+        return self._options
+
     def __repr__(self) -> str:
         return f"Parser({self.format!r})"
 
@@ -181,8 +187,3 @@ class Parser(StreamParser["Event", Reply]):
 
         events: list[Event] = []
         return Session(ResponseReader(self._options, prefix_of(prefix), events), events)
-
-
-def option_parts(parser: Parser) -> tuple[Any, ...]:
-    """All of a parser that the result of a text depends on, as plain values and models, for a digest."""
-    return parser._options.parts()

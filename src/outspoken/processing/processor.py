@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from outspoken.actions.page import PageContext
 from outspoken.grammar import registry
 from outspoken.parsing.options import ParserChanges, finish_reason_of, prefix_of
-from outspoken.parsing.parser import Parser, option_parts
+from outspoken.parsing.parser import Parser
 from outspoken.providers.registry import Provider
 from outspoken.results.arguments import check_optional, check_type
 from outspoken.results.construct import construct
@@ -215,7 +215,7 @@ class ResponseProcessor:
     @cached_property
     def _base_key(self) -> str:
         """The digest of the parser and the settings. Raises FingerprintError."""
-        return fingerprint(self.settings, *option_parts(self.parser), self._number)
+        return fingerprint(self.settings, *self.parser.options.parts(), self._number)
 
     def _log_failure(self, result: Processed) -> None:
         """Log a response that is not usable: its problem, length and digest, but not its text."""
