@@ -64,7 +64,6 @@ class Output:
     #: `consumed` when markup that belongs to no node was read behind text; None if there was none
     _text_end: int | None = None
     run_model: type[Text] | type[Reasoning] | None = None
-    begins: frozenset[int] = frozenset()
     _run_start = _run_end = 0
     #: the module of the events, which only streams need
     _models: ModuleType
@@ -74,6 +73,7 @@ class Output:
     ) -> None:
         self._source, self._trims, self.separates, self.events = source, trims, separates, events
         self.segments: list[Any] = []
+        self.begins: set[int] = set()
         self.outcome = Outcome()
         #: reasoning that was written as JSON strings of an object of which nothing else was read yet
         self.thoughts: list[Reasoning] = []
@@ -97,7 +97,7 @@ class Output:
                 self.flush()
             self.run_model, self._run_start = Text, start
             if self.separates:
-                self.begins |= {start}
+                self.begins.add(start)
         self._run.append(piece)
         self._run_end = self.consumed = end
         self.after_text = True
