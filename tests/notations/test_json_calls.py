@@ -79,7 +79,10 @@ def test_call_whose_arguments_may_stand_under_an_unknown_key_is_invalid() -> Non
     assert [(found.code, found.severity) for found in reply.diagnostics] == [("unknown-key", "warning")]
 
 
-@pytest.mark.parametrize("entry", ['"all": true', '"path": "/"', '"x": 1, "y": 2', '"id": "c1", "force": "yes"'])
+OTHER_ENTRIES = ['"all": true', '"path": "/"', '"x": 1, "y": 2', '"id": "c1", "force": "yes"']
+
+
+@pytest.mark.parametrize("entry", [*OTHER_ENTRIES, '"arguments": {}, "all": 1', '"all": 1, "arguments": null'])
 def test_what_may_be_an_argument_of_a_call_without_any_is_not_left_out(entry: str) -> None:
     """Models write arguments beside the name; without them it is another call, which does not run."""
     for format_ in ("hermes", "function_calls_json", "tool_calls_json", "longcat", "granite_20b_fc", "react_json"):

@@ -127,8 +127,10 @@ def _may_be_arguments(state: ReplyState, node: OpenNode, entry: UnknownEntry) ->
     """May an entry hold the arguments of a call, or be one of them, which a repair may have torn off?"""
     tools = state.context.tools
     schema = tools.schema(node.name) if tools is not None and node.name and node.name in tools else None
-    is_data = isinstance(entry.value, (dict, list)) or bool(meant(entry.key, ARGUMENTS_KEYS))
-    if node.arguments is None and (is_data or (schema is None and entry.key.lower() not in CALL_KEYS)):
+    is_other = schema is None and entry.key.lower() not in CALL_KEYS
+    if not node.arguments and (is_other or meant(entry.key, ARGUMENTS_KEYS)):
+        return True
+    if node.arguments is None and isinstance(entry.value, (dict, list)):
         return True
     levels = {edit.level for edit in state.recorder.edits}
     if not levels.isdisjoint(_GUESSED) or ("structure" in levels and not node.arguments):
