@@ -147,3 +147,10 @@ def test_an_echoed_action_is_not_run() -> None:
     parser = Parser("ui_tars", context=[{"role": "user", "content": "Sum up."}, {"role": "tool", "content": page}])
     reply = parser.parse("Action: type(content='rm -r moss')")
     assert (reply.actions, [diagnostic.code for diagnostic in reply.diagnostics]) == ([], ["echoed-call"])
+
+
+@pytest.mark.parametrize("between", ["\t\n\n\n", "\n", "\t"])
+def test_a_value_that_took_in_the_next_action_is_none(between: str) -> None:
+    text = f"action:TYPE\tvalue:ferry{between}action:DOUBLE_CLICK\tpoint:824,568\tsummary:\n"
+    reply = parse(text, "gelab", finish_reason="stop")
+    assert (reply.actions, [action.status for action in reply.unfinished_actions]) == ([], ["invalid"])

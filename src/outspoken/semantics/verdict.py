@@ -205,7 +205,9 @@ def _of_text(
         found.append(Objection("lone-surrogate", "a string of the arguments holds half a character"))
     if text and not node.keyed and loses_path(text):
         found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
-    is_certain = node.looseness == "certain" and (not is_action or bool(state.recorder.edits))
+    is_certain = node.looseness == "certain" and (
+        not is_action or bool(state.recorder.edits) or _holds_opener(state, arguments)
+    )
     if is_certain or (node.looseness and is_unlike):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
     found += _of_shapes(state, node, name, arguments, is_unlike=is_unlike)
@@ -213,6 +215,13 @@ def _of_text(
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
     found += _of_repairs(state, node, name, arguments, end, is_action=is_action)
     return found
+
+
+def _holds_opener(state: ReplyState, arguments: dict[str, Any]) -> bool:
+    """Does a marker that opens something, and a word, stand behind a line break or a tab of a value?"""
+    forms = "|".join(map(re.escape, opening_forms(registry.automaton(state.header.format))))
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    return bool(forms) and any(re.search(rf"[\n\r\t]\s*(?:{forms})\s*\w", text) for text in texts)
 
 
 def _of_shapes(
