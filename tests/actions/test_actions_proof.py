@@ -154,3 +154,9 @@ def test_a_value_that_took_in_the_next_action_is_none(between: str) -> None:
     text = f"action:TYPE\tvalue:ferry{between}action:DOUBLE_CLICK\tpoint:824,568\tsummary:\n"
     reply = parse(text, "gelab", finish_reason="stop")
     assert (reply.actions, [action.status for action in reply.unfinished_actions]) == ([], ["invalid"])
+
+
+def test_the_last_letter_of_a_value_is_no_part_of_a_misspelt_key() -> None:
+    """`s`, tab and `ummary:` are `summary:` behind a tab with two neighbours swapped, too."""
+    reply = read("action:AWAKE\tvalue:Ferries\tummary:\n", "gelab", Random(4))
+    assert [action.model_dump()["app"] for action in reply.actions] == ["Ferries"]

@@ -54,7 +54,8 @@ def near_keys(config: Config) -> list[Transition]:
             continue
         name, short = f"{step.terminal.name}~", step.terminal.short
         cut = rf"|{re.escape(written.rstrip())}(?!\S)" if written[-1].isspace() else ""  # the text may end there
-        regex = f"(?!{sound}{cut}){near_miss_pattern(written)}{end}"
+        # its first character stands: what is before it may be the last one of a value
+        regex = f"(?={re.escape(written[0])})(?!{sound}{cut}){near_miss_pattern(written)}{end}"
         terminal = Terminal(name, short, regex, "", grows=True, may_stay_open=True, priority=PRIORITY, first=written[0])
         after = (("replace", written), *step.after)
         found.append(Transition(terminal, step.target, step.before, after, step.cost, written, replaces=True))
