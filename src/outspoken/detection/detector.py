@@ -133,7 +133,7 @@ class Detector:
             return
         self._number = match.number
         self._written = self._openers.terminals[match.number - 1].canonical.strip()
-        behind = -1 if self.plain.behind is None else self.plain.behind - text.base
+        behind = self.plain.behind - text.base
         known = self.detected is not None
         names, likely, self._wanted = self._openers.at(text.text, start, final=final, behind=behind, known=known)
         self._sharing = names
@@ -260,7 +260,7 @@ class Detector:
         parser.state.config = parser.automaton.top_level
         parser.state.before_text = parser.state.after_marker = True
         self.text.rewind(best.end)
-        self.plain.behind = best.end
+        self.plain.behind = max(best.end, 0)
 
     def _is_lone_marker(self, best: Candidate) -> bool:
         """Is the segment one marker that says nothing? Many formats may have it, as the end of a turn."""

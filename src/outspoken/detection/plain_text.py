@@ -114,14 +114,14 @@ class PlainTextPolicy(ParserPolicy):
     """Stops the parser of plain text at the opening marker of any format.
 
     The marker is then `found`. At the offset `no_opener_at`, no format reads a segment: a marker there is text, or
-    plain text's own. Other markup ends at the offset `behind`.
+    plain text's own. Other markup, or the prompt, ends at the offset `behind`.
     """
 
     def __init__(self, *, lenient: bool, edition: int) -> None:
         self._lenient, self._edition = lenient, edition
         self.found: OpenerMatch | None = None
         self.no_opener_at: int | None = None
-        self.behind: int | None = None
+        self.behind = 0
 
     def take_found(self) -> OpenerMatch | None:
         """The opening marker at which the parser stopped, once."""
@@ -133,7 +133,7 @@ class PlainTextPolicy(ParserPolicy):
         if self.no_opener_at == text.base + max(text.scan, text.pos):
             return None
         found = opener_matcher(self._lenient, self._edition, final=final)
-        behind = -1 if self.behind is None else self.behind - text.base
+        behind = self.behind - text.base
         return found.behind(behind) if behind + MAX_INDENT >= max(text.scan, text.pos) else found
 
     def is_plain_text(self, text: TextBuffer, chunk: str) -> bool:
@@ -145,7 +145,7 @@ class PlainTextPolicy(ParserPolicy):
         """Pass over an opening marker that no format reads, unless it is plain text's own."""
         text, output = steps.text, steps.builder.output
         if steps.state.before_text and steps.state.after_marker and not output.after_text:
-            self.behind = text.offset
+            self.behind = max(text.offset, 0)
         at = max(text.scan, text.pos)
         if free.target is not steps.automaton.top_level or self.no_opener_at != text.base + at:
             return

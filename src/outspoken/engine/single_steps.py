@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.value_markup import openers_at_end
 from outspoken.json.scanner import NotJsonError
 from outspoken.notations.interface import Notation, notation_of
 from outspoken.patterns.near_miss import place_of_near_miss
@@ -119,12 +120,24 @@ class SingleSteps:
         if cut_at is not None:
             self.pass_on_text(role, cut_at, closed=False, final=False)
             return False  # the closing marker is for recovery
-        self.pass_on_text(role, len(text.text), closed=False, final=final)
+        opener_at = self._last_opener(free) if final and role == "TEXT" else None
+        self.pass_on_text(role, len(text.text) if opener_at is None else opener_at, closed=False, final=final)
+        if opener_at is not None:
+            self.builder.end_behind_opener(text.base + opener_at, text.end)
         if final:
             text.pos = len(text.text)
             if free.target.end_operations() is not None:
                 self.shift_text(free, text.pos)
         return False
+
+    def _last_opener(self, free: Transition) -> int | None:
+        """Where markers stand that open something, and behind which the text ends; None if it does not end so."""
+        text = self.text.text
+        forms, pattern = openers_at_end(self.automaton)
+        if not text[self.text.pos :].rstrip(BLANK).endswith(forms):
+            return None
+        match = self.text_step(free).find(text, self.text.pos, partial=True)
+        return match.start() if match is not None and match.partial and pattern.match(text, match.start()) else None
 
     def _cut_closer(self, free: Transition) -> int | None:
         """Where the marker stands that ends a value but for what should follow it; None if there is none.

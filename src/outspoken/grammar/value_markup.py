@@ -199,3 +199,11 @@ def opening_forms(automaton: Automaton) -> tuple[str, ...]:
     """The markers of a format that no other text has by chance, as they are written; brackets and keys are none."""
     forms = [form.strip() for t in automaton.tables.terminals.values() for form in written_forms(t)]
     return tuple(sorted({form for form in forms if is_distinct_marker(form) and not _STRUCTURE.match(form)}))
+
+
+@lru_cache(maxsize=256)
+def openers_at_end(automaton: Automaton) -> tuple[tuple[str, ...], re.Pattern[str]]:
+    """The markers of a format that open something, and the pattern of a text that holds nothing else up to its end."""
+    forms = tuple(form for form in opening_forms(automaton) if form not in closing_forms(automaton))
+    one = "|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or "(?!)"
+    return forms, re.compile(rf"\s*(?:(?:{one})\s*)+\Z")

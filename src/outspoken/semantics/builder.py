@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from outspoken.grammar import registry
 from outspoken.grammar.header import Header
+from outspoken.grammar.value_markup import openers_at_end
+from outspoken.results.edits import shown
 from outspoken.results.events import Event, ToolCallDelta, ToolCallStart
 from outspoken.results.replies import Reasoning, ToolCall
 
@@ -97,6 +100,9 @@ class Builder:
             recorder.lower_status("truncated")
             if first is not None and start > first.start:
                 message = "the text ends inside markup of which a part was read"
+            elif self._opens_only(start, end):
+                self.end_behind_opener(start, end)
+                return
             else:
                 output.show(end)
                 message = "the text ends inside markup, which is kept as text"
@@ -107,6 +113,16 @@ class Builder:
             recorder.edits[:] = edits if first is None else []  # nothing is lost of what they belong to
             if "," in self.source.slice(start, end):
                 recorder.lower_status("truncated")  # another call was to follow
+
+    def _opens_only(self, start: int, end: int) -> bool:
+        return bool(openers_at_end(registry.automaton(self.header.format))[1].match(self.source.slice(start, end)))
+
+    def end_behind_opener(self, start: int, end: int) -> None:
+        """The text ends behind a marker that opens something, which is no text."""
+        self.recorder.lower_status("truncated")
+        message = f"the text ends behind {shown(self.source.slice(start, end).strip())}, which opens something"
+        self.recorder.report("unclosed-markup", message, (start, end))
+        self.output.consumed = end
 
     @property
     def open_sample(self) -> OpenNode | None:
