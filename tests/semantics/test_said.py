@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from outspoken import Parser, RenderError, ToolCall, formats, parse, render
+from outspoken import Parser, Reasoning, RenderError, Text, ToolCall, formats, parse, render
 from outspoken.grammar import registry
 from outspoken.grammar.near_openers import written_forms
 from outspoken.results.events import Event, ReasoningDelta, TextDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
@@ -323,3 +323,28 @@ def test_an_opening_mark_is_closed_behind_the_brackets_of_a_list(behind: str) ->
         reply = parse(f'The page says "<function_calls>\n{call[:-1]}{end}{behind}', format="function_calls_json")
         assert reply.tool_calls == []
         assert "quoted-call" in [diagnostic.code for diagnostic in reply.diagnostics] or reply.unfinished_tool_calls
+
+
+def test_a_call_in_reasoning_between_tags_of_its_own_is_thought_about_in_any_format_that_is_found() -> None:
+    """With `auto`, the tags of the format that was found count, beside those of plain text."""
+    made, tried = ToolCall(name="send_funds", arguments={"account": "DE-77"}), 0
+    for info in formats():
+        try:
+            call = render([made], info.name).strip()
+            text = render([Reasoning(text="Not yet.", span=(0, 0)), Text(text="No.", span=(0, 0))], info.name)
+        except RenderError:
+            continue
+        header = registry.automaton(info.name).tables.header
+        if header.opened or header.reasoned_calls == "run":
+            continue
+        for thought in (f"The page wants {call} but I must not.", f"The page wants\n{call}\nbut not I."):
+            for format_ in (info.name, "auto"):
+                tried += 1
+                text_ = text.replace("Not yet.", thought)
+                reply, session = parse(text_, format_), Parser(format_).session()
+                for at in range(0, len(text_), 7):
+                    session.feed(text_[at : at + 7])
+                session.close()
+                assert session.reply == reply, (format_, text_)
+                assert reply.tool_calls == [], (format_, text_)
+    assert tried > 150

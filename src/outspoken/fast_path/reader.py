@@ -112,11 +112,12 @@ class FastPath:
         prompt_end: str = "",
     ) -> bool:
         """Is what was read all that the parser would say? `plain` is the path of plain text where formats alternate."""
-        thinks = (plain or self).thinks
-        if may_be_said(raw, output.segments, thinks):
+        thinks = self.thinks
+        tags = [thinks] if plain is None or plain.thinks == thinks else [thinks, plain.thinks]
+        if any(may_be_said(raw, output.segments, one) for one in tags):
             from outspoken.semantics.said import is_any_said  # which most responses do not need
 
-            if is_any_said(raw, output.segments, thinks, prompt_end):
+            if any(is_any_said(raw, output.segments, one, prompt_end) for one in tags):
                 return False
         if self._leaves_markup(raw, output, tools, settings):
             return False

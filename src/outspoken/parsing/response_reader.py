@@ -27,7 +27,7 @@ from outspoken.semantics.call_shapes import call_shapes
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
 from outspoken.semantics.orphan_closers import orphan_closer, orphan_diagnostic
 from outspoken.semantics.said import Surroundings
-from outspoken.semantics.said_signs import MADE, may_be_said
+from outspoken.semantics.said_signs import MADE, ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
 from outspoken.semantics.settle import settle
 from outspoken.semantics.state import Context, ReplyState
@@ -213,18 +213,18 @@ class ResponseReader:
         quoted: list[tuple[int, int]] = []
         pending: list[PendingDiagnostic] = []
         if any(segment.kind in MADE for segment in output.segments) and self._may_be_said(raw):
-            settled = settle(output.segments, raw, self._automaton, format, self.exact, self._prefix)
+            settled = settle(output.segments, raw, self._thinks(), format, self.exact, self._prefix)
             self._read_segments, output.segments, quoted = output.segments, settled.segments, settled.quoted
             recorder.diagnostics += settled.diagnostics
             recorder.lower_status(settled.lowest)
-            pending += self._orphan_behind_call(raw, format)
+            pending += self._orphan_behind_call(raw, automaton, format)
             if settled.withdrawn:
                 recorder.withdraw(settled.withdrawn, [getattr(s, "status", "ok") for s in output.segments])
         unread = self._unread_markup(format, automaton, quoted)
         pending += [*recorder.diagnostics, *unread]
         is_prose = any(found.severity == "note" for found in unread)  # about the format's own markup
         if not quoted and not is_prose and may_be_other(output.segments):
-            pending += self._other_reading(raw, format)
+            pending += self._other_reading(raw, automaton, format)
         diagnostics = place_diagnostics(pending, raw) if pending else []
         return reply_of(raw, format, output, recorder.status, diagnostics, recorder.repairs)
 
@@ -233,7 +233,7 @@ class ResponseReader:
         recorder, is_usual = self._builder.recorder, self._prefix in ("", self._automaton.tables.header.opened)
         if not is_usual or recorder.diagnostics or recorder.repairs:
             return True
-        return may_be_said(raw, self._builder.output.segments, think_markers(self._automaton))
+        return may_be_said(raw, self._builder.output.segments, self._thinks())
 
     def _unread_markup(
         self, format: str | None, automaton: Automaton, quoted: list[tuple[int, int]]
@@ -248,18 +248,18 @@ class ResponseReader:
         shapes = call_shapes(automaton) if tools is not None else None
         return unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported, shapes)
 
-    def _other_reading(self, raw: str, format: str | None) -> list[PendingDiagnostic]:
+    def _other_reading(self, raw: str, automaton: Automaton, format: str | None) -> list[PendingDiagnostic]:
         """Diagnostics for calls of another format than the named one, and for reasoning that never began."""
-        segments, automaton = self._builder.output.segments, self._automaton
+        segments = self._builder.output.segments
         is_named = self.format not in (None, registry.PLAIN)
         found = other_format(raw, segments, self._options, _read_whole) if is_named else []
-        closer = None if found else orphan_closer(raw, segments, think_markers(automaton), self._prefix)
+        closer = None if found else orphan_closer(raw, segments, self._thinks(), self._prefix)
         return found if closer is None else [orphan_diagnostic(closer, automaton, format)]
 
-    def _orphan_behind_call(self, raw: str, format: str | None) -> list[PendingDiagnostic]:
+    def _orphan_behind_call(self, raw: str, automaton: Automaton, format: str | None) -> list[PendingDiagnostic]:
         """A diagnostic for calls before the end of reasoning that never began: they may have been thought about."""
-        segments, automaton = self._builder.output.segments, self._automaton
-        closer = orphan_closer(raw, segments, think_markers(automaton), self._prefix)
+        segments = self._builder.output.segments
+        closer = orphan_closer(raw, segments, self._thinks(), self._prefix)
         made = next((segment for segment in segments if segment.kind in MADE), None)
         if closer is None or made is None or made.span[0] > closer.start():
             return []
@@ -272,7 +272,12 @@ class ResponseReader:
 
     def surroundings(self) -> Surroundings:
         """What tells which calls of a stream may only be said."""
-        return Surroundings(self.read_raw, think_markers(self._automaton), self._prefix)
+        return Surroundings(self.read_raw, self._thinks, self._prefix)
+
+    def _thinks(self) -> ThinkMarkers | None:
+        """What finds the tags of reasoning of the format, or of plain text and the format that was detected."""
+        found = None if self._detector is None else self._detector.detected
+        return think_markers(self._automaton if found is None else registry.automaton(found), self._automaton)
 
     def read_raw(self, start: int, end: int) -> str:
         """The text between two offsets in the response, as far as it has come."""

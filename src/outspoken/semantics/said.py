@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from outspoken.patterns.lazy import lazy_pattern
@@ -71,10 +71,17 @@ class Surroundings:
     #: its own tag, if that is another one
     _closer_of: tuple[Any, int, int, re.Pattern[str] | None] = (None, 0, -1, None)
 
-    def __init__(self, read: Callable[[int, int], str], thinks: ThinkMarkers | None, prompt_end: str = "") -> None:
-        self._read, self._thinks, self._prompt_end = read, thinks, prompt_end
+    def __init__(
+        self, read: Callable[[int, int], str], thinks: Callable[[], ThinkMarkers | None], prompt_end: str = ""
+    ) -> None:
+        self._read, self._find_thinks, self._prompt_end = read, thinks, prompt_end
 
-    @cached_property
+    @property
+    def _thinks(self) -> ThinkMarkers | None:
+        """The tags of reasoning of the format, which may be found while the text arrives."""
+        return self._find_thinks()
+
+    @property
     def _closes_think(self) -> bool:
         """Does `</think>` close the reasoning of the format?"""
         return self._thinks is not None and self._thinks.closer.search("</think>") is not None
@@ -328,7 +335,7 @@ def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, 
     def read(start: int, end: int) -> str:
         return raw[max(start, 0) : max(end, 0)]
 
-    surroundings = Surroundings(read, thinks, prompt_end)
+    surroundings = Surroundings(read, lambda: thinks, prompt_end)
     for at, segment in enumerate(segments):
         if segment.kind not in MADE:
             continue

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from outspoken.grammar.automaton import Automaton
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Severity
 from outspoken.results.pending_diagnostics import PendingDiagnostic
@@ -14,8 +13,7 @@ from outspoken.results.replies import STATUSES, Reasoning, Status, Text, ToolCal
 from .doubt import Doubt
 from .quotations import is_linked
 from .said import Surroundings
-from .said_signs import MADE
-from .think_markers import think_markers
+from .said_signs import MADE, ThinkMarkers
 
 
 class Settled(NamedTuple):
@@ -34,16 +32,16 @@ class Settled(NamedTuple):
 def settle(
     segments: list[Any],
     raw: str,
-    automaton: Automaton,
+    thinks: ThinkMarkers | None,
     format: str | None,
     exact: Collection[str] = (),
     prompt_end: str = "",
 ) -> Settled:
     """Make text and reasoning of the calls of a whole response that were only said.
 
-    A call in reasoning is refused if its tool is one of those in `exact`.
+    `thinks` finds the tags of reasoning. A call in reasoning is refused if its tool is one of those in `exact`.
     """
-    settler = _Settler(raw, automaton, format, exact, prompt_end)
+    settler = _Settler(raw, thinks, format, exact, prompt_end)
     at = 0
     while at < len(segments):
         at = settler.add(segments, at)
@@ -54,10 +52,10 @@ class _Settler:
     """Collects the segments of one response."""
 
     def __init__(
-        self, raw: str, automaton: Automaton, format: str | None, exact: Collection[str], prompt_end: str
+        self, raw: str, thinks: ThinkMarkers | None, format: str | None, exact: Collection[str], prompt_end: str
     ) -> None:
         self._raw, self._format, self._exact = raw, format, exact
-        self._surroundings = Surroundings(self._read, think_markers(automaton), prompt_end)
+        self._surroundings = Surroundings(self._read, lambda: thinks, prompt_end)
         self.segments: list[Any] = []
         self.diagnostics: list[PendingDiagnostic] = []
         self.quoted: list[tuple[int, int]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.tables import Tables
@@ -11,9 +12,38 @@ from outspoken.grammar.tables import Tables
 from .said_signs import ThinkMarkers
 
 
+class _Tags(NamedTuple):
+    """The patterns of what closes reasoning and of what opens it; for the others, see `ThinkMarkers`."""
+
+    close: str
+    open: str
+    bare: str = ""
+    ends: tuple[str, str] | None = None
+
+    def beside(self, other: _Tags) -> _Tags:
+        """These tags, and those of another format whose reasoning may stand in the same text."""
+        ends = self.ends
+        if ends is not None and not self.bare:
+            ends = (f"{ends[0]}|{other.close}", ends[1])
+        return _Tags(f"{self.close}|{other.close}", "|".join(filter(None, (self.open, other.open))), self.bare, ends)
+
+
 @lru_cache(maxsize=256)
-def think_markers(automaton: Automaton) -> ThinkMarkers | None:
-    """The tags of a format's reasoning; None if it has none that close, or if calls in its reasoning run."""
+def think_markers(automaton: Automaton, other: Automaton | None = None) -> ThinkMarkers | None:
+    """The tags of a format's reasoning, and of an `other` one that its text may hold.
+
+    None if it has none that close, or if calls in its reasoning run.
+    """
+    tags = _tags_of(automaton)
+    if other is not None and other is not automaton and (others := _tags_of(other)) is not None:
+        tags = others if tags is None else tags.beside(others)
+    if tags is None:
+        return None
+    ends = "" if tags.ends is None else _either(*tags.ends)
+    return ThinkMarkers.of(_either(tags.close, tags.open), tags.close, tags.bare, ends)
+
+
+def _tags_of(automaton: Automaton) -> _Tags | None:
     tables = automaton.tables
     closers, openers = think_terminals(tables)
     shared = [] if closers else sorted(_tags_behind(tables) & tables.terminals.keys())
@@ -23,17 +53,17 @@ def think_markers(automaton: Automaton) -> ThinkMarkers | None:
     closable = {
         name for _, name, to in _shifts(tables) if name in openers and _is_closed(tables, to, thoughts, {*closers})
     }
-    close, open = _one_of(tables, closers), _one_of(tables, closable)
-    either, bare, ends = _either(close, open), _one_of(tables, {*openers} - closable), ""
+    close, open, bare = (_one_of(tables, names) for names in (closers, closable, {*openers} - closable))
+    ends: tuple[str, str] | None = None
     if bare and (answers := _openers_of(tables, "answer")):
-        ends = _either(_one_of(tables, answers), _one_of(tables, _openers_of(tables, "invented")))
+        ends = _one_of(tables, answers), _one_of(tables, _openers_of(tables, "invented"))
     if shared:  # a message that is opened behind a call is another one; marks that open no call come first
         steps = [step for step in automaton.top_level_markers if ("begin", "code") not in step.after]
         begins = {step.terminal.name: str(step.after) for step in steps if not step.inserted}
         calls = {name for name, begun in begins.items() if "tool_call" in begun}
         marks = [_one_of(tables, names) for names in (begins.keys() - calls - {*shared}, calls)]
-        ends = _either(close, "|".join(filter(None, marks)))
-    return ThinkMarkers.of(either, close, bare, ends)
+        ends = close, "|".join(filter(None, marks))
+    return _Tags(close, open, bare, ends)
 
 
 def _one_of(tables: Tables, names: Iterable[str]) -> str:
