@@ -37,6 +37,8 @@ QUOTED_SOUND = [
     "Example: {}\nSo much for that.",
     "That is all. For example:\n{}",
     "Done. An example: <tool_use> {}",
+    "比如：\n{}",
+    "Zum Beispiel:\n{}",
 ]
 WRITTEN = [
     "{}",

@@ -34,9 +34,13 @@ _FENCE_END = re.compile(r"\A\s*(?:`{3,16}|~{3,16})[ \t\r]*(?=\n)")
 _GOES_ON = re.compile(r"\A[,;]?[ \t]{0,9}(?![A-ZÀ-Þ])[^\W\d_]")
 
 
-#: A sentence that says no more than that an example follows, and maybe a tag of another format.
+#: A sentence that says no more than that an example follows, in the languages that models write most, and maybe a tag
+#: of another format.
 EXAMPLE = re.compile(
-    r"(?:\A|[\n.!?}\])>][ \t]{0,9})(?:(?:an|for) )?example:(?:\s{1,9}<[\w|:]{1,40}>)?\Z", re.IGNORECASE
+    r"(?:\A|[\n.!?。！？}\])>][ \t]{0,9})"
+    r"(?:(?:(?:an|for) )?example|(?:zum |ein )?beispiel|(?:par |un )?exemple|(?:por |un |um )?(?:ejemplo|exemplo)"
+    r"|比如|例如|示例|例えば|例|예|(?:на)?пример)[:：](?:\s{1,9}<[\w|:]{1,40}>)?\Z",
+    re.IGNORECASE,
 )
 #: The end of a line that shows what follows: the sign of a comment, the label of a result, a turn of a conversation or
 #: an example, or a sign that takes the meaning of the next one.

@@ -17,7 +17,7 @@ RESULT_TAGS = "tool_(?:response|result|output)s?|function_(?:response|result|out
 #: Tags of regions that are quoted, and the beginning of a comment.
 _TAG = re.compile(rf"<(?:!--|!\[cdata\[|(?:{QUOTING_TAGS}|{THINKING_TAGS}|{RESULT_TAGS})[\s>])|/\*|\{{#")
 #: One of these is in every text that opens a quotation or announces an example.
-_QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:<~]|>>>")
+_QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:：<~]|>>>")
 #: Signs at the end of a text that quotes, and at the beginning of its last line.
 _SIGNS, _LINE_SIGNS = frozenset("><\\#/+-"), frozenset(">|")
 #: And this one in text that is none of reasoning.
