@@ -11,7 +11,7 @@ from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.header import Header
 from outspoken.grammar.near_openers import all_forms
 from outspoken.grammar.survey import survey
-from outspoken.grammar.value_markup import call_phrases, has_terminal, value_markup
+from outspoken.grammar.value_markup import call_phrases, has_terminal, openers_at_end, value_markup
 from outspoken.patterns.markup_search import MarkupSearch, is_distinct_marker
 from outspoken.patterns.near_miss import fragments
 from outspoken.patterns.spellings import spellings, without_conditions
@@ -69,6 +69,7 @@ def _constants(automaton: Automaton) -> list[str]:
         *_names("WEAK_MARKERS", unread_markup.weak_markers(tables)),
         *_names("LINE_MARKERS", unread_markup.line_openers(automaton)),
         *_names("OPENERS", _unmarked_openers(automaton)),
+        *_names("LAST_OPENERS", openers_at_end(automaton)[0]),
         *_names("ACTIONS", unread_markup.action_names(tables)),
         f"OVERLAP = {_overlap(automaton)}",
         f"THINK_TAGS = {literal(thinks.either.pattern if thinks is not None else '')}",

@@ -68,6 +68,8 @@ class FastPath:
         self.match_leading: Any = module.match_leading
         self._markup = MarkupSearch(module.MARKERS, module.WEAK_MARKERS, module.LINE_MARKERS, module.ACTIONS)
         self._openers: tuple[str, ...] = tuple([opener.lower() for opener in module.OPENERS])
+        #: what opens a call, and is no text if the response ends behind it
+        self._last_openers: tuple[str, ...] = module.LAST_OPENERS
         self._overlap: int = module.OVERLAP
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
         #: what no bare value begins with, and whether what ends one may stand in it by chance
@@ -153,7 +155,11 @@ class FastPath:
             before = kind
         if self._prompt_end and self._begins_with_opener(segments):
             return True
-        return before is Text and bool(self._openers) and self._ends_in_opener(raw, segments)
+        if before is not Text:
+            return False
+        return raw.rstrip().endswith(self._last_openers) or (
+            bool(self._openers) and self._ends_in_opener(raw, segments)
+        )
 
     def _is_call_in_doubt(self, raw: str, call: ToolCall, tools: Tools | None, settings: Settings) -> bool:
         """May something speak against a call?"""

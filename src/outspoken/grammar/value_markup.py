@@ -203,7 +203,13 @@ def opening_forms(automaton: Automaton) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def openers_at_end(automaton: Automaton) -> tuple[tuple[str, ...], re.Pattern[str]]:
-    """The markers of a format that open something, and the pattern of a text that holds nothing else up to its end."""
-    forms = tuple(form for form in opening_forms(automaton) if form not in closing_forms(automaton))
+    """The markers that open calls and their parts, and the pattern of a text that holds nothing else up to its end."""
+    other = {
+        form.strip()
+        for step in automaton.top_level_markers
+        if {kind for op, kinds in step.after if op == "begin" for kind in kinds.split()} & {"think", "code"}
+        for form in written_forms(step.terminal)
+    }
+    forms = tuple(form for form in opening_forms(automaton) if form not in closing_forms(automaton) | other)
     one = "|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or "(?!)"
     return forms, re.compile(rf"\s*(?:(?:{one})\s*)+\Z")

@@ -127,7 +127,7 @@ def _may_be_arguments(state: ReplyState, node: OpenNode, entry: UnknownEntry) ->
     """May an entry hold the arguments of a call, or be one of them, which a repair may have torn off?"""
     tools = state.context.tools
     schema = tools.schema(node.name) if tools is not None and node.name and node.name in tools else None
-    is_other = schema is None and entry.key.lower() not in CALL_KEYS
+    is_other = schema is None and entry.key.lower() not in CALL_KEYS and not meant(entry.key, NAME_KEYS)
     if not node.arguments and (is_other or meant(entry.key, ARGUMENTS_KEYS)):
         return True
     if node.arguments is None and isinstance(entry.value, (dict, list)):
