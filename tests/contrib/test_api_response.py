@@ -207,10 +207,7 @@ def test_repair_limit() -> None:
 # -- S0-20 to S0-23: lists
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    TABLES["NO_OBJECT"],
-)
+@pytest.mark.parametrize(("text", "kind"), TABLES["NO_OBJECT"])
 def test_no_object(text: str, kind: str) -> None:
     message, read = raised(InvalidLLMResponseTypeError, text)
     assert message == f"the JSON of the response is of type {kind}; expected an object"

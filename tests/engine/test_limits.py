@@ -362,12 +362,7 @@ def test_split_character_is_sent_when_complete() -> None:
 
 
 @either_format
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        ("a\ud800b " + CALL.replace("a.txt", "x\udc00"), "x\ufffd"),
-    ],
-)
+@pytest.mark.parametrize(("text", "path"), [("a\ud800b " + CALL.replace("a.txt", "x\udc00"), "x\ufffd")])
 def test_lone_surrogates_are_replaced(text: str, path: str, format_: str) -> None:
     reply = parse(text, format=format_)
     assert reply == parse(text.replace("\ud800", "\ufffd").replace("\udc00", "\ufffd"), format=format_)

@@ -217,10 +217,7 @@ class TestAgents(AgentTests):
             texts=[*[message.content for message in sent if message.role == "assistant"], answer],
             ids=[call.tool_call_id or "" for call in calls],
             tools=script.options[0]["tools"],
-            more={
-                "answered": results == [call.tool_call_id for call in calls],
-                "streamed": streamed or way == "whole",
-            },
+            more={"answered": results == [call.tool_call_id for call in calls], "streamed": streamed or way == "whole"},
         )
 
 

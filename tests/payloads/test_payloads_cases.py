@@ -163,10 +163,7 @@ def test_a_reply_of_the_plain_format_has_a_message_too() -> None:
     assert message == {"message": "Done.", "suggested_values": ["a"], "suggested_actions": None, "custom_payload": None}
 
 
-@pytest.mark.parametrize(
-    ("format", "text", "message"),
-    TABLES["MESSAGE_OF_ANY_FORMAT_SEPARATES_WORDS"],
-)
+@pytest.mark.parametrize(("format", "text", "message"), TABLES["MESSAGE_OF_ANY_FORMAT_SEPARATES_WORDS"])
 def test_message_of_any_format_separates_words(format: str, text: str, message: str) -> None:
     from outspoken import parse
 

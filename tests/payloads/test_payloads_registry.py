@@ -231,10 +231,7 @@ def test_arguments_of_wrong_types_are_named() -> None:
         (lambda: PayloadRegistry([*known.types, odd]), "`types[1]` is a dict; expected PayloadType"),
         (lambda: PayloadRegistry(settings=odd), "`settings` is a dict; expected PayloadSettings or None"),
         (lambda: known.parser(settings=odd), "`settings` is a dict; expected PayloadSettings or None"),
-        (
-            lambda: known.parse("", settings=limits),
-            "`settings` is a Settings; expected PayloadSettings or None",
-        ),
+        (lambda: known.parse("", settings=limits), "`settings` is a Settings; expected PayloadSettings or None"),
         (lambda: PayloadRegistry(actions=limits), "`actions` is a Settings; expected Mapping or None"),
         (lambda: PayloadType(limits, "A"), "`name` is a Settings; expected str"),
         (lambda: PayloadType("a", limits), "`marker` is a Settings; expected str"),

@@ -118,10 +118,7 @@ def unclosed(random: Random) -> tuple[str, str, bool]:
 # what is held
 
 
-@pytest.mark.parametrize(
-    "text",
-    TABLES["TEXT_IS_SENT_ONCE_IT_CANNOT_BE_A_MARKER"],
-)
+@pytest.mark.parametrize("text", TABLES["TEXT_IS_SENT_ONCE_IT_CANNOT_BE_A_MARKER"])
 def test_text_is_sent_once_it_cannot_be_a_marker(text: str) -> None:
     parser, sent = REGISTRY.parser().session(), 0
     for number, char in enumerate(text, 1):

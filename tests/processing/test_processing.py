@@ -209,10 +209,7 @@ def test_failure_gives_only_the_null_action() -> None:
     assert processed(f"{CLICK}\n{FLY}", strict_validation=True, fallback_to_null_action=False).actions == []
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    TABLES["INVALID_SETTINGS_ARE_REJECTED"],
-)
+@pytest.mark.parametrize(("wrong", "message"), TABLES["INVALID_SETTINGS_ARE_REJECTED"])
 def test_invalid_settings_are_rejected(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match="expected") as error:
         ProcessorSettings(**wrong)

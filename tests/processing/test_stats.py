@@ -141,10 +141,7 @@ def test_json_is_plain() -> None:
     assert json.loads(stats.to_json()) == TABLES["JSON_IS_PLAIN"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    TABLES["OTHER_JSON_IS_REJECTED"],
-)
+@pytest.mark.parametrize("text", TABLES["OTHER_JSON_IS_REJECTED"])
 def test_other_json_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="does not contain statistics"):
         ParseStats.from_json(text)
@@ -187,10 +184,7 @@ def test_statuses_are_those_of_replies() -> None:
     assert get_args(Status) == STATUSES
 
 
-@pytest.mark.parametrize(
-    ("code", "message", "category"),
-    TABLES["KINDS"],
-)
+@pytest.mark.parametrize(("code", "message", "category"), TABLES["KINDS"])
 def test_every_code_has_a_category(code: str, message: str, category: str) -> None:
     assert category_of(Diagnostic(code=code, message=message, span=(0, 0))).value == category
 
@@ -208,7 +202,4 @@ def test_categories_are_ordered_and_notes_have_none() -> None:
 
     assert categories_of(
         [said("unknown-tool"), said("cut-string"), said("unknown-tool"), said("left-out", "note")]
-    ) == (
-        ErrorCategory.TRUNCATED,
-        ErrorCategory.TYPE_MISMATCH,
-    )
+    ) == (ErrorCategory.TRUNCATED, ErrorCategory.TYPE_MISMATCH)

@@ -11,15 +11,7 @@ from typing import Any, cast, get_args
 import pytest
 from hypothesis import given
 
-from outspoken import (
-    Done,
-    Event,
-    ReasoningDelta,
-    ReasoningEnd,
-    Reply,
-    ToolCallUnfinished,
-    parse,
-)
+from outspoken import Done, Event, ReasoningDelta, ReasoningEnd, Reply, ToolCallUnfinished, parse
 from outspoken import stream as parsed
 from outspoken.providers import (
     LLMResponseParser,

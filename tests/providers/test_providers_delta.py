@@ -24,10 +24,7 @@ def joined(text: str, size: int = 1, **options: Any) -> tuple[str, str]:
 
 
 @in_one_item("size", [1, 2, 3, 5, 7, 100])
-@in_one_item(
-    "text, thinking, shown",
-    TABLES["TAGS"],
-)
+@in_one_item("text, thinking, shown", TABLES["TAGS"])
 def test_tags_of_thinking(text: str, thinking: str, shown: str, size: int) -> None:
     assert joined(text, size) == (thinking, shown)
 
@@ -63,9 +60,7 @@ def _in_message(delta: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "wrap",
-    [_alone, _in_choice, _in_chunk, _in_message],
-    ids=["delta", "choice", "chunk", "message"],
+    "wrap", [_alone, _in_choice, _in_chunk, _in_message], ids=["delta", "choice", "chunk", "message"]
 )
 def test_accepts_a_chunk_a_choice_or_a_delta(wrap: Any) -> None:
     parser = LLMResponseParser()

@@ -10,16 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import (
-    Parser,
-    Reply,
-    ResponseError,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    ToolCallUnfinished,
-    parse,
-)
+from outspoken import Parser, Reply, ResponseError, ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished, parse
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.parsing import Repair
@@ -83,11 +74,7 @@ DAMAGED = {
     "damaged closer": (QWEN.replace("</parameter>\n</function>", "</parameter\n</function>"), BREW, ["damaged-marker"]),
     "doubled opener": ("<tool_call>\n" + QWEN, BREW, ["stray-marker"]),
     "junk": (QWEN.replace("<function", "So:<function"), BREW, ["stray-text"]),
-    "next call": (
-        without(QWEN, "\n</function>\n</tool_call>") + "\n" + QWEN,
-        [*BREW, *BREW],
-        ["missing-marker"] * 2,
-    ),
+    "next call": (without(QWEN, "\n</function>\n</tool_call>") + "\n" + QWEN, [*BREW, *BREW], ["missing-marker"] * 2),
     "arguments as JSON": (
         '<tool_call>\n<function=brew>\n{"kind": "green", "minutes": 3}\n</function>\n</tool_call>',
         BREW,

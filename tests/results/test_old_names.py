@@ -17,11 +17,7 @@ from outspoken.results.old_names import _NEW  # pyright: ignore[reportPrivateUsa
 
 HOME: Any = outspoken
 MOVED = {old: new for old, new in _NEW.items() if old.startswith("outspoken.")}
-ATTRIBUTES = {
-    "Parser": Parser(),
-    "Processed": ResponseProcessor().process("Hi."),
-    "ResponseCache": ResponseCache(),
-}
+ATTRIBUTES = {"Parser": Parser(), "Processed": ResponseProcessor().process("Hi."), "ResponseCache": ResponseCache()}
 
 
 @pytest.mark.parametrize("old", MOVED)

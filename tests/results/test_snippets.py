@@ -80,12 +80,7 @@ def test_model_text_cannot_break_the_frame() -> None:
 
 def test_diagnostic_without_an_excerpt() -> None:
     diagnostic = Diagnostic(code="odd-text", message="this text is odd", span=(5, 9), label="no text was kept")
-    assert draw(diagnostic).splitlines()[1:] == [
-        "  --> text:1:1 (offset 5)",
-        "   |",
-        " 1 |",
-        "   | ^ no text was kept",
-    ]
+    assert draw(diagnostic).splitlines()[1:] == ["  --> text:1:1 (offset 5)", "   |", " 1 |", "   | ^ no text was kept"]
     assert diagnostic.frame() == draw(diagnostic)
 
 

@@ -90,10 +90,7 @@ def joined(parts: list[dict[str, Any]]) -> str:
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 
-@in_one_item(
-    "text, expected",
-    TABLES["THE_RULE"],
-)
+@in_one_item("text, expected", TABLES["THE_RULE"])
 def test_the_rule(text: str, expected: str) -> None:
     """Ends without markup keep their white space, and those with markup have none; between texts it stays."""
     for format_ in ("hermes", "auto"):

@@ -133,11 +133,7 @@ HERMES, REFUSED = call_of(THEIRS), (["invalid"], ["needs-exact"])
 EXACT: dict[str, tuple[str, str, tuple[list[str], list[str]]]] = {
     "sound": ("hermes", HERMES, (["ok"], [])),
     "in a list of its markers": ("mistral", call_of(THEIRS, "mistral"), (["ok"], [])),
-    "behind another one in a list of its markers": (
-        "mistral",
-        f"[TOOL_CALLS][{BARE}, {BARE}]",
-        (["ok", "ok"], []),
-    ),
+    "behind another one in a list of its markers": ("mistral", f"[TOOL_CALLS][{BARE}, {BARE}]", (["ok", "ok"], [])),
     "without markers": ("json", BARE, REFUSED),
     "bare": ("pythonic", call_of(THEIRS, "pythonic"), REFUSED),
     "in reasoning": ("hermes", f"<think>So: {HERMES}</think>", REFUSED),

@@ -200,11 +200,7 @@ def test_input_of_every_kind(front: Front) -> None:
         TABLES["INPUT_OF_EVERY_KIND"],
         {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "tide", "arguments": "{}"},
         {"role": "assistant", "content": "So."},
-        {
-            "type": "function_call_output",
-            "call_id": "c1",
-            "output": [{"type": "input_image", "image_url": image}],
-        },
+        {"type": "function_call_output", "call_id": "c1", "output": [{"type": "input_image", "image_url": image}]},
         {"role": "system", "content": "Now be brief."},
         {"role": "user", "content": "Well?"},
     ]
