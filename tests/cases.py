@@ -1,7 +1,5 @@
 """The corpus of this checkout; see `outspoken.authoring.shared.corpus` for what a case is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from outspoken import formats

@@ -10,8 +10,6 @@ looking for the path of the tests in the path of the file; with any other spelli
 snapshots of all others in its file for unused. Update snapshots with Python 3.11 or newer; 3.10 can only compare them.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import pickle

@@ -1,7 +1,5 @@
 """A process that has imported what many commands need, and forks for each of them: a start costs more than most do."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -3,8 +3,6 @@
 Every input is tried, whatever fails before it. The failure names each input that failed, with its traceback.
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 import traceback

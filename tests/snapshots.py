@@ -1,7 +1,5 @@
 """The part of a reply that a snapshot shows, and replies that no snapshot may show."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from pydantic import BaseModel

@@ -1,7 +1,5 @@
 """Tables of cases that lie beside the module of their tests: `test_x.yaml` for `test_x.py`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

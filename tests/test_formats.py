@@ -1,7 +1,5 @@
 """Each corpus text matches its snapshot; `ok` texts have no diagnostic, `err` texts have one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from syrupy.assertion import SnapshotAssertion

@@ -1,7 +1,5 @@
 """What the model is told about payloads, as snapshots, and that it is true."""
 
-from __future__ import annotations
-
 import json
 import re
 

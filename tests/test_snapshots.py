@@ -3,8 +3,6 @@
 Each test runs pytest in a small project of its own, with this project's `conftest.py` and a corpus of five cases.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator
 from dataclasses import dataclass

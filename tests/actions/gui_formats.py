@@ -1,7 +1,5 @@
 """What other projects' tests assert of the formats of Open-AutoGLM, CogAgent and Mano, said as we say it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

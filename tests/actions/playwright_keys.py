@@ -1,7 +1,5 @@
 """The names that Playwright's keyboard accepts, from its documentation of `keyboard.press` and its US layout."""
 
-from __future__ import annotations
-
 from tests.tables import tables
 
 TABLES = tables(__file__)

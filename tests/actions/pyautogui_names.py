@@ -1,7 +1,5 @@
 """The names of pyautogui that written code may use: its functions with their arguments by name, and its keys."""
 
-from __future__ import annotations
-
 from tests.tables import tables
 
 TABLES = tables(__file__)

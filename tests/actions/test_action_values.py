@@ -1,7 +1,5 @@
 """Values of actions that are of another kind than the field, out of range, or parts of an object, and hosts of URLs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from random import Random

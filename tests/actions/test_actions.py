@@ -1,7 +1,5 @@
 """The vocabulary of GUI actions: it is closed under round trips, and a mapping says all of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

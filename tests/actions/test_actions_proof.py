@@ -1,7 +1,5 @@
 """Actions obey the rule of proof: what is cut, guessed, thought about or quoted is not run, whole and streamed."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -4,8 +4,6 @@ Each row is read by our format of its family, and what its test asserts is said 
 that is added here takes its names out of `WAITING`, and gets a line in `READ`, or a reader of its own in `ASSERTED`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

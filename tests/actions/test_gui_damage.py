@@ -1,7 +1,5 @@
 """Mistakes in the markup of actions and payloads: read as meant, or said, and never run otherwise."""
 
-from __future__ import annotations
-
 import pytest
 
 from outspoken import Parser, Reply, parse

@@ -1,7 +1,5 @@
 """How GUI models write an action beside the usual way: notes, flags, empty alternatives, wrappings, places."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 

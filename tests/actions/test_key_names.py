@@ -1,7 +1,5 @@
 """Names of keys for Playwright."""
 
-from __future__ import annotations
-
 import pytest
 
 from outspoken.actions.key_names import playwright_key

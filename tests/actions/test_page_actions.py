@@ -1,7 +1,5 @@
 """Actions that are checked against the page that they are for, from text and from decoded JSON."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """Points and boxes: every coordinate space to pixels and back, and what is refused."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, cast, get_args
 

@@ -3,8 +3,6 @@
 Its results of November 2026 are in `ui_tars.json`.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 from pathlib import Path

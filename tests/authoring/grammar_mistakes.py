@@ -1,7 +1,5 @@
 """A sound format with its corpus, and mistakes in it, each with what `check` says of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What authors of grammars are told: each kind of mistake, made many times in formats that are made up."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Formats that are written with the guide alone and resemble none of the catalogue are safe at once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """`python -m tools.check`: every kind of mistake in a sound format, and what is said of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from shutil import rmtree

@@ -1,7 +1,5 @@
 """Conflicts of grammars, each with a text that shows it, and what Lark refuses, in the words of the author."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from textwrap import dedent
 

@@ -1,7 +1,5 @@
 """Railroad diagrams: what is read of a grammar, and the SVG that is drawn of it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from shutil import copytree

@@ -1,7 +1,5 @@
 """The fuzz finds nothing in any format, and finds what is broken."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A new format is written from responses, a chat template or another format, and only if it is read back."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A checkout with the format `arrows`, which is made up, and changes of its files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from shutil import copy
 

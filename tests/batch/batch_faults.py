@@ -3,8 +3,6 @@
 A text that begins with `!` and the name of a fault makes it happen.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import resource

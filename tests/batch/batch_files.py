@@ -1,7 +1,5 @@
 """What the tests of batches share: files of responses, and the results of a batch as plain data."""
 
-from __future__ import annotations
-
 import json
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the tests of reports share: responses with all kinds of damage, and hostile ones."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`BatchReader`: from a batch of Arrow to a batch of Arrow, the function that all engines share."""
 
-from __future__ import annotations
-
 import gc
 import json
 import pickle

@@ -1,7 +1,5 @@
 """The files of a batch: how they are found, cut into units, and read line by line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

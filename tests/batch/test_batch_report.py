@@ -1,7 +1,5 @@
 """`outspoken report`: what is counted, the examples, what is said of folders without a batch; and the page's text."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The page of `outspoken report`, as a real browser shows it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

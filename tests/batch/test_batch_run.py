@@ -1,7 +1,5 @@
 """`outspoken.batch.run` and the command: with every core, nothing lost, and on from where it was stopped."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -3,8 +3,6 @@
 `tests/integrations/test_clusters.py` reads them in the processes of Ray and Spark.
 """
 
-from __future__ import annotations
-
 import json
 import pickle
 from functools import partial

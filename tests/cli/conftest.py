@@ -1,7 +1,5 @@
 """The runner of commands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every command: its help, its examples, its JSON, and what shells complete."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What a command says to what it cannot run: one sentence with what to do instead, and exit code 2."""
 
-from __future__ import annotations
-
 import json
 import socket
 import sys

@@ -1,7 +1,5 @@
 """What commands print, whole: responses and streams as text and as JSON, and constraints."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """`outspoken stats`: the table whole, and what is said of files and lines that are no responses."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

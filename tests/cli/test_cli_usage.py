@@ -1,7 +1,5 @@
 """What the command line does with what people type and where it writes: files, text, terminals, colours, signals."""
 
-from __future__ import annotations
-
 import io
 import json
 import shlex

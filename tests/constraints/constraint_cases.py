@@ -1,7 +1,5 @@
 """Sets of tools for the tests of constraints, arguments that their schemas admit, and schemas that are changed."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

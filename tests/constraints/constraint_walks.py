@@ -1,7 +1,5 @@
 """Texts that a constraint lets a random model write."""
 
-from __future__ import annotations
-
 import random
 
 from outspoken.constraints import Constraint

@@ -4,8 +4,6 @@ Each engine compiles a constraint, and a state of it says which tokens may come 
 BPE that is trained on the corpus.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

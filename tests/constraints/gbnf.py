@@ -4,8 +4,6 @@ A small reader of its own, so that what `to_gbnf` writes is tested without llama
 https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias

@@ -1,7 +1,5 @@
 """What constraints are written as for structural tags, which know no recursion, and for servers."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -3,8 +3,6 @@
 `python -m tools.constraints` makes many more walks.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator, Sequence
 from functools import cache

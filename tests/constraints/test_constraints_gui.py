@@ -1,7 +1,5 @@
 """Constraints of GUI formats: their action words with typed arguments."""
 
-from __future__ import annotations
-
 import zlib
 
 import pytest

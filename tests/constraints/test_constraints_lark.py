@@ -1,7 +1,5 @@
 """interegular, which `lark[interegular]` and some engines of constrained decoding install, changes what Lark does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import lark.lexer

@@ -1,7 +1,5 @@
 """Ranges of numbers as regular expressions, compared with the bounds themselves."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from itertools import product

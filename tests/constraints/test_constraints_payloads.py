@@ -1,7 +1,5 @@
 """Constraints of the pages of a registry of payloads."""
 
-from __future__ import annotations
-
 import random
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Schemas and options of constraints that are unusual or wrong: what is enforced, and what is said of the rest."""
 
-from __future__ import annotations
-
 import json
 from functools import reduce
 from typing import Any

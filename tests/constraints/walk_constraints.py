@@ -1,7 +1,5 @@
 """The constraints under which walks are made, and what is wrong with how a text of each is read."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial

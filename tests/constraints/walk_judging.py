@@ -1,7 +1,5 @@
 """What is wrong with how a text that a constraint admits is read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, cast

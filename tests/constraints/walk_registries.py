@@ -1,7 +1,5 @@
 """Random registries of payloads, with models of all kinds of fields."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from datetime import date

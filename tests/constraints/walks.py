@@ -1,7 +1,5 @@
 """Random walks: texts that an engine lets a random model write under a constraint, and what is wrong with them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple

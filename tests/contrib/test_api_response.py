@@ -1,7 +1,5 @@
 """`parse_api_response` and `read_api_response`: shapes, repairs, lists, texts that break off, and what is raised."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """`contrib.skyvern`: Skyvern's functions for actions under its names, their results, and what they refuse."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import logging

@@ -1,7 +1,5 @@
 """The list of formats, and which of them a text may be in."""
 
-from __future__ import annotations
-
 import pytest
 
 from outspoken import detect, formats, parse, stream

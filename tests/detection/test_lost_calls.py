@@ -1,7 +1,5 @@
 """Damaged calls of an unknown format that no format reads: each is reported."""
 
-from __future__ import annotations
-
 import pytest
 
 from outspoken import parse

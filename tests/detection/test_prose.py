@@ -1,7 +1,5 @@
 """Prose and code stay what they are: nothing in them is a call, and no stream holds much of them back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from outspoken import Parser, Reply, ToolCall, parse

@@ -1,7 +1,5 @@
 """Which of several formats has read a segment is asked for when one of them has ended it, not with each chunk."""
 
-from __future__ import annotations
-
 import pytest
 
 from outspoken import Parser

@@ -1,7 +1,5 @@
 """What `python -m tools.docs` writes: the table of formats, and a page with a diagram for each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from shutil import copy, copytree
 

@@ -1,7 +1,5 @@
 """The programs in `examples/` do what they say, with models that are written here."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator

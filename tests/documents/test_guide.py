@@ -1,7 +1,5 @@
 """Each command of the guide to a new format prints what the guide shows."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

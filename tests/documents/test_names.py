@@ -1,7 +1,5 @@
 """What the READMEs of `src` name in backticks exists: modules, functions, classes, their fields and methods."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re

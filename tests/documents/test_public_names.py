@@ -1,7 +1,5 @@
 """The page on the public interface lists every public name, and says where each name of 0.1 is now."""
 
-from __future__ import annotations
-
 import re
 from enum import Enum
 from importlib import import_module

@@ -1,7 +1,5 @@
 """What the READMEs say is true: their examples run, their tables are complete, their links lead somewhere."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

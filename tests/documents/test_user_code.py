@@ -1,7 +1,5 @@
 """Code of users is typed: mypy and pyright, both strict, find what a call returns and what is wrong with one."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The first damaged text of a process compiles few patterns and visits few configurations."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Invariants of every text: the corpus, texts made of its pieces, and hostile texts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What is for callers who ask for it or use the library wrongly: limits, exceptions, bytes, prefixes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Time grows linearly with the text: repeated tokens, and provider chunks of any size."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """What a stream holds back of short texts, character by character: markers that may still grow, and what is typed."""
 
-from __future__ import annotations
-
 import pytest
 
 from outspoken import Parser, parse

@@ -1,7 +1,5 @@
 """A window on a text that arrives in chunks, and what a fork of it knows."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """A chat loop for any format: text streams, tools run, and an unusable response is asked for again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

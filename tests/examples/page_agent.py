@@ -1,7 +1,5 @@
 """A browser agent in the manner of Skyvern: actions as JSON, checked against the elements of the page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from outspoken import Action, Parser

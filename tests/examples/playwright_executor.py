@@ -1,7 +1,5 @@
 """Carries out actions on a page of Playwright (its synchronous interface)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any

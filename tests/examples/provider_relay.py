@@ -1,7 +1,5 @@
 """A relay: the stream of one provider, whose model writes calls as text, becomes the stream of another."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 
 from outspoken.providers import ProviderReply, astream_response, sse

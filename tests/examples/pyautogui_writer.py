@@ -1,7 +1,5 @@
 """Writes the code of pyautogui for actions, as text. Nothing here runs it: show it, log it, or run it in a sandbox."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

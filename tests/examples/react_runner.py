@@ -1,7 +1,5 @@
 """A ReAct agent: thoughts and the final answer stream, tools run between them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 

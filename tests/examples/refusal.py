@@ -1,7 +1,5 @@
 """What the executors share: an action that is not carried out, and why."""
 
-from __future__ import annotations
-
 from outspoken import Action
 from outspoken.actions import Point
 

@@ -1,7 +1,5 @@
 """The server of a chat about tables: text streams as server-sent events, and payloads follow, validated."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from typing import Any
 

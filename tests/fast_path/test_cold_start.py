@@ -1,7 +1,5 @@
 """What a new process reads: a response needs the files of its own format only, and memory in proportion to its size."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Fast paths: the functions generated from grammars read what the parser reads, or leave it to the parser."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

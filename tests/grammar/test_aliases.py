@@ -1,7 +1,5 @@
 """The names by which servers call their parsers are names of formats here, too."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

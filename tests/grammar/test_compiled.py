@@ -1,7 +1,5 @@
 """Compiled grammars are current and sufficient, and stale ones are never used."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """Each grammar passes `tools.check`, and no format is named in the library's code."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

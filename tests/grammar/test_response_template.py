@@ -1,7 +1,5 @@
 """`load_format`: response templates and grammars that a caller brings along."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from threading import Thread

@@ -3,8 +3,6 @@
 The data is not part of the project. Where it is missing, these tests have nothing to read and say so by their counts.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

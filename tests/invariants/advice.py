@@ -1,7 +1,5 @@
 """Invariants of the diagnostics that say something of text that stays text."""
 
-from __future__ import annotations
-
 import ast
 import re
 

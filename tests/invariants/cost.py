@@ -1,7 +1,5 @@
 """What reading a text costs, counted in calls of functions, and the invariant that it grows with the text."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Generator

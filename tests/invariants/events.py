@@ -1,7 +1,5 @@
 """Invariants of the events of a stream: their order, and that they add up to the reply."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from outspoken import (

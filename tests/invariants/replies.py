@@ -4,8 +4,6 @@
 invariant of time. The tests use them on the corpus, on texts made of its pieces and on generated texts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Invariants of one segment and the text at its span."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Damaged JSON that others collected, where that data lies beside the project; see `test_conformance.py`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

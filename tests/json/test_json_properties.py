@@ -1,7 +1,5 @@
 """What holds for every text: sound JSON is untouched, repairs replay, prefixes are beginnings, nothing raises."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """`read_json`: where the JSON of a text is, what is said of it, and what is left alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

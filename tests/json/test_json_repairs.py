@@ -1,7 +1,5 @@
 """Each kind of damage on its own: the value, the repair level, and the recorded repairs."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a JSON schema says of values: one reading of references, alternatives and members for everything that asks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

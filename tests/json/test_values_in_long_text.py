@@ -1,7 +1,5 @@
 """JSON values far into a long text: read as at its beginning, at a bounded cost."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

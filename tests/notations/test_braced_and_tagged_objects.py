@@ -1,7 +1,5 @@
 """Objects in braces and in elements: their scanners at every split, and how they are written."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bare values: the type that each schema gives to a text, and values written as JSON."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys

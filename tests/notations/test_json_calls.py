@@ -1,7 +1,5 @@
 """Calls as JSON objects: misspelt keys, other keys, and what stands between the entries of a list."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

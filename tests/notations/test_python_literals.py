@@ -1,7 +1,5 @@
 """Python literals: what they mean, where they end, and that pieces make no difference to either."""
 
-from __future__ import annotations
-
 import ast
 import json
 from functools import partial

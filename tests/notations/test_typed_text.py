@@ -1,7 +1,5 @@
 """The text of a `type_text` action streams early, and sent text is never withdrawn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

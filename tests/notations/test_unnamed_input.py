@@ -1,7 +1,5 @@
 """An input without a name, as ReAct agents write it: the only argument of its tool, where the schema names one."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

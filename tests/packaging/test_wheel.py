@@ -1,7 +1,5 @@
 """The wheel has what the package needs and no more: it is built, installed where nothing else is, and used there."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What a user does first with the installed package. `test_wheel.py` runs it where nothing else is installed."""
 
-from __future__ import annotations
-
 import pkgutil
 import sys
 from importlib import import_module

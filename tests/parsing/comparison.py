@@ -1,7 +1,5 @@
 """A row of another project's tests, compared with what we read: in what do they differ, and is that on purpose?"""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast

@@ -3,8 +3,6 @@
 The data is not part of the project. Where it is missing there are no rows.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path

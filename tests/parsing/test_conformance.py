@@ -5,8 +5,6 @@ of the reasons here; any other difference fails. Some of the reasons are habits,
 (`comparison.py`); the others are given by rows. Where the data is missing there is nothing to read.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """`stream`, `stream_response` and their asynchronous twins: the events of `feed` and `close`, and the reply."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing

@@ -1,7 +1,5 @@
 """`Session.held`: what a stream cannot decide yet, and why."""
 
-from __future__ import annotations
-
 import pytest
 
 from outspoken import Parser

@@ -1,7 +1,5 @@
 """A format that was named and is not the text's: the reply says which one is, or which prefix is missing."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """`Parser` and `Session`: options are given once, and arguments of wrong types are refused by name."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable

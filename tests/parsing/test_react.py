@@ -3,8 +3,6 @@
 The rows of Dify's tests are read from where that data lies beside the project.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Whole text and streams have one meaning of white space, letters, digits and case, on every character of Unicode."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from itertools import pairwise

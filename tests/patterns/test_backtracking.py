@@ -1,7 +1,5 @@
 """Which patterns are refused since they backtrack without bound, and which are not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from time import process_time
 from typing import Any

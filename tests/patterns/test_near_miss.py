@@ -1,7 +1,5 @@
 """Near misses of markers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import combinations_with_replacement

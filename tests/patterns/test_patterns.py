@@ -1,7 +1,5 @@
 """Patterns as trees, and what relies on private parts of `re` and Lark: these tests fail when those change."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

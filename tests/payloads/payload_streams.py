@@ -1,7 +1,5 @@
 """A response with payloads, read whole and cut at every place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where a payload begins and ends, and what is left of the text: one case for each edge, at every split."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

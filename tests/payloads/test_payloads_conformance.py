@@ -1,7 +1,5 @@
 """The shared cases of marker payloads, where they are there: what the specification says, and where ours differs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The grammar of payloads: markers of all kinds, and the check of expressions in pieces."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

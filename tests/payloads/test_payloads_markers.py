@@ -1,7 +1,5 @@
 """Texts that are made of markers: repeated, wrapped in any way, and cut anywhere, for several registries."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 

@@ -1,7 +1,5 @@
 """A package that is installed brings its payloads along."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

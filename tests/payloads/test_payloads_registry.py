@@ -1,7 +1,5 @@
 """What an application declares: types, pages, client actions, packages; and what is refused."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Streams of payloads: what is held, what is shown early, what holds for any text, and what it costs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from random import Random

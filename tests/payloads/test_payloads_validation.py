@@ -1,7 +1,5 @@
 """The models of payloads: what is wrong, what is odd, what is read as something else; off, warn and strict."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from datetime import date

@@ -1,7 +1,5 @@
 """The playground's answers, asked in process; pages as files; and `outspoken ui`."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

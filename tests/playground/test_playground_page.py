@@ -1,7 +1,5 @@
 """The playground, as a real browser shows it: with a keyboard, in the dark, in a narrow window, with 200 KB of text."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A processor with what an agent has: a provider's responses, a page, a screen, metadata; and what it logs."""
 
-from __future__ import annotations
-
 import ast
 import json
 import logging

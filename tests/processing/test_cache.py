@@ -1,7 +1,5 @@
 """The cache: against a model, from several threads, and with callers who change what they get; digests of values."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from dataclasses import dataclass
 from enum import Enum

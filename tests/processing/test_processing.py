@@ -1,7 +1,5 @@
 """Processing: what is of use, on which way it was found, what each setting changes, retries, and what is kept."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Statistics: what is counted, how rates are rounded, how counts of several places become one."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Streams of events for the exporters, from the corpus and generated, and what a client must receive."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

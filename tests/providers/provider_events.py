@@ -1,7 +1,5 @@
 """What holds of the events of every provider's stream, and replies in the shape in which they are compared."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from outspoken import (

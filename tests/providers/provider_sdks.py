@@ -3,8 +3,6 @@
 Each SDK is run as a program would, with a transport that answers with the recorded body. Nothing is sent anywhere.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Callable, Generator, Iterator

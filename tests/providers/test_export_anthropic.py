@@ -1,7 +1,5 @@
 """Anthropic's Messages: its own client reads the events that we export."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from typing import Any

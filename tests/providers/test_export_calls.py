@@ -1,7 +1,5 @@
 """Calls of streams as all protocols send them by default: each when it is complete, and nothing of others."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """OpenAI's Chat Completions: its own client reads the chunks that we export."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

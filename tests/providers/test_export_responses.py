@@ -1,7 +1,5 @@
 """OpenAI's Responses: its own client reads the events that we export."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, cast, get_args
 

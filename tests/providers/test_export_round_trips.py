@@ -1,7 +1,5 @@
 """Events that are exported and read again: what a protocol carries comes back unchanged."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

@@ -5,8 +5,6 @@ https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol and the package `ai` 7.0 (`ui-
 throws for.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

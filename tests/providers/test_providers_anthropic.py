@@ -1,7 +1,5 @@
 """Anthropic's Messages: blocks of all kinds, interleaved, cut off and wrong; whole messages like their streams."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

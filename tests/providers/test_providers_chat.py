@@ -1,7 +1,5 @@
 """OpenAI's Chat Completions and the dialects of it: reasoning, parts, refusals, fragments of calls, errors."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

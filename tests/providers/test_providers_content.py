@@ -1,7 +1,5 @@
 """Content that is read by a format: reasoning in tags, calls written as text, payloads; between other parts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The small parser of chat chunks: what is new in each, whatever the provider and wherever tags are split."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

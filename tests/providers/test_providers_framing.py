@@ -1,7 +1,5 @@
 """How bodies are split: server-sent events, JSON lines, JSON lists, binary frames, objects of any kind."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -5,8 +5,6 @@ that is on purpose, and listed here by rows with the reason; any other differenc
 there, there is nothing to read.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from functools import cache

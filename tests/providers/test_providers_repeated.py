@@ -1,7 +1,5 @@
 """What providers send twice, in pieces, or several of: messages, names and ids of calls, choices, wrapped chunks."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from random import Random

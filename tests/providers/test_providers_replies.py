@@ -1,7 +1,5 @@
 """Replies of all providers, compared in full: chunks of a stream or a whole body, as their documentation says."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

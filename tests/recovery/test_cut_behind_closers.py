@@ -1,7 +1,5 @@
 """Calls that end at an inner closing marker, and calls with closing brackets too many."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lark import Token

@@ -1,7 +1,5 @@
 """Edits that are skipped without decoding never make a sound value."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """Damaged segments: how they are read, which repairs are recorded, and when nothing is repaired."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

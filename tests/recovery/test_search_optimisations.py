@@ -1,7 +1,5 @@
 """Optimised searches agree with the plain ones: markers, prefilters, plain objects, prompt prefixes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import cache

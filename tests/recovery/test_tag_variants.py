@@ -1,7 +1,5 @@
 """Calls as tags with blanks, attributes and line breaks that the vendor's template does not write."""
 
-from __future__ import annotations
-
 from outspoken import Done, parse, stream
 from tests.tables import tables
 

@@ -1,7 +1,5 @@
 """The tolerant grammar of a format, and Lark's Earley parser that reads damaged regions with it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 

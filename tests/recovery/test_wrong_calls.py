@@ -3,8 +3,6 @@
 `python -m tools.damage markup` counts what becomes of more of them.
 """
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

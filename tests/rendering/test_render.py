@@ -1,7 +1,5 @@
 """Rendered text reads back as what was rendered."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Instances built without validation equal those that pydantic builds. This fails if pydantic changes their layout."""
 
-from __future__ import annotations
-
 import pickle
 from copy import deepcopy
 from typing import Any

@@ -1,7 +1,5 @@
 """Every diagnostic of a reply, by its code: the smallest text that gives it, and the whole message."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

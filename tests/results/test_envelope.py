@@ -3,8 +3,6 @@
 Every text is read whole and in pieces of three characters; both must give the same object.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

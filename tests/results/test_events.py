@@ -1,7 +1,5 @@
 """Events are immutable values, which pydantic serialises and validates by their `type`."""
 
-from __future__ import annotations
-
 import pickle
 from copy import deepcopy
 from dataclasses import FrozenInstanceError

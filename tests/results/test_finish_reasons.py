@@ -1,7 +1,5 @@
 """One meaning of a provider's word, for the parser, the providers and the processor."""
 
-from __future__ import annotations
-
 import pytest
 
 from outspoken import parse

@@ -1,7 +1,5 @@
 """Packages export the names that they import for type checkers."""
 
-from __future__ import annotations
-
 import ast
 from importlib import import_module
 from pathlib import Path

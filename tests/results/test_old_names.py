@@ -1,7 +1,5 @@
 """Names and arguments of earlier versions answer with what to write now."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,5 @@
 """What a message says to install works as it stands, wherever Outspoken was installed from."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

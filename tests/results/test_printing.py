@@ -1,7 +1,5 @@
 """Results print as what they are: without defaults, and without what only says where they come from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

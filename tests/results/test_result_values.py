@@ -1,7 +1,5 @@
 """Replies are values: equal replies stay equal when they are read, copied, pickled and serialised."""
 
-from __future__ import annotations
-
 import pickle
 from copy import copy, deepcopy
 from dataclasses import FrozenInstanceError

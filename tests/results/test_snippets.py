@@ -1,7 +1,5 @@
 """Source snippets of diagnostics, compared in full."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 from typing import Any
 

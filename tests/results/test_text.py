@@ -1,7 +1,5 @@
 """The text of a reply: what remains where something was removed, and that all doors give the same text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from random import Random

@@ -1,7 +1,5 @@
 """What the model had read is no call of its own, and some tools want more evidence than others."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Fences and spans of code round what a model was prompted to write as JSON."""
 
-from __future__ import annotations
-
 from itertools import product
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """A name in a namespace that says no more than that a tool is called."""
 
-from __future__ import annotations
-
 import pytest
 
 from outspoken import Parser

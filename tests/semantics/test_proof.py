@@ -1,7 +1,5 @@
 """What a finished call must show before it may run: arguments that fit its tool, ends that are in the text, numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

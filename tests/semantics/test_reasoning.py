@@ -1,7 +1,5 @@
 """Reasoning that a call ends without a closing marker, a closer with nothing before it, and what surrounds a turn."""
 
-from __future__ import annotations
-
 import pytest
 
 from outspoken import Reasoning, Text, ToolCall, parse, render

@@ -1,7 +1,5 @@
 """Calls that were only said stay text or reasoning: whole and streamed, by every format with calls."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

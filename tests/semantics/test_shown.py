@@ -1,7 +1,5 @@
 """Calls that a text shows: in marks of any language, elements, comments, tables, links and conversations."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """The proxy, with the real client of OpenAI in front of it and a server of the tests behind it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Streams of an upstream, told anew without any network: wherever they are split, and whatever is in them."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from typing import Any, cast

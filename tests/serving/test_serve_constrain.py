@@ -1,7 +1,5 @@
 """The proxy adds constraints to the requests that it passes on, and says so."""
 
-from __future__ import annotations
-
 import json
 import logging
 from typing import Any

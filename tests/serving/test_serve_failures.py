@@ -1,7 +1,5 @@
 """The proxy when the upstream or the client fails, or sends invalid data."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

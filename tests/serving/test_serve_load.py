@@ -1,7 +1,5 @@
 """Many streams at once through the proxy, in its three APIs: nothing is lost, changed, mixed up, or left afterwards."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

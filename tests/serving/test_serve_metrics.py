@@ -1,7 +1,5 @@
 """The metrics of the proxy, the ids of requests, and its log."""
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

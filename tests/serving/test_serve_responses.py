@@ -1,7 +1,5 @@
 """OpenAI's Responses through the proxy: the real client in front of it, and an upstream that writes raw text."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Generator

@@ -3,8 +3,6 @@
 It takes 0.1 to 1 s a text, and shares nothing with the recovery of the library. So it can judge it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """The comparisons with other projects: their texts, how readings are judged, and the tables. No other is run."""
 
-from __future__ import annotations
-
 from collections import Counter
 from types import ModuleType
 from typing import Any

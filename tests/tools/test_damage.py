@@ -1,7 +1,5 @@
 """Damage with a known meaning, from `tools/damage`: what has to be read as meant, and what must never happen."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace

@@ -4,8 +4,6 @@ The texts are responses of the corpus, two to four of them with prose between th
 prompted JSON, and some with line ends of Windows.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator

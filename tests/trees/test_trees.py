@@ -1,7 +1,5 @@
 """Trees of Lark: every sound response has one, and it means what the parser reads."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A page with the view of a response, in a real browser."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

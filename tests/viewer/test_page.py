@@ -1,7 +1,5 @@
 """The page of `python -m tools.show --html`, as a real browser shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

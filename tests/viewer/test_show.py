@@ -1,7 +1,5 @@
 """What is shown of a response, what `python -m tools.show` prints of it, and that it agrees with `parse`."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys
