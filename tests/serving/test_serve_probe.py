@@ -56,6 +56,6 @@ def test_the_neutral_probe_passes(format_: str) -> None:
 
     with proxied(answer, format=format_) as (front, _, _):
         report = probe(f"{front.url}/v1", "mosses-2", concurrency=1)
-    failed = [(o.scenario, o.stream, o.status, o.detail) for o in report.outcomes if o.status != "pass"]
+    failed = [(o.scenario_id, o.stream, o.status, o.detail) for o in report.outcomes if o.status != "pass"]
     assert failed == []
     assert len(report.outcomes) == 3 * len(BUILTIN_SCENARIOS)
