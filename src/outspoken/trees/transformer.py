@@ -21,6 +21,7 @@ from outspoken.semantics.handlers import Place
 from outspoken.semantics.settle import settle
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.steps import FreeText, Step, apply_step, begin_text, carry_out, schema_of
+from outspoken.semantics.think_markers import think_markers
 
 from .tokens import DROPPED, RepairedToken
 
@@ -178,7 +179,9 @@ class SegmentTransformer(StepTransformer):
         builder = Builder(ReplyState(source.context, None))
         builder.source.slice = source.slice
         _Run(builder, source).apply(_as_steps(steps or [], source.automaton))
-        settled = settle(builder.output.segments, source.text, source.automaton, None, prompt_end=source.prompt)
+        settled = settle(
+            builder.output.segments, source.text, think_markers(source.automaton), None, prompt_end=source.prompt
+        )
         return settled.segments
 
 
