@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from typing import Any, cast
 
 from outspoken.providers.export.anthropic import AnthropicExporter
@@ -15,7 +16,7 @@ from outspoken.serving.upstream import Headers
 
 from .anthropic_request import THREADS, to_chat
 from .base import Api, ApiRequest, read_upstream_error
-from .export_rewriter import ExportRewriter, Target
+from .export_rewriter import ExportRewriter
 
 #: Anthropic's word for an HTTP status; others are `invalid_request_error` below 500, else `api_error`.
 _ERROR_TYPES = {
@@ -32,19 +33,12 @@ _ERROR_TYPES = {
 _API_KEY, _AUTHORIZATION = b"x-api-key", b"authorization"
 
 
-class _AnthropicTarget(Target):
-    """Writes the response to one request."""
-
-    def __init__(self, settings: ServerSettings, chat: dict[str, Any]) -> None:
-        super().__init__(settings, f"msg_{secrets.token_hex(12)}", AnthropicExporter)
-        self._stops = cast("list[Any]", chat.get("stop") or [])
-
-    def complete(self, part: Part, stop: str | None) -> Part:
-        """Name the stop sequence that ended the message, if it is one of the request."""
-        ending = part.get("delta") if part["type"] == "message_delta" else part
-        if stop in self._stops and ending and ending.get("stop_reason") == "end_turn":
-            ending |= {"stop_reason": "stop_sequence", "stop_sequence": stop}
-        return part
+def _name_stop(stops: list[Any], part: Part, stop: str | None) -> Part:
+    """Name the stop sequence that ended the message, if it is one of the request."""
+    ending = part.get("delta") if part["type"] == "message_delta" else part
+    if stop in stops and ending and ending.get("stop_reason") == "end_turn":
+        ending |= {"stop_reason": "stop_sequence", "stop_sequence": stop}
+    return part
 
 
 class AnthropicApi(Api):
@@ -66,7 +60,9 @@ class AnthropicApi(Api):
     def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
         """Translate a request. Raises HttpError, with the field that cannot be translated."""
         chat, ignored, forwarded = to_chat(parse_object(body), settings.reasoning_field)
-        rewriter = ExportRewriter(settings, chat, _AnthropicTarget(settings, chat), on_reply)
+        complete = partial(_name_stop, cast("list[Any]", chat.get("stop") or []))
+        id = f"msg_{secrets.token_hex(12)}"
+        rewriter = ExportRewriter(settings, chat, on_reply, AnthropicExporter, id, complete)
         return ApiRequest(write_object(chat), chat, rewriter, ignored, forwarded)
 
     def error(self, error: HttpError, request_id: str) -> dict[str, Any]:

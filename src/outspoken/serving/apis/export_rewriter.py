@@ -5,9 +5,9 @@ It uses no network: bytes or objects in, objects out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from outspoken.providers.events import Failed, Finished, ProviderEvent
 from outspoken.providers.export.exporter import Exporter
@@ -22,23 +22,20 @@ from outspoken.serving.settings import ServerSettings
 _STOPS = ("stop_reason", "matched_stop")
 
 
-class Target:
-    """Writes the response to one request, which has an `id`, with an exporter."""
-
-    def __init__(self, settings: ServerSettings, id: str, exporter: type[Exporter]) -> None:
-        self.exporter = partial(exporter, id=id, action_tool=settings.action_tool, stream_calls=settings.stream_calls)
-
-    def complete(self, part: Part, stop: str | None) -> Part:
-        """Add what only the request says. `stop` is the stop sequence that ended the response, if the upstream says."""
-        raise NotImplementedError
+#: Adds to a part what only the request says, given the stop sequence that ended the response if the upstream says so.
+Complete: TypeAlias = Callable[[Part, str | None], Part]
 
 
 class ExportRewriter(Rewriter):
-    """Rewrites the response to one request for a target."""
+    """Rewrites the response to one request, which gets the `id`, with an exporter and a function that completes it."""
 
-    def __init__(self, settings: ServerSettings, request: dict[str, Any], target: Target, on_reply: OnReply) -> None:
+    def __init__(
+        self, settings: ServerSettings, request: dict[str, Any], on_reply: OnReply,
+        exporter: type[Exporter], id: str, complete: Complete,
+    ) -> None:  # fmt: skip
         super().__init__(settings, request, on_reply)
-        self.target = target
+        self.exporter = partial(exporter, id=id, action_tool=settings.action_tool, stream_calls=settings.stream_calls)
+        self.complete = complete
 
     def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
         """Rewrite a completion. Raises HttpError if it is malformed or an error."""
@@ -53,7 +50,7 @@ class ExportRewriter(Rewriter):
         if reply.error is not None:
             raise HttpError(502, f"the upstream reports an error: {reply.error.message}", "upstream_error")
         self.on_reply(reply)
-        return self.target.complete(self.target.exporter().whole(reply), stop_of(body))
+        return self.complete(self.exporter().whole(reply), stop_of(body))
 
     def stream(self) -> ExportStream:
         """Begin a stream."""
@@ -67,7 +64,7 @@ class ExportStream(StreamRewriter):
         super().__init__(rewriter.settings.max_chars)
         self._rewriter = rewriter
         self._stream = rewriter.provider_stream()
-        self._exporter = rewriter.target.exporter()
+        self._exporter = rewriter.exporter()
         self._finished = False
         self._stop: str | None = None
 
@@ -100,7 +97,7 @@ class ExportStream(StreamRewriter):
         return [self._complete(part) for part in parts]
 
     def _complete(self, part: Part) -> Part:
-        return self._rewriter.target.complete(part, self._stop)
+        return self._rewriter.complete(part, self._stop)
 
 
 def stop_of(body: dict[str, Any]) -> str | None:

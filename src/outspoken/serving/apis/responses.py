@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from typing import Any, cast
 
 from outspoken.providers.export.parts import Part
@@ -13,7 +14,7 @@ from outspoken.serving.rewriter import OnReply
 from outspoken.serving.settings import ServerSettings
 
 from .base import Api, ApiRequest, read_upstream_error
-from .export_rewriter import ExportRewriter, Target
+from .export_rewriter import ExportRewriter
 from .responses_request import to_chat
 
 #: What a response repeats of its request, and the values where the request says nothing.
@@ -34,20 +35,12 @@ _REPEATED: dict[str, Any] = {
 _FIXED: dict[str, Any] = {"background": False, "previous_response_id": None, "store": False, "truncation": "disabled"}
 
 
-class _ResponsesTarget(Target):
-    """Writes the response to one request."""
-
-    def __init__(self, settings: ServerSettings, request: dict[str, Any]) -> None:
-        super().__init__(settings, f"resp_{secrets.token_hex(24)}", ResponsesExporter)
-        given = {key: request[key] for key in _REPEATED if request.get(key) is not None}
-        self._repeated = _REPEATED | _FIXED | without_halves(given)
-
-    def complete(self, part: Part, stop: str | None) -> Part:
-        """Add the fields of the request to a response, or to an event that has one."""
-        response = part.get("response", part if part.get("object") == "response" else None)
-        if response is not None:
-            response |= self._repeated
-        return part
+def _repeat(fields: dict[str, Any], part: Part, stop: str | None) -> Part:
+    """Add the fields of the request to a response, or to an event that has one."""
+    response = part.get("response", part if part.get("object") == "response" else None)
+    if response is not None:
+        response |= fields
+    return part
 
 
 class ResponsesApi(Api):
@@ -61,7 +54,10 @@ class ResponsesApi(Api):
         """Translate a request. Raises HttpError, with the field that cannot be translated."""
         request = parse_object(body)
         chat, ignored, forwarded = to_chat(request, settings.reasoning_field)
-        rewriter = ExportRewriter(settings, chat, _ResponsesTarget(settings, request), on_reply)
+        given = {key: request[key] for key in _REPEATED if request.get(key) is not None}
+        complete = partial(_repeat, _REPEATED | _FIXED | without_halves(given))
+        id = f"resp_{secrets.token_hex(24)}"
+        rewriter = ExportRewriter(settings, chat, on_reply, ResponsesExporter, id, complete)
         return ApiRequest(write_object(chat), chat, rewriter, ignored, forwarded)
 
     def upstream_error(self, status: int, content: bytes, request_id: str) -> bytes | None:
