@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from .automata import Dfa
 from .char_sets import ANY_CHAR, CharSet, negated
@@ -30,91 +31,61 @@ def _ranges(chars: CharSet) -> str:
     return found
 
 
+class _Pattern(NamedTuple):
+    """An expression, and how tight it is: 0 for one character or class, 1 for a sequence, 2 for alternatives."""
+
+    text: str
+    level: int
+
+    def within(self, level: int) -> str:
+        """It as a part of an expression of some level: in a group, if it is not tight enough."""
+        return self.text if self.level <= level else f"(?:{self.text})"
+
+
+_EMPTY = _Pattern("", 1)
+
+
 @lru_cache(maxsize=1024)
 def dfa_pattern(dfa: Dfa) -> str:
     """The regular expression of an automaton, by elimination of its states, those with the fewest ways first."""
     size = len(dfa.steps)
     start, end = size, size + 1
-    edges: dict[int, dict[int, str]] = {state: {} for state in range(size + 2)}
+    edges: dict[int, dict[int, _Pattern]] = {state: {} for state in range(size + 2)}
     for state, row in enumerate(dfa.steps):
         for chars, target in row:
-            _add(edges, state, target, set_pattern(chars))
+            _add(edges[state], target, _Pattern(set_pattern(chars), 0))
         if dfa.accepts[state]:
-            _add(edges, state, end, "")
-    edges[start][0] = ""
+            _add(edges[state], end, _EMPTY)
+    edges[start][0] = _EMPTY
     left = set(range(size))
     while left:
         state = min(left, key=lambda one: _cost(edges, one))
         left.remove(state)
         _eliminate(edges, state)
-    return edges[start].get(end, "[^\\s\\S]")
+    return edges[start][end].text if end in edges[start] else "[^\\s\\S]"
 
 
-def _add(edges: dict[int, dict[int, str]], state: int, target: int, pattern: str) -> None:
-    known = edges[state].get(target)
-    edges[state][target] = pattern if known is None else _either(known, pattern)
+def _add(row: dict[int, _Pattern], target: int, pattern: _Pattern) -> None:
+    known = row.get(target, pattern)
+    if _EMPTY in (known, pattern) and known != pattern:
+        optional = known if pattern == _EMPTY else pattern
+        row[target] = _Pattern(f"{optional.within(0)}?", 1)
+    else:
+        row[target] = known if known == pattern else _Pattern(f"{known.text}|{pattern.text}", 2)
 
 
-def _cost(edges: dict[int, dict[int, str]], state: int) -> int:
+def _cost(edges: dict[int, dict[int, _Pattern]], state: int) -> int:
     into = sum([state in edges[other] for other in edges if other != state])
     return into * len([target for target in edges[state] if target != state])
 
 
-def _eliminate(edges: dict[int, dict[int, str]], state: int) -> None:
+def _eliminate(edges: dict[int, dict[int, _Pattern]], state: int) -> None:
     out = edges.pop(state)
     loop = out.pop(state, None)
-    again = "" if loop is None else f"{_group(loop)}*"
+    again = _EMPTY if loop is None else _Pattern(f"{loop.within(0)}*", 1)
     for row in edges.values():
         into = row.pop(state, None)
-        if into is None:
-            continue
-        for target, pattern in out.items():
-            joined = _in_sequence(into) + again + _in_sequence(pattern)
-            known = row.get(target)
-            row[target] = joined if known is None else _either(known, joined)
-
-
-def _either(one: str, other: str) -> str:
-    if one == other:
-        return one
-    if "" in (one, other):
-        return f"{_group(one or other)}?"
-    return f"{one}|{other}"
-
-
-def _in_sequence(pattern: str) -> str:
-    return f"(?:{pattern})" if _has_alternatives(pattern) else pattern
-
-
-def _group(pattern: str) -> str:
-    is_one = len(pattern) == 1 or (pattern[0] == "\\" and len(pattern) == 2) or _is_class(pattern)
-    return pattern if is_one else f"(?:{pattern})"
-
-
-def _is_class(pattern: str) -> bool:
-    return pattern[0] == "[" and pattern[-1] == "]" and _end_of_class(pattern) == len(pattern)
-
-
-def _end_of_class(pattern: str) -> int:
-    at = 1
-    while at < len(pattern) and pattern[at] != "]":
-        at += 2 if pattern[at] == "\\" else 1
-    return at + 1
-
-
-def _has_alternatives(pattern: str) -> bool:
-    """Does a pattern have alternatives outside of groups?"""
-    depth = at = 0
-    while at < len(pattern):
-        char = pattern[at]
-        if char == "[":
-            at += _end_of_class(pattern[at:])
-            continue
-        if char == "\\":
-            at += 1
-        elif char in "()":
-            depth += 1 if char == "(" else -1
-        elif char == "|" and depth == 0:
-            return True
-        at += 1
-    return False
+        for target, pattern in out.items() if into is not None else ():
+            parts = [part for part in (into, again, pattern) if part and part.text]
+            is_one = len(parts) == 1 and parts[0].level == 0
+            _add(row, target, _Pattern("".join([part.within(1) for part in parts]), 1 - is_one))
