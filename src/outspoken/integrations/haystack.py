@@ -44,7 +44,7 @@ from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
 from .framework import Framework
-from .messages import METADATA, CallIds, IdentifiedCall, finish_reason, identified_calls, noted
+from .messages import FIRST_INDEX, METADATA, CallIds, IdentifiedCall, finish_reason, identified_calls, noted
 from .streams import CallEnd, ReplyStream, StreamItem
 
 _HAYSTACK = Framework("haystack", "haystack-ai", "3.4")
@@ -58,8 +58,6 @@ _deserialization = _HAYSTACK.load("haystack.utils.deserialization")
 _callables = _HAYSTACK.load("haystack.utils")
 _async = _HAYSTACK.load("haystack.utils.async_utils")
 
-#: The index of the first call from the text in a stream; blocks of text and of the chat generator count from 0.
-_FIRST_INDEX = 1000
 _LIST: Any = list
 #: The types of the inputs, which Haystack reads where they are checked.
 _INPUTS: dict[str, Any] = {
@@ -286,7 +284,7 @@ class _Reading:
                 return [replace(self._chunk(*self._begun("reasoning")), reasoning=content)]
             case CallEnd(call=call):
                 self._begun("call")  # so that text behind it is another block
-                index = _FIRST_INDEX + item.position
+                index = FIRST_INDEX + item.position
                 made, text = _call(call), json.dumps(call.arguments if call.problem is None else {})
                 delta = _chunks.ToolCallDelta(index, made.tool_name, text, made.id, made.extra)
                 return [replace(self._chunk(index, start=True), tool_calls=[delta])]

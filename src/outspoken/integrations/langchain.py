@@ -31,7 +31,7 @@ from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.replies import Reply
 
 from .framework import Framework
-from .messages import METADATA, CallIds, identified_calls, metadata
+from .messages import FIRST_INDEX, METADATA, REASONS, CallIds, finish_reason, identified_calls, metadata
 from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem, aread_chunks, read_chunks
 
 _LANGCHAIN = Framework("langchain", "langchain-core", "1.0")
@@ -42,11 +42,8 @@ _parsers = _LANGCHAIN.load("langchain_core.output_parsers.transform")
 _managers = _LANGCHAIN.load("langchain_core.callbacks.manager")
 _functions = _LANGCHAIN.load("langchain_core.utils.function_calling")
 
-#: Where chat models keep the finish reason, and where the reasoning.
-_REASONS = ("finish_reason", "stop_reason", "done_reason")
+#: Where chat models keep the reasoning.
 _REASONING = "reasoning_content"
-#: The index of the first call from the text; calls of the model itself count from 0.
-_FIRST_INDEX = 1000
 #: The tag by which LangGraph leaves a model out of its stream of messages.
 _NOT_STREAMED = "nostream"
 
@@ -176,7 +173,7 @@ def _read(message: Any, parser: Parser, prefix: str | None, ids: CallIds) -> Any
     """A message with what its text means."""
     reasoning: str = message.additional_kwargs.get(_REASONING) or ""
     reply = parser.parse(
-        str(message.text), prefix="" if reasoning else prefix, finish_reason=_reason(message.response_metadata)
+        str(message.text), prefix="" if reasoning else prefix, finish_reason=finish_reason(message.response_metadata)
     )
     calls, invalid = [*message.tool_calls], [*message.invalid_tool_calls]
     for call in identified_calls(reply, ids):
@@ -209,13 +206,13 @@ class _Reading:
         if isinstance(chunk, str):
             return self._text(chunk)
         known: dict[str, Any] = chunk.response_metadata
-        self._reasons |= {key: value for key, value in known.items() if key in _REASONS and value}
+        self._reasons |= {key: value for key, value in known.items() if key in REASONS and value}
         if chunk.additional_kwargs.get(_REASONING):
             self._stream.add_own_reasoning()
         kept = {
             "content": _content(chunk, ""),
             "additional_kwargs": chunk.additional_kwargs,
-            "response_metadata": {key: value for key, value in known.items() if key not in _REASONS},
+            "response_metadata": {key: value for key, value in known.items() if key not in REASONS},
             "usage_metadata": chunk.usage_metadata,
             "tool_call_chunks": [*getattr(chunk, "tool_call_chunks", ())],
         }
@@ -225,7 +222,7 @@ class _Reading:
 
     def close(self) -> list[Any]:
         """End the response."""
-        items, reply = self._stream.end(_reason(self._reasons))
+        items, reply = self._stream.end(finish_reason(self._reasons))
         last = _messages.AIMessageChunk(
             content="", response_metadata={**self._reasons, **_metadata(self._reasons, reply)}, chunk_position="last"
         )
@@ -255,7 +252,7 @@ class _Reading:
 
 
 def _call_chunk(position: int, name: str | None, args: str, id: str | None) -> Any:
-    chunk = _messages.ToolCallChunk(name=name, args=args, id=id, index=_FIRST_INDEX + position, type="tool_call_chunk")
+    chunk = _messages.ToolCallChunk(name=name, args=args, id=id, index=FIRST_INDEX + position, type="tool_call_chunk")
     return _messages.AIMessageChunk(content="", tool_call_chunks=[chunk])
 
 
@@ -300,10 +297,6 @@ def _content(message: Any, text: str) -> Any:
         return text
     blocks: list[Any] = [b for b in message.content if not isinstance(b, str) and b.get("type") != "text"]
     return [*blocks, {"type": "text", "text": text}] if text else blocks
-
-
-def _reason(known: dict[str, Any]) -> str | None:
-    return next((known[key] for key in _REASONS if isinstance(known.get(key), str)), None)
 
 
 def _metadata(known: dict[str, Any], reply: Reply) -> dict[str, Any]:

@@ -14,8 +14,10 @@ from outspoken.results.replies import Reply, Status, ToolCall, is_failed_call
 #: The key of `metadata` in the metadata of a framework's message.
 METADATA = "outspoken"
 
+#: The index of the first call from the text in a stream; what the model sends itself counts from 0.
+FIRST_INDEX = 1000
 #: What servers and frameworks call the finish reason.
-_REASONS = ("finish_reason", "stop_reason", "done_reason")
+REASONS = ("finish_reason", "stop_reason", "done_reason")
 
 
 class CallIds:
@@ -199,7 +201,7 @@ def retry_message(reply: Reply) -> str:
 def finish_reason(*places: Any) -> str | None:
     """Why a response ended, as one of the places says: dicts or objects, which may be chat completions."""
     found = [choices[0] for place in places if (choices := _value(place, "choices"))]
-    reasons = [_value(place, key) for place in (*found, *places) for key in _REASONS]
+    reasons = [_value(place, key) for place in (*found, *places) for key in REASONS]
     return next((reason for reason in reasons if isinstance(reason, str)), None)
 
 

@@ -37,14 +37,12 @@ from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
 from .framework import Framework
-from .messages import CallIds, finish_reason, has_failed_call, identified_calls, retry_message
+from .messages import FIRST_INDEX, CallIds, finish_reason, has_failed_call, identified_calls, retry_message
 from .streams import ReplyStream, StreamItem
 
 _SMOLAGENTS = Framework("smolagents", "smolagents", "1.26")
 _models = _SMOLAGENTS.load("smolagents.models")
 
-#: The index of the first call from the text in a stream; calls of the model itself count from 0.
-_FIRST_INDEX = 1000
 #: The tool that ends a run.
 _ANSWER = "final_answer"
 _NO_CALL = f"the response calls no tool; write a call, of `{_ANSWER}` if the task is done"
@@ -167,7 +165,7 @@ class OutspokenModel(_models.Model):
             yield from self.wrapped.generate_stream(messages, **given)
         else:
             message = self.wrapped.generate(messages, **given)
-            calls = [_delta(n - _FIRST_INDEX, call) for n, call in enumerate(message.tool_calls or ())]
+            calls = [_delta(n - FIRST_INDEX, call) for n, call in enumerate(message.tool_calls or ())]
             yield _models.ChatMessageStreamDelta(_text(message), calls or None, message.token_usage)
 
     def _parser(self, tools: Any) -> Parser:
@@ -215,7 +213,7 @@ def _delta(position: int, call: Any) -> Any:
         return call
     text = json.dumps(call.function.arguments)
     function = _models.ChatMessageToolCallFunction(arguments=text, name=call.function.name)
-    return _models.ChatMessageToolCallStreamDelta(_FIRST_INDEX + position, call.id, call.type, function)
+    return _models.ChatMessageToolCallStreamDelta(FIRST_INDEX + position, call.id, call.type, function)
 
 
 def _shown(items: list[StreamItem]) -> str:
