@@ -161,6 +161,9 @@ def test_a_path_with_single_backslashes() -> None:
         ("functionary_v3_2", 'all\nThat is done now.list_dir\n{"path": "/"}'),
         ("pythonic", "[send_funds'DE', amount=3)]"),
         ("json", '{"a": 1,}'),
+        ("xlam", 'Both.\n{"name": "send_funds"'),
+        ("gemini_computer_use", '{"name":"send_funds"\n'),
+        ("hermes", '{"name": "send_funds"'),
     ],
 )
 def test_what_cannot_be_read_is_reported(format_: str, text: str) -> None:

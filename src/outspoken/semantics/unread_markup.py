@@ -42,10 +42,11 @@ _MAX_CONFIGS = 200
 #: The terminals of a call's keys.
 _CALL_KEYS = frozenset({"_NAME_KEY", "_ARGUMENTS_KEY"})
 
-#: The name of a tool, and what follows it in a call.
+#: The name of a tool, and what follows it in a call, or the end of the text behind the value of a key.
 _CALLED = (
     r"(?<!\w){0}(?=[^\S\n]{{0,9}}\n?\{{\s{{0,9}}[\"}}]|\w{{1,60}}=[\"'\[{{])"
     r"|(?<=[=\"']){0}(?=[\"']?\s{{0,9}}>)"
+    r"|(?:(?<=[\"']:[\"'])|(?<=[\"']:\s[\"'])){0}(?=[\"']\s*\Z)"
     r"|(?<![\w.]){0}(?=[\"']\s{{0,9}}[,}}:]|([\"'])[^\"'\n]+\1\s{{0,9}}[,)\]]|[^\S\n]{{0,9}}\n?[({{])"
 )
 
