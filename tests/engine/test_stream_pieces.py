@@ -1,5 +1,7 @@
 """What a stream holds back of short texts, character by character: markers that may still grow, and what is typed."""
 
+from typing import Any
+
 import pytest
 
 from outspoken import Parser, parse
@@ -32,3 +34,31 @@ def test_characters_add_up_to_the_reply(format_: str, text: str) -> None:
 def test_what_is_typed_is_sent_while_it_arrives() -> None:
     events = Parser("autoglm").session().feed('do(action="Type", text="moss')
     assert [event.text for event in events if isinstance(event, ActionText)] == ["moss"]
+
+
+def tool(name: str, *required: str) -> dict[str, Any]:
+    properties: dict[str, Any] = {key: {} for key in required}
+    return {"name": name, "parameters": {"type": "object", "properties": properties, "required": [*required]}}
+
+
+def test_the_reason_why_a_call_is_refused_does_not_depend_on_the_chunks() -> None:
+    """What follows the end of a damaged call is known before the call is judged."""
+    text = (
+        '<function_calls>delete_path(path="/srv/data/reports")\n'
+        'send_parcel(recipient=(recipient="late delivery of paint", weight=4711, notice="Roof is tight.")\n'
+        'measure_depth(station="Ada and Grace", metres=193)</function_calls>'
+    )
+    tools = [
+        tool("delete_path", "path"),
+        tool("send_parcel", "recipient", "weight", "notice"),
+        tool("measure_depth", "station", "metres"),
+    ]
+    parser = Parser("olmo3", tools=tools)
+    whole = parser.parse(text, finish_reason="stop")
+    assert [call.name for call in whole.tool_calls] == ["delete_path"]
+    for cut in range(1, len(text)):
+        session = parser.session()
+        session.feed(text[:cut])
+        session.feed(text[cut:])
+        session.close(finish_reason="stop")
+        assert session.reply == whole

@@ -12,6 +12,7 @@ from outspoken.recovery.marker_lexer import marker_lexer
 from outspoken.recovery.near_markers import find_near
 from outspoken.recovery.sync_points import SyncPoints
 from outspoken.semantics.open_node import OpenNode
+from outspoken.semantics.proof import is_undecided
 
 from .text_buffer import TextBuffer
 
@@ -124,6 +125,9 @@ def _find_end(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *,
         elif held is None and (part or _is_quoted(match, sync, automaton, buffer)):
             text.pos = match.end()
             return _find_end(damage, automaton, text, final=final)
+        elif held is None:
+            end = match.end() if sync.points[match.lastindex].belongs_to_segment else match.start()
+            held = match.start() if is_undecided(buffer, end) else None
     if match is None or held is not None:
         text.pos = len(buffer) if held is None else held
         return None

@@ -46,6 +46,8 @@ _JOINED = re.compile(r"[\"']\s{0,9}(?::|,\s{0,9}[\"'])")
 _MORE_ARGUMENTS = lazy_pattern(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
 #: An object or a list on the same line.
 _MORE_JSON = lazy_pattern(r"[ \t]{0,9}(?:\{|\[\s{0,9}[\[{\"'\d\-])")
+#: What may become one of these, or is the end of a text so far.
+_UNDECIDED = lazy_pattern(r"(?:[ \t]{0,9}(?:,\s{0,20}(?:[\w\"']{1,60}\s{0,9})?|\[\s{0,9})|\s{0,199})\Z")
 #: So far behind an insertion, nothing but white space shows that the text ends there.
 _FAR = 200
 
@@ -252,6 +254,11 @@ def unproven(
     if is_closed or (has_arguments and closed.search(tail) is not None and not is_bare):
         return ""
     return "the text ends before it is certain what this says"
+
+
+def is_undecided(text: str, end: int) -> bool:
+    """Must more of a text come before `unproven` knows what follows a repair at an offset?"""
+    return _UNDECIDED.match(text, end) is not None
 
 
 def as_repaired(markup: str, start: int, edits: Iterable[Edit]) -> str:
