@@ -18,6 +18,8 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.errors import GrammarError
 from outspoken.results.geometry import Space
 
+from .model_ids import PromptEnds
+
 _FIELD = lazy_pattern(r"//[ ]([A-Za-z_]\w*):(?=\s|$)[ \t]*(.*)")
 _MORE = lazy_pattern(r"//[ ]{3}(.*)|//[ \t]*$")
 _ENTRY = lazy_pattern(r"([^=(]*(?:\([^)]*\))?)\s*=\s*(.+)")
@@ -29,8 +31,11 @@ _ENTRIES = {
     "arguments": "argument|argument",
     "checks": "action(...)",
     "evidence": "alone",
+    "ids": "thinking <think> | plain </think>",
     "payloads": "expression",
 }
+#: The fields of which the left side of an entry may name several, and what separates them.
+_SEPARATORS = {"evidence": "|", "ids": ","}
 #: Fields that the compiled form of a grammar leaves out if they are empty.
 _RARE = frozenset(
     {
@@ -40,6 +45,7 @@ _RARE = frozenset(
         "arguments",
         "checks",
         "evidence",
+        "ids",
         "payloads",
         "reasoned_calls",
         "repeated",
@@ -64,7 +70,14 @@ def _expression(pattern: str) -> str:
     return pattern
 
 
+def _prompt_ends(written: str) -> str:
+    """What a prompt ends with. Raises ValueError if it is not written as `PromptEnds` says."""
+    PromptEnds.of(written)
+    return written
+
+
 Expression = Annotated[str, AfterValidator(_expression)]
+Ends = Annotated[str, AfterValidator(_prompt_ends)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +85,7 @@ class Header:
     """The header of a format.
 
     - `like`: the format that spells its calls like this one, if any: detection prefers that one.
+    - `ids`: maps patterns of the ids of models to what their chat templates end a prompt with (`model_ids`).
     - `trim`: the free text (`text`, `reasoning`, `value`) round which white space belongs to the markers.
     - `separate`: whether each `text` is a message of its own, apart from the one before it ("text"), or not ("").
     - `values`: how bare text of an argument is read without a schema: "json" (JSON if it is JSON), or "text".
@@ -119,6 +133,7 @@ class Header:
     answer: tuple[str, ...] = ()
     checks: dict[str, str] = field(default_factory=dict[str, str])
     evidence: dict[str, Literal["line", "end", "alone", "behind"]] = field(default_factory=dict[str, Any])
+    ids: dict[str, Ends] = field(default_factory=dict[str, str])
 
     def evidence_of(self, marker: str) -> str:
         """What detection asks for at an opening marker; "" if the marker is evidence enough."""
@@ -305,8 +320,8 @@ class _Entry(NamedTuple):
 def _entries(written: HeaderField, folder: Path) -> Iterator[_Entry | HeaderProblem]:
     """The entries of a field, of which a later one overrides one of the same name, and the lines that are none.
 
-    A line `.shared.name` includes the lines of that field in another file. The left side of an entry of `evidence` may
-    name several markers, separated by `|`.
+    A line `.shared.name` includes the lines of that field in another file. The left side of an entry may name several,
+    if the field is one of `_SEPARATORS`. An entry of `ids` may have no right side.
     """
     key = written.key
     for start, line in written.lines:
@@ -320,8 +335,10 @@ def _entries(written: HeaderField, folder: Path) -> Iterator[_Entry | HeaderProb
             else:
                 message, helps = f"there is no file `{entry}` to take `{key}` from", ("a path is `.shared.<file>`",)
                 yield HeaderProblem("bad-header", message, span, helps)
+        elif key == "ids" and entry and " = " not in entry:
+            yield from [_Entry(name.strip(), "", span) for name in entry.split(",")]
         elif match is not None and match[1].strip():
-            names = match[1].split("|") if key == "evidence" else [match[1]]
+            names = match[1].split(_SEPARATORS.get(key, "\n"))
             yield from [_Entry(name.strip(), match[2].strip(), span) for name in names]
         elif entry:
             helps = (f"an entry of `{key}` is `name = {_ENTRIES[key]}`",)

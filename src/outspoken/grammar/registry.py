@@ -25,6 +25,7 @@ from .sources import is_current, note_not_compiled, own_folder
 if TYPE_CHECKING:  # a text that is read by generated functions alone needs none of these
     from .automaton import Automaton
     from .header import Header
+    from .model_ids import ModelFormat
     from .tables import Tables
     from .template_fields import Template
 
@@ -195,8 +196,45 @@ def normalized(name: str) -> str:
 
 
 def resolve(name: str) -> str:
-    """The name of the format that a name or alias means. Raises UnknownFormatError, which lists similar names."""
+    """The name of the format that a name, an alias or the id of a model means.
+
+    Raises UnknownFormatError, which lists similar names.
+    """
     return _resolved(name, edition())
+
+
+def model(id: str) -> ModelFormat:
+    """The format of a model by its id, and what its prompts end with. Raises UnknownFormatError for an unknown one."""
+    found = _model(id, edition())
+    if found is None:
+        raise _unknown(id)
+    return found
+
+
+@cached
+def ids(edition: int) -> tuple[tuple[str, str, str], ...]:
+    """The patterns of the ids of models in an edition: format, pattern, and what the prompts end with."""
+    known, found = index(), list[tuple[str, str, str]]()
+    for name in _names(edition):
+        is_known = known is not None and name in known.aliases
+        own = known.ids.get(name, {}) if known is not None and is_known else header(name).ids
+        found += [(name, pattern, ends) for pattern, ends in own.items()]
+    return tuple(found)
+
+
+@cached
+def _model(id: str, edition: int) -> ModelFormat | None:
+    from .model_ids import find  # a format's own name needs none of it
+
+    return find(id, ids(edition))
+
+
+def _unknown(name: str) -> UnknownFormatError:
+    """The error for what is neither a format nor the id of a model that is known."""
+    from .model_ids import bare_id, served_by
+
+    known = [*_aliases(edition()), *[normalized(pattern) for _, pattern, _ in ids(edition()) if "*" not in pattern]]
+    return UnknownFormatError(name, known, bare_id(name), served_by(name))
 
 
 @cached
@@ -206,9 +244,20 @@ def _resolved(name: str, edition: int) -> str:
     if is_file or wanted in _editions[edition]:
         return wanted  # no other format is looked at
     found = _aliases(edition).get(wanted)
-    if found is None:
-        raise UnknownFormatError(name, _aliases(edition))
-    return found
+    if found is not None:
+        return found
+    by_id = _model(name, edition)
+    if by_id is None:
+        raise _unknown(name)
+    return by_id.format
+
+
+def prompt_end(name: str) -> str | None:
+    """What the prompt of a model ends with, if a name is the id of one; None for that of the format."""
+    wanted = normalized(name)
+    if (_NAME.fullmatch(wanted) and grammar_path(wanted).is_file()) or wanted in _aliases(edition()):
+        return None
+    return model(name).ends.end(thinking=None)
 
 
 @cached

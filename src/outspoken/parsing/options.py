@@ -49,6 +49,7 @@ class ReadOptions(NamedTuple):
     """The options of a `Parser` after they were checked. `format` is the exact name of a format; None to detect it.
 
     `exact` are the names of the tools that need an exact call, by `proof` and by what the tools say of themselves.
+    `prefix` is what the prompts of the model end with; None for what those of the format do.
     """
 
     format: str | None
@@ -61,6 +62,7 @@ class ReadOptions(NamedTuple):
     echoes: Echoes | None = None
     exact: frozenset[str] = frozenset()
     proof: Mapping[str, Proof] | None = None
+    prefix: str | None = None
 
     def parts(self) -> tuple[Any, ...]:
         """All that the result of a text depends on, as plain values and models."""
@@ -100,6 +102,8 @@ def read_options(
         check_optional(page, PageContext, "page")
     check_optional(given, Mapping, "given")
     made = ReadOptions(name, known, repair, on_error, with_screen(settings, screen), page, given)
+    if name is not None and format != name:
+        made = made._replace(prefix=registry.prompt_end(format))
     if context is None and not proof and (known is None or not known.destructive):
         return made
     return made._replace(echoes=echoes_of(context), exact=exact_tools(proof, known), proof=proof)
@@ -114,6 +118,8 @@ def changed_options(options: ReadOptions, changes: ParserChanges) -> ReadOptions
     }  # fmt: skip
     arguments.update(changes)
     made = read_options(**arguments)
+    if "format" not in changes:
+        made = made._replace(prefix=options.prefix)
     return made if "context" in changes else made._replace(echoes=options.echoes)
 
 

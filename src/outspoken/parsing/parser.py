@@ -168,6 +168,8 @@ class Parser(StreamParser["Event", Reply]):
         if finish_reason is not None:
             finish_reason = finish_reason_of(finish_reason)
         options = self._options
+        if prefix is None:
+            prefix = options.prefix
         if reader.ENABLED and options.page is None and options.given is None:
             format = options.format
             if format is not None:
@@ -186,4 +188,5 @@ class Parser(StreamParser["Event", Reply]):
         from .session import Session
 
         events: list[Event] = []
-        return Session(ResponseReader(self._options, prefix_of(prefix), events), events)
+        end = self._options.prefix if prefix is None else prefix_of(prefix)
+        return Session(ResponseReader(self._options, end, events), events)

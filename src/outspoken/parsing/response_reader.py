@@ -71,7 +71,7 @@ class ResponseReader:
     ) -> None:
         """With a `log`, markers are read one by one, and each step of the parsers is appended to it."""
         self._options = options
-        self.format, tools, repair, self._on_error, self.settings, page, given, echoes, exact, _ = options
+        self.format, tools, repair, self._on_error, self.settings, page, given, echoes, exact, *_ = options
         self._max_chars = self.settings.max_chars
         self._length = 0
         self._policy, self._log = policy, log

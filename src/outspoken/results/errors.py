@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: Names whose similarity is lower than that of the best match by more than this are not suggested.
 _MAX_DIFFERENCE = 0.06
+#: Names that are less similar are not suggested: ids of models have parts that say nothing of the family.
+_CUTOFF = 0.6
 
 
 class OutspokenError(Exception):
@@ -19,14 +21,20 @@ class OutspokenError(Exception):
 
 
 class UnknownFormatError(OutspokenError, ValueError):
-    """No format has this name. `nearest` holds the most similar names, best first."""
+    """No format has this name, and no model that is known has this id. `nearest` holds the most similar names.
 
-    def __init__(self, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
-        self.name = name
-        self.nearest = nearest(name.lower().replace("-", "_").replace(".", "_"), names)
+    `provider` names the provider that alone serves the model; "" if there is none.
+    """
+
+    def __init__(self, name: str, known: Iterable[str], bare: str = "", provider: str = "") -> None:
+        names = sorted(set(known))
+        self.name, self.provider = name, provider
+        wanted = (bare or name).lower().replace("-", "_").replace(".", "_")
+        self.nearest = [] if provider else nearest(wanted, names, _CUTOFF)
         hint = f"did you mean {' or '.join(f'`{n}`' for n in self.nearest)}?" if self.nearest else "no name is similar"
         hint = "name the format, which can only be detected to parse a text" if name == "auto" else hint
+        if provider:
+            hint = f"its provider reads its calls: use `parse_response` with provider={provider!r}"
         super().__init__(f"there is no format `{name}`; {hint} (`outspoken formats` lists all {len(names)} names)")
 
 

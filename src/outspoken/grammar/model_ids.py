@@ -1,0 +1,99 @@
+"""The format of a model by its id, and what the chat template of the model ends a prompt with.
+
+Ids are patterns in the headers of grammars. `qwen-3*thinking` is found in `Qwen/Qwen3-4B-Thinking-2507-GGUF`: separators
+may be missing or others, `*` stands for anything, and the words round it are whole. What begins first in an id counts,
+and then what is longest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+#: What the names of models that only their vendors serve begin with, and the provider whose responses hold read calls.
+SERVED = {
+    "claude": "anthropic",
+    "gemini": "gemini",
+    "nova": "bedrock",
+    **dict.fromkeys(("gpt-3.5", "gpt-4", "gpt-4o", "gpt-4.1", "gpt-5", "gpt-5.", "chatgpt", "o1", "o3", "o4"), "openai"),
+}
+_SEPARATORS = re.compile(r"[-.]")
+#: The folder in the cache of Hugging Face, the file of a quantised model, and what separates words.
+_FOLDER, _FILE, _SPACE = re.compile(r"\A(?:models|datasets)--"), re.compile(r"\.(?:gguf|safetensors|bin)\Z"), re.compile(r"[\s_:]+")
+#: No id is longer.
+_LONGEST = 300
+
+
+class PromptEnds(NamedTuple):
+    """What the prompt of a model ends with, if it thinks and if it does not; None if that is not known.
+
+    `thinks` says what is the default.
+    """
+
+    thinking: str | None = None
+    plain: str | None = None
+    thinks: bool = True
+
+    @classmethod
+    def of(cls, written: str) -> PromptEnds:
+        """The ends as a header writes them: `plain </think> | thinking <think>`, the default first.
+
+        Raises ValueError for another text.
+        """
+        found: dict[str, str] = {}
+        for part in written.split(" | ") if written else []:
+            mode, _, end = part.strip().partition(" ")
+            if mode not in ("thinking", "plain") or mode in found:
+                raise ValueError("written as `thinking <think> | plain </think>`, the default first")
+            found[mode] = end.strip().replace("\\n", "\n")
+        return cls(found.get("thinking"), found.get("plain"), next(iter(found), "thinking") == "thinking")
+
+    def end(self, *, thinking: bool | None) -> str | None:
+        """The end of the prompt of a model that thinks or does not, by default as it does by itself."""
+        return self.thinking if (self.thinks if thinking is None else thinking) else self.plain
+
+
+class ModelFormat(NamedTuple):
+    """The format of a model, the pattern that its id matches, and what its prompts end with."""
+
+    format: str
+    pattern: str
+    ends: PromptEnds
+
+
+@lru_cache(maxsize=1024)
+def _regex(pattern: str) -> re.Pattern[str]:
+    words = [part for part in pattern.lower().split("*") if part]
+    found = ".*?".join(["[-.]?".join(map(re.escape, _SEPARATORS.split(word))) for word in words])
+    behind = "" if pattern.endswith("*") else r"(?![a-z0-9]|\.\d)"
+    return re.compile(rf"(?<![a-z0-9]){found}{behind}")
+
+
+def bare_id(model: str) -> str:
+    """The id of a model without its owner, its file type and the spelling of its separators."""
+    text = _FOLDER.sub("", model.strip()[:_LONGEST].lower().replace("\\", "/").rstrip("/"))
+    return _SPACE.sub("-", _FILE.sub("", text.replace("--", "/").rpartition("/")[2]))
+
+
+def candidates(model: str, patterns: Iterable[tuple[str, str, str]]) -> Iterator[tuple[tuple[int, int], ModelFormat]]:
+    """The formats of which a pattern (format, pattern, prompt ends) is in an id, with how well each fits: less is better."""
+    name = bare_id(model)
+    for format, pattern, ends in patterns:
+        if (match := _regex(pattern).search(name)) is not None:
+            size = sum(map(str.isalnum, pattern))
+            yield (match.start(), -size), ModelFormat(format, pattern, PromptEnds.of(ends))
+
+
+def find(model: str, patterns: Iterable[tuple[str, str, str]]) -> ModelFormat | None:
+    """The format whose pattern fits an id best; None if none fits, or two formats fit equally well."""
+    found = sorted(candidates(model, patterns), key=lambda one: one[0])
+    best = [one for fit, one in found if fit == found[0][0]]
+    return best[0] if best and len({one.format for one in best}) == 1 else None
+
+
+def served_by(model: str) -> str:
+    """The provider that alone serves a model; "" if the model is not one of these."""
+    name = bare_id(model)
+    return next((provider for begin, provider in SERVED.items() if _regex(begin + "*").match(name)), "")
