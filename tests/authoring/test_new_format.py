@@ -10,9 +10,9 @@ import pytest
 from outspoken import parse
 from outspoken.authoring.check import check
 from outspoken.authoring.new_format import main
-from outspoken.authoring.new_format.chat_template import TOKENS, ChatTemplate, TemplateError, turn
+from outspoken.models.chat_template import TOKENS, ChatTemplate, TemplateError, turn
 from outspoken.authoring.new_format.drafting import Example, by_examples, streamed
-from outspoken.authoring.new_format.messages import MESSAGES, Message, Tool
+from outspoken.models.messages import MESSAGES, Message, Tool
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import Case, cases, toml
 from outspoken.grammar import registry

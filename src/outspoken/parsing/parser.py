@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from outspoken.results.events import Event
     from outspoken.results.geometry import Screen
 
-    from .options import ParserChanges
+    from .options import ParserChanges, ParserOptions
     from .session import Session
 
 
@@ -46,11 +46,15 @@ def _detection() -> ModuleType:
     return detection
 
 
+def _read(text: str, format: str, *, tools: Any, prefix: str | None) -> Reply:
+    return Parser(format, tools=tools, repair="none").parse(text, prefix=prefix)
+
+
 @with_old_names
 class Parser(StreamParser["Event", Reply]):
     """Reads the responses of a model. Threads may share it.
 
-    `format` is the name or an alias of a format. With "auto", each segment is read by the format that fits it.
+    `format` is the name or an alias of a format, or the id of a model (see `for_model`). With "auto", each segment is read by the format that fits it.
 
     `tools` are the tools that the model was given, as OpenAI or Anthropic dicts, SDK objects, pydantic models or
     annotated functions. Their schemas give bare-text arguments a type.
@@ -104,6 +108,27 @@ class Parser(StreamParser["Event", Reply]):
         given: Mapping[str, Any] | None = None,
     ) -> None:
         self._options = read_options(format, tools, repair, on_error, screen, settings, context, proof, page, given)
+
+    @classmethod
+    def for_model(cls, model: Any, *, thinking: bool | None = None, **options: Unpack[ParserOptions]) -> Parser:
+        """A parser for the responses of a model, which knows what the model's prompts end with.
+
+        `model` is its id (`Qwen/Qwen3-8B`, `qwen3:8b`), a tokenizer or processor, the path of its folder, of a
+        `tokenizer_config.json` or of a chat template, the text of a template, or a client of OpenAI whose server has
+        one model. Of a template, the format is the one that reads back all that the template writes.
+
+        `thinking` says whether the prompts ask the model to think; None for what the template does by itself. A
+        `prefix` that is passed to `parse` or `stream` goes before what is known.
+
+        Raises UnknownFormatError for an id that is not known, UnreadTemplateError, one of these, for a template that no
+        format reads, MissingPackageError for a template without jinja2, and what `Parser` raises.
+        """
+        from outspoken.models.finding import find_model
+
+        found = find_model(model, _read)
+        made = cls(found.format, **options)
+        made._options = made._options._replace(prefix=found.ends.end(thinking=thinking))
+        return made
 
     @property
     def format(self) -> str:

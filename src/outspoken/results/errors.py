@@ -38,6 +38,16 @@ class UnknownFormatError(OutspokenError, ValueError):
         super().__init__(f"there is no format `{name}`; {hint} (`outspoken formats` lists all {len(names)} names)")
 
 
+class UnreadTemplateError(UnknownFormatError):
+    """No format reads back what a chat template writes. `nearest` are the formats that read most of it."""
+
+    def __init__(self, name: str, why: str, nearest: Iterable[str] = ()) -> None:
+        self.name, self.provider, self.nearest = name, "", [*nearest]
+        near = f"; {' and '.join(f'`{n}`' for n in self.nearest)} read most" if self.nearest else ""
+        helps = "`outspoken grammar new NAME --template FILE` drafts a format for it"
+        ValueError.__init__(self, f"{name}: {why}{near}; {helps}")
+
+
 def nearest(name: str, names: list[str], cutoff: float = 0.5) -> list[str]:
     """The most similar names, best first, without those that are much less similar than the best."""
     from difflib import SequenceMatcher, get_close_matches  # few processes need it

@@ -17,10 +17,10 @@ from outspoken.authoring.check.header import BANNED
 from outspoken.authoring.shared.arguments import ArgumentParser, refuse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.text import counted
+from outspoken.models.chat_template import ChatTemplate, TemplateError, turns_of
 from outspoken.results.errors import GrammarError, OutspokenError
 from outspoken.terminal.errors import UsageError
 
-from .chat_template import examples_of
 from .drafting import AlreadyReadError, Draft, Example, blank, by_copy, by_examples, reading, write
 from .shapes import UnclearError
 
@@ -97,6 +97,25 @@ def _drafted(given: argparse.Namespace, checkout: Checkout) -> Draft:
     draft = by_examples(checkout, given.name, examples, source)
     draft.remarks = [*([f"`{known[0]}` reads {what} already"] if known else []), *draft.remarks, *remarks]
     return draft
+
+
+def examples_of(path: Path) -> tuple[dict[str, Example], list[str]]:
+    """The messages as a template writes them, and remarks on what it does not write.
+
+    Raises UsageError if the file is no template, and UnclearError if the template writes no message.
+    """
+    try:
+        template = ChatTemplate.of(path)
+    except TemplateError as error:
+        raise UsageError(f"{path}: {error}") from error
+    except OSError as error:
+        raise UsageError(f"cannot read `{path}`: {error.strerror or error}") from error
+    origin = f"chat template {path.name}, read on {date.today().isoformat()}"
+    try:
+        turns, remarks = turns_of(template)
+    except TemplateError as error:
+        raise UnclearError(str(error)) from error
+    return {name: Example(turn.text, origin, turn.message, turn.prefix) for name, turn in turns.items()}, remarks
 
 
 def _responses(paths: list[Path], when: str) -> dict[str, Example]:

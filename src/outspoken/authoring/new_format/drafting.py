@@ -15,11 +15,12 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import Case
 from outspoken.authoring.shared.text import counted
 from outspoken.grammar import registry
+from outspoken.models.markup_tokens import END_OF_TURN, TAG
+from outspoken.models.messages import Message, schemas
 from outspoken.results.errors import GrammarError
 
 from .grammar_writer import grammar
-from .messages import Message, schemas
-from .shapes import END_OF_TURN, TAG, Call, Shape, UnclearError, objects, shapes, thought
+from .shapes import Call, Shape, UnclearError, objects, shapes, thought
 
 _FIRST, _LAST, _TOKEN = (
     re.compile(rf"\s*{TAG}"),

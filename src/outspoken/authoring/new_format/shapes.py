@@ -15,26 +15,15 @@ from itertools import takewhile
 from typing import Any, NamedTuple, TypeVar, cast
 
 from outspoken.json import scanner
+from outspoken.models.markup_tokens import TAG, tokens
 from outspoken.notations import python_literals
 
-#: A tag, a part of one before or behind a name in it, or a token such as `<|call|>` and `[CALL]`.
-TAG = (
-    r"(?:<[^<>\n\"'=]{1,80}>|<[\w.\-]{1,40}:(?![\w.\-:]*>)|<[^<>\n\"'=]{1,80}=[\"']?|(?<=[^=\s])[\"'](?:\s[^<>\n\"'=]{1,40}=[\"']|[^<>\n]{0,80}>)"
-    r"|(?<=[\w.\-])\s*/?>|\[/?[A-Z][A-Z0-9_]*\])"
-)
-#: The tokens that end a turn, if whoever ran the model left them in.
-END_OF_TURN = re.compile(
-    r"\s*(?:<[|｜][^|｜<>\n]{0,40}(?:end.?of.?|im_end|eot|eom|eos)[^|｜<>\n]{0,40}[|｜]>|</s>|<(?:\w+:)?eos>"
-    r"|<end_of_turn>)\s*\Z",
-    re.IGNORECASE,
-)
 _THINK = r"[<\[]%s[^<>\[\]/\n]{0,30}(?:think|thought|reason)[^<>\[\]\n]{0,30}[>\]]"
 #: Reasoning at the start of a response, or its end where the prompt had opened it.
 _THOUGHT = re.compile(
     rf"\s*({_THINK % ''}\n*|)((?:(?!{_THINK % ''}).)*?)(\s*{_THINK % '/'}\s*)", re.DOTALL | re.IGNORECASE
 )
 
-_TOKEN = re.compile(rf"\s*(?:{TAG}|```\w*|\"[^\"\n]*\"\s*:|[\[\](){{}},]|(?:(?!{TAG})[^\s\[\](){{}},])+|\S)|\s+\Z")
 #: What belongs to the markup before a call: tags, brackets, keys, a word that begins a line or is glued to a bracket.
 _WORD = r"(?:(?<=\n)|\A)[A-Z][A-Za-z_]{1,30}:|(?<!\w)[A-Za-z]\w{2,30}(?=\[\s*\Z)|(?<=>)\w{2,20}[.:]?\Z"
 _BEFORE = re.compile(rf"(?:{TAG}|```\w*|[\[,;({{]|\"[^\"\n]*\"\s*:|{_WORD})\s*\Z")
@@ -142,11 +131,6 @@ class Shape:
             found |= {"behind a value": self.pair.close}
         found |= {"behind a call": self.close, "between calls": self.separator, "behind the calls": self.section[1]}
         return {place: markup for place, markup in found.items() if markup}
-
-
-def tokens(markup: str) -> list[str]:
-    """Markup in its smallest parts, each with the white space before it: tags, keys, brackets, words."""
-    return [match[0] for match in _TOKEN.finditer(markup)]
 
 
 def is_tag(token: str) -> bool:

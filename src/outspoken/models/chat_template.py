@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 from jinja2 import nodes
@@ -19,11 +20,10 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from outspoken.terminal.errors import UsageError
+from outspoken.grammar.model_ids import PromptEnds
 
-from .drafting import Example
+from .markup_tokens import tokens
 from .messages import MESSAGES, Message, schemas
-from .shapes import UnclearError, tokens
 
 #: What templates get for the tokens that a tokenizer's configuration would name.
 TOKENS = {"bos_token": "<|begin_of_turn|>", "eos_token": "<|end_of_turn|>", "unk_token": "", "pad_token": ""}
@@ -69,6 +69,8 @@ class ChatTemplate:
             self._template = environment.from_string(source)
         except jinja2.TemplateSyntaxError as error:
             raise TemplateError(f"line {error.lineno}: this is not a template: {error.message}") from error
+        except RecursionError as error:
+            raise TemplateError("this template is nested too deeply") from error
 
     @classmethod
     def of(cls, path: Path) -> ChatTemplate:
@@ -100,50 +102,71 @@ def _configured(text: str) -> tuple[str, dict[str, str]]:
     raise TemplateError("this is no configuration of a tokenizer that holds a `chat_template`")
 
 
-def examples_of(path: Path) -> tuple[dict[str, Example], list[str]]:
-    """The messages as a template writes them, and remarks on what it does not write.
+class Turn(NamedTuple):
+    """What a model writes for a message, what the prompt already contains of it, and the message."""
 
-    Raises UsageError if the file is no template, and UnclearError if the template writes no message.
+    text: str
+    prefix: str
+    message: Message
+
+
+def turns_of(template: ChatTemplate, names: Collection[str] = MESSAGES) -> tuple[dict[str, Turn], list[str]]:
+    """The messages of these names as a template writes them, and remarks on what it does not write.
+
+    Some templates want arguments as the text of JSON. Raises TemplateError if the template writes no message.
     """
-    try:
-        template = ChatTemplate.of(path)
-    except TemplateError as error:
-        raise UsageError(f"{path}: {error}") from error
-    except OSError as error:
-        raise UsageError(f"cannot read `{path}`: {error.strerror or error}") from error
-    origin = f"chat template {path.name}, read on {date.today().isoformat()}"
-    turns, refused = _turns(template, as_text=False)
+    turns, refused = _rendered(template, names, as_text=False)
     call = turns.get("one_call", ("", ""))[0]
     if "Paris" not in call or "{'" in call:  # no arguments are written, or as Python writes a dict
-        turns, refused = _turns(template, as_text=True)
+        turns, refused = _rendered(template, names, as_text=True)
     if not turns:
-        raise UnclearError(next(iter(refused.values())))
+        raise TemplateError(next(iter(refused.values())))
     remarks = [f"the template refuses `{name}`: {why}" for name, why in refused.items()]
     text_only = turns.get("text_only", ("", ""))
     over = "".join(text_only).partition(MESSAGES["text_only"].text)[2]
-    examples: dict[str, Example] = {}
+    found: dict[str, Turn] = {}
     for name, (text, prefix) in turns.items():
         message = MESSAGES[name]
         missing = [part for part in ("text", "reasoning") if getattr(message, part) not in prefix + text]
         beside = " beside a call" if message.calls else ""
         remarks += [f"the template does not write {part}{beside}" for part in missing]
-        message = message._replace(**dict.fromkeys(missing, ""))
+        written = tuple(call for call in message.calls if call.name in text)
+        if 0 < len(written) < len(message.calls):
+            remarks.append("the template writes only one of several calls")
+        message = message._replace(**dict.fromkeys(missing, ""), calls=written or message.calls)
         if message.calls or message.text:
             ended = over if text.endswith(over) else over.rstrip()
-            examples[name] = Example(text.removesuffix(ended), origin, message, prefix)
-    return examples, list(dict.fromkeys(remarks))
+            found[name] = Turn(text.removesuffix(ended), prefix, message)
+    return found, list(dict.fromkeys(remarks))
 
 
-def _turns(template: ChatTemplate, *, as_text: bool) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
-    """The messages as the template renders them, and why it refuses others. Some want arguments as the text of JSON."""
+def _rendered(
+    template: ChatTemplate, names: Collection[str], *, as_text: bool
+) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
+    """The messages as the template renders them, and why it refuses others."""
     turns: dict[str, tuple[str, str]] = {}
     refused: dict[str, str] = {}
-    for name, message in MESSAGES.items():
+    for name in names:
         try:
-            turns[name] = turn(template, message, as_text=as_text)
+            turns[name] = turn(template, MESSAGES[name], as_text=as_text)
         except TemplateError as error:
             refused[name] = str(error)
     return turns, refused
+
+
+def prompt_ends(template: ChatTemplate) -> PromptEnds:
+    """What the template ends a prompt with, if the model is to think and if not. Raises TemplateError."""
+    ends: list[str] = []
+    for mode in ({}, {"enable_thinking": True, "thinking": True}, {"enable_thinking": False, "thinking": False}):
+        given = {"tools": schemas(MESSAGES["one_call"]), **mode}
+        prompt = template.render([_QUESTION], add_generation_prompt=True, **given)
+        ends.append(prompt.removeprefix(_shared(template.render([_QUESTION], **given), prompt)))
+    usual, thinking, plain = ends
+    return PromptEnds(thinking, plain, usual == thinking)
+
+
+def _shared(one: str, other: str) -> str:
+    return one[: next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))]
 
 
 def turn(template: ChatTemplate, message: Message, *, as_text: bool = False) -> tuple[str, str]:

@@ -1,0 +1,107 @@
+"""Which format reads back what a chat template writes.
+
+The template writes messages whose calls, text and reasoning are known. A format is proven if it reads all of them as
+they were meant; one that reads only some is no more than near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+from outspoken.grammar import registry
+from outspoken.grammar.model_ids import PromptEnds
+from outspoken.results.replies import Reply
+
+from .chat_template import ChatTemplate, Turn, prompt_ends, turns_of
+from .messages import schemas
+
+#: The messages that are read back, the telling one first.
+_MESSAGES = (
+    *("one_call", "two_calls", "values", "no_arguments"),
+    *("text_then_call", "reasoning_then_call", "reasoning_then_text", "text_only"),
+)
+
+
+class Read(Protocol):
+    """Reads a text in a format, or in the one that fits it (`auto`)."""
+
+    def __call__(self, text: str, format: str, *, tools: Any, prefix: str | None) -> Reply:
+        """The reply."""
+        ...
+
+
+class Proof(NamedTuple):
+    """The format that reads all that a template writes, or None; the nearest ones, and what stood in the way.
+
+    `read` says how many of the messages each of the `nearest` reads. `turns` are the messages.
+    """
+
+    format: str | None
+    nearest: dict[str, int]
+    turns: dict[str, Turn]
+    ends: PromptEnds
+    remarks: list[str]
+
+    @property
+    def has_calls(self) -> bool:
+        """Does the template write calls?"""
+        return any(turn.message.calls and turn.message.calls[0].name in turn.text for turn in self.turns.values())
+
+
+def prove(template: ChatTemplate, read: Read, wanted: str = "") -> Proof:
+    """Find the format that reads back what a template writes, if it does the `wanted` one.
+
+    Of several formats, it is one of certain models, and the one that is detected. Raises TemplateError if the template
+    writes nothing.
+    """
+    turns, remarks = turns_of(template, _MESSAGES)
+    ends = prompt_ends(template)
+    nearest: dict[str, int] = {}
+    for names in _candidates(turns, read, wanted):
+        for name in names:
+            nearest[name] = _count(turns, name, read)
+        proven = [name for name in names if nearest[name] == len(turns)]
+        if proven:
+            known = [name for name in proven if name == wanted] or [name for name in proven if registry.header(name).ids]
+            return Proof((known or proven)[0], dict.fromkeys(proven, len(turns)), turns, ends, remarks)
+    best = max(nearest.values(), default=0)
+    return Proof(None, {name: right for name, right in nearest.items() if right == best and right}, turns, ends, remarks)
+
+
+def _count(turns: dict[str, Turn], format: str, read: Read) -> int:
+    """How many messages a format reads as they were meant; 0 if the first one is not among them."""
+    found = 0
+    for turn in turns.values():
+        found += _reads(turn, format, read)
+        if not found:
+            break
+    return found
+
+
+def _candidates(turns: dict[str, Turn], read: Read, wanted: str) -> Iterator[list[str]]:
+    """The formats that may read what a template writes: what is detected and its relatives, and then all others."""
+    calls = [turn for turn in turns.values() if turn.message.calls and turn.message.calls[0].name in turn.text]
+    if not calls:  # reasoning and text alone tell no format
+        return
+    found = [read(turn.text, "auto", tools=schemas(turn.message), prefix=turn.prefix or "").format for turn in calls]
+    first = [name for name in dict.fromkeys([*found, wanted]) if name and name != registry.PLAIN]
+    names = registry.names()
+    related = [n for n in names if registry.like(n) in first or n in [registry.like(one) for one in first]]
+    tried = list(dict.fromkeys([*first, *related]))
+    yield tried
+    yield [name for name in names if name not in tried and name != registry.PLAIN]
+
+
+def _reads(turn: Turn, format: str, read: Read) -> bool:
+    """Does a format read a message as it was meant?
+
+    Some templates write the text beside calls as reasoning. Behind text, the template may leave out what the model
+    writes to end it.
+    """
+    message = turn.message
+    reply = read(turn.text, format, tools=schemas(message) or None, prefix=turn.prefix)
+    said, meant = (reply.text.strip(), (reply.reasoning or "").strip()), (message.text, message.reasoning or "")
+    if [(call.name, call.arguments) for call in reply.tool_calls] != [call[:2] for call in message.calls]:
+        return False
+    return sorted(said) == sorted(meant) and not reply.diagnostics if message.calls else said == meant
