@@ -15,7 +15,7 @@ from canitoolcall.fixtures import Fixture, load_families, load_fixtures
 from canitoolcall.results import Observation, Status
 
 from tests.loops import SEED
-from tools.integrations.canitoolcall_adapter import DetectingAdapter, OutspokenAdapter
+from tools.integrations.canitoolcall_adapter import DetectingAdapter, ModelAdapter, OutspokenAdapter
 
 FAMILIES = load_families()
 
@@ -64,3 +64,12 @@ def test_fixtures_of_the_neutral_suite_whose_format_is_detected(family: str) -> 
     failed = {fixture.id for fixture in fixtures if not passes(fixture, DetectingAdapter(), chosen)}
     known = {**OTHERWISE, **OTHERWISE_DETECTED}
     assert failed == {name for name in known if name in {fixture.id for fixture in fixtures}}, f"seed {SEED}"
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_fixtures_of_the_neutral_suite_by_the_id_of_the_model(family: str) -> None:
+    fixtures = [fixture for fixture in load_fixtures() if fixture.family == family]
+    at = Random(SEED).randrange(len(DEFAULT_STRATEGIES))
+    chosen = (*DEFAULT_STRATEGIES[at:], *DEFAULT_STRATEGIES[:at])[:2]
+    failed = {fixture.id for fixture in fixtures if not passes(fixture, ModelAdapter(), chosen)}
+    assert failed == {name for name in OTHERWISE if name in {fixture.id for fixture in fixtures}}, f"seed {SEED}"

@@ -19,22 +19,16 @@ from canitoolcall.fixtures import load_families
 from canitoolcall.results import ParsedToolCall, ParseResult
 
 import outspoken
-from outspoken import Parser, Reply
-
-#: The format of a model, by how its id begins; the first that fits counts.
-FORMATS = {
-    **{"deepseek-ai/DeepSeek-V3-": "deepseek_v3", "deepseek-ai/DeepSeek-V3.1": "deepseek_v3_1"},
-    **{"deepseek-ai/DeepSeek-V3.2": "deepseek_v3_2", "deepseek-ai/DeepSeek-V4-": "deepseek_v4"},
-    **{"deepseek-ai/DeepSeek-V4.1": "deepseek_v4_1", "google/gemma-4": "gemma4", "zai-org/GLM-": "glm_4_5"},
-    **{"openai/gpt-oss": "harmony", "moonshotai/Kimi-K2": "kimi_k2", "moonshotai/Kimi-K3": "kimi_k3"},
-    **{"meta-llama/Llama-3": "llama3_json", "meta-llama/Llama-4": "pythonic", "mistralai/": "mistral"},
-    **{"Qwen/Qwen3-0.6B": "hermes", "Qwen/Qwen3-4B": "hermes", "Qwen/": "qwen3_coder"},
-}
+from outspoken import Parser, Reply, UnknownFormatError
 
 
+@lru_cache(maxsize=64)
 def format_of(model: str) -> str:
     """The format of a model id; "" if there is none."""
-    return next((name for begins, name in FORMATS.items() if model.startswith(begins)), "")
+    try:
+        return Parser.for_model(model).format
+    except UnknownFormatError:
+        return ""
 
 
 @lru_cache(maxsize=64)
@@ -99,3 +93,16 @@ class DetectingAdapter(OutspokenAdapter):
 
     name: ClassVar[str] = "outspoken-auto"
     format: ClassVar[str] = "auto"
+
+
+class ModelAdapter(OutspokenAdapter):
+    """Knows of a text no more than the id of the model, and whether it was to think: no format, and no prompt."""
+
+    name: ClassVar[str] = "outspoken-model"
+
+    def _parser(self, raw: ReplayInput, tools: Sequence[ToolSpec]) -> Parser:
+        return Parser.for_model(raw.model, thinking=raw.thinking, tools=list(tools) or None)
+
+    @staticmethod
+    def _request(raw: ReplayInput) -> dict[str, Any]:
+        return {"finish_reason": "length" if raw.truncated else "stop"}

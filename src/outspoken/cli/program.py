@@ -42,6 +42,7 @@ COMMANDS = {
         "report": "write a page of HTML about a folder of results",
     },
     "Models and servers": {
+        "model": "say which format a model writes, and what its prompts end with",
         "constrain": "write the grammar that keeps a model to a format",
         "serve": "run a proxy that reads calls and reasoning from a server's text",
     },

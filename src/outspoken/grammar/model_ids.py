@@ -1,8 +1,8 @@
 """The format of a model by its id, and what the chat template of the model ends a prompt with.
 
-Ids are patterns in the headers of grammars. `qwen-3*thinking` is found in `Qwen/Qwen3-4B-Thinking-2507-GGUF`: separators
-may be missing or others, `*` stands for anything, and the words round it are whole. What begins first in an id counts,
-and then what is longest.
+Ids are patterns in the headers of grammars. `qwen-3*thinking` is found in `Qwen/Qwen3-4B-Thinking-2507-GGUF`:
+separators may be missing or others, `*` stands for anything, and the words round it are whole. What begins first in an
+id counts, and then what is longest.
 """
 
 from __future__ import annotations
@@ -17,11 +17,19 @@ SERVED = {
     "claude": "anthropic",
     "gemini": "gemini",
     "nova": "bedrock",
-    **dict.fromkeys(("gpt-3.5", "gpt-4", "gpt-4o", "gpt-4.1", "gpt-5", "gpt-5.", "chatgpt", "o1", "o3", "o4"), "openai"),
+    **dict.fromkeys(
+        ("gpt-3.5", "gpt-4", "gpt-4o", "gpt-4.1", "gpt-5", "gpt-5.", "chatgpt", "o1", "o3", "o4"), "openai"
+    ),
 }
 _SEPARATORS = re.compile(r"[-.]")
 #: The folder in the cache of Hugging Face, the file of a quantised model, and what separates words.
-_FOLDER, _FILE, _SPACE = re.compile(r"\A(?:models|datasets)--"), re.compile(r"\.(?:gguf|safetensors|bin)\Z"), re.compile(r"[\s_:]+")
+_FOLDER, _FILE, _SPACE = (
+    re.compile(r"\A(?:models|datasets)--"),
+    re.compile(r"\.(?:gguf|safetensors|bin)\Z"),
+    re.compile(r"[\s_:]+"),
+)
+#: Words for models that answer in no text.
+_SILENT = re.compile(r"(?<![a-z])(?:embed(?:ding)?s?|rerank(?:er)?|asr|tts|guard)(?![a-z])")
 #: No id is longer.
 _LONGEST = 300
 
@@ -78,7 +86,7 @@ def bare_id(model: str) -> str:
 
 
 def candidates(model: str, patterns: Iterable[tuple[str, str, str]]) -> Iterator[tuple[tuple[int, int], ModelFormat]]:
-    """The formats of which a pattern (format, pattern, prompt ends) is in an id, with how well each fits: less is better."""
+    """The formats of which a pattern (format, pattern, prompt ends) is in an id, with how badly each fits."""
     name = bare_id(model)
     for format, pattern, ends in patterns:
         if (match := _regex(pattern).search(name)) is not None:
@@ -87,13 +95,19 @@ def candidates(model: str, patterns: Iterable[tuple[str, str, str]]) -> Iterator
 
 
 def find(model: str, patterns: Iterable[tuple[str, str, str]]) -> ModelFormat | None:
-    """The format whose pattern fits an id best; None if none fits, or two formats fit equally well."""
+    """The format whose pattern fits an id best; None if none fits, or two formats do, or the model writes no text."""
+    if _SILENT.search(bare_id(model)) is not None:
+        return None
     found = sorted(candidates(model, patterns), key=lambda one: one[0])
     best = [one for fit, one in found if fit == found[0][0]]
     return best[0] if best and len({one.format for one in best}) == 1 else None
 
 
 def served_by(model: str) -> str:
-    """The provider that alone serves a model; "" if the model is not one of these."""
-    name = bare_id(model)
-    return next((provider for begin, provider in SERVED.items() if _regex(begin + "*").match(name)), "")
+    """The provider that alone serves a model; "" if the model is not one of these.
+
+    Gateways write the owner before a dot (`us.anthropic.claude-sonnet-4`).
+    """
+    parts = bare_id(model).split(".")
+    names = [".".join(parts[at:]) for at in range(min(len(parts), 3))]
+    return next((p for begin, p in SERVED.items() if any(_regex(begin + "*").match(name) for name in names)), "")

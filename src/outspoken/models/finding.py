@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 #: The files that hold a chat template, in the order in which `transformers` looks for it.
 _FILES = ("chat_template.jinja", "chat_template.json", "tokenizer_config.json")
 
+
 class Model(NamedTuple):
     """The format of a model's responses, and what its prompts end with.
 
@@ -92,7 +93,11 @@ def _by_client(client: Any) -> Model:
         return next(iter(known.values()))
     if not known and error is not None:
         raise error
-    raise ValueError(f"the server has models of several formats: name one of {', '.join(ids)}" if ids else "the server lists no model")
+    raise ValueError(
+        f"the server has models of several formats: name one of {', '.join(ids)}"
+        if ids
+        else "the server lists no model"
+    )
 
 
 def _by_path(path: Path, read: Read) -> Model:

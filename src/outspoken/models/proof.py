@@ -63,10 +63,14 @@ def prove(template: ChatTemplate, read: Read, wanted: str = "") -> Proof:
             nearest[name] = _count(turns, name, read)
         proven = [name for name in names if nearest[name] == len(turns)]
         if proven:
-            known = [name for name in proven if name == wanted] or [name for name in proven if registry.header(name).ids]
+            known = [name for name in proven if name == wanted] or [
+                name for name in proven if registry.header(name).ids
+            ]
             return Proof((known or proven)[0], dict.fromkeys(proven, len(turns)), turns, ends, remarks)
     best = max(nearest.values(), default=0)
-    return Proof(None, {name: right for name, right in nearest.items() if right == best and right}, turns, ends, remarks)
+    return Proof(
+        None, {name: right for name, right in nearest.items() if right == best and right}, turns, ends, remarks
+    )
 
 
 def _count(turns: dict[str, Turn], format: str, read: Read) -> int:

@@ -19,7 +19,8 @@ class FormatInfo(FrozenModel):
     """A format, as its grammar describes it.
 
     Pass `name` or one of the `aliases` as `parse(text, format=...)`. `example` is a response in the format. `like` is
-    the format that "auto" prefers if both read a text alike, or "".
+    the format that "auto" prefers if both read a text alike, or "". `ids` maps patterns of the ids of models to what
+    their prompts end with.
     """
 
     name: str
@@ -29,6 +30,7 @@ class FormatInfo(FrozenModel):
     source: str
     like: str
     example: str
+    ids: dict[str, str]
 
 
 class Candidate(FrozenModel):
@@ -61,6 +63,7 @@ def _info(name: str) -> FormatInfo:
         source=header.source,
         like=header.like,
         example=header.example,
+        ids=header.ids,
     )
 
 

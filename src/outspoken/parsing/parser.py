@@ -46,7 +46,8 @@ def _detection() -> ModuleType:
     return detection
 
 
-def _read(text: str, format: str, *, tools: Any, prefix: str | None) -> Reply:
+def read_sound(text: str, format: str, *, tools: Any, prefix: str | None) -> Reply:
+    """Read a text as it stands, without repairs."""
     return Parser(format, tools=tools, repair="none").parse(text, prefix=prefix)
 
 
@@ -54,7 +55,8 @@ def _read(text: str, format: str, *, tools: Any, prefix: str | None) -> Reply:
 class Parser(StreamParser["Event", Reply]):
     """Reads the responses of a model. Threads may share it.
 
-    `format` is the name or an alias of a format, or the id of a model (see `for_model`). With "auto", each segment is read by the format that fits it.
+    `format` is the name or an alias of a format, or the id of a model (see `for_model`). With "auto", each segment is
+    read by the format that fits it.
 
     `tools` are the tools that the model was given, as OpenAI or Anthropic dicts, SDK objects, pydantic models or
     annotated functions. Their schemas give bare-text arguments a type.
@@ -125,7 +127,7 @@ class Parser(StreamParser["Event", Reply]):
         """
         from outspoken.models.finding import find_model
 
-        found = find_model(model, _read)
+        found = find_model(model, read_sound)
         made = cls(found.format, **options)
         made._options = made._options._replace(prefix=found.ends.end(thinking=thinking))
         return made

@@ -1,0 +1,196 @@
+"""The formats of models by their chat templates: those that a format reads back, and those with one thing changed."""
+
+from __future__ import annotations
+
+import json
+import types
+from pathlib import Path
+
+import pytest
+
+from outspoken import Parser, UnknownFormatError
+from outspoken.models.finding import find_model
+from outspoken.parsing.parser import read_sound
+from outspoken.results.errors import UnreadTemplateError
+
+#: What ends a turn, and what begins the answer, as ChatML writes it.
+CHATML = """
+{%- for message in messages %}
+{%- if message.role == 'assistant' %}{{ '<|im_start|>assistant\\n' }}
+{%- if message.reasoning_content %}{{ '<think>\\n' + message.reasoning_content + '\\n</think>\\n\\n' }}{% endif %}
+{{- message.content }}CALLS{{ '<|im_end|>\\n' }}
+{%- else %}{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}{% endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}END{% endif %}"""
+#: What thinking models begin the answer with, and what those that need not think do.
+OPENED = "{{ '<think>\\n' }}"
+SWITCH = "{% if enable_thinking is defined and not enable_thinking %}{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}"
+
+_EACH = "{% for call in message.tool_calls or [] %}{% set call = call.function %}"
+_JSON = '{"name": "\' + call.name + \'", "arguments": \' + call.arguments|tojson + \'}'
+_HERMES = "{{ '\\n<tool_call>\\n" + _JSON + "\\n</tool_call>' }}"
+_XML = (
+    "{{ '\\n<tool_call>\\n<function=' + call.name + '>\\n' }}"
+    "{% for key, value in call.arguments.items() %}"
+    "{{ '<parameter=' + key + '>\\n' + (value if value is string else value|tojson) + '\\n</parameter>\\n' }}"
+    "{% endfor %}{{ '</function>\\n</tool_call>' }}"
+)
+_PAIRS = (
+    "{{ '\\n<tool_call>' + call.name }}{% for key, value in call.arguments.items() %}{{ '\\n<arg_key>' + key + "
+    "'</arg_key>\\n<arg_value>' + (value if value is string else value|tojson) + '</arg_value>' }}{% endfor %}"
+    "{{ '\\n</tool_call>' }}"
+)
+_TOKENS = (
+    "{{ '<|tool_call_begin|>functions.' + call.name + ':' + loop.index0|string + '<|tool_call_argument_begin|>' + "
+    "call.arguments|tojson + '<|tool_call_end|>' }}"
+)
+_SECTION = (
+    "{{ '<｜tool▁call▁begin｜>function<｜tool▁sep｜>' + call.name + '\\n```json\\n' + call.arguments|tojson + "
+    "'\\n```<｜tool▁call▁end｜>' }}"
+)
+
+
+def chatml(call: str, before: str = "", behind: str = "", *, end: str = "") -> str:
+    """A template whose calls are written by `call`, with markers round all of them."""
+    calls = f"{_EACH}{call}{{% endfor %}}"
+    if before:
+        calls = f"{{% if message.tool_calls %}}{{{{ '{before}' }}}}{calls}{{{{ '{behind}' }}}}{{% endif %}}"
+    return CHATML.replace("CALLS", calls).replace("END", end)
+
+
+TEMPLATES = {
+    "hermes": chatml(_HERMES),
+    "hermes, which always thinks": chatml(_HERMES, end=OPENED),
+    "hermes, with a switch": chatml(_HERMES, end=SWITCH),
+    "qwen3_coder": chatml(_XML),
+    "glm_4_5": chatml(_PAIRS),
+    "kimi_k2": chatml(_TOKENS, "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
+    "deepseek_v3": chatml(_SECTION, "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
+    "mistral": chatml("{{ '[TOOL_CALLS]' + call.name + '[ARGS]' + call.arguments|tojson }}"),
+    "function_calls_json": chatml("{{ '\\n<function_calls>" + _JSON + "</function_calls>' }}"),
+}
+#: One marker or key of a template, and what it is changed to.
+CHANGES = [
+    ("hermes", "<tool_call>", "<do_this>"),
+    ("hermes", "</tool_call>", "</do_this>"),
+    ("hermes", '"arguments"', '"inputs_of_it"'),
+    ("hermes", '"name"', '"which"'),
+    ("hermes", "\\n<tool_call>\\n", "\\n<tool_call kind=@>\\n"),
+    ("hermes", "<think>\\n'", "<ponder>\\n'"),
+    ("hermes", '{"name"', '{"turn": 1, "what": "x", "name"'),
+    ("qwen3_coder", "<function=", "<procedure="),
+    ("qwen3_coder", "<parameter=", "<argument="),
+    ("qwen3_coder", "</parameter>", "</end>"),
+    ("qwen3_coder", "<function=' + call.name", "<function=do.' + call.name"),
+    ("glm_4_5", "<arg_key>", "<key_of>"),
+    ("glm_4_5", "</arg_value>", "</value_of>"),
+    ("glm_4_5", "<tool_call>", "<call>"),
+    ("kimi_k2", "<|tool_call_argument_begin|>", "<|arguments_follow|>"),
+    ("kimi_k2", "<|tool_calls_section_begin|>", "<|all_calls|>"),
+    ("deepseek_v3", "<｜tool▁sep｜>", "<｜then｜>"),
+    ("deepseek_v3", "<｜tool▁call▁end｜>", "<｜that▁is▁it｜>"),
+    ("mistral", "[ARGS]", "[WITH]"),
+    ("mistral", "[TOOL_CALLS]", "[DO]"),
+]
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_the_format_that_reads_a_template_back_is_proven(name: str) -> None:
+    found = find_model(TEMPLATES[name], read_sound)
+    assert found.proof is not None
+    assert found.format == found.proof.format == name.split(",")[0]
+
+
+@pytest.mark.parametrize(("name", "marker", "other"), CHANGES)
+def test_a_template_with_another_marker_is_not_proven_for_its_format(name: str, marker: str, other: str) -> None:
+    assert marker in TEMPLATES[name]
+    changed = TEMPLATES[name].replace(marker, other)
+    try:
+        found = find_model(changed, read_sound)
+    except UnreadTemplateError:
+        return
+    assert found.proof is not None  # another format reads every call, with its arguments and nothing else
+    assert found.proof.format == found.format
+    assert found.format != name or "ponder" in other
+
+
+def test_an_error_says_how_to_get_a_format() -> None:
+    with pytest.raises(UnreadTemplateError, match="outspoken grammar new"):
+        Parser.for_model(TEMPLATES["glm_4_5"].replace("<arg_key>", "<key_of>"))
+
+
+def test_the_end_of_the_prompt_is_that_of_the_template() -> None:
+    ends = {name: find_model(TEMPLATES[name], read_sound).ends for name in TEMPLATES if name.startswith("hermes")}
+    start = "<|im_start|>assistant\n"
+    assert ends["hermes"] == (start, start, True)
+    assert ends["hermes, which always thinks"] == (f"{start}<think>\n", f"{start}<think>\n", True)
+    assert ends["hermes, with a switch"] == (start, f"{start}<think>\n\n</think>\n\n", True)
+    parser = Parser.for_model(TEMPLATES["hermes, which always thinks"])
+    assert parser.parse("Hm.\n</think>\n\nYes.").reasoning == "Hm."
+
+
+def test_a_folder_a_configuration_and_a_tokenizer_hold_a_template(tmp_path: Path) -> None:
+    template = TEMPLATES["glm_4_5"]
+    folder = tmp_path / "checkpoint"
+    folder.mkdir()
+    (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": template, "eos_token": "<|im_end|>"}))
+    several = {"default": "{{ messages[0].content }}", "tool_use": template}
+    for source in (
+        folder,
+        str(folder / "tokenizer_config.json"),
+        types.SimpleNamespace(chat_template=template, special_tokens_map={"eos_token": "<|im_end|>"}),
+        types.SimpleNamespace(chat_template=several, name_or_path="somebody/something"),
+        types.SimpleNamespace(tokenizer=types.SimpleNamespace(chat_template=template)),
+    ):
+        assert Parser.for_model(source).format == "glm_4_5"
+
+
+def test_without_a_template_the_id_counts(tmp_path: Path) -> None:
+    folder = tmp_path / "Qwen3-Coder-30B-A3B-Instruct"
+    folder.mkdir()
+    for source in (
+        folder,
+        types.SimpleNamespace(chat_template=None, name_or_path="Qwen/Qwen3-Coder-Next"),
+        types.SimpleNamespace(config=types.SimpleNamespace(_name_or_path="Qwen/Qwen3-Coder-Next")),
+        types.SimpleNamespace(chat_template="{{ messages[0].content }}", name_or_path="Qwen/Qwen3-Coder-Next"),
+    ):
+        assert Parser.for_model(source).format == "qwen3_coder"
+
+
+def client(*models: str) -> types.SimpleNamespace:
+    """What stands for a client of a server with some models."""
+    listed = types.SimpleNamespace(data=[types.SimpleNamespace(id=model) for model in models])
+    return types.SimpleNamespace(models=types.SimpleNamespace(list=lambda: listed))
+
+
+def test_a_server_is_asked_for_its_model() -> None:
+    assert Parser.for_model(client("Qwen/Qwen3-8B")).format == "hermes"
+    assert Parser.for_model(client("nomic-embed-text", "Qwen/Qwen3-8B")).format == "hermes"
+    with pytest.raises(ValueError, match="several formats"):
+        Parser.for_model(client("Qwen/Qwen3-8B", "openai/gpt-oss-20b"))
+    with pytest.raises(ValueError, match="lists no model"):
+        Parser.for_model(client())
+    with pytest.raises(UnknownFormatError):
+        Parser.for_model(client("nomic-embed-text"))
+
+
+MISTAKES = [
+    "{% if %}",
+    "{{ raise_exception('no') }}",
+    "{{ messages.__class__.__mro__ }}",
+    "{% for m in messages %}{{ m.content }}{% endfor %}",
+    "{{ '" + "(" * 50 + " }}",
+]
+
+
+@pytest.mark.parametrize("template", MISTAKES)
+def test_a_template_that_cannot_be_read_back_says_so(template: str) -> None:
+    with pytest.raises(UnreadTemplateError):
+        Parser.for_model(template)
+
+
+def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="expected an id, a path"):
+        Parser.for_model(3)
+    with pytest.raises(FileNotFoundError):
+        Parser.for_model(tmp_path / "absent")
