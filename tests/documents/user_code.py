@@ -44,7 +44,7 @@ from outspoken import (
 )
 from outspoken.actions import Action, ActionText, Box, PageContext, Point
 from outspoken.constraints import Constraint
-from outspoken.json import JsonReading
+from outspoken.json import JsonReading, Reading
 from outspoken.parsing import AsyncEventStream, Candidate, EventStream, Held, Session
 from outspoken.payloads import PayloadEvent, PayloadParser, PayloadReply, PayloadSession, TypedPayload
 from outspoken.processing import Processed, ProcessorSettings, ResponseCache
@@ -190,8 +190,12 @@ def acted() -> list[Action]:
 def others() -> JsonReading:
     """JSON, and the constraint of a format."""
     assert_type(constraint("hermes"), Constraint)
-    read = read_json("[1]", schema={"type": "array"})
+    read = read_json("[1]")
     assert_type(read, JsonReading)
+    assert_type(read_json("[1]", list[int]).value, list[int] | None)
+    assert_type(read_json("{}", Card, convert="off"), Reading[Card])
+    assert_type(read_json("[1]", schema={"type": "array"}), Reading[Any])
+    assert_type(Parser.for_model("Qwen/Qwen3-8B", thinking=True), Parser)
     assert_type(read.values, tuple[Any, ...])
     return read
 

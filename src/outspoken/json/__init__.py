@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from .read import (
-        JsonLimitError as JsonLimitError,
-        JsonReading as JsonReading,
-        SchemaLike as SchemaLike,
-        read_json as read_json,
-    )
+    from .convert import Conversion as Conversion
+    from .read import JsonLimitError as JsonLimitError, read_json as read_json
+    from .reading import JsonReading as JsonReading
+    from .typed import Reading as Reading, SchemaLike as SchemaLike
 
 export_lazily(__name__)

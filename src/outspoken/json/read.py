@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from pydantic import BaseModel, Field
 from pydantic_core import from_json
 
 from outspoken.patterns.lazy import lazy_pattern
-from outspoken.results.arguments import check_optional, check_repair_limit, kind_of, text_of
-from outspoken.results.construct import FrozenModel, construct
-from outspoken.results.diagnostics import Diagnostic, Repair
+from outspoken.results.arguments import check_choice, check_optional, check_repair_limit, text_of
+from outspoken.results.construct import construct
+from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import (
     LEVELS,
     Edit,
@@ -28,13 +26,18 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagn
 from outspoken.results.replies import Status
 from outspoken.results.settings import DEFAULT, Settings
 
-from .document import Document, Span, note_of
+from .document import Document, note_of
+from .reading import JsonReading
 from .repair import repair_region
 from .scanner import first_bracket, repeated_keys, too_deep
 from .tokens import TORN
 
-#: A JSON schema, or a pydantic model class, which has one.
-SchemaLike: TypeAlias = Mapping[str, Any] | type[BaseModel]
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from .typed import ConvertMode, Reading
+
+T = TypeVar("T")
 
 #: a number or a `\u` escape that the text ends in
 _OPEN_END = lazy_pattern(r"(?:[\[,:]\s*-?[0-9][0-9.eE+\-]*|\\u.{0,3})\Z", re.DOTALL)
@@ -56,56 +59,73 @@ class JsonLimitError(OutspokenError, ValueError):
         super().__init__(f"the text has {length:,} characters; `Settings.max_chars` allows {limit:,}")
 
 
-class JsonReading(FrozenModel):
-    """The JSON values of a text.
-
-    `status` is "ok" if the text holds the values as they are, "repaired" if repairs were needed, "truncated" if the
-    text ends inside a value, and "invalid" if there is no value. `spans` are the offsets (start, end) of the values in
-    `raw`, `texts` their JSON: the text of the span with the repairs applied. `level` is the highest level of repair
-    that was needed: "exact", "notation", "structure", "strings" or "heuristic". `repairs` lists every change.
-    `diagnostics` describes the repairs and other findings, such as text around the values, which does not change the
-    status. `ambiguous` says that another reading of a value is as likely.
-    """
-
-    raw: str = Field(repr=False)
-    values: tuple[Any, ...] = ()
-    status: Status
-    level: str | None = None
-    repairs: tuple[Repair, ...] = ()
-    spans: tuple[Span, ...] = Field(default=(), repr=False)
-    texts: tuple[str, ...] = Field(default=(), repr=False)
-    diagnostics: tuple[Diagnostic, ...] = ()
-    ambiguous: bool = False
-
-    @property
-    def value(self) -> Any:
-        """The first value; None if there is none. `status` tells that from a `null`."""
-        return self.values[0] if self.values else None
-
-
+@overload
+def read_json(
+    text: str | bytes | None,
+    schema: None = None,
+    *,
+    repair: RepairLimit = "heuristic",
+    settings: Settings | None = None,
+) -> JsonReading: ...
+@overload
+def read_json(
+    text: str | bytes | None,
+    schema: type[T] | TypeAdapter[T],
+    *,
+    repair: RepairLimit = "heuristic",
+    convert: ConvertMode = "on",
+    settings: Settings | None = None,
+) -> Reading[T]: ...
+@overload
+def read_json(
+    text: str | bytes | None,
+    schema: Any,
+    *,
+    repair: RepairLimit = "heuristic",
+    convert: ConvertMode = "on",
+    settings: Settings | None = None,
+) -> Reading[Any]: ...
 @by_keyword
 def read_json(
     text: str | bytes | None,
-    schema: SchemaLike | None = None,
+    schema: Any = None,
     *,
     repair: RepairLimit = "heuristic",
+    convert: ConvertMode = "on",
     settings: Settings | None = None,
 ) -> JsonReading:
     """Read the JSON values of a text, also in fences and prose, with the lowest level of repair that reads them.
 
-    Bytes are read as UTF-8, and None as an empty text. `schema` is a JSON schema or a pydantic model class; its names
-    and types help to find where strings end. It neither converts values nor adds any. `repair` is the highest level of
-    repair allowed; "none" allows no repairs.
+    Bytes are read as UTF-8, and None as an empty text. `repair` is the highest level of repair allowed; "none" allows
+    no repairs.
 
-    Raises `JsonLimitError` if the text is longer than `settings.max_chars`, ValueError for an unknown `repair`, and
-    TypeError for an argument of a wrong type; never because of what the text says.
+    `schema` is what `pydantic.TypeAdapter` takes (a model, a dataclass, a TypedDict, an enumeration, a union, a list of
+    these), an adapter, or a JSON schema. Its names and types help to find where strings end, and the result is a
+    `Reading` of that type: of several values it has the one that fits, and parts of a wrong type or spelling are
+    converted where there is one way to do so ("schema-aligned"); `convert="off"` converts nothing. A JSON schema gives
+    plain values, of which types, required members and listed values are checked.
+
+    Raises `JsonLimitError` if the text is longer than `settings.max_chars`, ValueError for an unknown `repair` or
+    `convert`, and TypeError for an argument of a wrong type, or a type that pydantic cannot read; never because of what
+    the text says.
     """
     text = text_of(text, "text")
     settings = check_optional(settings, Settings, "settings") or DEFAULT
     check_repair_limit(repair)
+    check_choice(convert, ("on", "off"), "convert")
     if len(text) > settings.max_chars:
         raise JsonLimitError(settings.max_chars, len(text))
-    document = Document(text, repair, _schema(schema), settings)
+    if schema is None:
+        return _read(text, None, repair, settings)
+    from .typed import target_of, typed_reading
+
+    target = target_of(schema)
+    return typed_reading(_read(text, target.schema, repair, settings), target, convert)
+
+
+def _read(text: str, schema: dict[str, Any] | None, repair: RepairLimit, settings: Settings) -> JsonReading:
+    """The values of a text. The schema helps to find where strings end."""
+    document = Document(text, repair, schema, settings)
     found = document.said_values()
     repairs = _repairs(text, found)
     around = _around(text, found)
@@ -159,18 +179,6 @@ def _read_sound_prefix(text: str, max_depth: int) -> Any:
         if str(error).startswith("EOF while parsing") and not too_deep(text, max_depth):
             return from_json(text, allow_inf_nan=False, allow_partial="trailing-strings")
     return None
-
-
-def _schema(schema: object) -> dict[str, Any] | None:
-    """The schema as a dict. Raises TypeError."""
-    if schema is None or isinstance(schema, dict):
-        return cast("dict[str, Any] | None", schema)
-    if isinstance(schema, Mapping):
-        return dict(cast("Mapping[str, Any]", schema))
-    if isinstance(schema, type) and issubclass(schema, BaseModel):
-        return schema.model_json_schema()
-    kind = kind_of(cast("object", schema))
-    raise TypeError(f"`schema` is {kind}; expected a JSON schema as a dict, a pydantic model class or None")
 
 
 def _status(found: list[RepairedValue]) -> Status:

@@ -131,6 +131,23 @@ class Schema:
         return {key: self._at(node) for key, node in _properties(self._rules).items()}
 
     @cached_property
+    def has_format(self) -> bool:
+        """Must a text be a date, an address or the like?"""
+        return any("format" in part for part in self._rules)
+
+    @cached_property
+    def choices(self) -> list[list[Self]]:
+        """The alternatives of which one must hold, for each list of them."""
+        found = [options for part in self._rules for key in _CHOICES if (options := items_of(part, key))]
+        return [[self._at(option) for option in options] for options in found]
+
+    def own_member(self, key: str) -> Self:
+        """The schema of a member, without what the alternatives say of it."""
+        if key in self._own:
+            return self._own[key]
+        return self._at(next((found for p in self._rules if is_object(found := p.get("additionalProperties"))), None))
+
+    @cached_property
     def all_names(self) -> frozenset[str]:
         """The names of all members anywhere in the schema."""
         names: set[str] = set()

@@ -1,0 +1,273 @@
+"""Converts values to the types and words of a JSON schema, where there is one way to do so that loses nothing.
+
+Models write `"12"` for 12, `Full board` for `full_board`, `seatCount` for `seat_count`, one object for a list of one.
+Each conversion is recorded. A part that fits is left as it is, and so is one that could become two values.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple, cast
+
+from .schema import Schema, fits, is_object
+
+Path = tuple[str | int, ...]
+
+#: What a conversion does, by its code. README.md has the same table.
+CONVERSIONS = {
+    "number-text": "the text `{before}` is the number {after}",
+    "truth-word": "the word `{before}` is {after}",
+    "null-word": "the word `{before}` is null",
+    "listed-word": "`{before}` is the value `{after}` that the schema lists",
+    "number-as-text": "the number {before} is text",
+    "json-text": "a text holds the JSON that is due",
+    "list-of-one": "one value is a list of one",
+    "key-spelling": "the key `{before}` is `{after}`",
+    "as-type": "`{before}` was taken as the type is",
+    "wrapped": "the value stands under the key `{before}`",
+}
+_TRUTH = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
+_NULL = frozenset({"null", "none", "nil", "n/a", ""})
+_PLAIN_NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
+#: Digits in groups of three; a single group behind a comma may be a fraction.
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3}){1,30}(?:\.\d{1,300})?")
+#: A decimal comma, which no group of three digits follows.
+_COMMA = re.compile(r"[+-]?\d{1,300},(?:\d{1,2}|\d{4,300})")
+#: Words shorter than this are not taken for misspelled.
+_SHORTEST = 4
+_MAX_DEPTH, _MAX_OPTIONS = 64, 16
+
+
+class Conversion(NamedTuple):
+    """One conversion: its code, the path of the part, and the part before and after, as JSON text."""
+
+    code: str
+    path: Path
+    before: str
+    after: str
+
+    @property
+    def message(self) -> str:
+        """What was done."""
+        return CONVERSIONS[self.code].format(before=self.before, after=self.after)
+
+
+class Converted(NamedTuple):
+    """A value after its conversions."""
+
+    value: Any
+    conversions: tuple[Conversion, ...] = ()
+
+
+def convert(value: Any, schema: Schema) -> Converted:
+    """Convert the parts of a value that do not fit a schema, as far as that is certain.
+
+    The value itself is not changed. What cannot be converted stays as it is.
+    """
+    return _convert(value, schema, (), 0)
+
+
+def is_valid(value: Any, schema: Schema, depth: int = 0) -> bool:
+    """Does a value have the types, words and members that a schema asks for? Formats and bounds are not looked at."""
+    if depth > _MAX_DEPTH or not fits(value, schema.types):
+        return depth <= _MAX_DEPTH and schema.types is None
+    if schema.values is not None and not _is_listed(value, schema.values):
+        return False
+    if any(not any(is_valid(value, option, depth + 1) for option in options) for options in schema.choices):
+        return False
+    if is_object(value):
+        if any(key not in value for key in schema.required):
+            return False
+        return all(is_valid(inner, schema.own_member(key), depth + 1) for key, inner in value.items())
+    if isinstance(value, list):
+        return all(is_valid(inner, schema.item, depth + 1) for inner in cast("list[Any]", value))
+    return True
+
+
+def _is_listed(value: Any, values: list[Any]) -> bool:
+    return any(value == one and (value.__class__ is bool) == (one.__class__ is bool) for one in values)
+
+
+def _convert(value: Any, schema: Schema, path: Path, depth: int) -> Converted:
+    if depth > _MAX_DEPTH or is_valid(value, schema):
+        return Converted(value)
+    if schema.choices:
+        return _by_choice(value, schema, path, depth)
+    if schema.values is not None:
+        return _listed(value, schema.values, path)
+    if fits(value, schema.types):
+        if is_object(value):
+            return _members(value, schema, path, depth)
+        if isinstance(value, list):
+            return _items(cast("list[Any]", value), schema, path, depth)
+        return Converted(value)
+    found = [one for one in _to_types(value, schema, path, depth) if is_valid(one.value, schema)]
+    return found[0] if found and all(_same(one.value, found[0].value) for one in found) else Converted(value)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _by_choice(value: Any, schema: Schema, path: Path, depth: int) -> Converted:
+    """Convert to the alternative that fits, if it is one: that of a tag, if the alternatives have tags."""
+    for options in schema.choices:
+        tagged = [option for option in options if _has_tag(value, option)] or options
+        found = [_convert(value, option, path, depth + 1) for option in tagged[:_MAX_OPTIONS]]
+        valid = [one for one, option in zip(found, tagged, strict=False) if is_valid(one.value, option, depth + 1)]
+        # an alternative that needs fewer conversions does not make another one impossible
+        if valid and all(_same(one.value, valid[0].value) for one in valid):
+            return valid[0]
+        if len(tagged) == 1:
+            return found[0]
+    return Converted(value)
+
+
+def _has_tag(value: Any, option: Schema) -> bool:
+    """Does an object hold a word that an alternative alone allows at a key?"""
+    if not is_object(value):
+        return False
+    listed = [(key, values) for key in option.properties if (values := option.member(key).values) is not None]
+    return any(key in value and len(values) == 1 and _is_listed(value[key], values) for key, values in listed)
+
+
+def _listed(value: Any, values: list[Any], path: Path) -> Converted:
+    """The listed value that a word means."""
+    words = [one for one in values if isinstance(one, str)]
+    if isinstance(value, str) and (meant := _meant(value, words)):
+        return Converted(meant, (Conversion("listed-word", path, value, meant),))
+    if isinstance(value, str):
+        by_text = [one for one in values if not isinstance(one, str) and json.dumps(one) == value.strip().lower()]
+        if len(by_text) == 1:
+            return Converted(by_text[0], (Conversion("number-text", path, value, json.dumps(by_text[0])),))
+    return Converted(value)
+
+
+def _plain(word: str) -> str:
+    """A word without case, accents, white space and punctuation."""
+    letters = unicodedata.normalize("NFKD", word).casefold()
+    return "".join([letter for letter in letters if letter.isalnum()])
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if word.endswith("s") and len(word) > _SHORTEST else word
+
+
+def _meant(word: str, words: list[str]) -> str:
+    """The one of several words that a word means, spelled in another way or with one mistake; "" if none is sure."""
+    wanted = _plain(word)
+    rules: tuple[Callable[[str], bool], ...] = (
+        lambda known: _plain(known) == wanted,
+        lambda known: _singular(_plain(known)) == _singular(wanted),
+        lambda known: len(wanted) >= _SHORTEST and _is_one_mistake(_plain(known), wanted),
+    )
+    for rule in rules if wanted else ():
+        found = [known for known in words if rule(known)]
+        if found:
+            return found[0] if len(found) == 1 else ""
+    return ""
+
+
+def _is_one_mistake(known: str, word: str) -> bool:
+    """Do two words differ in one letter that is missing, additional, another one, or swapped with the next?"""
+    if abs(len(known) - len(word)) > 1 or min(len(known), len(word)) < _SHORTEST:
+        return False
+    at = next((at for at, (a, b) in enumerate(zip(known, word, strict=False)) if a != b), min(len(known), len(word)))
+    one, other = known[at:], word[at:]
+    return other[1:] == one[1:] or other == one[1:] or other[1:] == one or (other[1::-1] + other[2:] == one)
+
+
+def _to_types(value: Any, schema: Schema, path: Path, depth: int) -> Iterator[Converted]:
+    """What a value of a wrong type may be, of the types that are due."""
+    types = schema.types or frozenset[str]()
+    if isinstance(value, str):
+        found = [*_from_text(value, types, schema, path, depth)]
+        yield from found
+        if found and found[0].conversions[0].code == "json-text" and is_valid(found[0].value, schema):
+            return  # that a text is JSON is no chance
+    elif "string" in types and value.__class__ is int and not schema.has_format:
+        yield Converted(str(value), (Conversion("number-as-text", path, str(value), str(value)),))
+    if is_object(value) and len(value) == 1:
+        (key, inner), *_ = value.items()
+        if key not in schema.properties:
+            found = _convert(inner, schema, (*path, key), depth + 1)
+            yield Converted(found.value, (Conversion("wrapped", path, key, ""), *found.conversions))
+    if "array" in types and not isinstance(value, list):
+        found = _convert(value, schema.item, path, depth + 1)
+        if is_valid(found.value, schema.item):
+            yield Converted([found.value], (*found.conversions, Conversion("list-of-one", path, "", "")))
+
+
+def _from_text(text: str, types: frozenset[str], schema: Schema, path: Path, depth: int) -> Iterator[Converted]:
+    bare = text.strip()
+    if types & {"object", "array"} and bare[:1] in ("{", "["):
+        with suppress(ValueError, RecursionError):
+            found = _convert(json.loads(bare), schema, path, depth + 1)
+            yield Converted(found.value, (Conversion("json-text", path, text, ""), *found.conversions))
+    if "null" in types and bare.casefold() in _NULL:
+        yield Converted(None, (Conversion("null-word", path, text, "null"),))
+    if "boolean" in types and (truth := _TRUTH.get(bare.casefold())) is not None:
+        yield Converted(truth, (Conversion("truth-word", path, text, json.dumps(truth)),))
+    if types & {"integer", "number"} and (number := _number(bare, whole="number" not in types)) is not None:
+        yield Converted(number, (Conversion("number-text", path, text, json.dumps(number)),))
+
+
+def _number(text: str, *, whole: bool) -> int | float | None:
+    """The number that a text is, if there is one reading and no digit is lost."""
+    if _GROUPED.fullmatch(text):
+        if not whole and text.count(",") == 1 and "." not in text:
+            return None  # `1,200` may be a fraction
+        text = text.replace(",", "")
+    elif not whole and _COMMA.fullmatch(text):
+        text = text.replace(",", ".")
+    elif not _PLAIN_NUMBER.fullmatch(text):
+        return None
+    try:
+        exact = Decimal(text)
+        if exact == exact.to_integral_value() and abs(exact) < Decimal(10) ** 300 and "e" not in text.lower():
+            return int(exact)
+        number = float(text)
+        is_kept = not whole and abs(number) != float("inf") and Decimal(repr(number)) == exact
+    except (InvalidOperation, OverflowError, ValueError):
+        return None
+    return number if is_kept else None
+
+
+def _members(value: dict[str, Any], schema: Schema, path: Path, depth: int) -> Converted:
+    """The members of an object, under the keys that the schema has."""
+    done: list[Conversion] = []
+    absent = [key for key in schema.properties if key not in value]
+    renamed: dict[str, str] = {}
+    for key in value:
+        is_odd = key not in schema.properties and not (schema.allows_others and not set(absent) & {*schema.required})
+        meant = _meant(key, absent) if is_odd else ""
+        if meant:
+            renamed[key] = meant
+    for key, meant in [*renamed.items()]:
+        if [*renamed.values()].count(meant) > 1:
+            del renamed[key]
+    found: dict[str, Any] = {}
+    for key, inner in value.items():
+        name = renamed.get(key, key)
+        if name != key:
+            done.append(Conversion("key-spelling", (*path, key), key, name))
+        made = _convert(inner, schema.member(name), (*path, key), depth + 1)
+        done += made.conversions
+        found[name] = made.value
+    made = Converted(found, tuple(done))
+    if not is_valid(found, schema) and len(value) == 1:
+        (key, inner), *_ = value.items()
+        within = _convert(inner, schema, (*path, key), depth + 1)
+        if key not in schema.properties and is_object(inner) and is_valid(within.value, schema):
+            return Converted(within.value, (Conversion("wrapped", path, key, ""), *within.conversions))
+    return made
+
+
+def _items(value: list[Any], schema: Schema, path: Path, depth: int) -> Converted:
+    made = [_convert(inner, schema.item, (*path, at), depth + 1) for at, inner in enumerate(value)]
+    return Converted([one.value for one in made], tuple([done for one in made for done in one.conversions]))

@@ -1,0 +1,250 @@
+"""JSON as values of the user's own types: the value that fits is found, converted, and validated by pydantic.
+
+A value counts only if it validates. What pydantic takes without its strict mode is a conversion, too, and none that
+loses digits.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
+
+from pydantic import Field, PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter, ValidationError
+from typing_extensions import NotRequired, TypedDict, get_type_hints, is_typeddict
+
+from outspoken.results.arguments import kind_of
+from outspoken.results.construct import construct
+from outspoken.results.diagnostics import Diagnostic, Repair
+from outspoken.results.edits import shown
+from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
+
+from .convert import Conversion, Path, convert, is_valid
+from .locate import span_at
+from .reading import JsonReading
+from .schema import Schema
+
+T = TypeVar("T")
+ConvertMode = Literal["on", "off"]
+#: A JSON schema, or what `pydantic.TypeAdapter` takes, or an adapter.
+SchemaLike: TypeAlias = Mapping[str, Any] | type[Any] | TypeAdapter[Any]
+
+#: So many errors are reported.
+_MOST = 20
+
+
+class Reading(JsonReading, Generic[T]):
+    """The value of a type in a text, and all that a `JsonReading` holds of the JSON there.
+
+    `value` is the validated value; None unless there is one (`is_valid` tells that from a `null`). `data` is the JSON
+    that it was made of, after conversions, or what comes nearest to the type. `conversions` are the conversions, each
+    of which is in `repairs`, too, with the level "schema". `retry` is the message for the model if there is no value.
+    """
+
+    data: Any = None
+    typed: Any = Field(default=None, repr=False)
+    is_valid: bool = False
+    conversions: tuple[Conversion, ...] = ()
+    retry: str = ""
+
+    @property
+    def value(self) -> T | None:
+        """The validated value, or None."""
+        return cast("T | None", self.typed)
+
+
+class Target(NamedTuple):
+    """A type that JSON is read as: its schema, and what validates a value; None for a plain schema."""
+
+    schema: dict[str, Any]
+    adapter: TypeAdapter[Any] | None
+
+
+def target_of(type_: Any) -> Target:
+    """What is read for a type or a JSON schema. Raises TypeError for what pydantic has no schema for."""
+    if isinstance(type_, TypeAdapter):
+        return Target(type_.json_schema(), cast("TypeAdapter[Any]", type_))
+    if isinstance(type_, Mapping):
+        return Target(dict(cast("Mapping[str, Any]", type_)), None)
+    return _target(type_) if isinstance(type_, Hashable) else _made(type_)
+
+
+def _made(type_: Any) -> Target:
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(_for_pydantic(type_))
+        return Target(adapter.json_schema(), adapter)
+    except (PydanticUserError, PydanticUndefinedAnnotation) as error:
+        why = str(error).partition("\n")[0]
+        expected = "a JSON schema as a dict, or a type that pydantic reads from JSON"
+        raise TypeError(f"`schema` is {kind_of(type_)}; expected {expected} ({why})") from error
+
+
+def _for_pydantic(type_: Any) -> Any:
+    """The type as pydantic takes it: before Python 3.12, it reads only the TypedDicts of `typing_extensions`."""
+    if not is_typeddict(type_) or sys.version_info >= (3, 12):
+        return type_
+    hints: dict[str, Any] = get_type_hints(type_, include_extras=True)
+    required = type_.__required_keys__
+    make: Any = TypedDict
+    return make(type_.__name__, {key: hint if key in required else NotRequired[hint] for key, hint in hints.items()})
+
+
+_target = lru_cache(maxsize=256)(_made)
+
+
+class _Fit(NamedTuple):
+    """What becomes of one value of the text: `error` says why it is not valid; None if it is."""
+
+    data: Any
+    typed: Any
+    conversions: tuple[Conversion, ...]
+    error: list[tuple[Path, str]] | None
+
+    @property
+    def rank(self) -> tuple[bool, int, int]:
+        """The less, the better it fits."""
+        return self.error is not None, len(self.error or ()), len(self.conversions)
+
+
+def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Reading[Any]:
+    """The value of a text that fits a type best: the first that needs least."""
+    schema = Schema(target.schema)
+    places: list[tuple[int, ...]] = [(at,) for at in range(len(reading.values))]
+    values: list[Any] = list(reading.values)
+    texts = list(reading.texts)
+    if len(values) > 1 and "array" in (schema.types or ()) and not any(isinstance(value, list) for value in values):
+        places.insert(0, tuple(range(len(values))))
+        values.insert(0, list(reading.values))
+        texts.insert(0, f"[{','.join(texts)}]")
+    fits = [_fit(text, value, target, schema, mode) for text, value in zip(texts, values, strict=True)]
+    best = min(range(len(fits)), key=lambda at: fits[at].rank, default=None)
+    notes: list[PendingDiagnostic] = []
+    fields: dict[str, Any] = {name: getattr(reading, name) for name in JsonReading.model_fields}
+    if best is None:
+        fields |= {"retry": _retry("there is no JSON in the answer", target)}
+        return cast("Reading[Any]", construct(Reading, {**_EMPTY, **fields}))
+    fit, place = fits[best], places[best]
+    if len(reading.values) > len(place):
+        span = reading.spans[place[0]]
+        sure = sum(one.error is None and one.rank == fit.rank for one in fits) <= 1
+        what = "fits the type best and is the one that counts" if sure else "is the first of several that fit the type"
+        told = f"this one of {len(reading.values)} values {what}"
+        notes.append(PendingDiagnostic("chosen-value", told, span, "note" if sure else "warning", None))
+        fields["ambiguous"] = reading.ambiguous or not sure
+    spans = [_span(reading, place, one.path) for one in fit.conversions]
+    for one, span in zip(fit.conversions, spans, strict=True):
+        notes.append(PendingDiagnostic("converted", one.message, span, "note", None))
+    for path, message in (fit.error or [])[:_MOST]:
+        name = "".join([f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]).lstrip(".")
+        told = f"{shown(name)}: {message}" if name else message
+        notes.append(PendingDiagnostic("type-mismatch", told, _span(reading, place, path), "error", None))
+    placed = place_diagnostics(notes, reading.raw)
+    fields["repairs"] = (*reading.repairs, *_repairs(reading.raw, fit.conversions, spans))
+    fields["diagnostics"] = tuple(sorted([*reading.diagnostics, *placed], key=lambda one: one.span[0]))
+    if fit.conversions and reading.status == "ok":
+        fields["status"] = "repaired"
+    if fit.error is not None:
+        fields["status"] = "invalid" if reading.status != "truncated" else "truncated"
+        fields["retry"] = _retry("; ".join(_told(placed)), target)
+    made = {"data": fit.data, "typed": fit.typed, "is_valid": fit.error is None, "conversions": fit.conversions}
+    return cast("Reading[Any]", construct(Reading, {**_EMPTY, **fields, **made}))
+
+
+_EMPTY = {name: field.get_default() for name, field in Reading.model_fields.items() if not field.is_required()}
+
+
+def _told(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
+    for one in diagnostics:
+        if one.code == "type-mismatch":
+            yield f"{one.message} (line {one.line}, column {one.column})"
+
+
+def _retry(why: str, target: Target) -> str:
+    title = target.schema.get("title") or "the schema"
+    return f"Your answer does not fit {title}: {why}. Answer again with nothing but JSON that fits."
+
+
+def _repairs(raw: str, conversions: Sequence[Conversion], spans: Sequence[tuple[int, int]]) -> Iterator[Repair]:
+    for one, (start, end) in zip(conversions, spans, strict=True):
+        line, column = raw.count("\n", 0, start) + 1, start - raw.rfind("\n", 0, start)
+        fields = {"code": one.code, "level": "schema", "span": (start, end), "path": one.path, "line": line}
+        yield construct(Repair, {**fields, "column": column, "before": raw[start:end], "after": one.after})
+
+
+def _span(reading: JsonReading, place: tuple[int, ...], path: Path) -> tuple[int, int]:
+    """Where the part at a path stands in the response; the whole value if that cannot be told."""
+    at = place[0]
+    if len(place) > 1 and path and isinstance(path[0], int) and path[0] < len(place):
+        at, path = place[path[0]], path[1:]
+    start, end = reading.spans[at]
+    found = span_at(reading.raw[start:end], path)
+    return (start, end) if found is None else (start + found[0], start + found[1])
+
+
+def _fit(text: str, value: Any, target: Target, schema: Schema, mode: ConvertMode) -> _Fit:
+    """Validate a value, of which the JSON text is given, as it stands, or else after conversions."""
+    typed, error = _validated(text, value, target, schema, strict=True)
+    if error is None or mode == "off":
+        return _Fit(value, typed, (), error)
+    data, conversions = convert(value, schema)
+    text = json.dumps(data)
+    typed, strict_error = _validated(text, data, target, schema, strict=True)
+    if strict_error is None:
+        return _Fit(data, typed, conversions, None)
+    typed, error = _validated(text, data, target, schema, strict=False)
+    texts = [path for path, _ in strict_error if isinstance(_at(data, path), str) and _is_number(schema, path)]
+    if error is None and not texts:
+        taken = [Conversion("as-type", path, json.dumps(_at(data, path)), "") for path, _ in strict_error]
+        return _Fit(data, typed, (*conversions, *taken), None)
+    return _Fit(data, None, conversions, error or [(path, "this text is no number without a loss") for path in texts])
+
+
+def _is_number(schema: Schema, path: Path) -> bool:
+    """Is a number due at a path, and no text?"""
+    for part in path:
+        schema = schema.member(part) if isinstance(part, str) else schema.item
+    types = schema.types or frozenset[str]()
+    return not types.isdisjoint(("integer", "number")) and "string" not in types
+
+
+def _validated(
+    text: str, value: Any, target: Target, schema: Schema, *, strict: bool
+) -> tuple[Any, list[tuple[Path, str]] | None]:
+    """The value as the type, and what is wrong with it; None if nothing is."""
+    if target.adapter is None:
+        return (value, None) if is_valid(value, schema) else (None, [((), "this does not fit the schema")])
+    try:
+        return target.adapter.validate_json(text, strict=strict), None
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False)
+        return None, [(_path(value, one["loc"]), one["msg"]) for one in found]
+    except ValueError as error:  # of a validator that is not pydantic's
+        return None, [((), str(error))]
+
+
+def _path(value: Any, loc: Sequence[str | int]) -> Path:
+    """The keys of a place that pydantic names, without the names of the alternatives of unions."""
+    path: list[str | int] = []
+    for part in loc:
+        if isinstance(value, dict) and part in value:
+            value = cast("dict[str, Any]", value)[cast("str", part)]
+        elif isinstance(value, list) and isinstance(part, int) and part < len(cast("list[Any]", value)):
+            value = cast("list[Any]", value)[part]
+        elif part == loc[-1] and isinstance(value, dict):
+            path.append(part)  # what is missing
+            break
+        else:
+            continue
+        path.append(part)
+    return tuple(path)
+
+
+def _at(value: Any, path: Path) -> Any:
+    for part in path:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
