@@ -27,6 +27,7 @@ def test_format_info_equals_the_header() -> None:
         example="Let me look that up.<tool_calls:6124c78e>\n"
         "<tool_call:6124c78e>get_weather<arg_key:6124c78e>city</arg_key:6124c78e>"
         "<arg_value:6124c78e>Paris</arg_value:6124c78e></tool_call:6124c78e>\n</tool_calls:6124c78e>",
+        ids={"hy-4": "", "hy-v4": ""},
     )
 
 

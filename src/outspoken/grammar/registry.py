@@ -233,8 +233,8 @@ def _unknown(name: str) -> UnknownFormatError:
     """The error for what is neither a format nor the id of a model that is known."""
     from .model_ids import bare_id, served_by
 
-    known = [*_aliases(edition()), *[normalized(pattern) for _, pattern, _ in ids(edition()) if "*" not in pattern]]
-    return UnknownFormatError(name, known, bare_id(name), served_by(name))
+    families = [normalized(pattern) for _, pattern, _ in ids(edition()) if "*" not in pattern]
+    return UnknownFormatError(name, _aliases(edition()), bare_id(name), served_by(name), families)
 
 
 @cached

@@ -26,16 +26,24 @@ class UnknownFormatError(OutspokenError, ValueError):
     `provider` names the provider that alone serves the model; "" if there is none.
     """
 
-    def __init__(self, name: str, known: Iterable[str], bare: str = "", provider: str = "") -> None:
-        names = sorted(set(known))
+    def __init__(
+        self, name: str, known: Iterable[str], bare: str = "", provider: str = "", ids: Iterable[str] = ()
+    ) -> None:
+        names = sorted(known)
         self.name, self.provider = name, provider
         wanted = (bare or name).lower().replace("-", "_").replace(".", "_")
-        self.nearest = [] if provider else nearest(wanted, names, _CUTOFF)
+        self.nearest = [] if provider else nearest(wanted, [*names, *_unlike(ids, names)], _CUTOFF)
         hint = f"did you mean {' or '.join(f'`{n}`' for n in self.nearest)}?" if self.nearest else "no name is similar"
         hint = "name the format, which can only be detected to parse a text" if name == "auto" else hint
         if provider:
             hint = f"its provider reads its calls: use `parse_response` with provider={provider!r}"
         super().__init__(f"there is no format `{name}`; {hint} (`outspoken formats` lists all {len(names)} names)")
+
+
+def _unlike(ids: Iterable[str], names: list[str]) -> list[str]:
+    """The ids that are not spelled as a name is, but for separators."""
+    known = {name.replace("_", "") for name in names}
+    return sorted({one for one in ids if one.replace("_", "") not in known})
 
 
 class UnreadTemplateError(UnknownFormatError):
