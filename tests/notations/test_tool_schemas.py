@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType, SimpleNamespace
 from typing import Annotated, Any, Literal
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
+from typing_extensions import NotRequired, TypedDict
 
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import ToolError
@@ -213,7 +215,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "nested_list": ([[Weather]], f"`tools[0]` is a list; expected {ONE_TOOL}"),
     "class": ([int], f"`tools[0]` is the class `int`; expected {ONE_TOOL}"),
     "lambda": ([lambda: None], f"`tools[0]` is a lambda; expected {ONE_TOOL}"),
-    "partial": ([partial(get_weather, "Rome")], f"`tools[0]` is a partial; expected {ONE_TOOL}"),
     "instance": ([Weather(city="Rome")], f"`tools[0]` is a Weather; expected {ONE_TOOL}"),
     "nameless": ([{"type": "web_search"}], f"`tools[0]` is a dict without a `name`; expected {ONE_TOOL}"),
     "nameless_function": (
@@ -328,3 +329,55 @@ def test_types_never_raise(schema: Any) -> None:
     assert types is None or types
     if isinstance(schema, dict):
         of_schema(schema).types("f", "a")  # pyright: ignore[reportUnknownArgumentType]
+
+
+@dataclass
+class Ferry:
+    city: str
+    days: int = 1
+
+
+class Berth(TypedDict):
+    city: str
+    days: NotRequired[int]
+
+
+async def sail(city: str, days: int = 1, *, token: str = "") -> None:
+    """An async function."""
+
+
+class Harbour:
+    def dock(self, city: str, days: int = 1) -> None:
+        """A bound method."""
+
+
+class Runnable:
+    """A tool as LangChain's: its `input_schema` is a class, and so is what the model was given."""
+
+    name = "weather"
+    input_schema = Function
+    tool_call_schema = Weather
+
+
+AGENTS_SCHEMA = {"type": "object", "properties": {"city": {}, "days": {}}, "required": ["city"]}
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"),
+    [
+        (Ferry, "Ferry"),
+        (Berth, "Berth"),
+        (partial(sail, token="kept"), "sail"),
+        (partial(partial(sail, token="kept")), "sail"),
+        (Harbour().dock, "dock"),
+        (Runnable(), "weather"),
+        (SimpleNamespace(name="agents", params_json_schema=AGENTS_SCHEMA), "agents"),
+    ],
+    ids=["dataclass", "typed dict", "partial", "partial of partial", "method", "langchain", "agents"],
+)
+def test_tools_of_every_kind(tool: Any, name: str) -> None:
+    tools = Tools.of([tool])
+    assert tools is not None
+    assert list(tools.names) == [name]
+    facts = tools.facts(name)
+    assert (facts.required, facts.properties) == (("city",), ("city", "days"))

@@ -8,8 +8,9 @@ from __future__ import annotations
 import inspect
 import marshal
 from collections.abc import Callable, KeysView, Mapping, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeGuard, get_type_hints
+from dataclasses import is_dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeGuard, get_args, get_origin, get_type_hints
 
 from outspoken.json.schema import KINDS, Schema, Types, is_list, is_object, plain_types
 from outspoken.results.arguments import kind_of
@@ -39,11 +40,13 @@ class FunctionTool(Protocol):
         ...
 
 
-#: A tool that a model was given: a dict as for OpenAI or Anthropic, an object of an SDK, a pydantic model class, or a
-#: function with annotations.
+#: A tool that a model was given: a dict as for OpenAI or Anthropic, an object of an SDK or of LangChain, a class (a
+#: pydantic model, a dataclass, a TypedDict), or a function with annotations, or a `partial` of one.
 ToolLike: TypeAlias = "Mapping[str, Any] | NamedTool | FunctionTool | type[BaseModel] | Callable[..., Any]"
 
 _TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"
+#: where objects hold the schema of their arguments; LangChain's `input_schema` is not what the model was given
+_SCHEMA_KEYS = ("tool_call_schema", "parameters", "input_schema", "inputSchema", "params_json_schema")
 _MAX_KEPT = 1000
 _UNKNOWN: Any = object()
 #: The version of `marshal` that writes equal values alike.
@@ -203,9 +206,9 @@ def _read(index: int, tool: Any) -> tuple[str, Any]:
 
 def _read_other(index: int, tool: Any) -> tuple[str, Any]:
     """The same for a tool that is not a plain dict, or not a tool."""
-    name = getattr(tool, "__name__", None)
+    name = getattr(tool.func if isinstance(tool, partial) else tool, "__name__", None)
     if isinstance(tool, type):
-        if hasattr(tool, "model_json_schema"):
+        if hasattr(tool, "model_json_schema") or is_dataclass(tool) or _is_typed_dict(tool):
             return tool.__name__, tool
     elif isinstance(name, str) and callable(tool):
         if name != "<lambda>":
@@ -224,10 +227,12 @@ def _read_fields(index: int, tool: Any) -> tuple[str, Any]:
         raise ToolError(index, f"{where} without a `name`", _TOOL)
     if not isinstance(name, str) or not name:
         raise ToolError(index, f"{where} whose `name` is {_name_of(name)}", "a name that is a str")
-    for key in ("parameters", "input_schema", "inputSchema"):
+    for key in _SCHEMA_KEYS:
         schema = _field(body, key)
         if _is_mapping(schema):
             return name, dict(schema)
+        if key == "tool_call_schema" and hasattr(schema, "model_json_schema"):
+            return name, schema
         if schema is not None:
             raise ToolError(index, f"the tool `{name}` whose `{key}` is {_name_of(schema)}", "a JSON schema as a dict")
     return name, None
@@ -255,29 +260,59 @@ def _is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
 
 
 def _made_schema(source: Any) -> dict[str, Any] | None:
-    """The schema of a pydantic model class or of a function's arguments; None where none can be made."""
+    """The schema of a class, or of a function's arguments; None where none can be made."""
     try:
-        model: Any = source if inspect.isclass(source) else _model(source)
+        model: Any = source if hasattr(source, "model_json_schema") else _model(source)
         return model.model_json_schema(schema_generator=_generator())
     except Exception:  # what is in the caller's annotations is no reason to lose what the model wrote
         return None
 
 
-def _model(function: Callable[..., Any]) -> Any:
-    """A model with a field for each parameter that a call can name."""
+def _model(source: Any) -> Any:
+    """A model with a field for each key of a TypedDict, or for each parameter that a call can name."""
     from pydantic import ConfigDict, Field, create_model
 
+    described = source.func if isinstance(source, partial) else source
     try:
-        hints = get_type_hints(function, include_extras=True)
+        hints = get_type_hints(described, include_extras=True)
     except Exception:  # an annotation whose name does not resolve
         hints = {}
-    fields: dict[str, Any] = {}
-    for number, parameter in enumerate(inspect.signature(function).parameters.values()):
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or parameter.name in ("self", "cls"):
-            continue
-        default: Any = ... if parameter.default is parameter.empty else parameter.default
-        fields[f"p{number}"] = (hints.get(parameter.name, Any), Field(default, alias=parameter.name))
+    made = _keys(source, hints) if _is_typed_dict(source) else _parameters(source)
+    fields: dict[str, Any] = {
+        f"p{number}": (_bare(hints.get(name, Any)), Field(default, alias=name))
+        for number, (name, default) in enumerate(made)
+    }
     return create_model("Arguments", __config__=ConfigDict(arbitrary_types_allowed=True), **fields)
+
+
+def _is_typed_dict(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, dict) and hasattr(value, "__required_keys__")
+
+
+def _keys(typed_dict: Any, hints: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The keys of a TypedDict, each with `...` if it is required."""
+    required = typed_dict.__required_keys__
+    marks = {name: getattr(get_origin(hint), "_name", None) for name, hint in hints.items()}
+    return [
+        (name, ... if mark == "Required" or (mark != "NotRequired" and name in required) else None)
+        for name, mark in marks.items()
+    ]
+
+
+def _bare(hint: Any) -> Any:
+    """The type in `Required[…]` or `NotRequired[…]`."""
+    return get_args(hint)[0] if getattr(get_origin(hint), "_name", None) in ("Required", "NotRequired") else hint
+
+
+def _parameters(function: Callable[..., Any]) -> list[tuple[str, Any]]:
+    """The parameters that a call can name, with their defaults; not those that a `partial` binds."""
+    bound: Any = function.keywords if isinstance(function, partial) else ()
+    return [
+        (parameter.name, ... if parameter.default is parameter.empty else parameter.default)
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        and parameter.name not in ("self", "cls", *bound)
+    ]
 
 
 @lru_cache(maxsize=1)
