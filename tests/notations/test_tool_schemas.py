@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -359,7 +361,7 @@ class Runnable:
     tool_call_schema = Weather
 
 
-AGENTS_SCHEMA = {"type": "object", "properties": {"city": {}, "days": {}}, "required": ["city"]}
+AGENTS_SCHEMA: dict[str, Any] = {"type": "object", "properties": {"city": {}, "days": {}}, "required": ["city"]}
 
 
 @pytest.mark.parametrize(
@@ -381,3 +383,14 @@ def test_tools_of_every_kind(tool: Any, name: str) -> None:
     assert list(tools.names) == [name]
     facts = tools.facts(name)
     assert (facts.required, facts.properties) == (("city",), ("city", "days"))
+
+
+def test_tools_are_copied_and_pickled() -> None:
+    tools = Tools.of(
+        [Weather, Ferry, {"name": "book", "parameters": PARAMETERS, "annotations": {"destructiveHint": True}}]
+    )
+    assert tools is not None
+    for made in (copy.copy(tools), copy.deepcopy(tools), pickle.loads(pickle.dumps(tools))):
+        assert list(made.names) == list(tools.names)
+        assert made.destructive == {"book"}
+        assert [made.schema(name) for name in made.names] == [tools.schema(name) for name in tools.names]

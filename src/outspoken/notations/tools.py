@@ -104,6 +104,10 @@ class Tools:
                 destructive.append(name)
         return cls(sources, frozenset(destructive)) if sources else None
 
+    def __reduce__(self) -> tuple[type[Tools], tuple[dict[str, Any], frozenset[str]]]:
+        """What is made on first use is not kept in a copy or a pickle."""
+        return Tools, (self._sources, self.destructive)
+
     def __contains__(self, name: object) -> bool:
         return name in self._sources
 
@@ -206,9 +210,9 @@ def _read(index: int, tool: Any) -> tuple[str, Any]:
 
 def _read_other(index: int, tool: Any) -> tuple[str, Any]:
     """The same for a tool that is not a plain dict, or not a tool."""
-    name = getattr(tool.func if isinstance(tool, partial) else tool, "__name__", None)
-    if isinstance(tool, type):
-        if hasattr(tool, "model_json_schema") or is_dataclass(tool) or _is_typed_dict(tool):
+    name = getattr(tool.func if _is_partial(tool) else tool, "__name__", None)
+    if inspect.isclass(tool):
+        if _has_fields(tool):
             return tool.__name__, tool
     elif isinstance(name, str) and callable(tool):
         if name != "<lambda>":
@@ -272,7 +276,7 @@ def _model(source: Any) -> Any:
     """A model with a field for each key of a TypedDict, or for each parameter that a call can name."""
     from pydantic import ConfigDict, Field, create_model
 
-    described = source.func if isinstance(source, partial) else source
+    described: Any = source.func if _is_partial(source) else source
     try:
         hints = get_type_hints(described, include_extras=True)
     except Exception:  # an annotation whose name does not resolve
@@ -285,8 +289,17 @@ def _model(source: Any) -> Any:
     return create_model("Arguments", __config__=ConfigDict(arbitrary_types_allowed=True), **fields)
 
 
+def _has_fields(made: Any) -> bool:
+    """Is a class a pydantic model, a dataclass or a TypedDict?"""
+    return hasattr(made, "model_json_schema") or is_dataclass(made) or _is_typed_dict(made)
+
+
 def _is_typed_dict(value: Any) -> bool:
-    return isinstance(value, type) and issubclass(value, dict) and hasattr(value, "__required_keys__")
+    return inspect.isclass(value) and hasattr(value, "__required_keys__")
+
+
+def _is_partial(value: Any) -> TypeGuard[partial[Any]]:
+    return isinstance(value, partial)
 
 
 def _keys(typed_dict: Any, hints: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -306,7 +319,7 @@ def _bare(hint: Any) -> Any:
 
 def _parameters(function: Callable[..., Any]) -> list[tuple[str, Any]]:
     """The parameters that a call can name, with their defaults; not those that a `partial` binds."""
-    bound: Any = function.keywords if isinstance(function, partial) else ()
+    bound: Any = function.keywords if _is_partial(function) else ()
     return [
         (parameter.name, ... if parameter.default is parameter.empty else parameter.default)
         for parameter in inspect.signature(function).parameters.values()
