@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from typing_extensions import NotRequired, TypedDict
 
+from outspoken import Parser
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import ToolError
 from tests.loops import in_one_item
@@ -394,3 +395,10 @@ def test_tools_are_copied_and_pickled() -> None:
         assert list(made.names) == list(tools.names)
         assert made.destructive == {"book"}
         assert [made.schema(name) for name in made.names] == [tools.schema(name) for name in tools.names]
+
+
+def test_parsers_with_tools_are_copied_and_pickled() -> None:
+    parser = Parser("hermes", tools=[Weather])
+    text = '<tool_call>{"name": "Weather", "arguments": {"city": "Rome"}}</tool_call>'
+    for made in (copy.copy(parser), copy.deepcopy(parser), pickle.loads(pickle.dumps(parser))):
+        assert made.parse(text) == parser.parse(text)
