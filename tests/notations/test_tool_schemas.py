@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType, SimpleNamespace
 from typing import Annotated, Any, Literal
@@ -12,7 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
+from typing_extensions import NotRequired, TypedDict
 
+from outspoken import Parser
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import ToolError
 from tests.loops import in_one_item
@@ -21,7 +26,10 @@ from tests.tables import tables
 TABLES = tables(__file__)
 
 PARAMETERS: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}}
-ONE_TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"
+ONE_TOOL = (
+    "a dict with a `name` and `parameters`, a pydantic model class, a dataclass, a TypedDict, a function, a `partial` "
+    "of one, a tool object of an SDK, of LangChain or of MCP, or a list of these"
+)
 
 
 class Weather(BaseModel):
@@ -210,10 +218,9 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "number": ([Weather, 7], f"`tools[1]` is an int; expected {ONE_TOOL}"),
     "none": ([None], f"`tools[0]` is None; expected {ONE_TOOL}"),
     "name_only": (["get"], f"`tools[0]` is a str; expected {ONE_TOOL}"),
-    "nested_list": ([[Weather]], f"`tools[0]` is a list; expected {ONE_TOOL}"),
+    "text_in_a_list": ([Weather, [get_weather, "get"]], f"`tools[1]` is a str; expected {ONE_TOOL}"),
     "class": ([int], f"`tools[0]` is the class `int`; expected {ONE_TOOL}"),
     "lambda": ([lambda: None], f"`tools[0]` is a lambda; expected {ONE_TOOL}"),
-    "partial": ([partial(get_weather, "Rome")], f"`tools[0]` is a partial; expected {ONE_TOOL}"),
     "instance": ([Weather(city="Rome")], f"`tools[0]` is a Weather; expected {ONE_TOOL}"),
     "nameless": ([{"type": "web_search"}], f"`tools[0]` is a dict without a `name`; expected {ONE_TOOL}"),
     "nameless_function": (
@@ -243,6 +250,24 @@ REFUSED: dict[str, tuple[Any, str]] = {
         "`tools[0]` is the tool `get` whose `input_schema` is the class `Weather`; expected a JSON schema as a dict",
     ),
 }
+
+
+def test_lists_within_lists() -> None:
+    listed: Any = SimpleNamespace(tools=[SimpleNamespace(name="get", inputSchema=PARAMETERS)], nextCursor=None)
+    ways: list[list[Any]] = [
+        [Weather, [get_weather, [HOME.light]], listed],
+        [[Weather], (get_weather, HOME.light), listed],
+    ]
+    for tools in ways:
+        assert list(tools_of(*tools).names) == ["Weather", "get_weather", "light", "get"]
+    found = Tools.of(listed)
+    assert found is not None
+    assert found.schema("get") == PARAMETERS
+    assert Tools.of([[]]) is None
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(ToolError):
+        Tools.of(endless)
 
 
 @in_one_item("tools, message", REFUSED.values())
@@ -328,3 +353,73 @@ def test_types_never_raise(schema: Any) -> None:
     assert types is None or types
     if isinstance(schema, dict):
         of_schema(schema).types("f", "a")  # pyright: ignore[reportUnknownArgumentType]
+
+
+@dataclass
+class Ferry:
+    city: str
+    days: int = 1
+
+
+class Berth(TypedDict):
+    city: str
+    days: NotRequired[int]
+
+
+async def sail(city: str, days: int = 1, *, token: str = "") -> None:
+    """An async function."""
+
+
+class Harbour:
+    def dock(self, city: str, days: int = 1) -> None:
+        """A bound method."""
+
+
+class Runnable:
+    """A tool as LangChain's: its `input_schema` is a class, and so is what the model was given."""
+
+    name = "weather"
+    input_schema = Function
+    tool_call_schema = Weather
+
+
+AGENTS_SCHEMA: dict[str, Any] = {"type": "object", "properties": {"city": {}, "days": {}}, "required": ["city"]}
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"),
+    [
+        (Ferry, "Ferry"),
+        (Berth, "Berth"),
+        (partial(sail, token="kept"), "sail"),
+        (partial(partial(sail, token="kept")), "sail"),
+        (Harbour().dock, "dock"),
+        (Runnable(), "weather"),
+        (SimpleNamespace(name="agents", params_json_schema=AGENTS_SCHEMA), "agents"),
+    ],
+    ids=["dataclass", "typed dict", "partial", "partial of partial", "method", "langchain", "agents"],
+)
+def test_tools_of_every_kind(tool: Any, name: str) -> None:
+    tools = Tools.of([tool])
+    assert tools is not None
+    assert list(tools.names) == [name]
+    facts = tools.facts(name)
+    assert (facts.required, facts.properties) == (("city",), ("city", "days"))
+
+
+def test_tools_are_copied_and_pickled() -> None:
+    tools = Tools.of(
+        [Weather, Ferry, {"name": "book", "parameters": PARAMETERS, "annotations": {"destructiveHint": True}}]
+    )
+    assert tools is not None
+    for made in (copy.copy(tools), copy.deepcopy(tools), pickle.loads(pickle.dumps(tools))):
+        assert list(made.names) == list(tools.names)
+        assert made.destructive == {"book"}
+        assert [made.schema(name) for name in made.names] == [tools.schema(name) for name in tools.names]
+
+
+def test_parsers_with_tools_are_copied_and_pickled() -> None:
+    parser = Parser("hermes", tools=[Weather])
+    text = '<tool_call>{"name": "Weather", "arguments": {"city": "Rome"}}</tool_call>'
+    for made in (copy.copy(parser), copy.deepcopy(parser), pickle.loads(pickle.dumps(parser))):
+        assert made.parse(text) == parser.parse(text)

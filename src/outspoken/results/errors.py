@@ -32,7 +32,7 @@ class UnknownFormatError(OutspokenError, ValueError):
         names = sorted(known)
         self.name, self.provider = name, provider
         wanted = (bare or name).lower().replace("-", "_").replace(".", "_")
-        self.nearest = [] if provider else nearest(wanted, [*names, *_unlike(ids, names)], _CUTOFF)
+        self.nearest = [] if provider else nearest(wanted, [*names, *_unlike(ids, names, wanted[:2])], _CUTOFF)
         hint = f"did you mean {' or '.join(f'`{n}`' for n in self.nearest)}?" if self.nearest else "no name is similar"
         hint = "name the format, which can only be detected to parse a text" if name == "auto" else hint
         if provider:
@@ -40,10 +40,10 @@ class UnknownFormatError(OutspokenError, ValueError):
         super().__init__(f"there is no format `{name}`; {hint} (`outspoken formats` lists all {len(names)} names)")
 
 
-def _unlike(ids: Iterable[str], names: list[str]) -> list[str]:
-    """The ids that are not spelled as a name is, but for separators."""
+def _unlike(ids: Iterable[str], names: list[str], begin: str) -> list[str]:
+    """The ids with some beginning that are not spelled as a name is, but for separators."""
     known = {name.replace("_", "") for name in names}
-    return sorted({one for one in ids if one.replace("_", "") not in known})
+    return sorted({one for one in ids if one.startswith(begin) and one.replace("_", "") not in known})
 
 
 class UnreadTemplateError(UnknownFormatError):
@@ -72,6 +72,20 @@ class ToolError(OutspokenError, TypeError):
         self.index = index
         place = f"`tools[{index}]`" if index >= 0 else "`tools`"
         super().__init__(f"{place} is {found}; expected {expected}")
+
+
+class CallError(OutspokenError, ValueError):
+    """A call whose arguments do not fit a type or a function, or that must not be run.
+
+    `tool` is its name, `path` the first place in the arguments as a JSON Pointer ("" for all of them), and `problems`
+    holds each place and what is wrong there.
+    """
+
+    def __init__(self, tool: str, problems: Iterable[tuple[str, str]]) -> None:
+        self.tool, self.problems = tool, tuple(problems)
+        self.path = self.problems[0][0]
+        reasons = "; ".join(f"{path}: {why}" if path else why for path, why in self.problems)
+        super().__init__(f"the call of `{tool}` cannot be used: {reasons}")
 
 
 class ConstraintError(OutspokenError, ValueError):
