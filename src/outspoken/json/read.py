@@ -62,14 +62,6 @@ class JsonLimitError(OutspokenError, ValueError):
 @overload
 def read_json(
     text: str | bytes | None,
-    schema: None = None,
-    *,
-    repair: RepairLimit = "heuristic",
-    settings: Settings | None = None,
-) -> JsonReading: ...
-@overload
-def read_json(
-    text: str | bytes | None,
     schema: type[T] | TypeAdapter[T],
     *,
     repair: RepairLimit = "heuristic",
@@ -85,6 +77,14 @@ def read_json(
     convert: ConvertMode = "on",
     settings: Settings | None = None,
 ) -> Reading[Any]: ...
+@overload
+def read_json(
+    text: str | bytes | None,
+    schema: None = None,
+    *,
+    repair: RepairLimit = "heuristic",
+    settings: Settings | None = None,
+) -> JsonReading: ...
 @by_keyword
 def read_json(
     text: str | bytes | None,
