@@ -276,10 +276,10 @@ def test_an_unknown_format_names_the_nearest() -> None:
     assert str(caught.value) == f"there is no format `Hermse`; did you mean `hermes`? {listed}"
     assert (caught.value.name, caught.value.nearest) == ("Hermse", ["hermes"])
     with pytest.raises(UnknownFormatError) as caught:
-        Parser("qwen-3.coder-x").session()
+        Parser("qwen3.codr").session()
     nearest = " or ".join(f"`{name}`" for name in caught.value.nearest)
     assert caught.value.nearest[0] == "qwen3_coder"
-    assert str(caught.value) == f"there is no format `qwen-3.coder-x`; did you mean {nearest}? {listed}"
+    assert str(caught.value) == f"there is no format `qwen3.codr`; did you mean {nearest}? {listed}"
     with pytest.raises(UnknownFormatError) as caught:
         list(stream([], format="zzzzzz"))
     assert str(caught.value) == f"there is no format `zzzzzz`; no name is similar {listed}"

@@ -142,6 +142,12 @@ def test_a_provider_is_named_for_models_that_it_alone_serves() -> None:
     assert caught.value.nearest == []
 
 
+@pytest.mark.parametrize("name", ["qwen3_codr", "hermes_2_prp", "deepseek_v3_x", "llama3_jsn"])
+def test_a_misspelled_name_of_a_format_is_no_model(name: str) -> None:
+    with pytest.raises(UnknownFormatError, match="did you mean"):
+        Parser(name)
+
+
 def test_near_families_are_named() -> None:
     with pytest.raises(UnknownFormatError) as caught:
         Parser.for_model("meta-llama/Llama-3.9-8B")

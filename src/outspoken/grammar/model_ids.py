@@ -103,6 +103,11 @@ def find(model: str, patterns: Iterable[tuple[str, str, str]]) -> ModelFormat | 
     return best[0] if best and len({one.format for one in best}) == 1 else None
 
 
+def is_whole(model: str, pattern: str) -> bool:
+    """Is an id nothing but what a pattern says?"""
+    return _regex(pattern).fullmatch(bare_id(model)) is not None
+
+
 def served_by(model: str) -> str:
     """The provider that alone serves a model; "" if the model is not one of these.
 

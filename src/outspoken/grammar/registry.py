@@ -17,7 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from outspoken.results.arguments import kind_of
-from outspoken.results.errors import GrammarError, UnknownFormatError
+from outspoken.results.errors import GrammarError, UnknownFormatError, nearest
 
 from .format_index import CallSigns, FormatIndex, index_path, read_index, read_signs
 from .sources import is_current, note_not_compiled, own_folder
@@ -224,9 +224,13 @@ def ids(edition: int) -> tuple[tuple[str, str, str], ...]:
 
 @cached
 def _model(id: str, edition: int) -> ModelFormat | None:
-    from .model_ids import find  # a format's own name needs none of it
+    from .model_ids import find, is_whole  # a format's own name needs none of it
 
-    return find(id, ids(edition))
+    found = find(id, ids(edition))
+    if found is not None and "/" not in id and not is_whole(id, found.pattern):
+        # a misspelled name of a format (`qwen3_codr`) holds what ids begin with
+        return None if nearest(normalized(id), [*_aliases(edition)], 0.9) else found
+    return found
 
 
 def _unknown(name: str) -> UnknownFormatError:

@@ -35,8 +35,9 @@ _SYNTAX = frozenset({*CODES, *MARKUP, *JSON_NOTES}) | frozenset({
 })  # fmt: skip
 _MISMATCH = frozenset({
     "clamped-point", "coerced-value", "invalid-action", "invalid-item", "marker-not-registered",
-    "mistyped-argument", "odd-payload", "unknown-element", "unknown-tool", "unread-entry", "unwrapped-array",
-    "unlisted-value", "wrapped-object", "wrong-element", "wrong-kind", "wrong-type",
+    "mistyped-argument", "odd-payload", "type-mismatch", "unknown-element", "unknown-tool", "unread-entry",
+    "unwrapped-array", "unlisted-value",
+    "wrapped-object", "wrong-element", "wrong-kind", "wrong-type",
 })  # fmt: skip
 _MISSING = frozenset(
     {"default-value", "empty-response", "missing-actions", "missing-argument", "missing-payload", "nothing-usable"}
@@ -44,7 +45,7 @@ _MISSING = frozenset(
 _TRUNCATED = re.compile("cut-|unclosed-|truncated|token-limit$")
 #: The codes that are no mistake in the response itself.
 OTHER_CODES = frozenset({
-    "ambiguous-space", "content-filter", "echoed-call", "extra-payload", "invented-result", "needs-exact",
+    "ambiguous-space", "chosen-value", "content-filter", "echoed-call", "extra-payload", "invented-result", "needs-exact",
     "opens-nothing", "orphan-closer", "other-choices", "other-format", "other-values", "provider-error", "quoted-call",
     "refusal",
     "repeated-id", "repeated-message",
