@@ -13,7 +13,10 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-ONE_TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"
+ONE_TOOL = (
+    "a dict with a `name` and `parameters`, a pydantic model class, a dataclass, a TypedDict, a function, a `partial` "
+    "of one, a tool object of an SDK, of LangChain or of MCP, or a list of these"
+)
 
 #: Command lines and what is said of them; the words of an argument's type are Click's, of which a part is here.
 MISTAKES = TABLES["MISTAKES"]

@@ -26,7 +26,10 @@ from tests.tables import tables
 TABLES = tables(__file__)
 
 PARAMETERS: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}}
-ONE_TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"
+ONE_TOOL = (
+    "a dict with a `name` and `parameters`, a pydantic model class, a dataclass, a TypedDict, a function, a `partial` "
+    "of one, a tool object of an SDK, of LangChain or of MCP, or a list of these"
+)
 
 
 class Weather(BaseModel):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from outspoken.results import diagnostics
+from outspoken.results.call_ids import CallIds as CallIds
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.replies import Reply, Status, ToolCall, is_failed_call
+from outspoken.results.running import problem_of
 
 #: The key of `metadata` in the metadata of a framework's message.
 METADATA = "outspoken"
@@ -18,28 +18,6 @@ METADATA = "outspoken"
 FIRST_INDEX = 1000
 #: What servers and frameworks call the finish reason.
 REASONS = ("finish_reason", "stop_reason", "done_reason")
-
-
-class CallIds:
-    """Gives each call of one response an id that no other call of the response has, and none of those `taken`.
-
-    An id that the model wrote is kept if it is free: some models count the calls of each response anew. Other ids are
-    derived from the position of the call and from a `seed`, such as the id of the response, which is random by default:
-    calls of different responses get different ids.
-    """
-
-    def __init__(self, seed: str | None = None, taken: Iterable[str] = ()) -> None:
-        self._seed = seed or secrets.token_hex(12)
-        self._given = set(taken)
-        self._count = 0
-
-    def next(self, written: str | None = None) -> str:
-        """The id of the next call; `written` is the one that the model wrote, if any."""
-        position, self._count = self._count, self._count + 1
-        if not written or written in self._given:
-            written = "call_" + hashlib.sha256(f"{self._seed}:{position}".encode()).hexdigest()[:24]
-        self._given.add(written)
-        return written
 
 
 class IdentifiedCall(NamedTuple):
@@ -128,17 +106,6 @@ def _parts(reply: Reply, ids: CallIds) -> Iterator[Passage | IdentifiedCall]:
 def identified_calls(reply: Reply, ids: CallIds | None = None) -> list[IdentifiedCall]:
     """All calls of a reply with ids, in order: those to run, and those with a problem."""
     return [part for part in _parts(reply, ids or CallIds()) if isinstance(part, IdentifiedCall)]
-
-
-def problem_of(call: ToolCall, reply: Reply) -> str | None:
-    """Why a call must not be run, in one sentence; None for a call that is ok or repaired."""
-    if call.status in ("ok", "repaired"):
-        return None
-    start, end = call.span
-    found = [d for d in reply.diagnostics if start <= d.span[0] and d.span[1] <= end and d.severity != "note"]
-    found.sort(key=lambda d: d.severity != "error")
-    reason = f": {diagnostics.shortened(found[0].message)}" if found else ""
-    return f"the call of `{call.name}` is {call.status} and was not run{reason}"
 
 
 def damage(reply: Reply) -> dict[str, Any]:

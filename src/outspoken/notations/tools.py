@@ -8,13 +8,12 @@ from __future__ import annotations
 import inspect
 import marshal
 from collections.abc import Callable, KeysView, Mapping, Sequence
-from dataclasses import is_dataclass
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeGuard, get_args, get_origin, get_type_hints
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-from outspoken.json.schema import KINDS, Schema, Types, is_list, is_object, plain_types
-from outspoken.results.arguments import kind_of
+from outspoken.json.schema import KINDS, Schema, Types, is_object, plain_types
 from outspoken.results.errors import ToolError
+from outspoken.results.signatures import callable_name, each_tool, field, has_fields, is_mapping, model, name_of
 
 from .schema import ANY, SchemaView
 
@@ -44,7 +43,10 @@ class FunctionTool(Protocol):
 #: pydantic model, a dataclass, a TypedDict), or a function with annotations, or a `partial` of one.
 ToolLike: TypeAlias = "Mapping[str, Any] | NamedTool | FunctionTool | type[BaseModel] | Callable[..., Any]"
 
-_TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"
+_TOOL = (
+    "a dict with a `name` and `parameters`, a pydantic model class, a dataclass, a TypedDict, a function, a `partial` "
+    "of one, a tool object of an SDK, of LangChain or of MCP, or a list of these"
+)
 #: where objects hold the schema of their arguments; LangChain's `input_schema` is not what the model was given
 _SCHEMA_KEYS = ("tool_call_schema", "parameters", "input_schema", "inputSchema", "params_json_schema")
 _MAX_KEPT = 1000
@@ -93,14 +95,12 @@ class Tools:
         """
         if tools is None or isinstance(tools, Tools):
             return tools
-        if not is_list(tools):
-            raise ToolError(-1, _name_of(tools), "a list of tools")
         sources: dict[str, Any] = {}
         destructive: list[str] = []
-        for index, tool in enumerate(tools):
+        for index, tool in each_tool(tools):
             name, source = _read(index, tool)
             sources[name] = source
-            if not (tool.__class__ is dict and "annotations" not in tool) and _hint(_field(tool, "annotations")):
+            if not (tool.__class__ is dict and "annotations" not in tool) and _hint(field(tool, "annotations")):
                 destructive.append(name)
         return cls(sources, frozenset(destructive)) if sources else None
 
@@ -210,122 +210,50 @@ def _read(index: int, tool: Any) -> tuple[str, Any]:
 
 def _read_other(index: int, tool: Any) -> tuple[str, Any]:
     """The same for a tool that is not a plain dict, or not a tool."""
-    name = getattr(tool.func if _is_partial(tool) else tool, "__name__", None)
+    name = callable_name(tool)
     if inspect.isclass(tool):
-        if _has_fields(tool):
+        if has_fields(tool):
             return tool.__name__, tool
-    elif isinstance(name, str) and callable(tool):
+    elif callable(tool) and name is not None:
         if name != "<lambda>":
             return name, tool
-    elif _is_mapping(tool) or _field(tool, "function") or _field(tool, "name"):
+    elif is_mapping(tool) or field(tool, "function") or field(tool, "name"):
         return _read_fields(index, tool)
-    raise ToolError(index, _name_of(tool), _TOOL)
+    raise ToolError(index, name_of(tool), _TOOL)
 
 
 def _read_fields(index: int, tool: Any) -> tuple[str, Any]:
     """The same for a mapping or an object with attributes."""
-    body = _field(tool, "function") or tool
-    where = _name_of(tool) if body is tool else f"{_name_of(tool)} whose `function` is {_name_of(body)}"
-    name = _field(body, "name")
+    body = field(tool, "function") or tool
+    where = name_of(tool) if body is tool else f"{name_of(tool)} whose `function` is {name_of(body)}"
+    name = field(body, "name")
     if name is None:
         raise ToolError(index, f"{where} without a `name`", _TOOL)
     if not isinstance(name, str) or not name:
-        raise ToolError(index, f"{where} whose `name` is {_name_of(name)}", "a name that is a str")
+        raise ToolError(index, f"{where} whose `name` is {name_of(name)}", "a name that is a str")
     for key in _SCHEMA_KEYS:
-        schema = _field(body, key)
-        if _is_mapping(schema):
+        schema = field(body, key)
+        if is_mapping(schema):
             return name, dict(schema)
         if key == "tool_call_schema" and hasattr(schema, "model_json_schema"):
             return name, schema
         if schema is not None:
-            raise ToolError(index, f"the tool `{name}` whose `{key}` is {_name_of(schema)}", "a JSON schema as a dict")
+            raise ToolError(index, f"the tool `{name}` whose `{key}` is {name_of(schema)}", "a JSON schema as a dict")
     return name, None
-
-
-def _field(value: Any, key: str) -> Any:
-    """A field of a mapping or an object; None if there is none."""
-    return value.get(key) if _is_mapping(value) else getattr(value, key, None)
 
 
 def _hint(annotations: Any) -> bool:
     """Do the annotations of a tool of MCP say that it destroys something?"""
-    return annotations is not None and _field(annotations, "destructiveHint") is True
-
-
-def _name_of(value: Any) -> str:
-    """What a value is, for a message."""
-    if isinstance(value, str) and not value:
-        return "an empty str"
-    return "a lambda" if getattr(value, "__name__", "") == "<lambda>" else kind_of(value)
-
-
-def _is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(value, Mapping)
+    return annotations is not None and field(annotations, "destructiveHint") is True
 
 
 def _made_schema(source: Any) -> dict[str, Any] | None:
     """The schema of a class, or of a function's arguments; None where none can be made."""
     try:
-        model: Any = source if hasattr(source, "model_json_schema") else _model(source)
-        return model.model_json_schema(schema_generator=_generator())
+        described: Any = source if hasattr(source, "model_json_schema") else model(source)
+        return described.model_json_schema(schema_generator=_generator())
     except Exception:  # what is in the caller's annotations is no reason to lose what the model wrote
         return None
-
-
-def _model(source: Any) -> Any:
-    """A model with a field for each key of a TypedDict, or for each parameter that a call can name."""
-    from pydantic import ConfigDict, Field, create_model
-
-    described: Any = source.func if _is_partial(source) else source
-    try:
-        hints = get_type_hints(described, include_extras=True)
-    except Exception:  # an annotation whose name does not resolve
-        hints = {}
-    made = _keys(source, hints) if _is_typed_dict(source) else _parameters(source)
-    fields: dict[str, Any] = {
-        f"p{number}": (_bare(hints.get(name, Any)), Field(default, alias=name))
-        for number, (name, default) in enumerate(made)
-    }
-    return create_model("Arguments", __config__=ConfigDict(arbitrary_types_allowed=True), **fields)
-
-
-def _has_fields(made: Any) -> bool:
-    """Is a class a pydantic model, a dataclass or a TypedDict?"""
-    return hasattr(made, "model_json_schema") or is_dataclass(made) or _is_typed_dict(made)
-
-
-def _is_typed_dict(value: Any) -> bool:
-    return inspect.isclass(value) and hasattr(value, "__required_keys__")
-
-
-def _is_partial(value: Any) -> TypeGuard[partial[Any]]:
-    return isinstance(value, partial)
-
-
-def _keys(typed_dict: Any, hints: dict[str, Any]) -> list[tuple[str, Any]]:
-    """The keys of a TypedDict, each with `...` if it is required."""
-    required = typed_dict.__required_keys__
-    marks = {name: getattr(get_origin(hint), "_name", None) for name, hint in hints.items()}
-    return [
-        (name, ... if mark == "Required" or (mark != "NotRequired" and name in required) else None)
-        for name, mark in marks.items()
-    ]
-
-
-def _bare(hint: Any) -> Any:
-    """The type in `Required[…]` or `NotRequired[…]`."""
-    return get_args(hint)[0] if getattr(get_origin(hint), "_name", None) in ("Required", "NotRequired") else hint
-
-
-def _parameters(function: Callable[..., Any]) -> list[tuple[str, Any]]:
-    """The parameters that a call can name, with their defaults; not those that a `partial` binds."""
-    bound: Any = function.keywords if _is_partial(function) else ()
-    return [
-        (parameter.name, ... if parameter.default is parameter.empty else parameter.default)
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        and parameter.name not in ("self", "cls", *bound)
-    ]
 
 
 @lru_cache(maxsize=1)

@@ -48,6 +48,20 @@ class ToolError(OutspokenError, TypeError):
         super().__init__(f"{place} is {found}; expected {expected}")
 
 
+class CallError(OutspokenError, ValueError):
+    """A call whose arguments do not fit a type or a function, or that must not be run.
+
+    `tool` is its name, `path` the first place in the arguments as a JSON Pointer ("" for all of them), and `problems`
+    holds each place and what is wrong there.
+    """
+
+    def __init__(self, tool: str, problems: Iterable[tuple[str, str]]) -> None:
+        self.tool, self.problems = tool, tuple(problems)
+        self.path = self.problems[0][0]
+        reasons = "; ".join(f"{path}: {why}" if path else why for path, why in self.problems)
+        super().__init__(f"the call of `{tool}` cannot be used: {reasons}")
+
+
 class ConstraintError(OutspokenError, ValueError):
     """A constraint that a format or a schema does not allow. `problems` holds one sentence for each reason."""
 

@@ -5,9 +5,9 @@ Every span is a pair `(start, end)` of offsets, in characters, into the raw text
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, overload
 
 from pydantic import BaseModel, Field
 
@@ -16,7 +16,10 @@ from .conventions import Conventions, default_conventions
 from .diagnostics import Diagnostic, Repair
 
 if TYPE_CHECKING:
+    from inspect import BoundArguments
+
     from .actions.union import Action
+    from .running import OnToolError, ResultWire
 else:
 
     class _Action:
@@ -29,6 +32,8 @@ else:
             return handler.generate_schema(Action)
 
     Action = Annotated[object, _Action]
+
+_T = TypeVar("_T")
 
 Span = tuple[int, int]
 Status = Literal["ok", "repaired", "truncated", "invalid"]
@@ -91,6 +96,23 @@ class ToolCall(FrozenModel):
                 yield from self.arguments.items()
             else:
                 yield name, value
+
+    @overload
+    def into(self, type_: type[_T]) -> _T: ...  # pyright: ignore[reportOverlappingOverload]
+    @overload
+    def into(self, type_: Callable[..., Any]) -> BoundArguments: ...
+    @overload
+    def into(self, type_: object) -> Any: ...
+    def into(self, type_: Any) -> Any:
+        """The arguments as a value of a type, validated by pydantic in its lax mode.
+
+        The type is a pydantic model, a dataclass, a TypedDict, or anything else that a `TypeAdapter` takes. For a
+        function, they are its bound arguments, validated by its annotations; call it with their `args` and `kwargs`.
+        Raises CallError, a ValueError, if they do not fit, and for a call that is neither ok nor repaired.
+        """
+        from .typed_calls import into
+
+        return into(self, type_)
 
 
 class Payload(FrozenModel):
@@ -253,6 +275,45 @@ class Reply(FrozenModel):
             else:
                 message["custom_payload"] = {"type": payload.type, "data": payload.data}
         return message
+
+    def run(
+        self,
+        tools: Sequence[Any] | Mapping[str, Any],
+        *,
+        provider: ResultWire = "openai",
+        on_error: OnToolError = "keep",
+        id: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Run `tool_calls` in order, and return the messages for the next turn, as the provider's API takes them.
+
+        `tools` are functions, classes with fields and tool objects with `invoke`, or a dict with their names. The
+        arguments are validated as in `ToolCall.into`. An error (arguments that do not fit, an unknown tool, an
+        exception of a tool) is a result that says so; with `on_error="raise"` it is raised. A call that must not run
+        is answered with the reason: under its id, or without one in a user message.
+
+        A result that is no text is JSON. Ids are those of the calls, or those that `to_wire` makes from the same `id`.
+        Raises ToolError for a tool that cannot be run, and TypeError for an asynchronous one.
+        """
+        from .running import Runner
+
+        return Runner(tools, provider, on_error).run(self, id)
+
+    async def arun(
+        self,
+        tools: Sequence[Any] | Mapping[str, Any],
+        *,
+        provider: ResultWire = "openai",
+        on_error: OnToolError = "keep",
+        id: str | None = None,
+        concurrent: bool = False,
+    ) -> list[dict[str, Any]]:
+        """The same as `run` for tools of which some are asynchronous; others run in a thread.
+
+        With `concurrent`, all calls run at once. The messages are in the order of the calls.
+        """
+        from .running import Runner
+
+        return await Runner(tools, provider, on_error).arun(self, id, concurrent=concurrent)
 
     def to_envelope(self, conventions: Conventions | None = None) -> dict[str, Any]:
         """Return the reply as one plain object: text, calls, and whether the model wants another turn.

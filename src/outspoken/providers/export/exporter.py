@@ -7,11 +7,11 @@ response ends, and what goes into the extension `outspoken` because protocols ha
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers import events as provider_events
@@ -19,6 +19,7 @@ from outspoken.providers.events import StreamEvent
 from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError, Usage
 from outspoken.results import events as results
 from outspoken.results.actions.base import PROVENANCE
+from outspoken.results.call_ids import CallIds
 from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply, ToolCall
 
@@ -67,7 +68,6 @@ class Exporter:
         self._by_index: dict[int, ExportedCall] = {}
         #: the calls that are held until they are complete, with their arguments so far
         self._held_calls: dict[int, tuple[results.ToolCallStart, list[str]]] = {}
-        self._call_ids: set[str] = set()
         self._unfinished: list[ToolCall | Action] = []
         self._reply: Reply | None = None
         self._begun = self._ended = self._in_reasoning = False
@@ -88,6 +88,10 @@ class Exporter:
     def _call_id_seed(self) -> str:
         """What the ids of calls are derived from, with their positions."""
         return self.id
+
+    @cached_property
+    def _call_ids(self) -> CallIds:
+        return CallIds(self._call_id_seed, prefix=self.call_prefix)
 
     @property
     def model(self) -> str:
@@ -304,10 +308,7 @@ class Exporter:
     def _announce(self, id: str | None, name: str) -> ExportedCall:
         self._switch_block(None)
         position = len(self.calls)
-        if not id or id in self._call_ids:
-            id = self.call_prefix + hashlib.sha256(f"{self._call_id_seed}:{position}".encode()).hexdigest()[:24]
-        self._call_ids.add(id)
-        call = ExportedCall(position, id, name)
+        call = ExportedCall(position, self._call_ids.next(id), name)
         self.calls.append(call)
         self._on_call_start(call)
         return call

@@ -1,0 +1,130 @@
+"""What a class or a callable says of the arguments that it takes, as a tool."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
+from functools import partial
+from typing import Any, TypeGuard, get_args, get_origin, get_type_hints
+
+from .arguments import kind_of
+from .errors import ToolError
+
+#: How deep a list of tools may hold other lists.
+_MAX_DEPTH = 8
+
+
+def each_tool(tools: Any, depth: int = 0) -> Iterator[tuple[int, Any]]:
+    """The tools of a list, also those in lists within it and in what `list_tools` of MCP returns.
+
+    Each has the index of its item in the outer list. Raises ToolError for anything but a list of tools.
+    """
+    if depth > _MAX_DEPTH or not (is_tool_list(tools) or (depth == 0 and _is_sequence(tools))):
+        raise ToolError(-1, name_of(tools), "a list of tools")
+    for index, tool in enumerate(tools if _is_sequence(tools) else tools.tools):
+        if is_tool_list(tool):
+            yield from ((index, inner) for _, inner in each_tool(tool, depth + 1))
+        else:
+            yield index, tool
+
+
+def is_tool_list(value: Any) -> bool:
+    """Is a value a list or a tuple, or an object that holds one as its `tools` and has no name?"""
+    if isinstance(value, (list, tuple)):
+        return True
+    return not (is_mapping(value) or hasattr(value, "name")) and isinstance(getattr(value, "tools", None), list)
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def callable_name(tool: Any) -> str | None:
+    """The name of a class or of a function, also that of a `partial`; None if it has none."""
+    name = getattr(tool.func if is_partial(tool) else tool, "__name__", None)
+    return name if isinstance(name, str) else None
+
+
+def name_of(value: Any) -> str:
+    """What a value is, for a message."""
+    if isinstance(value, str) and not value:
+        return "an empty str"
+    return "a lambda" if getattr(value, "__name__", "") == "<lambda>" else kind_of(value)
+
+
+def is_function(value: Any) -> TypeGuard[Callable[..., Any]]:
+    """Is a value called with arguments, and neither a class nor a type such as `list[int]`?"""
+    is_type = inspect.isclass(value) or get_origin(value) is not None or hasattr(value, "__supertype__")
+    return callable(value) and not is_type
+
+
+def function_of(value: Any) -> Any:
+    """What has the annotations of a callable: that itself, what a `partial` calls, or the `__call__` of an object."""
+    described = value.func if is_partial(value) else value
+    is_object = is_function(described) and not inspect.isroutine(described)
+    return type(described).__call__ if is_object else described
+
+
+def field(value: Any, key: str) -> Any:
+    """A field of a mapping or an object; None if there is none."""
+    return value.get(key) if is_mapping(value) else getattr(value, key, None)
+
+
+def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
+
+
+def model(source: Any) -> Any:
+    """A model with a field for each key of a TypedDict, or for each parameter that a call can name."""
+    from pydantic import ConfigDict, Field, create_model
+
+    try:
+        hints = get_type_hints(function_of(source), include_extras=True)
+    except Exception:  # an annotation whose name does not resolve
+        hints = {}
+    made = _keys(source, hints) if is_typed_dict(source) else parameters(source)
+    fields: dict[str, Any] = {
+        f"p{number}": (_bare(hints.get(name, Any)), Field(default, alias=name))
+        for number, (name, default) in enumerate(made)
+    }
+    return create_model("Arguments", __config__=ConfigDict(arbitrary_types_allowed=True), **fields)
+
+
+def has_fields(made: Any) -> bool:
+    """Is a class a pydantic model, a dataclass or a TypedDict?"""
+    return hasattr(made, "model_json_schema") or is_dataclass(made) or is_typed_dict(made)
+
+
+def is_typed_dict(value: Any) -> bool:
+    return inspect.isclass(value) and hasattr(value, "__required_keys__")
+
+
+def is_partial(value: Any) -> TypeGuard[partial[Any]]:
+    return isinstance(value, partial)
+
+
+def _keys(typed_dict: Any, hints: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The keys of a TypedDict, each with `...` if it is required."""
+    required = typed_dict.__required_keys__
+    marks = {name: getattr(get_origin(hint), "_name", None) for name, hint in hints.items()}
+    return [
+        (name, ... if mark == "Required" or (mark != "NotRequired" and name in required) else None)
+        for name, mark in marks.items()
+    ]
+
+
+def _bare(hint: Any) -> Any:
+    """The type in `Required[…]` or `NotRequired[…]`."""
+    return get_args(hint)[0] if getattr(get_origin(hint), "_name", None) in ("Required", "NotRequired") else hint
+
+
+def parameters(function: Callable[..., Any]) -> list[tuple[str, Any]]:
+    """The parameters that a call can name, with their defaults; not those that a `partial` binds."""
+    bound: Any = function.keywords if is_partial(function) else ()
+    return [
+        (parameter.name, ... if parameter.default is parameter.empty else parameter.default)
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        and parameter.name not in ("self", "cls", *bound)
+    ]
