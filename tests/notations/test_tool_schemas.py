@@ -218,7 +218,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "number": ([Weather, 7], f"`tools[1]` is an int; expected {ONE_TOOL}"),
     "none": ([None], f"`tools[0]` is None; expected {ONE_TOOL}"),
     "name_only": (["get"], f"`tools[0]` is a str; expected {ONE_TOOL}"),
-    "nested_list": ([[Weather]], f"`tools[0]` is a list; expected {ONE_TOOL}"),
+    "text_in_a_list": ([Weather, [get_weather, "get"]], f"`tools[1]` is a str; expected {ONE_TOOL}"),
     "class": ([int], f"`tools[0]` is the class `int`; expected {ONE_TOOL}"),
     "lambda": ([lambda: None], f"`tools[0]` is a lambda; expected {ONE_TOOL}"),
     "instance": ([Weather(city="Rome")], f"`tools[0]` is a Weather; expected {ONE_TOOL}"),
@@ -250,6 +250,20 @@ REFUSED: dict[str, tuple[Any, str]] = {
         "`tools[0]` is the tool `get` whose `input_schema` is the class `Weather`; expected a JSON schema as a dict",
     ),
 }
+
+
+def test_lists_within_lists() -> None:
+    listed = SimpleNamespace(tools=[SimpleNamespace(name="get", inputSchema=PARAMETERS)], nextCursor=None)
+    for tools in ([Weather, [get_weather, [HOME.light]], listed], ([Weather], (get_weather, HOME.light), listed)):
+        assert list(tools_of(*tools).names) == ["Weather", "get_weather", "light", "get"]
+    found = Tools.of(listed)
+    assert found is not None
+    assert found.schema("get") == PARAMETERS
+    assert Tools.of([[]]) is None
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(ToolError):
+        Tools.of(endless)
 
 
 @in_one_item("tools, message", REFUSED.values())

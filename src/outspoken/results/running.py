@@ -88,8 +88,12 @@ class Runner:
     async def _aoutcome(self, call: ToolCall) -> Outcome:
         try:
             tool = self._tool(call.name)
-            run = tool.arun or tool.run
-            value = run(call) if tool.is_async or tool.arun else await _in_thread(run, call)
+            if tool.is_async or tool.arun:
+                value, error = (tool.arun or tool.run)(call), None
+            else:
+                value, error = await asyncio.to_thread(_attempt, tool.run, call)
+            if error is not None:
+                return self._failed(call, error)
             return Outcome(call.id, text_of_result(await value if inspect.isawaitable(value) else value))
         except Exception as error:
             return self._failed(call, error)
@@ -102,6 +106,7 @@ class Runner:
         return tool
 
     def _failed(self, call: ToolCall, error: Exception) -> Outcome:
+        """The result that says what went wrong, unless errors are raised."""
         if self._raises:
             raise error
         is_ours = isinstance(error, CallError) and error.tool == call.name
@@ -127,23 +132,16 @@ class Runner:
         return written(answers, self._provider)
 
 
-async def _in_thread(run: Callable[[ToolCall], Any], call: ToolCall) -> Any:
-    """What a function returns that runs in a thread. A future takes no StopIteration: errors are returned, too."""
-
-    def attempt() -> tuple[Any, Exception | None]:
-        try:
-            return run(call), None
-        except Exception as error:
-            return None, error
-
-    value, error = await asyncio.to_thread(attempt)
-    if error is not None:
-        raise error
-    return value
+def _attempt(run: Callable[[ToolCall], Any], call: ToolCall) -> tuple[Any, Exception | None]:
+    """What a function returns or raises. A future of a thread takes no StopIteration as an exception."""
+    try:
+        return run(call), None
+    except Exception as error:
+        return None, error
 
 
 def written(outcomes: Iterable[Outcome], provider: ResultWire) -> list[dict[str, Any]]:
-    """The messages of an API for the outcomes of calls. What answers no call's id is told by the user, at the end."""
+    """The messages of an API for the outcomes of calls. What has no id stands in the words of the user, at the end."""
     outcomes = list(outcomes)
     answers = [outcome for outcome in outcomes if outcome.id]
     rest = "\n".join(outcome.content for outcome in outcomes if not outcome.id)
@@ -194,6 +192,7 @@ def _tools(tools: Any) -> dict[str, _Tool]:
 
 
 def _read(index: int, name: Any, tool: Any) -> _Tool:
+    """How a tool is run. Raises ToolError."""
     if isinstance(name, str) and name:
         if inspect.isclass(tool):
             if has_fields(tool):
@@ -210,6 +209,8 @@ def _validated(type_: Any, call: ToolCall) -> Any:
 
 
 def _called(function: Callable[..., Any]) -> _Tool:
+    """A function, which is called with its bound arguments."""
+
     def run(call: ToolCall) -> Any:
         bound: inspect.BoundArguments = into(call, function)
         return function(*bound.args, **bound.kwargs)

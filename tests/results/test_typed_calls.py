@@ -1,0 +1,377 @@
+"""The arguments of calls as typed values, and replies whose calls are run."""
+
+import asyncio
+import inspect
+import json
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from types import SimpleNamespace
+from typing import Annotated, Any, NamedTuple, TypedDict
+
+import pytest
+from pydantic import BaseModel, Field
+from typing_extensions import NotRequired
+
+from outspoken import Reply, ToolCall, parse, parse_response
+from outspoken.integrations.messages import identified_calls
+from outspoken.providers import to_wire
+from outspoken.results.errors import CallError, OutspokenError, ToolError
+from tests.loops import in_one_item
+
+
+class Weather(BaseModel):
+    city: str
+    days: int = 1
+
+
+@dataclass
+class Ferry:
+    harbour: str
+    seats: int
+
+
+class Trip(TypedDict):
+    seats: int
+    weather: NotRequired[Weather]
+
+
+class Desk:
+    def tide(self, day: int) -> str:
+        return f"day {day}"
+
+    def __call__(self, day: int) -> int:
+        return day
+
+
+def book(ferry: str, seats: Annotated[int, Field(gt=0)] = 1) -> str:
+    return f"{seats} seats on {ferry}"
+
+
+def placed(a: int, b: int = 2, /, *, c: int = 3) -> int:
+    return a + b + c
+
+
+def rest(a: int, **more: int) -> int:
+    return a + sum(more.values())
+
+
+def unresolved(a: "Missing") -> str:  # type: ignore[name-defined]  # noqa: F821
+    return str(a)
+
+
+@lru_cache
+def kept(a: int) -> int:
+    return a
+
+
+class Fit(NamedTuple):
+    type: Any
+    arguments: dict[str, Any]
+    value: Any
+
+
+FITS = {
+    "model": Fit(Weather, {"city": "Brest", "days": "3"}, Weather(city="Brest", days=3)),
+    "dataclass": Fit(Ferry, {"harbour": "Ystad", "seats": "2"}, Ferry("Ystad", 2)),
+    "typed_dict": Fit(
+        Trip, {"seats": "2", "weather": {"city": "Brest"}}, {"seats": 2, "weather": Weather(city="Brest")}
+    ),
+    "typed_dict_without_a_key": Fit(Trip, {"seats": 2}, {"seats": 2}),
+    "generic": Fit(dict[str, int], {"a": "1"}, {"a": 1}),
+    "union": Fit(Ferry | Weather, {"city": "Brest"}, Weather(city="Brest")),
+    "function": Fit(book, {"ferry": "a", "seats": "2"}, (("a", 2), {})),
+    "default": Fit(book, {"ferry": "a"}, (("a",), {})),
+    "method": Fit(Desk().tide, {"day": "3"}, ((3,), {})),
+    "object": Fit(Desk(), {"day": "3"}, ((3,), {})),
+    "partial": Fit(partial(book, seats=3), {"ferry": "a"}, (("a",), {})),
+    "partial_by_place": Fit(partial(book, "a"), {"seats": "2"}, ((2,), {})),
+    "positional_only": Fit(placed, {"c": "1", "a": "1", "b": "5"}, ((1, 5), {"c": 1})),
+    "rest": Fit(rest, {"a": "1", "x": "2"}, ((1,), {"x": 2})),
+    "annotation_that_does_not_resolve": Fit(unresolved, {"a": "1"}, (("1",), {})),
+    "cached_function": Fit(kept, {"a": "1"}, ((1,), {})),
+}
+
+
+@in_one_item("type_, arguments, value", FITS.values())
+def test_arguments_that_fit(type_: Any, arguments: dict[str, Any], value: Any) -> None:
+    for status in ("ok", "repaired"):
+        made = ToolCall(name="f", arguments=arguments, status=status).into(type_)
+        assert ((made.args, made.kwargs) if isinstance(made, inspect.BoundArguments) else made) == value
+
+
+MISFITS: dict[str, tuple[Any, dict[str, Any], str, str]] = {
+    "missing": (Weather, {}, "/city", "/city: Field required"),
+    "kind": (Ferry, {"harbour": "a", "seats": "many"}, "/seats", "/seats: Input should be a valid integer"),
+    "typed_dict": (Trip, {"seats": 1, "weather": {}}, "/weather/city", "Field required"),
+    "path": (dict[str, list[int]], {"a/b": [1, "x"]}, "/a~1b/1", "/a~1b/1: Input should be a valid integer"),
+    "two": (Ferry, {}, "/harbour", "/harbour: Field required; /seats: Field required"),
+    "function": (book, {"ferry": "a", "seats": 0}, "/seats", "greater than 0"),
+    "function_lacks": (book, {"seats": 1}, "/ferry", "Field required"),
+    "function_unknown": (book, {"ferry": "a", "when": 1}, "/when", "there is no such argument"),
+    "internal_name": (book, {"ferry": "a", "p1": 1}, "/p1", "there is no such argument"),
+    "bound": (partial(book, seats=3), {"ferry": "a", "seats": 9}, "/seats", "there is no such argument"),
+    "bound_in_rest": (partial(rest, x=1), {"a": 1, "x": 2}, "/x", "there is no such argument"),
+    "rest": (rest, {"a": 1, "x": "y"}, "/x", "valid integer"),
+    "self": (Desk.tide, {"day": 1}, "", "missing a required argument: 'self'"),
+}
+
+
+@in_one_item("type_, arguments, path, reason", MISFITS.values())
+def test_arguments_that_do_not_fit(type_: Any, arguments: dict[str, Any], path: str, reason: str) -> None:
+    with pytest.raises(CallError) as caught:
+        ToolCall(name="f", arguments=arguments).into(type_)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, OutspokenError)
+    assert (caught.value.tool, caught.value.path) == ("f", path)
+    assert str(caught.value).startswith("the call of `f` cannot be used: ")
+    assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("status", ["truncated", "invalid"])
+def test_a_call_that_must_not_run_has_no_value(status: Any) -> None:
+    with pytest.raises(CallError, match=f"the call is {status} and must not be run"):
+        ToolCall(name="book", arguments={"ferry": "a"}, status=status).into(book)
+
+
+def call(name: str, **arguments: Any) -> str:
+    return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>\n"
+
+
+def reply_of(*calls: str) -> Reply:
+    return parse("".join(calls), format="hermes")
+
+
+CUT = '<tool_call>\n{"name": "book", "arguments": {"ferry": "Ystad"'
+
+
+class Log:
+    """Tools that note their calls."""
+
+    def __init__(self) -> None:
+        self.ran: list[Any] = []
+
+    def book(self, ferry: str, seats: int = 1) -> dict[str, Any]:
+        self.ran.append((ferry, seats))
+        return {"ferry": ferry, "seats": seats}
+
+    def fail(self) -> None:
+        self.ran.append("fail")
+        raise LookupError("no such ferry")
+
+    async def late(self, day: int) -> str:
+        await asyncio.sleep(0.01 if day == 1 else 0)
+        self.ran.append(day)
+        return f"day {day}"
+
+
+def contents(messages: list[dict[str, Any]]) -> list[str]:
+    return [message["content"] for message in messages]
+
+
+def test_calls_run_in_order_and_errors_are_results() -> None:
+    log = Log()
+    calls = [
+        call("book", ferry="a", seats="2"),
+        call("fail"),
+        call("sail"),
+        call("book", seats=1),
+        call("book", ferry="b"),
+    ]
+    found = contents(reply_of(*calls).run([log.book, log.fail]))
+    assert log.ran == [("a", 2), "fail", ("b", 1)]
+    assert found == [
+        '{"ferry":"a","seats":2}',
+        "Error: the tool `fail` failed: LookupError: no such ferry",
+        "Error: the call of `sail` cannot be used: there is no such tool; those that there are: `book`, `fail`",
+        "Error: the call of `book` cannot be used: /ferry: Field required",
+        '{"ferry":"b","seats":1}',
+    ]
+
+
+def test_errors_are_raised_on_demand() -> None:
+    log = Log()
+    for wrong, error in ((call("fail"), LookupError), (call("sail"), CallError), (call("book"), CallError)):
+        reply = reply_of(call("book", ferry="a"), wrong, call("book", ferry="b"))
+        with pytest.raises(error):
+            reply.run([log.book, log.fail], on_error="raise")
+        with pytest.raises(error):
+            asyncio.run(reply.arun([log.book, log.fail], on_error="raise"))
+    assert log.ran == [("a", 1), "fail", ("a", 1), "fail", *[("a", 1)] * 4]
+
+
+@in_one_item("provider", ["openai", "openai_responses", "anthropic"])
+@in_one_item("text", [CUT, '<tool_call>\n{"name": "book", "arguments": {"ferry": 3 4}}\n</tool_call>'])
+def test_a_refused_call_never_runs(text: str, provider: Any) -> None:
+    log = Log()
+    reply = reply_of(call("book", ferry="first"), text)
+    assert len(reply.unfinished_tool_calls) == 1
+    for messages in (
+        reply.run([log.book], provider=provider),
+        reply.run({"book": log.book}, provider=provider, on_error="raise"),
+        asyncio.run(reply.arun([log.book], provider=provider, concurrent=True)),
+    ):
+        assert "was not run: the call of `book`" in json.dumps(messages[-1])
+        assert messages[-1]["role"] == "user"
+    assert log.ran == [("first", 1)] * 3
+
+
+def test_a_refused_call_with_an_id_is_answered_under_it() -> None:
+    made = [
+        {"id": f"c{n}", "function": {"name": "book", "arguments": a}} for n, a in enumerate(['{"ferry": "a"}', '{"fer'])
+    ]
+    body = {"choices": [{"message": {"content": None, "tool_calls": made}, "finish_reason": "length"}]}
+    log = Log()
+    messages = parse_response(body, provider="openai").run([log.book])
+    assert [(m["role"], m["tool_call_id"]) for m in messages] == [("tool", "c0"), ("tool", "c1")]
+    assert messages[1]["content"].startswith("Error: the call of `book` is truncated and was not run")
+    assert log.ran == [("a", 1)]
+
+
+SHAPES: dict[Any, list[dict[str, Any]]] = {
+    "openai": [
+        {"role": "tool", "tool_call_id": "$0", "content": "1"},
+        {"role": "tool", "tool_call_id": "$1", "content": "Error: $"},
+    ],
+    "openai_responses": [
+        {"type": "function_call_output", "call_id": "$0", "output": "1"},
+        {"type": "function_call_output", "call_id": "$1", "output": "Error: $"},
+    ],
+    "anthropic": [
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "$0", "content": "1", "is_error": False},
+                {"type": "tool_result", "tool_use_id": "$1", "content": "Error: $", "is_error": True},
+            ],
+        }
+    ],
+}
+
+
+@in_one_item("provider, shape", SHAPES.items())
+def test_messages_have_the_ids_of_exported_calls(provider: Any, shape: list[dict[str, Any]]) -> None:
+    def get(a: int) -> int:
+        if a == 0:
+            raise ValueError("$")
+        return a
+
+    reply = reply_of(call("get", a=1), call("get", a=0))
+    written = json.dumps(to_wire(reply, provider, id="r"))
+    messages = json.dumps(reply.run([get], provider=provider, id="r"))
+    prefix = "toolu_" if provider == "anthropic" else "call_"
+    ids = re.findall(rf'"{prefix}([0-9a-f]{{24}})"', messages)
+    assert len(set(ids)) == 2
+    for number, id in enumerate(ids):
+        assert f'"{prefix}{id}"' in written
+        messages = messages.replace(f"{prefix}{id}", f"${number}")
+    assert json.loads(messages.replace("the tool `get` failed: ValueError: ", "")) == shape
+
+
+@in_one_item("provider", SHAPES)
+def test_a_reply_without_calls_has_no_messages(provider: Any) -> None:
+    assert reply_of("Hello").run([book], provider=provider) == []
+
+
+RESULTS: list[tuple[Any, str]] = [
+    ("text", "text"),
+    ("", ""),
+    (None, "null"),
+    (Weather(city="Brest"), '{"city":"Brest","days":1}'),
+    ([Ferry("Ystad", 2)], '[{"harbour":"Ystad","seats":2}]'),
+    (float("nan"), '"NaN"'),
+    ("\ud800", "\ufffd"),
+    (b"\xff", "b'\\xff'"),
+    ({"x": 1 + 2j}, '{"x":"1+2j"}'),
+]
+
+
+@in_one_item("value, text", RESULTS)
+def test_results_that_are_no_text_are_json(value: Any, text: str) -> None:
+    assert contents(reply_of(call("get")).run({"get": lambda: value})) == [text]
+
+
+def test_classes_and_tool_objects_run() -> None:
+    def invoke(arguments: dict[str, Any]) -> str:
+        return f"invoked {arguments}"
+
+    async def ainvoke(arguments: dict[str, Any]) -> str:
+        return f"awaited {arguments}"
+
+    schema = SimpleNamespace(model_fields={"a": SimpleNamespace(alias=None)})
+    chain = SimpleNamespace(name="chain", tool_call_schema=schema, invoke=invoke, ainvoke=ainvoke)
+    reply = reply_of(call("Weather", city="Brest", days="3"), call("chain", a=1), call("chain", state=1))
+    tools = [[Weather], (chain,)]
+    refused = "Error: the call of `chain` cannot be used: /state: there is no such argument"
+    assert contents(reply.run(tools)) == ['{"city":"Brest","days":3}', "invoked {'a': 1}", refused]
+    assert contents(asyncio.run(reply.arun(tools))) == ['{"city":"Brest","days":3}', "awaited {'a': 1}", refused]
+
+
+def test_asynchronous_tools_run_in_order_or_at_once() -> None:
+    reply = reply_of(call("late", day=1), call("late", day=2), call("book", ferry="a"))
+    for concurrent, ran in ((False, [1, 2, ("a", 1)]), (True, [("a", 1), 2, 1])):
+        log = Log()
+        found = contents(asyncio.run(reply.arun([log.late, log.book], concurrent=concurrent)))
+        assert found == ["day 1", "day 2", '{"ferry":"a","seats":1}']
+        assert sorted(map(str, log.ran)) == sorted(map(str, ran))
+        assert log.ran.index(2) < log.ran.index(1) if concurrent else log.ran == ran
+
+
+def test_functions_of_arun_run_in_a_thread() -> None:
+    def where() -> bool:
+        return threading.current_thread() is threading.main_thread()
+
+    def stop() -> None:
+        raise StopIteration
+
+    found = contents(asyncio.run(reply_of(call("where"), call("stop")).arun([where, stop])))
+    assert found == ["false", "Error: the tool `stop` failed: StopIteration: "]
+
+
+def test_run_refuses_asynchronous_tools() -> None:
+    log = Log()
+
+    def hidden() -> Any:
+        return log.late(1)
+
+    with pytest.raises(TypeError, match="the tool `late` is asynchronous; call `arun`"):
+        reply_of(call("book", ferry="a")).run([log.book, log.late])
+    with pytest.raises(TypeError, match="the tool `hidden` returned an awaitable; call `arun`"):
+        reply_of(call("hidden")).run([hidden])
+    assert contents(asyncio.run(reply_of(call("hidden")).arun([hidden]))) == ["day 1"]
+    assert log.ran == [1]
+
+
+NO_TOOLS: list[tuple[Any, type[Exception]]] = [
+    ("book", ToolError),
+    ([{"name": "book", "parameters": {}}], ToolError),
+    ({"book": "book"}, ToolError),
+    ([SimpleNamespace(name="book", parameters={})], ToolError),
+    ([int], ToolError),
+]
+
+
+@in_one_item("tools, error", NO_TOOLS)
+def test_tools_that_cannot_be_run(tools: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        reply_of(call("book", ferry="a")).run(tools)
+
+
+WRONG: list[Callable[[Reply], Any]] = [
+    lambda reply: reply.run([book], provider="opnai"),  # type: ignore[arg-type]
+    lambda reply: reply.run([book], on_error="ignore"),  # type: ignore[arg-type]
+]
+
+
+@in_one_item("run", WRONG)
+def test_wrong_options(run: Callable[[Reply], Any]) -> None:
+    with pytest.raises(ValueError, match="; expected "):
+        run(reply_of(call("book", ferry="a")))
+
+
+def test_frameworks_and_results_give_the_same_reason() -> None:
+    reply = reply_of(CUT)
+    [found] = identified_calls(reply)
+    assert reply.run([book]) == [{"role": "user", "content": f"Error: {found.problem}"}]
