@@ -25,6 +25,7 @@ def test_type_checkers_accept_user_code(command: tuple[str, ...], tmp_path: Path
 def test_user_code_runs() -> None:
     assert [call.name for call in user_code.whole()] == ["tide"]
     assert user_code.streamed(Parser("hermes")) == "Hi."
+    assert [message["content"] for message in user_code.ran()] == ["day 3"]
     assert user_code.of_provider() == "tool_calls"
     assert user_code.with_payloads() == user_code.Card(title="Moss")
     assert user_code.processed() == [{"a": None}]

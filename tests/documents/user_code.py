@@ -9,10 +9,11 @@ the checkers: otherwise they report its comment as unnecessary.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from inspect import BoundArguments
 from typing import Any
 
 from pydantic import BaseModel
-from typing_extensions import assert_type
+from typing_extensions import TypedDict, assert_type
 
 from outspoken import (
     ActionParsed,
@@ -129,6 +130,43 @@ def of_provider() -> FinishReason | None:
     return reason
 
 
+class Tide(BaseModel):
+    """The arguments of a call."""
+
+    day: int
+
+
+class TideKeys(TypedDict):
+    """The same as a dict."""
+
+    day: int
+
+
+def tide(day: int) -> str:
+    """A tool."""
+    return f"day {day}"
+
+
+def ran() -> list[dict[str, Any]]:
+    """The arguments of a call as typed values, and the results of calls."""
+    reply = parse(TEXT, format="hermes")
+    call = reply.tool_calls[0]
+    assert_type(call.into(Tide), Tide)
+    assert_type(call.into(TideKeys), TideKeys)
+    assert_type(call.into(dict[str, int]), dict[str, int])
+    assert_type(call.into(tide), BoundArguments)
+    assert_type(reply.run({"tide": tide}, provider="anthropic", id="r"), list[dict[str, Any]])
+    Parser("hermes", tools=[[tide], (Tide,), TideKeys])
+    return reply.run([[tide]], on_error="raise")
+
+
+async def ran_at_once(reply: Reply) -> list[dict[str, Any]]:
+    """The same for asynchronous tools."""
+    found = await reply.arun([tide, Tide], provider="openai_responses", concurrent=True)
+    assert_type(found, list[dict[str, Any]])
+    return found
+
+
 class Card(BaseModel):
     """A payload's model."""
 
@@ -229,6 +267,10 @@ def wrong(parser: Parser, reply: Reply, result: Processed, events: list[StreamEv
     parser.with_page()  # type: ignore
     parser.replace(fromat="hermes")  # type: ignore
     print(reply.finish_reason)  # type: ignore
+    print(reply.tool_calls[0].into(Tide).dya)  # type: ignore
+    reply.run([tide], provider="opnai")  # type: ignore
+    reply.run([tide], on_error="rasie")  # type: ignore
+    reply.run(tide)  # type: ignore
     print(result.value)  # type: ignore
     ResponseCache().get_parsed_response("key")  # type: ignore
     ResponseProcessor().process("x", screen=Screen(1, 1))  # type: ignore

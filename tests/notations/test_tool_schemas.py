@@ -253,8 +253,12 @@ REFUSED: dict[str, tuple[Any, str]] = {
 
 
 def test_lists_within_lists() -> None:
-    listed = SimpleNamespace(tools=[SimpleNamespace(name="get", inputSchema=PARAMETERS)], nextCursor=None)
-    for tools in ([Weather, [get_weather, [HOME.light]], listed], ([Weather], (get_weather, HOME.light), listed)):
+    listed: Any = SimpleNamespace(tools=[SimpleNamespace(name="get", inputSchema=PARAMETERS)], nextCursor=None)
+    ways: list[list[Any]] = [
+        [Weather, [get_weather, [HOME.light]], listed],
+        [[Weather], (get_weather, HOME.light), listed],
+    ]
+    for tools in ways:
         assert list(tools_of(*tools).names) == ["Weather", "get_weather", "light", "get"]
     found = Tools.of(listed)
     assert found is not None

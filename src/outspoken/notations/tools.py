@@ -39,9 +39,20 @@ class FunctionTool(Protocol):
         ...
 
 
-#: A tool that a model was given: a dict as for OpenAI or Anthropic, an object of an SDK or of LangChain, a class (a
-#: pydantic model, a dataclass, a TypedDict), or a function with annotations, or a `partial` of one.
-ToolLike: TypeAlias = "Mapping[str, Any] | NamedTool | FunctionTool | type[BaseModel] | Callable[..., Any]"
+class ListedTools(Protocol):
+    """What `list_tools` of MCP returns."""
+
+    @property
+    def tools(self) -> list[Any]:
+        """The tools."""
+        ...
+
+
+#: Tools in a list of tools.
+ToolList: TypeAlias = "list[Any] | tuple[Any, ...] | ListedTools"
+#: A tool that a model was given: a dict as for OpenAI or Anthropic, an object of an SDK, of LangChain or of MCP, a
+#: class (a pydantic model, a dataclass, a TypedDict), or a function with annotations, or a `partial` of one.
+ToolLike: TypeAlias = "Mapping[str, Any] | NamedTool | FunctionTool | type[BaseModel] | Callable[..., Any] | ToolList"
 
 _TOOL = (
     "a dict with a `name` and `parameters`, a pydantic model class, a dataclass, a TypedDict, a function, a `partial` "
@@ -88,7 +99,7 @@ class Tools:
         self.schema_views: dict[tuple[str, str], SchemaView] = {}
 
     @classmethod
-    def of(cls, tools: Tools | Sequence[ToolLike] | None) -> Tools | None:
+    def of(cls, tools: Tools | Sequence[ToolLike] | ListedTools | None) -> Tools | None:
         """Read a list of tools; None if it is empty. Of two tools with the same name, the later one counts.
 
         Raises ToolError, a TypeError, for anything but a list of tools.
