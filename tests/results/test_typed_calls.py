@@ -15,7 +15,7 @@ import pytest
 from pydantic import BaseModel, Field
 from typing_extensions import NotRequired
 
-from outspoken import Reply, ToolCall, parse, parse_response
+from outspoken import Reply, ToolCall, parse, parse_response, render
 from outspoken.integrations.messages import identified_calls
 from outspoken.providers import to_wire
 from outspoken.results.errors import CallError, OutspokenError, ToolError
@@ -59,7 +59,7 @@ def rest(a: int, **more: int) -> int:
 
 
 def unresolved(a: "Missing") -> str:  # type: ignore[name-defined]  # noqa: F821
-    return str(a)
+    return "a"
 
 
 def kept(a: int) -> int:
@@ -230,6 +230,14 @@ def test_a_refused_call_with_an_id_is_answered_under_it() -> None:
     assert [(m["role"], m["tool_call_id"]) for m in messages] == [("tool", "c0"), ("tool", "c1")]
     assert messages[1]["content"].startswith("Error: the call of `book` is truncated and was not run")
     assert log.ran == [("a", 1)]
+
+
+def test_a_refused_call_of_the_text_keeps_no_id() -> None:
+    """An exported message has no such call, so that no message may answer its id."""
+    text = render([ToolCall(name="book", arguments={"ferry": "a"}, id="functions.book:0")], format="kimi_k2")
+    reply = parse(text[: text.index("}")], format="kimi_k2")
+    assert [call.id for call in reply.unfinished_tool_calls] == ["functions.book:0"]
+    assert [message["role"] for message in reply.run([book])] == ["user"]
 
 
 SHAPES: dict[Any, list[dict[str, Any]]] = {

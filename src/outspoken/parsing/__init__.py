@@ -13,7 +13,11 @@ from outspoken.results.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from outspoken.notations.tools import ToolLike as ToolLike
     from outspoken.results.diagnostics import Repair as Repair
-    from outspoken.results.errors import StreamClosedError as StreamClosedError, ToolError as ToolError
+    from outspoken.results.errors import (
+        CallError as CallError,
+        StreamClosedError as StreamClosedError,
+        ToolError as ToolError,
+    )
     from outspoken.results.held import Held as Held
     from outspoken.results.replies import Segment as Segment
     from outspoken.trees.transformer import SegmentTransformer as SegmentTransformer

@@ -289,7 +289,7 @@ class Reply(FrozenModel):
         `tools` are functions, classes with fields and tool objects with `invoke`, or a dict with their names. The
         arguments are validated as in `ToolCall.into`. An error (arguments that do not fit, an unknown tool, an
         exception of a tool) is a result that says so; with `on_error="raise"` it is raised. A call that must not run
-        is answered with the reason: under its id, or without one in a user message.
+        is answered with the reason: under its id if the provider sent it as a call, otherwise in a user message.
 
         A result that is no text is JSON. Ids are those of the calls, or those that `to_wire` makes from the same `id`.
         Raises ToolError for a tool that cannot be run, and TypeError for an asynchronous one.

@@ -30,7 +30,7 @@ _RUNNABLE = "a function, a class with fields, or a tool object with `invoke`"
 
 
 class Outcome(NamedTuple):
-    """What a call came to. `id` is None for a refused call without an id."""
+    """What a call came to. `id` is None for a refused call that no message of the model has."""
 
     id: str | None
     content: str
@@ -114,12 +114,12 @@ class Runner:
         return Outcome(call.id, replace_surrogates(f"Error: {reason}"), True)
 
     def _messages(self, reply: Reply, id: str | None, outcomes: list[Outcome]) -> list[dict[str, Any]]:
-        """The messages; the ids are those that `to_wire` writes, and refused calls keep theirs."""
+        """The messages; the ids are those that `to_wire` writes, and calls that the provider sent keep theirs."""
         prefix = "toolu_" if self._provider == "anthropic" else "call_"
         ids = CallIds(id or getattr(reply, "id", None), prefix=prefix)
         made = {made: outcome._replace(id=made) for outcome in outcomes if (made := ids.next(outcome.id))}
         refused = [
-            Outcome(call.id, replace_surrogates(f"Error: {problem_of(call, reply)}"), True)
+            Outcome(_sent_id(call), replace_surrogates(f"Error: {problem_of(call, reply)}"), True)
             for call in reply.unfinished_tool_calls
         ]
         answers = [*made.values()]
@@ -130,6 +130,12 @@ class Runner:
                 made[outcome.id] = outcome
             answers.append(outcome)
         return written(answers, self._provider)
+
+
+def _sent_id(call: ToolCall) -> str | None:
+    """The id of a call that the provider sent beside the text, so that its message has it; otherwise None."""
+    start, end = call.span
+    return call.id if start == end else None
 
 
 def _attempt(run: Callable[[ToolCall], Any], call: ToolCall) -> tuple[Any, Exception | None]:
