@@ -23,7 +23,7 @@ def each_tool(tools: Any, depth: int = 0) -> Iterator[tuple[int, Any]]:
     if depth > _MAX_DEPTH or not (is_tool_list(tools) or (depth == 0 and _is_sequence(tools))):
         raise ToolError(-1, name_of(tools), "a list of tools")
     for index, tool in enumerate(tools if _is_sequence(tools) else tools.tools):
-        if is_tool_list(tool):
+        if tool.__class__ is not dict and is_tool_list(tool):
             yield from ((index, inner) for _, inner in each_tool(tool, depth + 1))
         else:
             yield index, tool
