@@ -45,9 +45,9 @@ _MISSING = frozenset(
 _TRUNCATED = re.compile("cut-|unclosed-|truncated|token-limit$")
 #: The codes that are no mistake in the response itself.
 OTHER_CODES = frozenset({
-    "ambiguous-space", "chosen-value", "content-filter", "echoed-call", "extra-payload", "invented-result", "needs-exact",
+    "ambiguous-space", "content-filter", "echoed-call", "extra-payload", "invented-result", "needs-exact",
     "opens-nothing", "orphan-closer", "other-choices", "other-format", "other-values", "provider-error", "quoted-call",
-    "refusal",
+    "chosen-value", "refusal",
     "repeated-id", "repeated-message",
     "suggestions-with-proposal", "thought-call",
 })  # fmt: skip
