@@ -200,6 +200,8 @@ CASES: list[tuple[str, Any, Any, list[str]]] = [
     ("There is no ferry.", Ferry, None, []),
     ('{"harbour": "Ystad"}', Ferry, None, []),
     ('{"harbour": "Ystad", "seat_co', Ferry, None, []),
+    ('{"harbour": "Ystad", "seat_count": 12, "tags": ["fa', Ferry, None, []),
+    ('{"harbour": "Ystad", "seat_count": 12, "price": 1', Ferry, None, []),
 ]
 
 

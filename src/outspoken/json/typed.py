@@ -31,6 +31,8 @@ ConvertMode = Literal["on", "off"]
 #: A JSON schema, or what `pydantic.TypeAdapter` takes, or an adapter.
 SchemaLike: TypeAlias = Mapping[str, Any] | type[Any] | TypeAdapter[Any]
 
+#: Repairs at the end of a text that cut a value short, or leave an entry out.
+_CUT = frozenset({"cut-string", "cut-text"})
 #: So many errors are reported.
 _MOST = 20
 
@@ -126,9 +128,12 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
         fields |= {"retry": _retry("there is no JSON in the answer", target)}
         return cast("Reading[Any]", construct(Reading, {**_EMPTY, **fields}))
     fit, place = fits[best], places[best]
+    cut = [one for one in reading.repairs if one.code in _CUT and one.span[0] >= reading.spans[place[-1]][0]]
+    if fit.error is None and cut:
+        fit = fit._replace(typed=None, error=[(cut[0].path, "the text ends here, so it is not certain what this says")])
     if len(reading.values) > len(place):
         span = reading.spans[place[0]]
-        sure = sum(one.error is None and one.rank == fit.rank for one in fits) <= 1
+        sure = not any(one.error is None and one.rank == fit.rank and one.data != fit.data for one in fits)
         what = "fits the type best and is the one that counts" if sure else "is the first of several that fit the type"
         told = f"this one of {len(reading.values)} values {what}"
         notes.append(PendingDiagnostic("chosen-value", told, span, "note" if sure else "warning", None))

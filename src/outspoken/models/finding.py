@@ -41,8 +41,9 @@ def find_model(source: Any, read: Read) -> Model:
     a template, the text of a template, or a client of OpenAI, whose server is asked for its models. A template goes
     before an id, since it says what the model is given.
 
-    Raises UnknownFormatError for an id that is not known, and UnreadTemplateError for a template that no format reads;
-    GrammarError is never raised. TypeError for another source.
+    Raises UnknownFormatError for an id that is not known, UnreadTemplateError for a template that no format reads,
+    MissingPackageError for a template without jinja2, FileNotFoundError for a path that is not there, ValueError for a
+    server that has no model or models of several formats, and TypeError for another source.
     """
     if isinstance(source, str) and ("{%" in source or "{{" in source):
         return _by_template(source, {}, "", read)
