@@ -2,6 +2,7 @@
 
 - Sound JSON: `scanner` reads values, whole or in pieces, and counts brackets. `partial_string` gives the certain text
   of a string that is still arriving.
+- JSON that arrives: `stream_json` (`stream`) shows a value (`growing`) as far as it is sound, as a type (`shapes`).
 - Damaged JSON: `read_json` (`read`) finds the values of a text and repairs each (`repair`). A walk over the `tokens`
   (`structure`, `brackets`) records edits, which `repair` applies; a search over walks finds where strings end
   (`strings`); `heuristic` asks json-repair.
@@ -17,8 +18,16 @@ from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
     from .convert import Conversion as Conversion
+    from .growing import JsonEvent as JsonEvent
     from .read import JsonLimitError as JsonLimitError, read_json as read_json
     from .reading import JsonReading as JsonReading
+    from .shapes import Partial as Partial
+    from .stream import (
+        JsonStream as JsonStream,
+        Snapshot as Snapshot,
+        astream_json as astream_json,
+        stream_json as stream_json,
+    )
     from .typed import Reading as Reading, SchemaLike as SchemaLike
 
 export_lazily(__name__)

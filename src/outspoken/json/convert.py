@@ -238,14 +238,19 @@ def _number(text: str, *, whole: bool) -> int | float | None:
     return number if is_kept else None
 
 
+def key_meant(key: str, schema: Schema, absent: list[str]) -> str:
+    """The member that a key means which the schema does not name, of those that are absent; "" if none is sure."""
+    is_odd = key not in schema.properties and not (schema.allows_others and not set(absent) & {*schema.required})
+    return _meant(key, absent) if is_odd else ""
+
+
 def _members(value: dict[str, Any], schema: Schema, path: Path, depth: int) -> Converted:
     """The members of an object, under the keys that the schema has."""
     done: list[Conversion] = []
     absent = [key for key in schema.properties if key not in value]
     renamed: dict[str, str] = {}
     for key in value:
-        is_odd = key not in schema.properties and not (schema.allows_others and not set(absent) & {*schema.required})
-        meant = _meant(key, absent) if is_odd else ""
+        meant = key_meant(key, schema, absent)
         if meant:
             renamed[key] = meant
     for key, meant in [*renamed.items()]:

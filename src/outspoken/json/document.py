@@ -36,7 +36,7 @@ _PAGE = re.compile(r"\s*<(?:!doctype|html|\?xml)\b", re.IGNORECASE)
 _NEXT = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n`{\[｛［【]*(?:\n|\Z)|[{\[｛［【]", re.MULTILINE)
 _CLOSING = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
 #: a bracket in prose that may begin JSON
-_DATA = re.compile(
+DATA = re.compile(
     r"""[{｛]\s*(?:["'“‘`＂「『{,}｝]|//|/\*|\#|(?:[^\W0-9]|\$)[\w$.\-]*\s*[:：]|\Z)"""
     r"""|[\[［【]\s*(?:["'“‘`＂「『{｛\[［【(\]\-.0-9０-９]|//|/\*|(?:true|false|null|True|False|None)\b|\Z)"""
 )
@@ -52,7 +52,7 @@ _REST = 2000
 _REASONING = re.compile(
     r"\s*(?:<(think(?:ing)?|thought|reasoning)>.*?</\1>|\[THINK\].*?\[/THINK\])", re.DOTALL | re.IGNORECASE
 )
-_REASONING_END = re.compile(r"</(?:think(?:ing)?|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
+REASONING_END = re.compile(r"</(?:think(?:ing)?|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
 
 
 class Document:
@@ -77,7 +77,7 @@ class Document:
         found = self.values()
         if reasoning is not None:
             self.notes += [note_of("in-reasoning", (value.start, value.end)) for value in found]
-        closer = _REASONING_END.search(self.text) if reasoning is None and len(found) > 1 else None
+        closer = REASONING_END.search(self.text) if reasoning is None and len(found) > 1 else None
         if closer is None or any(value.start < closer.start() < value.end for value in found):
             return found
         return [value for value in found if value.start >= closer.end()] or found
@@ -107,7 +107,7 @@ class Document:
                 pos = self._behind(match)
                 continue
             pos = max(repaired.end, match.end())
-            (strong if _is_evidently_json(repaired) else weak).append(repaired)
+            (strong if is_evidently_json(repaired.text) else weak).append(repaired)
         return strong or [repaired for repaired in weak if "," in repaired.text]
 
     def _sound(self, stripped: str) -> RepairedValue | None:
@@ -135,7 +135,7 @@ class Document:
 
     def _in_prose(self, start: int) -> RepairedValue | None:
         """The value that begins at a bracket in prose."""
-        if not _DATA.match(self.text, start):
+        if not DATA.match(self.text, start):
             return None
         sound = read_at(self.text, start, self.max_depth)
         if sound is not None:
@@ -158,7 +158,7 @@ class Document:
     def _behind(self, match: re.Match[str]) -> int:
         """Where to go on behind a bracket that begins no value. What is inside damaged JSON is skipped."""
         start, depth = match.start(), 0
-        if not _DATA.match(self.text, start):
+        if not DATA.match(self.text, start):
             return match.end()
         keyed = _KEYED.match(self.text, start) is not None
         self.broken = self.broken or keyed
@@ -202,6 +202,6 @@ class Document:
         return best[1], best[2]
 
 
-def _is_evidently_json(repaired: RepairedValue) -> bool:
+def is_evidently_json(text: str) -> bool:
     """Does a value hold more than numbers and empty brackets, which prose may have?"""
-    return '"' in repaired.text or "{" in repaired.text[1:]
+    return '"' in text or "{" in text[1:]

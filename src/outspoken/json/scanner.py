@@ -42,6 +42,8 @@ _OPENER = {"}": "{", "]": "["}
 
 #: What a scanner expects next.
 _VALUE, _FIRST, _KEY, _FIRST_KEY, _COLON, _AFTER = range(6)
+#: what is wanted where a key may begin
+KEYS = (_KEY, _FIRST_KEY)
 #: a number or literal, or nothing
 _SCALAR = total_pattern(r"[A-Za-z0-9+.\-]*")
 
@@ -352,7 +354,7 @@ class JsonScanner:
             self._escape = char
         elif char == '"':
             self._string = False
-            self._want = _COLON if self._want in (_KEY, _FIRST_KEY) else _AFTER
+            self._want = _COLON if self._want in KEYS else _AFTER
             return pos, not self._stack
         elif not self.allow_controls:
             self.broken = True
