@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from outspoken.constraints.deriving import constraint as constraint
     from outspoken.grammar.registry import load_format as load_format
     from outspoken.json.read import read_json as read_json
-    from outspoken.json.stream import astream_json as astream_json, stream_json as stream_json
     from outspoken.parsing.functions import astream as astream, parse as parse, stream as stream
     from outspoken.parsing.inspection import detect as detect, formats as formats
     from outspoken.parsing.parser import Parser as Parser

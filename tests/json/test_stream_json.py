@@ -17,8 +17,17 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from outspoken import astream_json, read_json, stream_json
-from outspoken.json import JsonEvent, JsonLimitError, JsonStream, Partial, Reading, Snapshot
+from outspoken.json import (
+    JsonEvent,
+    JsonLimitError,
+    JsonStream,
+    Partial,
+    Reading,
+    Snapshot,
+    astream_json,
+    read_json,
+    stream_json,
+)
 from outspoken.results.errors import StreamClosedError
 from outspoken.results.settings import Settings
 from tests.invariants.cost import calls_in

@@ -24,7 +24,7 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagn
 from .convert import Conversion, Path, convert, is_valid
 from .locate import span_at
 from .reading import JsonReading
-from .schema import Schema
+from .schema import Schema, is_object
 
 T = TypeVar("T")
 ConvertMode = Literal["on", "off"]
@@ -97,17 +97,21 @@ _target = lru_cache(maxsize=256)(_made)
 
 
 class _Fit(NamedTuple):
-    """What becomes of one value of the text: `error` says why it is not valid; None if it is."""
+    """What becomes of one value of the text: `error` says why it is not valid; None if it is.
+
+    `ignored` are the keys of an object that a class does not have, and leaves out.
+    """
 
     data: Any
     typed: Any
     conversions: tuple[Conversion, ...]
     error: list[tuple[Path, str]] | None
+    ignored: list[str]
 
     @property
-    def rank(self) -> tuple[bool, int, int]:
+    def rank(self) -> tuple[bool, int, bool, int]:
         """The less, the better it fits."""
-        return self.error is not None, len(self.error or ()), len(self.conversions)
+        return self.error is not None, len(self.error or ()), bool(self.ignored), len(self.conversions)
 
 
 def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Reading[Any]:
@@ -138,6 +142,10 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
         told = f"this one of {len(reading.values)} values {what}"
         notes.append(PendingDiagnostic("chosen-value", told, span, "note" if sure else "warning", None))
         fields["ambiguous"] = reading.ambiguous or not sure
+    if fit.error is None and fit.ignored:
+        told = f"the type has no {', '.join(map(shown, fit.ignored[:_MOST]))}, which the value leaves out"
+        severity = "note" if len(fit.ignored) < len(fit.data) else "warning"
+        notes.append(PendingDiagnostic("ignored-key", told, _span(reading, place, ()), severity, None))
     spans = [_span(reading, place, one.path) for one in fit.conversions]
     for one, span in zip(fit.conversions, spans, strict=True):
         notes.append(PendingDiagnostic("converted", one.message, span, "note", None))
@@ -192,18 +200,27 @@ def _fit(text: str, value: Any, target: Target, schema: Schema, mode: ConvertMod
     """Validate a value, of which the JSON text is given, as it stands, or else after conversions."""
     typed, error = _validated(text, value, target, schema, strict=True)
     if error is None or mode == "off":
-        return _Fit(value, typed, (), error)
+        return _Fit(value, typed, (), error, _ignored(value, schema))
     data, conversions = convert(value, schema)
+    ignored = _ignored(data, schema)
     text = json.dumps(data)
     typed, strict_error = _validated(text, data, target, schema, strict=True)
     if strict_error is None:
-        return _Fit(data, typed, conversions, None)
+        return _Fit(data, typed, conversions, None, ignored)
     typed, error = _validated(text, data, target, schema, strict=False)
     texts = [path for path, _ in strict_error if isinstance(_at(data, path), str) and _is_number(schema, path)]
     if error is None and not texts:
         taken = [Conversion("as-type", path, json.dumps(_at(data, path)), "") for path, _ in strict_error]
-        return _Fit(data, typed, (*conversions, *taken), None)
-    return _Fit(data, None, conversions, error or [(path, "this text is no number without a loss") for path in texts])
+        return _Fit(data, typed, (*conversions, *taken), None, ignored)
+    error = error or [(path, "this text is no number without a loss") for path in texts]
+    return _Fit(data, None, conversions, error, ignored)
+
+
+def _ignored(value: Any, schema: Schema) -> list[str]:
+    """The keys of an object that its type does not have."""
+    if not is_object(value) or not schema.properties or schema.allows_others:
+        return []
+    return [key for key in value if key not in schema.properties]
 
 
 def _is_number(schema: Schema, path: Path) -> bool:

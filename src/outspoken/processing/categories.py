@@ -34,7 +34,7 @@ _SYNTAX = frozenset({*CODES, *MARKUP, *JSON_NOTES}) | frozenset({
     "unknown-key", "unread-markup", "unsound-response", "unwrapped-object", "wrapped-actions",
 })  # fmt: skip
 _MISMATCH = frozenset({
-    "clamped-point", "coerced-value", "invalid-action", "invalid-item", "marker-not-registered",
+    "clamped-point", "coerced-value", "ignored-key", "invalid-action", "invalid-item", "marker-not-registered",
     "mistyped-argument", "odd-payload", "type-mismatch", "unknown-element", "unknown-tool", "unread-entry",
     "unwrapped-array", "unlisted-value",
     "wrapped-object", "wrong-element", "wrong-kind", "wrong-type",
