@@ -3,14 +3,16 @@
 import json
 from functools import partial
 from typing import Any, cast
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken.json.read import read_json
+from outspoken.json.read import read_json, read_sound
 from outspoken.json.repair import repair_region
 from outspoken.results.edits import REPAIR_LIMITS, RepairedValue, RepairLimit
+from outspoken.results.settings import DEFAULT
 from tests.invariants.cost import calls_in
 from tests.loops import some
 from tests.tables import tables
@@ -126,3 +128,35 @@ def test_deep_nesting() -> None:
         text = unit * 10_000
         assert read_json(text).status == "invalid"
         assert read_json(text + "1" + "]" * 10_000).status == "invalid"
+
+
+@given(CONTAINERS, st.sampled_from(["{}", " {}\n", "```json\n{}\n```", "```\n{} \n```\n"]), st.booleans())
+def test_sound_text_is_read_alike_by_both_readers(value: Any, around: str, ascii: bool) -> None:
+    """The short way and the long one give the same reading."""
+    text = around.replace("{}", json.dumps({"value": value, "a": ["::", 1.5e300]}, ensure_ascii=ascii))
+    found = read_sound(text, DEFAULT.max_depth)
+    assert found is not None or "Infinity" in text
+    with patch("outspoken.json.read.read_sound", lambda *_: None):
+        assert found in (None, read_json(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "depth"),
+    [
+        ('{"a": 1, "a": 2}', 128),
+        ('{"a": {"b": ":"}, "a": ":"}', 128),
+        ("[1e999]", 128),
+        ("[NaN]", 128),
+        ('["Infinity"]', 128),
+        ('["\\ud800"]', 128),
+        ("[[[[1]]]]", 3),
+        ("[1] [2]", 128),
+        ("```json\n[1]\n```\n[2]", 128),
+        ("{'a': 1}", 128),
+        ("12", 128),
+        ('["a\nb"]', 128),
+    ],
+)
+def test_the_short_way_leaves_the_rest_to_the_long_one(text: str, depth: int) -> None:
+    """What is not one sound value, or needs a diagnostic."""
+    assert read_sound(text, depth) is None

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.arguments import check_choice, check_optional, check_repair_limit, text_of
@@ -45,8 +45,18 @@ _OPEN_END = lazy_pattern(r"(?:[\[,:]\s*-?[0-9][0-9.eE+\-]*|\\u.{0,3})\Z", re.DOT
 _HUGE_NUMBER = lazy_pattern(r"[eE]\+?[0-9]{3}|[0-9]{100}")
 _MAX_NUMBER = 320
 
+#: a text that is a fence
+_FENCE = lazy_pattern(r"```(?:json|JSON)?[ \t]*\n(.*)\n```\s*\Z", re.DOTALL)
+#: the fields of a reading of sound JSON
+_SOUND: dict[str, Any] = {
+    "raw": "", "values": (), "status": "ok", "level": "exact", "repairs": (), "spans": (), "texts": (),
+    "diagnostics": (), "ambiguous": False,
+}  # fmt: skip
+
 #: what may stand between values
 _BETWEEN = " \t\r\n,"
+#: the marks of a fence, which are no text
+_MARKS = lazy_pattern(r"(?:(?:`{3,}|~{3,})[\w+\-]*\s*)+")
 #: a value with so many repairs gets one diagnostic for each code
 _MANY = 200
 
@@ -111,8 +121,10 @@ def read_json(
     """
     text = text_of(text, "text")
     settings = check_optional(settings, Settings, "settings") or DEFAULT
-    check_repair_limit(repair)
-    check_choice(convert, ("on", "off"), "convert")
+    if repair != "heuristic":
+        check_repair_limit(repair)
+    if convert != "on":
+        check_choice(convert, ("on", "off"), "convert")
     if len(text) > settings.max_chars:
         raise JsonLimitError(settings.max_chars, len(text))
     if schema is None:
@@ -125,6 +137,9 @@ def read_json(
 
 def _read(text: str, schema: dict[str, Any] | None, repair: RepairLimit, settings: Settings) -> JsonReading:
     """The values of a text. The schema helps to find where strings end."""
+    sound = read_sound(text, settings.max_depth)
+    if sound is not None:
+        return sound
     document = Document(text, repair, schema, settings)
     found = document.said_values()
     repairs = _repairs(text, found)
@@ -148,6 +163,29 @@ def _read(text: str, schema: dict[str, Any] | None, repair: RepairLimit, setting
             "ambiguous": torn is not None or any(repaired.runner_up is not None for repaired in found),
         },
     )
+
+
+def read_sound(text: str, max_depth: int) -> JsonReading | None:
+    """The same for a text that is one sound object or list, alone or in a fence; None for any other.
+
+    All of it is done by the parser and the serializer of pydantic, at the speed of `json.loads`: what was read is
+    written again, indented where it may be nested too deeply. If a key was repeated, there are fewer colons.
+    """
+    fence = _FENCE.match(text) if text.startswith("```") else None
+    inner = fence[1] if fence else text
+    body = inner.strip(" \t\r\n")
+    if not body.startswith(("{", "[")):
+        return None
+    try:
+        value = from_json(body, allow_inf_nan=False)
+        written = to_json(value, indent=1 if body.count("{") + body.count("[") >= max_depth else None)
+    except (ValueError, TypeError, RecursionError):  # a TypeError for a lone surrogate
+        return None
+    if written.count(b":") != body.count(":") or b"Infinity" in written or b"\n" + b" " * max_depth in written:
+        return None
+    start = (fence.start(1) if fence else 0) + len(inner) - len(inner.lstrip(" \t\r\n"))
+    found = {"values": (value,), "spans": ((start, start + len(body)),), "texts": (body,)}
+    return construct(JsonReading, {**_SOUND, "raw": text, **found})
 
 
 def read_partial(text: str, settings: Settings = DEFAULT) -> Any:
@@ -232,7 +270,7 @@ def _around(text: str, found: list[RepairedValue]) -> list[PendingDiagnostic]:
     for start, end in [*[(repaired.start, repaired.end) for repaired in found], (len(text), len(text))]:
         piece = text[pos:start]
         kept = piece.strip(_BETWEEN)
-        if kept:
+        if kept and not _MARKS.fullmatch(kept):
             begin = pos + piece.index(kept)
             notes.append(note_of("left-out", (begin, begin + len(kept)), "note"))
         pos = end

@@ -58,25 +58,31 @@ class Reading(JsonReading, Generic[T]):
 
 
 class Target(NamedTuple):
-    """A type that JSON is read as: its schema, and what validates a value; None for a plain schema."""
+    """A type that JSON is read as: its schema and a view of it, and what validates a value; None for a plain schema."""
 
     schema: dict[str, Any]
     adapter: TypeAdapter[Any] | None
+    view: Schema
+
+    @classmethod
+    def of(cls, schema: dict[str, Any], adapter: TypeAdapter[Any] | None) -> Target:
+        """The target of a schema."""
+        return cls(schema, adapter, Schema(schema))
 
 
 def target_of(type_: Any) -> Target:
     """What is read for a type or a JSON schema. Raises TypeError for what pydantic has no schema for."""
     if isinstance(type_, TypeAdapter):
-        return Target(type_.json_schema(), cast("TypeAdapter[Any]", type_))
+        return Target.of(type_.json_schema(), cast("TypeAdapter[Any]", type_))
     if isinstance(type_, Mapping):
-        return Target(dict(cast("Mapping[str, Any]", type_)), None)
+        return Target.of(dict(cast("Mapping[str, Any]", type_)), None)
     return _target(type_) if isinstance(type_, Hashable) else _made(type_)
 
 
 def _made(type_: Any) -> Target:
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(_for_pydantic(type_))
-        return Target(adapter.json_schema(), adapter)
+        return Target.of(adapter.json_schema(), adapter)
     except (PydanticUserError, PydanticUndefinedAnnotation) as error:
         why = str(error).partition("\n")[0]
         expected = "a JSON schema as a dict, or a type that pydantic reads from JSON"
@@ -116,53 +122,72 @@ class _Fit(NamedTuple):
 
 def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Reading[Any]:
     """The value of a text that fits a type best: the first that needs least."""
-    schema = Schema(target.schema)
-    places: list[tuple[int, ...]] = [(at,) for at in range(len(reading.values))]
-    values: list[Any] = list(reading.values)
-    texts = list(reading.texts)
-    if len(values) > 1 and "array" in (schema.types or ()) and not any(isinstance(value, list) for value in values):
-        places.insert(0, tuple(range(len(values))))
-        values.insert(0, list(reading.values))
-        texts.insert(0, f"[{','.join(texts)}]")
-    fits = [_fit(text, value, target, schema, mode) for text, value in zip(texts, values, strict=True)]
-    best = min(range(len(fits)), key=lambda at: fits[at].rank, default=None)
-    notes: list[PendingDiagnostic] = []
-    fields: dict[str, Any] = {name: getattr(reading, name) for name in JsonReading.model_fields}
-    if best is None:
-        fields |= {"retry": _retry("there is no JSON in the answer", target)}
-        return cast("Reading[Any]", construct(Reading, {**_EMPTY, **fields}))
+    places, fits = _fits(reading, target, mode)
+    fields: dict[str, Any] = {**_EMPTY, **reading.__dict__}
+    if not fits:
+        fields["retry"] = _retry("there is no JSON in the answer", target)
+        return _reading(fields)
+    best = min(range(len(fits)), key=lambda at: fits[at].rank)
     fit, place = fits[best], places[best]
     cut = [one for one in reading.repairs if one.code in _CUT and one.span[0] >= reading.spans[place[-1]][0]]
     if fit.error is None and cut:
         fit = fit._replace(typed=None, error=[(cut[0].path, "the text ends here, so it is not certain what this says")])
+    fields |= {"data": fit.data, "typed": fit.typed, "is_valid": fit.error is None, "conversions": fit.conversions}
+    notes = list(_notes_of_value(reading, place, fit))
     if len(reading.values) > len(place):
-        span = reading.spans[place[0]]
-        sure = not any(one.error is None and one.rank == fit.rank and one.data != fit.data for one in fits)
-        what = "fits the type best and is the one that counts" if sure else "is the first of several that fit the type"
-        told = f"this one of {len(reading.values)} values {what}"
-        notes.append(PendingDiagnostic("chosen-value", told, span, "note" if sure else "warning", None))
-        fields["ambiguous"] = reading.ambiguous or not sure
-    if fit.error is None and fit.ignored:
-        told = f"the type has no {', '.join(map(shown, fit.ignored[:_MOST]))}, which the value leaves out"
-        severity = "note" if len(fit.ignored) < len(fit.data) else "warning"
-        notes.append(PendingDiagnostic("ignored-key", told, _span(reading, place, ()), severity, None))
-    spans = [_span(reading, place, one.path) for one in fit.conversions]
-    for one, span in zip(fit.conversions, spans, strict=True):
-        notes.append(PendingDiagnostic("converted", one.message, span, "note", None))
-    for path, message in (fit.error or [])[:_MOST]:
-        name = "".join([f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]).lstrip(".")
-        told = f"{shown(name)}: {message}" if name else message
-        notes.append(PendingDiagnostic("type-mismatch", told, _span(reading, place, path), "error", None))
+        is_sure = not any(one.error is None and one.rank == fit.rank and one.data != fit.data for one in fits)
+        notes.append(_note_of_choice(reading, place, is_sure=is_sure))
+        fields["ambiguous"] = reading.ambiguous or not is_sure
+    if not notes:
+        return _reading(fields)
     placed = place_diagnostics(notes, reading.raw)
+    spans = [_span(reading, place, one.path) for one in fit.conversions]
     fields["repairs"] = (*reading.repairs, *_repairs(reading.raw, fit.conversions, spans))
     fields["diagnostics"] = tuple(sorted([*reading.diagnostics, *placed], key=lambda one: one.span[0]))
-    if fit.conversions and reading.status == "ok":
-        fields["status"] = "repaired"
     if fit.error is not None:
         fields["status"] = "invalid" if reading.status != "truncated" else "truncated"
         fields["retry"] = _retry("; ".join(_told(placed)), target)
-    made = {"data": fit.data, "typed": fit.typed, "is_valid": fit.error is None, "conversions": fit.conversions}
-    return cast("Reading[Any]", construct(Reading, {**_EMPTY, **fields, **made}))
+    elif fit.conversions and reading.status == "ok":
+        fields["status"] = "repaired"
+    return _reading(fields)
+
+
+def _reading(fields: dict[str, Any]) -> Reading[Any]:
+    return cast("Reading[Any]", construct(Reading, fields))
+
+
+def _fits(reading: JsonReading, target: Target, mode: ConvertMode) -> tuple[list[tuple[int, ...]], list[_Fit]]:
+    """What becomes of each value of a text, and of all together where a list is due; and the indices of each."""
+    places: list[tuple[int, ...]] = [(at,) for at in range(len(reading.values))]
+    values: list[Any] = [*reading.values]
+    texts = [*reading.texts]
+    is_list = "array" in (target.view.types or ())
+    if is_list and len(values) > 1 and not any(isinstance(value, list) for value in values):
+        places.insert(0, tuple(range(len(values))))
+        values.insert(0, [*reading.values])
+        texts.insert(0, f"[{','.join(texts)}]")
+    return places, [_fit(text, value, target, target.view, mode) for text, value in zip(texts, values, strict=True)]
+
+
+def _note_of_choice(reading: JsonReading, place: tuple[int, ...], *, is_sure: bool) -> PendingDiagnostic:
+    """Which of several values counts."""
+    what = "fits the type best and is the one that counts" if is_sure else "is the first of several that fit the type"
+    told = f"this one of {len(reading.values)} values {what}"
+    return PendingDiagnostic("chosen-value", told, reading.spans[place[0]], "note" if is_sure else "warning", None)
+
+
+def _notes_of_value(reading: JsonReading, place: tuple[int, ...], fit: _Fit) -> Iterator[PendingDiagnostic]:
+    """What was converted, what does not fit, and what a value leaves out."""
+    if fit.error is None and fit.ignored:
+        told = f"the type has no {', '.join(map(shown, fit.ignored[:_MOST]))}, which the value leaves out"
+        severity = "note" if len(fit.ignored) < len(fit.data) else "warning"
+        yield PendingDiagnostic("ignored-key", told, _span(reading, place, ()), severity, None)
+    for one in fit.conversions:
+        yield PendingDiagnostic("converted", one.message, _span(reading, place, one.path), "note", None)
+    for path, message in (fit.error or [])[:_MOST]:
+        name = "".join([f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]).lstrip(".")
+        told = f"{shown(name)}: {message}" if name else message
+        yield PendingDiagnostic("type-mismatch", told, _span(reading, place, path), "error", None)
 
 
 _EMPTY = {name: field.get_default() for name, field in Reading.model_fields.items() if not field.is_required()}
