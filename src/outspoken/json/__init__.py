@@ -18,6 +18,7 @@ from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
     from .convert import Conversion as Conversion
+    from .descriptions import describe as describe
     from .growing import JsonEvent as JsonEvent
     from .read import JsonLimitError as JsonLimitError, read_json as read_json
     from .reading import JsonReading as JsonReading

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from outspoken.json.schema import KINDS, Schema, Types, is_object, plain_types
 from outspoken.results.errors import ToolError
-from outspoken.results.signatures import callable_name, each_tool, field, has_fields, is_mapping, model, name_of
+from outspoken.results.signatures import (
+    callable_name,
+    each_tool,
+    field,
+    has_fields,
+    is_mapping,
+    is_partial,
+    model,
+    name_of,
+)
 
 from .schema import ANY, SchemaView
 
@@ -180,6 +189,18 @@ class Tools:
         if len(self._types) < _MAX_KEPT:
             self._types[name, key] = types
         return types
+
+
+def descriptions_of(tools: Sequence[ToolLike] | ListedTools) -> dict[str, str]:
+    """What each tool says of itself, by name: its description or its docstring; "" if it says nothing."""
+    found: dict[str, str] = {}
+    for index, tool in each_tool(tools):
+        name, _ = _read(index, tool)
+        is_code = inspect.isclass(tool) or inspect.isroutine(tool)
+        body = tool if is_code else field(tool, "function") or (tool.func if is_partial(tool) else tool)
+        said = field(body, "__doc__" if callable(body) else "description")
+        found[name] = inspect.cleandoc(said) if isinstance(said, str) else ""
+    return found
 
 
 @lru_cache(maxsize=128)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-from outspoken.json.schema import referred
+from outspoken.json.descriptions import describe_schema
 from outspoken.results.replies import Payload, Reply
 
 from .types import Page, PayloadType
@@ -17,8 +17,6 @@ outside of code fences. They are taken out before the user sees your answer, so 
 double quotes, no comments, no comma after the last item."""
 _ONE = "Write at most one of {names} in an answer."
 _SUMMARY_LENGTH = 120
-
-_Schema = dict[str, Any]
 
 
 def instructions(page: Page) -> str:
@@ -40,9 +38,11 @@ def _describe(type_: PayloadType, page: Page) -> Iterator[str]:
     yield f"## {type_.marker}"
     if type_.instructions:
         yield type_.instructions
-    fields = list(_fields_of(type_))
-    if fields:
-        yield "\n".join(["An array. Each item is:" if type_.kind == "array" else "An object:", *fields])
+    if type_.adapter is not None:
+        schema = type_.adapter.json_schema(by_alias=True)
+        if type_.kind == "array":
+            schema = {"type": "array", "items": schema, "$defs": schema.get("$defs", {})}
+        yield f"Its JSON is of this type:\n\n{describe_schema(schema)}"
     if type_.example is not None:
         yield f"Example:\n\n{write_payload(type_, _checked(type_, page))}"
 
@@ -60,95 +60,6 @@ def _checked(type_: PayloadType, page: Page) -> Any:
         reason = "; ".join([finding.message for finding in checked.findings]) or "it is of another kind"
         raise ValueError(f"the example of `{type_.name}` is invalid: {reason}")
     return type_.example
-
-
-def _fields_of(type_: PayloadType) -> Iterator[str]:
-    """A line for each field of the model of a type."""
-    if type_.adapter is None:
-        return
-    schema: _Schema = type_.adapter.json_schema(by_alias=True)
-    yield from _fields(schema, schema, "- ")
-
-
-def _fields(schema: _Schema, root: _Schema, indent: str) -> Iterator[str]:
-    """A line for each property of an object, with indented lines for nested properties."""
-    schema = _resolved(schema, root)
-    options = schema.get("oneOf") or schema.get("anyOf")
-    if options:
-        yield from _choices(schema, root, indent)
-        return
-    required = schema.get("required", [])
-    for name, field in schema.get("properties", {}).items():
-        text = field.get("description", "")
-        found = _without_null(_resolved(field, root), root)
-        kind = _kind_of(found, root)
-        must = "" if name in required else ", optional"
-        limits = _limits(found)
-        yield f"{indent}`{name}` ({kind}{must}{limits})" + (f": {text}" if text else "")
-        inner = _resolved(found.get("items", found), root)
-        yield from _fields(inner, root, f"  {indent}")
-
-
-def _choices(schema: _Schema, root: _Schema, indent: str) -> Iterator[str]:
-    """A line for each alternative of a union, by the field that discriminates them."""
-    tag = schema.get("discriminator", {}).get("propertyName")
-    options: list[_Schema] = schema.get("oneOf") or schema.get("anyOf") or []
-    for option in options:
-        found = _resolved(option, root)
-        text = found.get("description", "").partition("\n")[0]
-        if tag is None or "properties" not in found:
-            continue
-        value = found["properties"].get(tag, {}).get("const")
-        yield f"{indent}`{tag}` is `{value}`: {text}".rstrip(": ")
-        others = {key: field for key, field in found["properties"].items() if key != tag}
-        yield from _fields({**found, "properties": others}, root, f"  {indent}")
-
-
-def _resolved(schema: _Schema, root: _Schema) -> _Schema:
-    """A schema with its reference resolved; its own description stays."""
-    reference = schema.get("$ref")
-    if not isinstance(reference, str):
-        return schema
-    found: _Schema = referred(reference, root) or {}
-    return {**found, **{key: value for key, value in schema.items() if key != "$ref"}}
-
-
-def _without_null(schema: _Schema, root: _Schema) -> _Schema:
-    """A nullable schema without the null alternative."""
-    options = [one for one in schema.get("anyOf", []) if one.get("type") != "null"]
-    if len(options) != 1 or len(options) == len(schema.get("anyOf", [])):
-        return schema
-    return {**{k: v for k, v in schema.items() if k != "anyOf"}, **_resolved(options[0], root)}
-
-
-def _kind_of(schema: _Schema, root: _Schema) -> str:
-    """The kind of a value in a few words."""
-    if "const" in schema:
-        return f"`{_plain(schema['const'])}`"
-    if "enum" in schema:
-        return " or ".join([f"`{_plain(one)}`" for one in schema["enum"]])
-    kind = schema.get("type")
-    if kind == "array":
-        items = _resolved(schema.get("items", {}), root)
-        return f"array of {_plural(_kind_of(items, root))}" if items else "array"
-    if kind is None and "oneOf" in schema:
-        return "object"
-    return str(kind) if isinstance(kind, str) else "any JSON"
-
-
-def _plural(kind: str) -> str:
-    return kind if kind == "any JSON" or kind.startswith("`") or " of " in kind else f"{kind}s"
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def _limits(schema: _Schema) -> str:
-    """The minimal and maximal number of items."""
-    least, most = schema.get("minItems"), schema.get("maxItems")
-    text = f", at least {least}" if least else ""
-    return text + (f", at most {most}" if most is not None else "")
 
 
 # summaries

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from outspoken.results.errors import MessageError as MessageError
 
     from .messages import parse_message as parse_message
+    from .prompting import describe_tools as describe_tools
     from .render import render as render
 
 export_lazily(__name__)
