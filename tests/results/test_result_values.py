@@ -1,6 +1,7 @@
 """Replies are values: equal replies stay equal when they are read, copied, pickled and serialised."""
 
 import pickle
+from collections.abc import AsyncIterator
 from copy import copy, deepcopy
 from dataclasses import FrozenInstanceError
 from typing import Any, cast
@@ -8,12 +9,20 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from outspoken import Reply, Screen, Settings, parse
+from outspoken import Parser, Reply, Screen, Settings, astream, parse, stream
 from outspoken.actions import Point
 from outspoken.processing.cache import fingerprint
+from outspoken.providers import ProviderStream
 from outspoken.results.geometry import Box
 from tests.cases import CASES, Case
 from tests.loops import by_format, some
+
+
+async def aiter_of(*chunks: str) -> AsyncIterator[str]:
+    """Chunks that arrive asynchronously."""
+    for chunk in chunks:
+        yield chunk
+
 
 PROPERTIES = [name for name, value in vars(Reply).items() if isinstance(value, property)]
 
@@ -28,6 +37,8 @@ def test_a_reply_is_a_value(case: Case) -> None:
     for other in (copy(reply), deepcopy(reply), reply.model_copy(), pickle.loads(pickle.dumps(reply))):
         assert other == reply
         assert fingerprint(other) == fingerprint(reply) == key
+        assert hash(other) == hash(reply)
+        assert len({*other.segments, *reply.segments}) == len(set(reply.segments)) <= len(reply.segments)
     assert Reply.model_validate(reply.model_dump()) == reply
     assert Reply.model_validate_json(reply.model_dump_json()) == reply
     assert {name: getattr(reply, name) for name in PROPERTIES} == read
@@ -55,3 +66,13 @@ def test_values_are_frozen(value: Any, field: str) -> None:
     with pytest.raises((AttributeError, FrozenInstanceError, ValidationError)):
         setattr(value, field, 1)
     assert pickle.loads(pickle.dumps(value)) == deepcopy(value) == value
+
+
+@pytest.mark.parametrize(
+    "reader", [Parser().session(), stream(["a"], "hermes"), astream(aiter_of("a"), "hermes"), ProviderStream()]
+)
+@pytest.mark.parametrize("made", [copy, deepcopy, pickle.dumps])
+def test_what_reads_one_response_cannot_be_copied(reader: Any, made: Any) -> None:
+    """It holds a place in the response, and says so."""
+    with pytest.raises(TypeError, match="reads one response and cannot be copied"):
+        made(reader)

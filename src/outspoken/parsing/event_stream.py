@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from outspoken.results.arguments import check_async_chunks, check_chunks
 
@@ -36,7 +36,15 @@ class StreamSession(EventSource[E, R_co], Protocol[E, R_co]):
         ...
 
 
-class _WithReply(Generic[E, R_co]):
+class OneResponse:
+    """Reads one response: it holds a place in it."""
+
+    def __reduce__(self) -> NoReturn:
+        name = type(self).__name__
+        raise TypeError(f"`{name}` reads one response and cannot be copied or pickled; start another one")
+
+
+class _WithReply(OneResponse, Generic[E, R_co]):
     """An iterator of the events of a source."""
 
     def __init__(self, source: EventSource[E, R_co]) -> None:

@@ -24,6 +24,7 @@ from outspoken.results.held import Held, HeldReason
 from outspoken.results.message_text import MessageText
 from outspoken.results.replies import Reply
 
+from .event_stream import OneResponse
 from .options import FinishReason, ReadOptions, finish_reason_of
 from .response_reader import ResponseReader
 
@@ -39,7 +40,7 @@ R = TypeVar("R", bound=Reply, default=Reply)
 _PLAIN = frozenset({ToolCallDelta, ReasoningDelta})
 
 
-class Session(Generic[E, R]):
+class Session(OneResponse, Generic[E, R]):
     """Reads one response that arrives in chunks; made by `Parser.session`.
 
     `feed` takes a chunk and returns the events that have become certain; `held` says what is not certain yet. `close`

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
-from outspoken.parsing.event_stream import AsyncEventStream, EventStream
+from outspoken.parsing.event_stream import AsyncEventStream, EventStream, OneResponse
 from outspoken.parsing.options import ParserOptions, prefix_of, read_options
 from outspoken.results.arguments import check_async_chunks, check_chunks
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
@@ -38,7 +38,7 @@ class ProviderOptions(ParserOptions, total=False):
     choice: int
 
 
-class ProviderStream:
+class ProviderStream(OneResponse):
     """Reads one response of a provider that arrives in chunks.
 
     A chunk is a dict, an object of an SDK, or a piece of the body as bytes or text, split anywhere: server-sent events,

@@ -27,6 +27,10 @@ class FrozenModel(BaseModel):
     def __str__(self) -> str:
         return repr(self)
 
+    def __hash__(self) -> int:
+        """The hash of the texts among the fields: dicts and lists, such as arguments and segments, have none."""
+        return hash((type(self), *[value for value in self.__dict__.values() if isinstance(value, str)]))
+
 
 _M = TypeVar("_M", bound=BaseModel)
 _fields: dict[type[BaseModel], set[str]] = {}
