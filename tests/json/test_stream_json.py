@@ -264,6 +264,7 @@ def test_another_value_that_is_meant_restarts(size: int) -> None:
     [
         ('{"name": "the "old" one", "seats": 2}', ["text", "end"]),
         ('{"name": "one", "two" and three", "seats": 2}', ["corrected"]),
+        ('{"name": "one", "name": "two", "seats": 2}', ["corrected"]),
     ],
 )
 def test_damage_is_told_at_the_end(text: str, kinds: list[str]) -> None:

@@ -65,14 +65,17 @@ class _Frame:
         self.name, shape = self.shape.child(self._at)
         self.slot = _Slot(f"{self.path}/{self._at}", shape, self.schema.item)
 
-    def at(self, key: str) -> None:
-        """The part of a key begins."""
+    def at(self, key: str) -> bool:
+        """The part of a key begins. Returns False if the key is repeated."""
         if key not in self.schema.properties:
             absent = [one for one in self.schema.properties if one not in self._seen]
             key = key_meant(key, self.schema, absent) or key
+        if key in self._seen:
+            return False
         self._seen.add(key)
         self.name, shape = self.shape.child(key)
         self.slot = _Slot(f"{self.path}/{_escaped(key)}", shape, self.schema.member(key))
+        return True
 
     def put(self, value: Any) -> None:
         """Set the part that is read."""
@@ -223,7 +226,8 @@ class GrowingValue(JsonScanner):
     def _end_string(self) -> None:
         whole = "".join(self._parts)
         if self._is_key:
-            self._frames[-1].at(whole)
+            # which of two values counts is known at the end
+            self.broken = not self._frames[-1].at(whole)
             return
         path, shape, schema = self._slot
         self._read = _Part(path, whole, shape, schema)
