@@ -81,5 +81,6 @@ def test_what_is_not_enforced_is_counted_or_rejected() -> None:
 def test_settings() -> None:
     with pytest.raises(ServerStartError, match="expected vllm, sglang, llama_cpp"):
         ServerSettings("http://localhost", "hermes", constrain="mosses")
-    with pytest.raises(ServerStartError, match="needs the name of a format"):
-        ServerSettings("http://localhost", constrain="vllm")
+    for given in ({"format": "auto"}, {"models": {"acme": "auto"}}):
+        with pytest.raises(ServerStartError, match="needs the name of a format"):
+            ServerSettings("http://localhost", constrain="vllm", **given)

@@ -253,8 +253,7 @@ class Parser(StreamParser["Event", Reply]):
         from .session import Session
 
         events: list[Event] = []
-        end = self._options.prefix if prefix is None else prefix_of(prefix)
-        return Session(ResponseReader(self._options, end, events), events)
+        return Session(ResponseReader(self._options, prefix_of(prefix), events), events)
 
 
 class Prompt(NamedTuple):
