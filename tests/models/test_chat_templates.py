@@ -12,7 +12,7 @@ from outspoken import Parser, UnknownFormatError
 from outspoken.models.finding import find_model
 from outspoken.parsing.parser import read_sound
 from outspoken.results.errors import UnreadTemplateError
-from tests.models.templates import TEMPLATES
+from tests.models.templates import CHATML, TEMPLATES
 
 #: One marker or key of a template, and what it is changed to.
 CHANGES = [
@@ -139,3 +139,19 @@ def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
         Parser.for_model(3)
     with pytest.raises(FileNotFoundError):
         Parser.for_model(tmp_path / "absent")
+
+
+def test_what_ends_a_turn_is_no_text_behind_reasoning_that_every_turn_opens() -> None:
+    always = "{{- '<think>\\n' + (message.reasoning_content or '') + '\\n</think>\\n\\n' }}"
+    start = CHATML.index("{%- if message.reasoning_content")
+    end = CHATML.index("{% endif %}", start) + len("{% endif %}")
+    template = TEMPLATES["hermes, which always thinks"].replace(CHATML[start:end], always)
+    assert template != TEMPLATES["hermes, which always thinks"]
+    assert find_model(template.replace("<|im_end|>", "[|endofturn|]"), read_sound).format == "hermes"
+
+
+def test_the_nearest_formats_read_at_least_the_calls() -> None:
+    template = TEMPLATES["qwen3_coder"].replace("{{ '\\n<tool_call>", "{{ 'Off we go!\\n<tool_call>")
+    with pytest.raises(UnreadTemplateError, match="`qwen3_coder`") as caught:
+        find_model(template, read_sound)
+    assert 0 < len(caught.value.nearest) <= 3

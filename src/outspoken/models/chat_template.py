@@ -136,8 +136,7 @@ def turns_of(template: ChatTemplate, names: Collection[str] = MESSAGES) -> tuple
     if not turns:
         raise TemplateError(next(iter(refused.values())))
     remarks = [f"the template refuses `{name}`: {why}" for name, why in refused.items()]
-    text_only = turns.get("text_only", ("", ""))
-    over = "".join(text_only).partition(MESSAGES["text_only"].text)[2]
+    over = turns.get("text_only", ("", ""))[0].partition(MESSAGES["text_only"].text)[2]
     found: dict[str, Turn] = {}
     for name, (text, prefix) in turns.items():
         message = MESSAGES[name]
