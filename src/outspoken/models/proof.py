@@ -75,7 +75,7 @@ def prove(template: ChatTemplate, read: Read, wanted: str = "") -> Proof:
 
 
 def _count(turns: dict[str, Turn], format: str, read: Read) -> int:
-    """How many messages a format reads as they were meant; 0 if only the calls of the first one, -1 if not even these."""
+    """How many messages a format reads as they were meant; 0 if only the calls of the first one, -1 if not these."""
     found = 0
     for turn in turns.values():
         has_calls, is_whole = _reads(turn, format, read)
