@@ -1,6 +1,7 @@
 """One proxy in front of several models: the format of a response is that of the model that its request names."""
 
 from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 import httpx
@@ -40,7 +41,7 @@ def asking(request: pytest.FixtureRequest) -> Generator[Any]:
         return httpx.post(f"{front.url}/v1/{path}", json=asked)
 
     with proxied(answer, format=None, models=MODELS) as (front, _, _):
-        yield lambda *given, **more: ask(front, *given, **more)
+        yield partial(ask, front)
 
 
 def read(path: str, response: httpx.Response) -> list[Any]:
@@ -75,10 +76,10 @@ def test_the_model_of_a_request_says_the_format(asking: Any, path: str) -> None:
 
 def test_a_request_says_whether_the_model_thinks(asking: Any) -> None:
     path, model = "chat/completions", "Qwen/Qwen3.5-9B"
-    for thinking, expected in ((True, ["They ask.", "At nine.", []]), (False, [None, "At nine.", []])):
+    for thinking, reasoning in ((True, "They ask."), (False, None)):
         text = THOUGHT if thinking else "At nine."
         given = {"chat_template_kwargs": {"enable_thinking": thinking}}
-        assert read(path, asking(path, model, text, **given)) == expected
+        assert read(path, asking(path, model, text, **given)) == [reasoning, "At nine.", []]
 
 
 @pytest.mark.parametrize("model", ["claude-sonnet-4-5", "nonsense", "x" * 100_000, None, 7])
