@@ -23,37 +23,29 @@ TOOL = {
 }
 
 
-def _text(name: str) -> str:
-    """A response that is shown."""
-    return Path(__file__).with_name("demo_texts").joinpath(f"{name}.txt").read_text("utf-8")
-
-
-CALLS = _text("calls")
-XML = _text("xml")
-ACTION = _text("action")
-DAMAGED = _text("damaged")
-PAYLOAD = _text("payload")
-STREAMED = _text("streamed")
+def _read(name: str) -> str:
+    """A response, which is printed behind a line in the margin."""
+    text = Path(__file__).with_name("demo_texts").joinpath(f"{name}.txt").read_text("utf-8")
+    print(textwrap.indent(text, "  │ ", lambda _: True), end="\n\n")
+    return text
 
 
 def show_calls() -> None:
     """Tool calls in two of the formats."""
-    _read(CALLS)
-    print(parse(CALLS))
+    print(parse(_read("calls")))
 
 
 def show_types() -> None:
     """Arguments that are typed by a schema."""
-    _read(XML)
-    print(f"without the tool  {parse(XML).tool_calls[0].arguments['version']!r}")
-    print(f"with the tool     {parse(XML, tools=[TOOL]).tool_calls[0].arguments['version']!r}\n")
-    print(parse(XML, tools=[TOOL]))
+    text = _read("xml")
+    print(f"without the tool  {parse(text).tool_calls[0].arguments['version']!r}")
+    print(f"with the tool     {parse(text, tools=[TOOL]).tool_calls[0].arguments['version']!r}\n")
+    print(parse(text, tools=[TOOL]))
 
 
 def show_damage() -> None:
     """A repaired call and one that was cut off."""
-    _read(DAMAGED)
-    reply = parse(DAMAGED)
+    reply = parse(_read("damaged"))
     print(f"run      {reply.tool_calls}")
     for repair in reply.tool_calls[0].repairs:
         print(f"         {repair}")
@@ -63,9 +55,8 @@ def show_damage() -> None:
 
 def show_actions() -> None:
     """GUI actions in pixels, and the same actions in another model's words."""
-    _read(ACTION)
     screen = Screen(1920, 1080)
-    reply = parse(ACTION, format="ui_tars_1_0", screen=screen)
+    reply = parse(_read("action"), format="ui_tars_1_0", screen=screen)
     for action in reply.actions:
         print(action)
     print(f"\nthe same for another model:\n{render(reply.actions, format='seed_gui', screen=screen)}")
@@ -73,25 +64,23 @@ def show_actions() -> None:
 
 def show_stream() -> None:
     """Events as the text arrives."""
-    _read(STREAMED)
-    arrived = 0
+    text, arrived = _read("streamed"), 0
 
     def chunks() -> Iterator[str]:
         nonlocal arrived
-        for start in range(0, len(STREAMED), 12):
-            arrived = min(start + 12, len(STREAMED))
-            yield STREAMED[start:arrived]
+        for start in range(0, len(text), 12):
+            arrived = min(start + 12, len(text))
+            yield text[start:arrived]
 
     for event in stream(chunks(), format="react_json"):
         if not isinstance(event, Done):
-            print(f"{arrived:>4} of {len(STREAMED)} characters  {one_line(event)}")
+            print(f"{arrived:>4} of {len(text)} characters  {one_line(event)}")
 
 
 def show_payloads() -> None:
     """A payload that leaves the message."""
-    _read(PAYLOAD)
     registry = PayloadRegistry([PayloadType("suggested_values", "SUGGESTED_VALUES:", dict[str, str], kind="array")])
-    message = registry.parse(PAYLOAD).to_message()
+    message = registry.parse(_read("payload")).to_message()
     for key, value in message.items():
         print(f"{key:<16} {value!r}")
 
@@ -139,11 +128,6 @@ SECTIONS: tuple[tuple[str, str, Callable[[], None]], ...] = (
         show_constraint,
     ),
 )
-
-
-def _read(text: str) -> None:
-    """Print a response behind a line in the margin."""
-    print(textwrap.indent(text, "  │ ", lambda _: True), end="\n\n")
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from outspoken import Parser
 from tests.documents import user_code
+from tests.models.templates import TEMPLATES
 
 CODE = user_code.__file__
 TOP = Path(CODE).parents[2]
@@ -31,4 +32,5 @@ def test_user_code_runs() -> None:
     assert user_code.processed() == [{"a": None}]
     assert [action.type for action in user_code.acted()] == ["click"]
     assert user_code.others().values == ([1],)
+    assert user_code.prompted(Parser.for_model(TEMPLATES["hermes"])).text == "nine."
     assert user_code.exported()[0]["type"] == "start"

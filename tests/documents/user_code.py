@@ -238,6 +238,13 @@ def others() -> JsonReading:
     return read
 
 
+def prompted(parser: Parser) -> Reply:
+    """A prompt, and the response to it."""
+    text, reader = parser.prompt([{"role": "user", "content": "Hi."}], thinking=False, prefill="At ")
+    assert_type(text, str)
+    return reader.parse("nine.")
+
+
 def exported(wire: Wire = "openai_responses") -> list[dict[str, Any]]:
     """Replies and events for another API: of parsers, registries and providers."""
     assert_type(to_wire(parse(TEXT), "openai_responses", id="r"), dict[str, Any])

@@ -17,22 +17,28 @@ from tests.integrations.model_texts import TOOLS
 _HOOKS = """\
 from outspoken.integrations.litellm import OutspokenHooks
 
-hooks = OutspokenHooks({"qwen3-coder": "qwen3_coder"})
+hooks = OutspokenHooks({"tides": "qwen3_coder"})
 """
 
 _CONFIGURATION = """\
 model_list:
   - model_name: qwen3-coder
     litellm_params: {{model: openai/m, api_base: "{url}", api_key: none}}
+  - model_name: tides
+    litellm_params: {{model: openai/m, api_base: "{url}", api_key: none}}
+  - model_name: provided
+    litellm_params: {{model: outspoken/openai/m, api_base: "{url}", api_key: none}}
   - model_name: other
     litellm_params: {{model: openai/m, api_base: "{url}", api_key: none}}
 litellm_settings:
-  callbacks: tides.hooks
+  custom_provider_map:
+    - {{provider: outspoken, custom_handler: outspoken.integrations.litellm.qwen3_coder}}
+  callbacks: [tides.hooks, outspoken.integrations.litellm.hooks]
 """
 
 
 def main(url: str, folder: Path) -> None:
-    """Ask both models, whole and streamed."""
+    """Ask all models, whole and streamed."""
     (folder / "tides.py").write_text(_HOOKS, "utf-8")
     path = folder / "config.yaml"
     path.write_text(_CONFIGURATION.format(url=url), "utf-8")
@@ -42,7 +48,7 @@ def main(url: str, folder: Path) -> None:
     asyncio.run(initialize(config=str(path)))  # pyright: ignore[reportUnknownArgumentType]
     client: Any = TestClient(app)  # pyright: ignore[reportUnknownArgumentType]
     found: dict[str, Any] = {}
-    for model in ("qwen3-coder", "other"):
+    for model in ("qwen3-coder", "tides", "provided", "other"):
         request = {"model": model, "messages": [{"role": "user", "content": "When?"}], "tools": TOOLS}
         found[model] = client.post("/v1/chat/completions", json=request).json()
         lines = client.post("/v1/chat/completions", json={**request, "stream": True}).text.splitlines()

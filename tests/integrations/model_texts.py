@@ -28,6 +28,10 @@ TOOLS: list[dict[str, Any]] = [
     for name in ("tide", "wind")
 ]
 
+#: A model whose prompts open the reasoning, and a response of it.
+THINKER = "Qwen/Qwen3-4B-Thinking-2507"
+THOUGHT = "They ask.\n</think>\n\nAt nine."
+
 #: A call of each tool in one response.
 BOTH = (("tide", {"place": "Brest", "day": 3}), ("wind", {"place": "Brest"}))
 

@@ -14,7 +14,7 @@ from dspy.utils.exceptions import AdapterParseError
 from outspoken import Reply, UnknownFormatError
 from outspoken.integrations.dspy import OutspokenAdapter
 from tests.integrations.model_tests import ANSWER, CUTS, UNREAD, Ran, weather
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, written
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
 
@@ -291,3 +291,12 @@ def test_the_example_runs_against_a_server() -> None:
 def test_wrong_options_fail_at_once() -> None:
     with pytest.raises(UnknownFormatError, match="there is no format `hermess`; did you mean `hermes`"):
         OutspokenAdapter("hermess")
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_the_name_of_the_lm_says_the_format(is_async: bool) -> None:
+    lm, replies = Script(f"They ask.\n</think>\n\n{sections(answer='At nine.')}"), list[Any]()
+    lm.model = THINKER
+    adapter = OutspokenAdapter(on_reply=replies.append)
+    found = asked(dspy.Predict("question -> answer"), lm, adapter, is_async=is_async, question="When?")
+    assert (found.answer, [reply.reasoning for reply in replies]) == ("At nine.", ["They ask."])

@@ -20,7 +20,7 @@ from haystack.tools import Tool, Toolset, tool
 from outspoken import UnknownFormatError
 from outspoken.integrations.haystack import OutspokenChatGenerator
 from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, Run, weather
-from tests.integrations.model_texts import BOTH, CUT, INVALID, pieces, written
+from tests.integrations.model_texts import BOTH, CUT, INVALID, THINKER, THOUGHT, pieces, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
 
@@ -368,3 +368,14 @@ def test_wrong_options_fail_at_once() -> None:
         OutspokenChatGenerator(Script(), "hermes", settings={"max_chars": 0})
     with pytest.raises(TypeError, match="`chat_generator` is a str; expected a chat generator of Haystack"):
         OutspokenChatGenerator("qwen3-coder", "hermes")
+
+
+class Thinker(Script):
+    model = THINKER
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_the_name_of_the_model_says_the_format(ask: Ask) -> None:
+    message = ask(OutspokenChatGenerator(Thinker(THOUGHT)))
+    assert message.reasoning is not None
+    assert (message.reasoning.reasoning_text, message.text) == ("They ask.", "At nine.")

@@ -27,7 +27,7 @@ from pydantic import BaseModel, Field, ValidationError
 from outspoken import parse
 from outspoken.integrations.langchain import ChatOutspoken, OutspokenOutputParser, tool_errors
 from tests.integrations.model_tests import ANSWER, CUTS, AgentTests, ModelTests, Ran, Read, Run, weather
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, pieces, written
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, THINKER, THOUGHT, TOOLS, pieces, written
 from tests.integrations.page import printed_by_example
 
 ASKED = [HumanMessage("When?")]
@@ -318,3 +318,13 @@ def test_wrong_options_fail_at_once() -> None:
 
 def parser(format: str) -> OutspokenOutputParser:
     return OutspokenOutputParser(format=format)
+
+
+class Thinker(Script):
+    model: str = THINKER
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_the_name_of_the_model_says_the_format(ask: Ask) -> None:
+    message = ask(ChatOutspoken(model=Thinker(texts=[THOUGHT])), ASKED)
+    assert (message.additional_kwargs["reasoning_content"], message.content) == ("They ask.", "At nine.")

@@ -16,8 +16,9 @@ import pytest
 from litellm.proxy._types import UserAPIKeyAuth
 
 from outspoken import UnknownFormatError
+from outspoken.integrations import litellm as ours
 from outspoken.integrations.litellm import OutspokenHooks, OutspokenLLM
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, written
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, THOUGHT, TOOLS, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
 
@@ -180,19 +181,20 @@ def test_the_hooks_of_the_proxy_read_the_models_that_they_know(format: str, stre
 
 def test_the_real_proxy_takes_the_hooks_from_its_configuration(tmp_path: Path) -> None:
     text = written("qwen3_coder", *BOTH, text="Look:")
-    with text_server(*[text] * 4) as server:
+    with text_server(*[text] * 8) as server:
         program = [sys.executable, "-m", "tests.integrations.litellm_proxy", server.url, str(tmp_path)]
         ran = subprocess.run(program, cwd=TOP, capture_output=True, text=True, timeout=55)
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout.splitlines()[-1])
-    (choice,) = found["qwen3-coder"]["choices"]
-    assert (choice["message"]["content"], choice["finish_reason"]) == ("Look:", "tool_calls")
-    calls = choice["message"]["tool_calls"]
-    assert [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls] == [*BOTH]
-    choices = [chunk["choices"][0] for chunk in found["qwen3-coder streamed"]]
-    assert "".join([one["delta"].get("content") or "" for one in choices]) == "Look:"
-    calls = [call for one in choices for call in one["delta"].get("tool_calls", ())]
-    assert [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls] == [*BOTH]
+    for model in ("qwen3-coder", "tides", "provided"):
+        (choice,) = found[model]["choices"]
+        assert (choice["message"]["content"], choice["finish_reason"]) == ("Look:", "tool_calls")
+        calls = choice["message"]["tool_calls"]
+        assert [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls] == [*BOTH]
+        choices = [chunk["choices"][0] for chunk in found[f"{model} streamed"]]
+        assert "".join([one["delta"].get("content") or "" for one in choices]) == "Look:"
+        calls = [call for one in choices for call in one["delta"].get("tool_calls") or ()]
+        assert [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls] == [*BOTH]
     assert found["other"]["choices"][0]["message"]["content"] == text
     others = [chunk["choices"][0]["delta"].get("content") or "" for chunk in found["other streamed"]]
     assert "".join(others) == text
@@ -218,3 +220,18 @@ def test_wrong_options_fail_at_once() -> None:
         OutspokenLLM("hermess")
     with pytest.raises(UnknownFormatError):
         OutspokenHooks({"m": "hermess"})
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_the_name_of_the_model_says_the_format(ask: Ask) -> None:
+    litellm.custom_provider_map = [{"provider": "outspoken", "custom_handler": ours.provider}]
+    with text_server(THOUGHT) as server:
+        (choice,) = ask(**request(server, model=f"outspoken/openai/{THINKER}")).choices
+    assert (choice.message.reasoning_content, choice.message.content) == ("They ask.", "At nine.")
+
+
+def test_a_provider_has_the_name_of_a_format_or_of_a_model() -> None:
+    for name in ("qwen3_coder", "qwen3_8b"):
+        assert isinstance(getattr(ours, name), OutspokenLLM)
+    with pytest.raises(AttributeError, match="no format or model that is known"):
+        _ = ours.mosses

@@ -28,7 +28,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from outspoken.integrations.llama_index import OutspokenLLM
 from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, Run, weather
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, pieces, written
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, THINKER, THOUGHT, pieces, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
 
@@ -396,3 +396,14 @@ def test_wrong_options_fail_at_once() -> None:
         OutspokenLLM(llm=Script(texts=[]), format="hermess")
     with pytest.raises(TypeError, match="`llm` is a str; expected LLM"):
         OutspokenLLM(llm="qwen3-coder", format="hermes")
+
+
+class Thinker(Script):
+    model: str = THINKER
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_the_name_of_the_llm_says_the_format(ask: Any) -> None:
+    message = ask(OutspokenLLM(llm=Thinker(texts=[THOUGHT])), tools_of([])).message
+    assert [block.content for block in message.blocks if block.block_type == "thinking"] == ["They ask."]
+    assert message.content == "At nine."

@@ -29,7 +29,7 @@ from outspoken.providers import ProviderReply
 from outspoken.serving.app import Proxy
 from outspoken.serving.settings import ServerSettings
 from tests.integrations.model_tests import ANSWER, Ran, weather
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, written
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, THOUGHT, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
 from tests.serving.serving import Server
@@ -267,3 +267,17 @@ def test_damage_through_the_proxy(api: str, streamed: bool) -> None:
         result, ran, _ = ran_through_the_proxy(api, streamed, text, ANSWER)
         assert ran == []
         assert isinstance(result, AgentsException) or result.final_output in (ANSWER, "Wait.", "")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_the_name_of_the_model_says_the_format(streamed: bool) -> None:
+    replies: list[ProviderReply] = []
+
+    async def main(server: TextServer) -> Any:
+        async with AsyncOpenAI(base_url=server.url, api_key="none", max_retries=0) as client:
+            model = OutspokenModel(OpenAIChatCompletionsModel(THINKER, client), on_reply=replies.append)
+            return await run(Agent("tides", model=model), streamed)
+
+    with text_server(THOUGHT) as server:
+        assert asyncio.run(main(server)).final_output == "At nine."
+    assert [reply.reasoning for reply in replies] == ["They ask."]

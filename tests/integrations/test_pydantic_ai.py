@@ -29,7 +29,18 @@ from pydantic_ai.tools import ToolDefinition
 from outspoken import UnknownFormatError
 from outspoken.integrations.pydantic_ai import AskAgain, OutspokenModel
 from tests.integrations.model_tests import ANSWER, UNREAD, Ran, weather
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
+from tests.integrations.model_texts import (
+    BOTH,
+    CUT,
+    FORMATS,
+    INVALID,
+    REPAIRABLE,
+    THINKER,
+    THOUGHT,
+    TOOLS,
+    pieces,
+    written,
+)
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
 
@@ -349,3 +360,18 @@ def test_the_example_runs() -> None:
 def test_wrong_options_fail_at_once() -> None:
     with pytest.raises(UnknownFormatError):
         OutspokenModel(FunctionModel(Script().whole), "hermess")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_the_name_of_the_model_says_the_format(streamed: bool) -> None:
+    script = Script(THOUGHT)
+    model = OutspokenModel(FunctionModel(script.whole, stream_function=script.stream, model_name=THINKER))
+
+    async def run() -> list[ModelMessage]:
+        async with Agent(model).run_stream("When?") as result:
+            await result.get_output()
+            return result.all_messages()
+
+    messages = asyncio.run(run()) if streamed else asked(Agent(model)).all_messages()
+    found = [[part.content for part in parts(messages, kind)] for kind in ("thinking", "text")]
+    assert found == [["They ask."], ["At nine."]]

@@ -22,7 +22,7 @@ from smolagents.monitoring import LogLevel, TokenUsage
 from outspoken import Reply, UnknownFormatError
 from outspoken.integrations.smolagents import OutspokenModel
 from tests.integrations.model_tests import ANSWER, CUTS, UNREAD, Ran
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, pieces, written
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, THOUGHT, pieces, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
 
@@ -330,3 +330,13 @@ def test_wrong_options_fail_at_once() -> None:
         OutspokenModel(Script(), "hermess")
     with pytest.raises(TypeError, match="`wrapped` is a str; expected Model"):
         OutspokenModel("qwen3-coder", "hermes")
+
+
+def test_the_name_of_the_model_says_the_format() -> None:
+    script, replies = Script(THOUGHT, THOUGHT), list[Any]()
+    script.model_id = THINKER
+    model = OutspokenModel(script, on_reply=replies.append)
+    assert model.generate([], tools_to_call_from=tools_of([])).content == "At nine."
+    deltas = model.generate_stream([], tools_to_call_from=tools_of([]))
+    assert "".join([delta.content or "" for delta in deltas]) == "At nine."
+    assert [reply.reasoning for reply in replies] == ["They ask."] * 2

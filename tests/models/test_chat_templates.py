@@ -12,63 +12,8 @@ from outspoken import Parser, UnknownFormatError
 from outspoken.models.finding import find_model
 from outspoken.parsing.parser import read_sound
 from outspoken.results.errors import UnreadTemplateError
+from tests.models.templates import CHATML, TEMPLATES
 
-#: What ends a turn, and what begins the answer, as ChatML writes it.
-CHATML = """
-{%- for message in messages %}
-{%- if message.role == 'assistant' %}{{ '<|im_start|>assistant\\n' }}
-{%- if message.reasoning_content %}{{ '<think>\\n' + message.reasoning_content + '\\n</think>\\n\\n' }}{% endif %}
-{{- message.content }}CALLS{{ '<|im_end|>\\n' }}
-{%- else %}{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}{% endif %}
-{%- endfor %}
-{%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}END{% endif %}"""
-#: What thinking models begin the answer with, and what those that need not think do.
-OPENED = "{{ '<think>\\n' }}"
-SWITCH = "{% if enable_thinking is defined and not enable_thinking %}{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}"
-
-_EACH = "{% for call in message.tool_calls or [] %}{% set call = call.function %}"
-_JSON = '{"name": "\' + call.name + \'", "arguments": \' + call.arguments|tojson + \'}'
-_HERMES = "{{ '\\n<tool_call>\\n" + _JSON + "\\n</tool_call>' }}"
-_XML = (
-    "{{ '\\n<tool_call>\\n<function=' + call.name + '>\\n' }}"
-    "{% for key, value in call.arguments.items() %}"
-    "{{ '<parameter=' + key + '>\\n' + (value if value is string else value|tojson) + '\\n</parameter>\\n' }}"
-    "{% endfor %}{{ '</function>\\n</tool_call>' }}"
-)
-_PAIRS = (
-    "{{ '\\n<tool_call>' + call.name }}{% for key, value in call.arguments.items() %}{{ '\\n<arg_key>' + key + "
-    "'</arg_key>\\n<arg_value>' + (value if value is string else value|tojson) + '</arg_value>' }}{% endfor %}"
-    "{{ '\\n</tool_call>' }}"
-)
-_TOKENS = (
-    "{{ '<|tool_call_begin|>functions.' + call.name + ':' + loop.index0|string + '<|tool_call_argument_begin|>' + "
-    "call.arguments|tojson + '<|tool_call_end|>' }}"
-)
-_SECTION = (
-    "{{ '<｜tool▁call▁begin｜>function<｜tool▁sep｜>' + call.name + '\\n```json\\n' + call.arguments|tojson + "
-    "'\\n```<｜tool▁call▁end｜>' }}"
-)
-
-
-def chatml(call: str, before: str = "", behind: str = "", *, end: str = "") -> str:
-    """A template whose calls are written by `call`, with markers round all of them."""
-    calls = f"{_EACH}{call}{{% endfor %}}"
-    if before:
-        calls = f"{{% if message.tool_calls %}}{{{{ '{before}' }}}}{calls}{{{{ '{behind}' }}}}{{% endif %}}"
-    return CHATML.replace("CALLS", calls).replace("END", end)
-
-
-TEMPLATES = {
-    "hermes": chatml(_HERMES),
-    "hermes, which always thinks": chatml(_HERMES, end=OPENED),
-    "hermes, with a switch": chatml(_HERMES, end=SWITCH),
-    "qwen3_coder": chatml(_XML),
-    "glm_4_5": chatml(_PAIRS),
-    "kimi_k2": chatml(_TOKENS, "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
-    "deepseek_v3": chatml(_SECTION, "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
-    "mistral": chatml("{{ '[TOOL_CALLS]' + call.name + '[ARGS]' + call.arguments|tojson }}"),
-    "function_calls_json": chatml("{{ '\\n<function_calls>" + _JSON + "</function_calls>' }}"),
-}
 #: One marker or key of a template, and what it is changed to.
 CHANGES = [
     ("hermes", "<tool_call>", "<do_this>"),
@@ -194,3 +139,19 @@ def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
         Parser.for_model(3)
     with pytest.raises(FileNotFoundError):
         Parser.for_model(tmp_path / "absent")
+
+
+def test_what_ends_a_turn_is_no_text_behind_reasoning_that_every_turn_opens() -> None:
+    always = "{{- '<think>\\n' + (message.reasoning_content or '') + '\\n</think>\\n\\n' }}"
+    start = CHATML.index("{%- if message.reasoning_content")
+    end = CHATML.index("{% endif %}", start) + len("{% endif %}")
+    template = TEMPLATES["hermes, which always thinks"].replace(CHATML[start:end], always)
+    assert template != TEMPLATES["hermes, which always thinks"]
+    assert find_model(template.replace("<|im_end|>", "[|endofturn|]"), read_sound).format == "hermes"
+
+
+def test_the_nearest_formats_read_at_least_the_calls() -> None:
+    template = TEMPLATES["qwen3_coder"].replace("{{ '\\n<tool_call>", "{{ 'Off we go!\\n<tool_call>")
+    with pytest.raises(UnreadTemplateError, match="`qwen3_coder`") as caught:
+        find_model(template, read_sound)
+    assert 0 < len(caught.value.nearest) <= 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from outspoken import Parser, UnknownFormatError, parse
+from outspoken import Parser, UnknownFormatError, parse, parse_response
 from outspoken.grammar import registry
 from outspoken.grammar.model_ids import PromptEnds, bare_id
 
@@ -129,7 +129,7 @@ def test_a_model_has_its_format(model: str, name: str) -> None:
     assert Parser.for_model(model).format == name
 
 
-@pytest.mark.parametrize("model", UNKNOWN.split())
+@pytest.mark.parametrize("model", [*UNKNOWN.split(), "x" * 300])
 def test_a_model_that_is_not_known_has_no_format(model: str) -> None:
     with pytest.raises(UnknownFormatError, match="there is no format"):
         Parser.for_model(model)
@@ -190,6 +190,8 @@ def test_reasoning_that_the_prompt_opened_needs_no_prefix() -> None:
         session.feed(character)
     session.close()
     assert session.reply == parser.parse(text)
+    body = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+    assert parse_response(body, format="Qwen/Qwen3-30B-A3B-Thinking-2507").reasoning == "They greet me."
     assert parser.parse(text, prefix="").reasoning != "They greet me."
     assert parser.replace(repair="none").parse(text).reasoning == "They greet me."
     assert parser.replace(format="hermes").options.prefix is None

@@ -81,5 +81,7 @@ def test_what_is_not_enforced_is_counted_or_rejected() -> None:
 def test_settings() -> None:
     with pytest.raises(ServerStartError, match="expected vllm, sglang, llama_cpp"):
         ServerSettings("http://localhost", "hermes", constrain="mosses")
-    with pytest.raises(ServerStartError, match="needs the name of a format"):
-        ServerSettings("http://localhost", constrain="vllm")
+    settings: list[dict[str, Any]] = [{"format": "auto"}, {"models": {"acme": "auto"}}]
+    for given in settings:
+        with pytest.raises(ServerStartError, match="needs the name of a format"):
+            ServerSettings("http://localhost", constrain="vllm", **given)

@@ -41,6 +41,7 @@ FRAMEWORKS: dict[str, TestedFramework] = {
     "sglang": TestedFramework("servers", "sglang"),
     "transformers": TestedFramework("servers", "transformers"),
     "clusters": TestedFramework("clusters", "ray"),
+    "templates": TestedFramework("templates", "trl"),
 }
 
 GROUPS: dict[str, Group] = {
@@ -81,6 +82,10 @@ GROUPS: dict[str, Group] = {
     # Ray and Spark, which call `outspoken.batch` and leave files open. Spark needs Java, and pandas 2 for `mapInArrow`.
     "clusters": Group(
         ("ray[data]==2.60.0", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3"), ignored=("default",)
+    ),
+    # Packages that ship chat templates. Nothing of them runs.
+    "templates": Group(
+        ("jinja2==3.1.6",), bare=("trl==1.16.0", "axolotl==0.19.0", "gpustack==2.3.0", "unsloth==2026.10.9")
     ),
     # Other projects that read JSON, for `tools.compare`.
     "peers": Group(("json-repair[schema]==0.64.6", "baml-py==0.226.3", "instructor==1.17.0")),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # a text that is read by generated functions alone needs none
 PLAIN = "text"
 
 _F = TypeVar("_F", bound=Callable[..., object])
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,199}")
 
 #: The folder that is used in place of the library's own, or None.
 _folder: Path | None = None
@@ -256,12 +256,15 @@ def _resolved(name: str, edition: int) -> str:
     return by_id.format
 
 
-def prompt_end(name: str) -> str | None:
-    """What the prompt of a model ends with, if a name is the id of one; None for that of the format."""
+def prompt_end(name: str, thinking: bool | None = None) -> str | None:
+    """What the prompt of a model ends with, if a name is the id of one; None for that of the format.
+
+    `thinking` says whether the prompt asks it to think; None for what is usual.
+    """
     wanted = normalized(name)
     if (_NAME.fullmatch(wanted) and grammar_path(wanted).is_file()) or wanted in _aliases(edition()):
         return None
-    return model(name).ends.end(thinking=None)
+    return model(name).ends.end(thinking=thinking)
 
 
 @cached

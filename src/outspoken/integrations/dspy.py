@@ -35,7 +35,7 @@ from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
-from .framework import Framework
+from .framework import Framework, format_of
 from .messages import CallIds, has_failed_call, identified_calls, retry_message
 
 _DSPY = Framework("dspy", "dspy", "3.4")
@@ -55,8 +55,9 @@ _SECTION = "[[ ## "
 
 @dataclass
 class _Request:
-    """The tools of a request, and the response that was refused, with what the model should know."""
+    """The LM and the tools of a request, and the response that was refused, with what the model should know."""
 
+    lm: Any = None
     tools: Sequence[dict[str, Any]] = ()
     refused: tuple[str, str] | None = None
 
@@ -67,7 +68,8 @@ _REQUEST: ContextVar[_Request | None] = ContextVar("outspoken_dspy_request", def
 class OutspokenAdapter(_adapters.ChatAdapter):
     """A `ChatAdapter` that reads calls in a format, with or without sections of fields around them.
 
-    `format` is the name of a format, or "auto"; `repair` and `settings` are those of `outspoken.Parser`, and `prefix`
+    `format` is the name of a format or the id of a model, or "auto"; without it, the name of the LM says the format, or
+    it is "auto" if that is not known. `repair` and `settings` are those of `outspoken.Parser`, and `prefix`
     is that of `Parser.parse`. `on_reply` is called with each response that was read. `options` are those of
     `dspy.ChatAdapter`: with `use_native_function_calling`, DSPy sends the tools to servers that can render them.
 
@@ -77,7 +79,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
 
     def __init__(
         self,
-        format: str = "auto",
+        format: str | None = None,
         *,
         prefix: str | None = None,
         repair: RepairLimit | None = None,
@@ -88,17 +90,17 @@ class OutspokenAdapter(_adapters.ChatAdapter):
     ) -> None:
         _adapters.ChatAdapter.__init__(self, **options)
         self._prefix, self._finish_reason, self._on_reply = prefix, finish_reason, on_reply
-        self._make_parser = partial(Parser, format, repair=repair, settings=settings)
-        self._make_parser()  # wrong options fail here
+        self._format, self._make_parser = format, partial(Parser, repair=repair, settings=settings)
+        self._make_parser(format or "auto")  # wrong options fail here
 
     def __call__(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
         """Ask the LM, and return the fields of its responses."""
-        with _request(inputs):
+        with _request(lm, inputs):
             return _adapters.ChatAdapter.__call__(self, lm, lm_kwargs, signature, demos, inputs)
 
     async def acall(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
         """Ask the LM, and return the fields of its responses."""
-        with _request(inputs):
+        with _request(lm, inputs):
             return await _adapters.ChatAdapter.acall(self, lm, lm_kwargs, signature, demos, inputs)
 
     def parse(self, signature: Any, completion: str) -> dict[str, Any]:
@@ -131,7 +133,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
 
     def _reply(self, text: str) -> Reply:
         request = _REQUEST.get() or _Request()
-        parser: Parser = self._make_parser(tools=[*request.tools])
+        parser: Parser = self._make_parser(format_of(self._format, request.lm), tools=[*request.tools])
         return parser.parse(text, prefix=self._prefix, finish_reason=self._finish_reason)
 
     def _fields(self, signature: Any, completion: str, reply: Reply) -> dict[str, Any]:
@@ -208,13 +210,13 @@ class _AskAgain(OutspokenAdapter):
 
 
 @contextmanager
-def _request(inputs: dict[str, Any]) -> Generator[None]:
-    """Keeps the tools among the inputs of a request while its response is read."""
+def _request(lm: Any, inputs: dict[str, Any]) -> Generator[None]:
+    """Keeps the LM of a request, and the tools among its inputs, while its response is read."""
     found: list[Any] = []
     for value in inputs.values():
         found += cast("list[Any]", value) if isinstance(value, list) else [value]
     tools = [one.format_as_litellm_function_call() for one in found if isinstance(one, _dspy.Tool)]
-    token = _REQUEST.set(_Request(tools))
+    token = _REQUEST.set(_Request(lm, tools))
     try:
         yield
     finally:

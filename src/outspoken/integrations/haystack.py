@@ -43,7 +43,7 @@ from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
-from .framework import Framework
+from .framework import Framework, format_of
 from .messages import FIRST_INDEX, METADATA, CallIds, IdentifiedCall, finish_reason, identified_calls, noted
 from .streams import CallEnd, ReplyStream, StreamItem
 
@@ -88,15 +88,16 @@ class OutspokenChatGenerator:
     """A chat generator whose text is read in a format.
 
     `chat_generator` is the one that asks the server; with `send_tools=False`, it does not get the tools, since the
-    prompt describes them. `format` is the name of a format, or "auto"; `prefix` is that of `outspoken.Parser.parse`,
-    `repair` that of `outspoken.Parser`, and `settings` are arguments of `outspoken.Settings`. Calls and reasoning that
-    the chat generator returns itself are kept. Raises what `Parser` raises.
+    prompt describes them. `format` is the name of a format or the id of a model, or "auto"; without it, the name of the
+    generator's model says the format, or it is "auto" if that is not known. `prefix` is that of
+    `outspoken.Parser.parse`, `repair` that of `outspoken.Parser`, and `settings` are arguments of `outspoken.Settings`.
+    Calls and reasoning that the chat generator returns itself are kept. Raises what `Parser` raises.
     """
 
     def __init__(
         self,
         chat_generator: Any,
-        format: str = "auto",
+        format: str | None = None,
         *,
         prefix: str | None = None,
         repair: RepairLimit | None = None,
@@ -110,7 +111,12 @@ class OutspokenChatGenerator:
         self._options = {"format": format, "prefix": prefix, "repair": repair, "settings": settings}
         self._options |= {"send_tools": send_tools}
         self._prefix, self._send_tools = prefix, send_tools
-        self._make_parser = partial(Parser, format, repair=repair, settings=Settings(**settings) if settings else None)
+        self._make_parser = partial(
+            Parser,
+            format_of(format, chat_generator),
+            repair=repair,
+            settings=Settings(**settings) if settings else None,
+        )
         self._make_parser()  # wrong options fail here
 
     def to_dict(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from outspoken.parsing.parser import Parser
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.replies import Reply
 
-from .framework import Framework
+from .framework import Framework, format_of
 from .messages import FIRST_INDEX, METADATA, REASONS, CallIds, finish_reason, identified_calls, metadata
 from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem, aread_chunks, read_chunks
 
@@ -51,8 +51,9 @@ _NOT_STREAMED = "nostream"
 class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessage]):
     """Reads the text of a model, or of its messages, whole and streamed.
 
-    `format` is the name of a format, or "auto"; `tools` are the tools that the model was given, as `bind_tools` takes
-    them. `prefix` is that of `outspoken.Parser.parse`, and `parser_options` are other arguments of `outspoken.Parser`.
+    `format` is the name of a format or the id of a model, or "auto"; `tools` are the tools that the model was given, as
+    `bind_tools` takes them. `prefix` is that of `outspoken.Parser.parse`, and `parser_options` are other arguments of
+    `outspoken.Parser`.
     """
 
     format: str = "auto"
@@ -89,11 +90,12 @@ class ChatOutspoken(_chat_models.BaseChatModel):
 
     `model` is the chat model that asks the server. The tools of `bind_tools` go to it, and define the types of
     arguments; with `send_tools=False`, they do not go to it, since the prompt describes them. The other fields are
-    those of `OutspokenOutputParser`. Calls and reasoning that the model returns itself are kept.
+    those of `OutspokenOutputParser`; without a `format`, the name of the model says it, or it is "auto" if that is not
+    known. Calls and reasoning that the model returns itself are kept.
     """
 
     model: Any
-    format: str = "auto"
+    format: str | None = None
     prefix: str | None = None
     send_tools: bool = True
     parser_options: dict[str, Any] = {}  # noqa: RUF012  # a field of pydantic, which copies its default
@@ -101,7 +103,7 @@ class ChatOutspoken(_chat_models.BaseChatModel):
     def model_post_init(self, context: Any, /) -> None:
         """Check the options, with `outspoken.Parser`. What it raises is in pydantic's ValidationError."""
         _chat_models.BaseChatModel.model_post_init(self, context)
-        Parser(self.format, **self.parser_options)
+        self._parser({})
 
     @property
     def _llm_type(self) -> str:
@@ -146,7 +148,8 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         return self.model.bind_tools(kwargs["tools"], **choice), options
 
     def _parser(self, kwargs: dict[str, Any]) -> Parser:
-        return Parser(self.format, tools=_openai_tools(kwargs.get("tools") or ()), **self.parser_options)
+        tools = _openai_tools(kwargs.get("tools") or ())
+        return Parser(format_of(self.format, self.model), tools=tools, **self.parser_options)
 
     def _reading(self, messages: Any, kwargs: dict[str, Any]) -> _Reading:
         return _Reading(self._parser(kwargs), self.prefix, _ids(messages))

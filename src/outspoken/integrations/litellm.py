@@ -12,12 +12,17 @@
     )
     print(response.choices[0].message.tool_calls)
 
-The model behind `outspoken/` is asked as LiteLLM does it. For the proxy, put the hooks into a module beside its
-configuration, and name them there (`litellm_settings: {callbacks: tides.hooks}`):
+The model behind `outspoken/` is asked as LiteLLM does it; without a format, its name says the format. For the proxy,
+name a provider and hooks in its configuration. A provider has the name of a format or of a model, or is `provider`, for
+which the name of each model says the format. `hooks` are for all models whose name says it:
 
-    from outspoken.integrations.litellm import OutspokenHooks
+    litellm_settings:
+      custom_provider_map:
+        - {provider: outspoken, custom_handler: outspoken.integrations.litellm.qwen3_coder}
+      callbacks: outspoken.integrations.litellm.hooks
 
-    hooks = OutspokenHooks({"qwen3-coder": "qwen3_coder"})
+Hooks with options, or for other names, are made in a module beside the configuration
+(`hooks = OutspokenHooks({"tides": "qwen3_coder"})`).
 
 Reasoning is in `reasoning_content`. Chat completions have no place for a call that is truncated or invalid, so it is
 only in `provider_specific_fields["outspoken"]`, with repairs and problems, and the `finish_reason` is "length". Streams
@@ -36,7 +41,7 @@ from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
-from .framework import Framework
+from .framework import Framework, format_of
 from .messages import CallIds, identified_calls, noted
 from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem, aread_chunks, read_chunks
 
@@ -55,7 +60,7 @@ class _Reader:
 
     def __init__(
         self,
-        format: str = "auto",
+        format: str | None = None,
         *,
         prefix: str | None = None,
         repair: RepairLimit | None = None,
@@ -63,12 +68,12 @@ class _Reader:
         stream_arguments: bool = False,
     ) -> None:
         self._prefix, self._stream_arguments = prefix, stream_arguments
-        self._make_parser = partial(Parser, format, repair=repair, settings=settings)
-        self._make_parser()  # wrong options fail here
+        self._format, self._make_parser = format, partial(Parser, repair=repair, settings=settings)
+        self._make_parser(format or "auto")  # wrong options fail here
 
     def _parser(self, request: Mapping[str, Any]) -> Parser:
         tools: Any = request.get("tools")
-        return self._make_parser(tools=tools or None)
+        return self._make_parser(format_of(self._format, request.get("model")), tools=tools or None)
 
     def whole(self, response: Any, request: Mapping[str, Any]) -> Any:
         """Read a whole response; it is changed in place."""
@@ -85,13 +90,14 @@ class _Reader:
 class OutspokenLLM(_custom_llm.CustomLLM):
     """A custom provider: asks the model that its own name is in front of, and reads its text in a format.
 
-    `format` is the name of a format, or "auto"; `repair` and `settings` are those of `outspoken.Parser`, and `prefix`
-    is that of `Parser.parse`. With `stream_arguments`, streams send the arguments of calls in pieces; then a client may
-    have received all of a call that turns out invalid, and only the `finish_reason` "length" says so. Raises what
-    `Parser` raises.
+    `format` is the name of a format or the id of a model, or "auto"; without it, the name of the model that is asked
+    says the format, or it is "auto" if that is not known. `repair` and `settings` are those of `outspoken.Parser`, and
+    `prefix` is that of `Parser.parse`. With `stream_arguments`, streams send the arguments of calls in pieces; then a
+    client may have received all of a call that turns out invalid, and only the `finish_reason` "length" says so. Raises
+    what `Parser` raises.
     """
 
-    def __init__(self, format: str = "auto", **options: Any) -> None:
+    def __init__(self, format: str | None = None, **options: Any) -> None:
         _custom_llm.CustomLLM.__init__(self)
         self._reader = _Reader(format, **options)
 
@@ -121,17 +127,22 @@ class OutspokenLLM(_custom_llm.CustomLLM):
 class OutspokenHooks(_custom_logger.CustomLogger):
     """Hooks for LiteLLM's proxy: they read the text of some of its models before clients get it.
 
-    `formats` has the format of each model, by the name that clients use. Other models are left alone. The options are
-    those of `OutspokenLLM`.
+    `formats` has the format of each model, by the name that clients use; without it, this name says the format, if that
+    is known. Other models are left alone. The options are those of `OutspokenLLM`.
     """
 
-    def __init__(self, formats: Mapping[str, str], **options: Any) -> None:
+    def __init__(self, formats: Mapping[str, str] | None = None, **options: Any) -> None:
         _custom_logger.CustomLogger.__init__(self)
-        self._readers = {name: _Reader(format, **options) for name, format in formats.items()}
+        self._readers = {name: _Reader(format, **options) for name, format in (formats or {}).items()}
+        self._by_name = _Reader(None, **options) if formats is None else None
+
+    def _reader(self, request: Mapping[str, Any]) -> _Reader | None:
+        model: Any = request.get("model")
+        return self._readers.get(model) or (self._by_name if format_of(None, model) != "auto" else None)
 
     async def async_post_call_success_hook(self, data: Any, user_api_key_dict: Any, response: Any) -> Any:
         """Read a whole response."""
-        reader = self._readers.get(data.get("model"))
+        reader = self._reader(data)
         is_chat = isinstance(response, _types.ModelResponse)
         return reader.whole(response, data) if reader is not None and is_chat else response
 
@@ -139,7 +150,7 @@ class OutspokenHooks(_custom_logger.CustomLogger):
         self, user_api_key_dict: Any, response: Any, request_data: Any
     ) -> AsyncIterator[Any]:
         """Read a response that arrives in chunks."""
-        reader = self._readers.get(request_data.get("model"))
+        reader = self._reader(request_data)
         reading = None if reader is None else reader.reading(request_data)
         async for chunk in response:
             if reading is None or not isinstance(chunk, _types.ModelResponseStream):
@@ -149,6 +160,17 @@ class OutspokenHooks(_custom_logger.CustomLogger):
                 yield made
         for made in reading.close() if reading is not None else ():
             yield made
+
+
+provider = OutspokenLLM()
+hooks = OutspokenHooks()
+
+
+def __getattr__(name: str) -> OutspokenLLM:
+    """A provider by the name of a format or of a model."""
+    if name.startswith("_") or format_of(None, name) == "auto":
+        raise AttributeError(f"`{__name__}` has no `{name}`, and no format or model that is known has this name")
+    return OutspokenLLM(name)
 
 
 def _read(choice: Any, parser: Parser, prefix: str | None, ids: CallIds) -> None:

@@ -35,7 +35,7 @@ from outspoken.results.arguments import check_type
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.replies import Reply
 
-from .framework import Framework
+from .framework import Framework, format_of
 from .messages import METADATA, CallIds, IdentifiedCall, finish_reason, identified_calls, noted, refused_name
 from .streams import ReplyStream, StreamItem, aread_chunks, read_chunks
 
@@ -55,12 +55,13 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
 
     `llm` is the LLM that asks the server. The tools go to it if it is a `FunctionCallingLLM`, and define the types of
     arguments; with `send_tools=False`, they do not go to it, since the prompt describes them. `format` is the name of a
-    format, or "auto", `prefix` that of `outspoken.Parser.parse`, and `parser_options` are other arguments of
+    format or the id of a model, or "auto"; without it, the name of the LLM says the format, or it is "auto" if that is
+    not known. `prefix` is that of `outspoken.Parser.parse`, and `parser_options` are other arguments of
     `outspoken.Parser`. Calls and thinking that the LLM returns itself are kept.
     """
 
     llm: Any
-    format: str = "auto"
+    format: str | None = None
     prefix: str | None = None
     send_tools: bool = True
     parser_options: dict[str, Any] = {}  # noqa: RUF012  # a field of pydantic, which copies its default
@@ -69,7 +70,7 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
         """Check the options, with `outspoken.Parser`. Its ValueErrors are in pydantic's ValidationError."""
         _calling.FunctionCallingLLM.model_post_init(self, context)
         check_type(self.llm, _llm.LLM, "llm")
-        Parser(self.format, **self.parser_options)
+        self._parser()
 
     @classmethod
     def class_name(cls) -> str:
@@ -158,12 +159,15 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
             raise ValueError(f"the response has no tool call: {response.message.content!r}")
         return [_selection(block, error_on_no_tool_call) for block in blocks]
 
+    def _parser(self, tools: Any = ()) -> Parser:
+        return Parser(format_of(self.format, self.llm), tools=tools, **self.parser_options)
+
     def _reading(self, messages: Sequence[Any], kwargs: dict[str, Any]) -> _Reading:
         """Reads the response to a request, from whose arguments it takes what is not for the LLM."""
         tools, parallel = kwargs.pop(_REQUEST, None) or (kwargs.get("tools") or (), True)
         blocks = [block for message in messages for block in message.blocks]
         ids = CallIds(taken=[b.tool_call_id for b in blocks if isinstance(b, _types.ToolCallBlock) and b.tool_call_id])
-        return _Reading(Parser(self.format, tools=tools, **self.parser_options), self.prefix, ids, parallel=parallel)
+        return _Reading(self._parser(tools), self.prefix, ids, parallel=parallel)
 
 
 class _Reading:

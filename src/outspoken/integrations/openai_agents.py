@@ -40,7 +40,7 @@ from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import ToolCall
 from outspoken.results.settings import Settings
 
-from .framework import Framework
+from .framework import Framework, format_of
 from .messages import CallIds, IdentifiedCall
 
 _AGENTS = Framework("openai_agents", "openai-agents", "0.24")
@@ -61,9 +61,10 @@ _ARGUMENTS = ("system_instructions", "input", "model_settings", "tools", "output
 class OutspokenModel(_interface.Model):
     """A model whose text is read in a format.
 
-    `wrapped` is a model of the SDK. `format` is the name of a format, or "auto"; `repair` and `settings` are those of
-    `outspoken.Parser`, and `prefix` is that of `Parser.parse`. `on_reply` is called with each response that was read:
-    the SDK has no place for its repairs and problems.
+    `wrapped` is a model of the SDK. `format` is the name of a format or the id of a model, or "auto"; without it, the
+    name of the wrapped model says the format, or it is "auto" if that is not known. `repair` and `settings` are those
+    of `outspoken.Parser`, and `prefix` is that of `Parser.parse`. `on_reply` is called with each response that was
+    read: the SDK has no place for its repairs and problems.
 
     The SDK does not pass on why a chat completion ended, so a call whose end is missing is taken as cut. If the server
     removes the marker that ends a call, pass `finish_reason="stop"`. Raises what `Parser` raises.
@@ -72,7 +73,7 @@ class OutspokenModel(_interface.Model):
     def __init__(
         self,
         wrapped: Any,
-        format: str = "auto",
+        format: str | None = None,
         *,
         prefix: str | None = None,
         repair: RepairLimit | None = None,
@@ -83,7 +84,7 @@ class OutspokenModel(_interface.Model):
         self.wrapped = wrapped
         self._finish_reason, self._on_reply = finish_reason, on_reply
         options: dict[str, Any] = {"prefix": prefix, "repair": repair, "settings": settings}
-        self._make_source = partial(ProviderStream, "openai_responses", format=format, **options)
+        self._make_source = partial(ProviderStream, "openai_responses", format=format_of(format, wrapped), **options)
         self._make_source()  # wrong options fail here
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:

@@ -38,7 +38,7 @@ from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
 from . import messages as shared
-from .framework import Framework
+from .framework import Framework, format_of
 from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem
 
 _PYDANTIC_AI = Framework("pydantic_ai", "pydantic-ai-slim", "2.68")
@@ -55,7 +55,8 @@ _REASONS = {"tool_call": "tool_calls"}
 class OutspokenModel(_wrapper.WrapperModel):
     """A model whose text is read in a format.
 
-    `wrapped` is a model, or the name of one. `format` is the name of a format, or "auto"; `repair` and `settings` are
+    `wrapped` is a model, or the name of one. `format` is the name of a format or the id of a model, or "auto"; without
+    it, the name of the wrapped model says the format, or it is "auto" if that is not known. `repair` and `settings` are
     those of `outspoken.Parser`, and `prefix` is that of `Parser.parse`. Thinking and calls that the wrapped model
     returns itself are kept. Raises what `Parser` raises.
     """
@@ -63,7 +64,7 @@ class OutspokenModel(_wrapper.WrapperModel):
     def __init__(
         self,
         wrapped: Any,
-        format: str = "auto",
+        format: str | None = None,
         *,
         prefix: str | None = None,
         repair: RepairLimit | None = None,
@@ -71,7 +72,7 @@ class OutspokenModel(_wrapper.WrapperModel):
     ) -> None:
         _wrapper.WrapperModel.__init__(self, wrapped)
         self._prefix = prefix
-        self._make_parser = partial(Parser, format, repair=repair, settings=settings)
+        self._make_parser = partial(Parser, format_of(format, self.wrapped), repair=repair, settings=settings)
         self._make_parser()  # wrong options fail here
 
     async def request(self, messages: Any, model_settings: Any, model_request_parameters: Any) -> Any:

@@ -36,7 +36,7 @@ from outspoken.results.events import TextDelta
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
-from .framework import Framework
+from .framework import Framework, format_of
 from .messages import FIRST_INDEX, CallIds, finish_reason, has_failed_call, identified_calls, retry_message
 from .streams import ReplyStream, StreamItem
 
@@ -52,7 +52,8 @@ class OutspokenModel(_models.Model):
     """A model whose text is read in a format.
 
     `wrapped` is a model of smolagents; with `send_tools=False`, it does not get the tools, since the prompt describes
-    them. `format` is the name of a format, or "auto"; `repair` and `settings` are those of `outspoken.Parser`, and
+    them. `format` is the name of a format or the id of a model, or "auto"; without it, the name of the wrapped model
+    says the format, or it is "auto" if that is not known. `repair` and `settings` are those of `outspoken.Parser`, and
     `prefix` is that of `Parser.parse`. `on_reply` is called with each response that was read. Calls that the model
     returns itself are kept. With `text_is_answer`, a response without calls is a call of `final_answer` with its text.
 
@@ -63,7 +64,7 @@ class OutspokenModel(_models.Model):
     def __init__(
         self,
         wrapped: Any,
-        format: str = "auto",
+        format: str | None = None,
         *,
         prefix: str | None = None,
         repair: RepairLimit | None = None,
@@ -77,7 +78,7 @@ class OutspokenModel(_models.Model):
         _models.Model.__init__(self, model_id=wrapped.model_id)
         self._prefix, self._send_tools, self._finish_reason = prefix, send_tools, finish_reason
         self._text_is_answer, self._on_reply = text_is_answer, on_reply
-        self._make_parser = partial(Parser, format, repair=repair, settings=settings)
+        self._make_parser = partial(Parser, format_of(format, wrapped), repair=repair, settings=settings)
         self._make_parser()  # wrong options fail here
         self._last: tuple[str, Reply] | None = None  # the last response without calls, by its content
 

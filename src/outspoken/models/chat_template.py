@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,7 +55,7 @@ def _refuse(message: str) -> None:
 
 
 class ChatTemplate:
-    """A chat template. `tokens` are the special tokens by name, as in `bos_token`."""
+    """A chat template. `tokens` are the special tokens by name, as in `bos_token`. Threads may share it."""
 
     def __init__(self, source: str, tokens: dict[str, str] | None = None) -> None:
         environment = ImmutableSandboxedEnvironment(
@@ -64,6 +64,7 @@ class ChatTemplate:
         environment.filters["tojson"] = _to_json
         known: dict[str, Any] = environment.globals
         known |= {"raise_exception": _refuse, "strftime_now": datetime.now().strftime}
+        self._source, self._given = source, tokens
         self._tokens = {**TOKENS, **(tokens or {})}
         try:
             self._template = environment.from_string(source)
@@ -71,6 +72,22 @@ class ChatTemplate:
             raise TemplateError(f"line {error.lineno}: this is not a template: {error.message}") from error
         except RecursionError as error:
             raise TemplateError("this template is nested too deeply") from error
+
+    def __reduce__(self) -> tuple[type[ChatTemplate], tuple[str, dict[str, str] | None]]:
+        """A copy or a pickle is compiled again."""
+        return ChatTemplate, (self._source, self._given)
+
+    @cached_property
+    def takes_text(self) -> bool:
+        """Does it take the arguments of calls as the text of JSON alone?
+
+        With an object, it writes no arguments, or as Python writes a dict.
+        """
+        try:
+            call = turn(self, MESSAGES["one_call"])[0]
+        except TemplateError:
+            return True
+        return "Paris" not in call or "{'" in call
 
     @classmethod
     def of(cls, path: Path) -> ChatTemplate:
@@ -113,17 +130,13 @@ class Turn(NamedTuple):
 def turns_of(template: ChatTemplate, names: Collection[str] = MESSAGES) -> tuple[dict[str, Turn], list[str]]:
     """The messages of these names as a template writes them, and remarks on what it does not write.
 
-    Some templates want arguments as the text of JSON. Raises TemplateError if the template writes no message.
+    Raises TemplateError if the template writes no message.
     """
-    turns, refused = _rendered(template, names, as_text=False)
-    call = turns.get("one_call", ("", ""))[0]
-    if "Paris" not in call or "{'" in call:  # no arguments are written, or as Python writes a dict
-        turns, refused = _rendered(template, names, as_text=True)
+    turns, refused = _rendered(template, names, as_text=template.takes_text)
     if not turns:
         raise TemplateError(next(iter(refused.values())))
     remarks = [f"the template refuses `{name}`: {why}" for name, why in refused.items()]
-    text_only = turns.get("text_only", ("", ""))
-    over = "".join(text_only).partition(MESSAGES["text_only"].text)[2]
+    over = turns.get("text_only", ("", ""))[0].partition(MESSAGES["text_only"].text)[2]
     found: dict[str, Turn] = {}
     for name, (text, prefix) in turns.items():
         message = MESSAGES[name]
@@ -157,12 +170,22 @@ def _rendered(
 def prompt_ends(template: ChatTemplate) -> PromptEnds:
     """What the template ends a prompt with, if the model is to think and if not. Raises TemplateError."""
     ends: list[str] = []
-    for mode in ({}, {"enable_thinking": True, "thinking": True}, {"enable_thinking": False, "thinking": False}):
-        given = {"tools": schemas(MESSAGES["one_call"]), **mode}
-        prompt = template.render([_QUESTION], add_generation_prompt=True, **given)
-        ends.append(prompt.removeprefix(_shared(template.render([_QUESTION], **given), prompt)))
-    usual, thinking, plain = ends
-    return PromptEnds(thinking, plain, usual == thinking)
+    for thinking in (None, True, False):
+        given = {"tools": schemas(MESSAGES["one_call"]), **mode(thinking)}
+        ends.append(prompt_of(template, [_QUESTION], given)[1])
+    usual, thinks, plain = ends
+    return PromptEnds(thinks, plain, usual == thinks)
+
+
+def mode(thinking: bool | None) -> dict[str, Any]:
+    """The variables by which templates are asked to let the model think, or not to; none for what is usual."""
+    return {} if thinking is None else {"enable_thinking": thinking, "thinking": thinking}
+
+
+def prompt_of(template: ChatTemplate, messages: list[dict[str, Any]], values: dict[str, Any]) -> tuple[str, str]:
+    """The prompt for messages, and the end of it that begins the answer. Raises TemplateError."""
+    prompt = template.render(messages, add_generation_prompt=True, **values)
+    return prompt, prompt.removeprefix(_shared(template.render(messages, **values), prompt))
 
 
 def _shared(one: str, other: str) -> str:

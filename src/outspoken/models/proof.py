@@ -21,6 +21,8 @@ _MESSAGES = (
     *("one_call", "two_calls", "values", "no_arguments"),
     *("text_then_call", "reasoning_then_call", "reasoning_then_text", "text_only"),
 )
+#: So many are named of the formats that read most.
+_NEAREST = 3
 
 
 class Read(Protocol):
@@ -34,7 +36,7 @@ class Read(Protocol):
 class Proof(NamedTuple):
     """The format that reads all that a template writes, or None; the nearest ones, and what stood in the way.
 
-    `read` says how many of the messages each of the `nearest` reads. `turns` are the messages.
+    `nearest` says how many of the messages each reads, 0 if only their calls. `turns` are the messages.
     """
 
     format: str | None
@@ -67,19 +69,19 @@ def prove(template: ChatTemplate, read: Read, wanted: str = "") -> Proof:
                 name for name in proven if registry.header(name).ids
             ]
             return Proof((known or proven)[0], dict.fromkeys(proven, len(turns)), turns, ends, remarks)
-    best = max(nearest.values(), default=0)
-    return Proof(
-        None, {name: right for name, right in nearest.items() if right == best and right}, turns, ends, remarks
-    )
+    best = max([0, *nearest.values()])
+    near = [name for name, right in nearest.items() if right == best][:_NEAREST]
+    return Proof(None, dict.fromkeys(near, best), turns, ends, remarks)
 
 
 def _count(turns: dict[str, Turn], format: str, read: Read) -> int:
-    """How many messages a format reads as they were meant; 0 if the first one is not among them."""
+    """How many messages a format reads as they were meant; 0 if only the calls of the first one, -1 if not these."""
     found = 0
     for turn in turns.values():
-        found += _reads(turn, format, read)
+        has_calls, is_whole = _reads(turn, format, read)
+        found += is_whole
         if not found:
-            break
+            return 0 if has_calls else -1
     return found
 
 
@@ -97,8 +99,8 @@ def _candidates(turns: dict[str, Turn], read: Read, wanted: str) -> Iterator[lis
     yield [name for name in names if name not in tried and name != registry.PLAIN]
 
 
-def _reads(turn: Turn, format: str, read: Read) -> bool:
-    """Does a format read a message as it was meant?
+def _reads(turn: Turn, format: str, read: Read) -> tuple[bool, bool]:
+    """Does a format read the calls of a message, and all of it, as it was meant?
 
     Some templates write the text beside calls as reasoning. Behind text, the template may leave out what the model
     writes to end it.
@@ -107,5 +109,5 @@ def _reads(turn: Turn, format: str, read: Read) -> bool:
     reply = read(turn.text, format, tools=schemas(message) or None, prefix=turn.prefix)
     said, meant = (reply.text.strip(), (reply.reasoning or "").strip()), (message.text, message.reasoning or "")
     if [(call.name, call.arguments) for call in reply.tool_calls] != [call[:2] for call in message.calls]:
-        return False
-    return sorted(said) == sorted(meant) and not reply.diagnostics if message.calls else said == meant
+        return False, False
+    return True, sorted(said) == sorted(meant) and not reply.diagnostics if message.calls else said == meant

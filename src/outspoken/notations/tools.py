@@ -91,11 +91,17 @@ class ToolFacts(NamedTuple):
 class Tools:
     """The tools that a model was given, by name."""
 
-    __slots__ = ("_envelopes", "_facts", "_sources", "_types", "_views", "destructive", "names", "schema_views")
+    __slots__ = (
+        "_envelopes", "_facts", "_notes", "_sources", "_types", "_views", "destructive", "names", "schema_views",
+    )  # fmt: skip
 
-    def __init__(self, sources: dict[str, Any], destructive: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, sources: dict[str, Any], destructive: frozenset[str] = frozenset(), notes: dict[str, Any] | None = None
+    ) -> None:
         #: a schema, None, or a model or function whose schema is made on first use
         self._sources = sources
+        #: what else is said of a tool: the dict as it was given, or its description
+        self._notes = notes or {}
         #: the names of the tools
         self.names: KeysView[str] = sources.keys()
         #: the names of those that say that they destroy something (`annotations` of MCP with `destructiveHint`)
@@ -116,17 +122,19 @@ class Tools:
         if tools is None or isinstance(tools, Tools):
             return tools
         sources: dict[str, Any] = {}
+        notes: dict[str, Any] = {}
         destructive: list[str] = []
         for index, tool in each_tool(tools):
             name, source = _read(index, tool)
             sources[name] = source
+            notes[name] = tool if tool.__class__ is dict else _description(tool, source)
             if not (tool.__class__ is dict and "annotations" not in tool) and _hint(field(tool, "annotations")):
                 destructive.append(name)
-        return cls(sources, frozenset(destructive)) if sources else None
+        return cls(sources, frozenset(destructive), notes) if sources else None
 
-    def __reduce__(self) -> tuple[type[Tools], tuple[dict[str, Any], frozenset[str]]]:
+    def __reduce__(self) -> tuple[type[Tools], tuple[dict[str, Any], frozenset[str], dict[str, Any]]]:
         """What is made on first use is not kept in a copy or a pickle."""
-        return Tools, (self._sources, self.destructive)
+        return Tools, (self._sources, self.destructive, self._notes)
 
     def __contains__(self, name: object) -> bool:
         return name in self._sources
@@ -141,7 +149,22 @@ class Tools:
 
     def only(self, *names: str) -> Tools:
         """Some of the tools alone."""
-        return Tools({name: self._sources[name] for name in names}, self.destructive.intersection(names))
+        notes = {name: self._notes[name] for name in names if name in self._notes}
+        return Tools({name: self._sources[name] for name in names}, self.destructive.intersection(names), notes)
+
+    def to_openai(self) -> list[dict[str, Any]]:
+        """The tools as chat completions and chat templates take them."""
+        made: list[dict[str, Any]] = []
+        for name in self.names:
+            note: Any = self._notes.get(name)
+            if is_mapping(note) and is_mapping(note.get("function")):
+                made.append(dict(note))
+                continue
+            schema = self.schema(name) or {"type": "object", "properties": {}}
+            about: Any = note.get("description") if is_mapping(note) else note
+            described = {"description": inspect.cleandoc(about)} if about else {}
+            made.append({"type": "function", "function": {"name": name, **described, "parameters": schema}})
+        return made
 
     def arguments(self, name: str) -> Schema:
         """What the schema of a tool's arguments says; made on first use."""
@@ -189,18 +212,6 @@ class Tools:
         if len(self._types) < _MAX_KEPT:
             self._types[name, key] = types
         return types
-
-
-def descriptions_of(tools: Sequence[ToolLike] | ListedTools) -> dict[str, str]:
-    """What each tool says of itself, by name: its description or its docstring; "" if it says nothing."""
-    found: dict[str, str] = {}
-    for index, tool in each_tool(tools):
-        name, _ = _read(index, tool)
-        is_code = inspect.isclass(tool) or inspect.isroutine(tool)
-        body = tool if is_code else field(tool, "function") or (tool.func if is_partial(tool) else tool)
-        said = field(body, "__doc__" if callable(body) else "description")
-        found[name] = inspect.cleandoc(said) if isinstance(said, str) else ""
-    return found
 
 
 @lru_cache(maxsize=128)
@@ -272,6 +283,17 @@ def _read_fields(index: int, tool: Any) -> tuple[str, Any]:
         if schema is not None:
             raise ToolError(index, f"the tool `{name}` whose `{key}` is {name_of(schema)}", "a JSON schema as a dict")
     return name, None
+
+
+def _description(tool: Any, source: Any) -> str | None:
+    """What a tool that is no dict says of itself; a function or a class does so in its docstring."""
+    if source is not tool:
+        found: Any = field(field(tool, "function") or tool, "description")
+    else:
+        found = getattr(tool.func if is_partial(tool) else tool, "__doc__", None)
+        if inspect.isclass(tool) and found and found.startswith(f"{tool.__name__}("):
+            return None  # what `dataclass` writes by itself
+    return found if isinstance(found, str) else None
 
 
 def _hint(annotations: Any) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from outspoken.results.diagnostics import Repair as Repair
     from outspoken.results.errors import (
         CallError as CallError,
+        PromptError as PromptError,
         StreamClosedError as StreamClosedError,
         ToolError as ToolError,
     )
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .event_stream import AsyncEventStream as AsyncEventStream, EventStream as EventStream
     from .inspection import Candidate as Candidate, FormatInfo as FormatInfo
     from .options import ParserOptions as ParserOptions
+    from .parser import Prompt as Prompt
     from .session import Session as Session
     from .tree_parser import parse_tree as parse_tree
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.fast_path import reader
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.arguments import text_of
 from outspoken.results.edits import RepairLimit
+from outspoken.results.errors import PromptError
 from outspoken.results.old_names import with_old_names
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from outspoken.actions.page import PageContext
+    from outspoken.models.chat_template import ChatTemplate
     from outspoken.results.events import Event
     from outspoken.results.geometry import Screen
 
@@ -93,7 +95,7 @@ class Parser(StreamParser["Event", Reply]):
     or `on_error`, and TypeError for an argument of another wrong type.
     """
 
-    __slots__ = ("_options",)
+    __slots__ = ("_options", "_template", "_thinking")
 
     def __init__(
         self,
@@ -110,6 +112,8 @@ class Parser(StreamParser["Event", Reply]):
         given: Mapping[str, Any] | None = None,
     ) -> None:
         self._options = read_options(format, tools, repair, on_error, screen, settings, context, proof, page, given)
+        self._template: ChatTemplate | None = None
+        self._thinking: bool | None = None
 
     @classmethod
     def for_model(cls, model: Any, *, thinking: bool | None = None, **options: Unpack[ParserOptions]) -> Parser:
@@ -130,6 +134,7 @@ class Parser(StreamParser["Event", Reply]):
         found = find_model(model, read_sound)
         made = cls(found.format, **options)
         made._options = made._options._replace(prefix=found.ends.end(thinking=thinking))
+        made._template, made._thinking = found.template, thinking
         return made
 
     @property
@@ -174,6 +179,39 @@ class Parser(StreamParser["Event", Reply]):
         made._options = changed_options(self._options, changes)
         return made
 
+    def prompt(
+        self,
+        messages: Sequence[Any],
+        tools: Tools | Sequence[ToolLike] | None = None,
+        *,
+        thinking: bool | None = None,
+        prefill: str = "",
+        **values: Any,
+    ) -> Prompt:
+        """The prompt for messages by the model's own chat template, and the parser for the response to it.
+
+        `messages` are those of chat completions, as dicts or objects of an SDK; `tools` those that the model is given
+        with them, by default those of the parser. `thinking` goes before what `for_model` was given. The response
+        continues `prefill`, the beginning of the answer. `values` are other variables of the template, such as
+        `reasoning_effort`.
+
+        Raises PromptError if the template refuses the messages, or if the parser knows no template: it was made from a
+        format, or with `for_model` from the id of a model or a client; ToolError, and TypeError for what is no message.
+        """
+        from outspoken.models.prompting import write_prompt
+
+        if self._template is None:
+            raise PromptError(
+                "the parser knows no chat template: make it with `Parser.for_model`, from the model's tokenizer, its "
+                "folder, its `tokenizer_config.json`, or the text of its template"
+            )
+        thinking = self._thinking if thinking is None else thinking
+        made = self.replace(context=messages) if tools is None else self.replace(context=messages, tools=tools)
+        text, end = write_prompt(self._template, messages, made.tools, thinking, values)
+        made._options = made._options._replace(prefix=end + prefill)
+        made._thinking = thinking
+        return Prompt(text + prefill, made)
+
     def parse(self, text: str | bytes | None, *, prefix: str | None = None, finish_reason: str | None = None) -> Reply:
         """Parse a complete response. Bytes are read as UTF-8, and None as an empty response.
 
@@ -215,5 +253,14 @@ class Parser(StreamParser["Event", Reply]):
         from .session import Session
 
         events: list[Event] = []
-        end = self._options.prefix if prefix is None else prefix_of(prefix)
-        return Session(ResponseReader(self._options, end, events), events)
+        return Session(ResponseReader(self._options, prefix_of(prefix), events), events)
+
+
+class Prompt(NamedTuple):
+    """A prompt by `Parser.prompt`, and the parser for the response to it.
+
+    The parser knows the end of the prompt, what begins the answer, the tools, and the messages as its `context`.
+    """
+
+    text: str
+    parser: Parser

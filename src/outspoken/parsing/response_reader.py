@@ -69,8 +69,12 @@ class ResponseReader:
         policy: ParserPolicy = DEFAULT_POLICY,
         log: list[ParseStep] | None = None,
     ) -> None:
-        """With a `log`, markers are read one by one, and each step of the parsers is appended to it."""
+        """Without a `prefix`, that of the options is read.
+
+        With a `log`, markers are read one by one, and each step of the parsers is appended to it.
+        """
         self._options = options
+        prefix = options.prefix if prefix is None else prefix
         self.format, tools, repair, self._on_error, self.settings, page, given, echoes, exact, *_ = options
         self._max_chars = self.settings.max_chars
         self._length = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
+from outspoken.grammar.registry import prompt_end
 from outspoken.parsing.event_stream import AsyncEventStream, EventStream, OneResponse
 from outspoken.parsing.options import ParserOptions, prefix_of, read_options
 from outspoken.results.arguments import check_async_chunks, check_chunks
@@ -35,6 +36,7 @@ class ProviderOptions(ParserOptions, total=False):
     """The options of `ProviderStream` and `parse_response`; see `ProviderStream`."""
 
     prefix: str | None
+    thinking: bool | None
     choice: int
 
 
@@ -46,8 +48,9 @@ class ProviderStream(OneResponse):
 
     `format` says how the content is read: the name of a format, "auto", or None for plain text. By default it is None,
     except for providers that are known to write reasoning into the content. `tools` are the tools of the request; see
-    `Parser` for them and the other options, and `Parser.parse` for `prefix`. Of several choices, the one with the
-    index `choice` is read; the others are reported as `other-choices`.
+    `Parser` for them and the other options, and `Parser.parse` for `prefix`. `thinking` says whether the prompt asked a
+    model to think whose id the `format` is; None for what is usual. Of several choices, the one with the index `choice`
+    is read; the others are reported as `other-choices`.
 
     Raises UnknownProviderError, and what `Parser` raises.
     """
@@ -59,12 +62,15 @@ class ProviderStream(OneResponse):
         *,
         format: str | None = PROVIDER_FORMAT,
         prefix: str | None = None,
+        thinking: bool | None = None,
         choice: int = 0,
         **options: Unpack[ParserOptions],
     ) -> None:
         self._api = find_provider(provider)
         format = content_format(provider) if format == PROVIDER_FORMAT else format
         found = read_options("text" if format is None else format, **options)
+        if thinking is not None and format not in (None, found.format, "auto"):
+            found = found._replace(prefix=prompt_end(format, thinking))
         name, settings = format and (found.format or "auto"), found.settings
         self._assembler = Assembler(ContentOptions(provider, name, found, prefix_of(prefix), choice))
         self._raise_errors = found.on_error == "raise"

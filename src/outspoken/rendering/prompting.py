@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from outspoken.json.descriptions import describe_schema, sample_of
-from outspoken.notations.tools import ListedTools, ToolLike, Tools, descriptions_of
+from outspoken.notations.tools import ListedTools, ToolLike, Tools
 from outspoken.results.arguments import check_type
 
 from .render import render
@@ -24,22 +24,20 @@ def describe_tools(format: str, tools: Sequence[ToolLike] | ListedTools) -> str:
     Raises RenderError if the format has no calls, and UnknownFormatError and ToolError as `parse` does.
     """
     found = Tools.of(tools)
-    names = [*found.names] if found is not None else []
-    parts = ["# Tools", *["\n".join(_section(name, said, found)) for name, said in descriptions_of(tools).items()]]
-    if found is not None:
-        schema = found.schema(names[0]) or {}
-        arguments: Any = sample_of(schema) if schema.get("properties") else {}
-        text = render({"name": names[0], "arguments": arguments}, check_type(format, str, "format"), tools=found)
+    described = [one["function"] for one in found.to_openai()] if found is not None else []
+    parts = ["# Tools", *["\n".join(_section(**one)) for one in described]]
+    if described:
+        first = described[0]
+        arguments: Any = sample_of(first["parameters"]) if first["parameters"].get("properties") else {}
+        text = render({"name": first["name"], "arguments": arguments}, check_type(format, str, "format"), tools=found)
         parts += [_CALL, text.strip("\n")]
     return "\n\n".join(parts) + "\n"
 
 
-def _section(name: str, said: str, tools: Tools | None) -> Iterator[str]:
+def _section(name: str, parameters: dict[str, Any], description: str = "", **_: Any) -> Iterator[str]:
     """A tool: its name, its description, and its arguments."""
     yield f"## {name}"
-    if said:
-        yield f"\n{said}"
-    schema = tools.schema(name) if tools is not None else None
-    if schema is not None:
-        arguments = describe_schema({**schema, "type": "object"}) if schema.get("properties") else "none"
-        yield f"\nIts arguments: {arguments}"
+    if description:
+        yield f"\n{description}"
+    arguments = describe_schema({**parameters, "type": "object"}) if parameters.get("properties") else "none"
+    yield f"\nIts arguments: {arguments}"

@@ -96,6 +96,10 @@ class ConstraintError(OutspokenError, ValueError):
         super().__init__("\n".join([f"there is no such constraint for `{format}`", *[f"  {p}" for p in self.problems]]))
 
 
+class PromptError(OutspokenError, ValueError):
+    """A prompt that cannot be written: the chat template is not known, or refuses the messages."""
+
+
 class GrammarError(OutspokenError, ValueError):
     """An invalid grammar file. `path` is the file, `line` counts from 1 (0 for the file as a whole)."""
 

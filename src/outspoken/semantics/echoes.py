@@ -89,7 +89,7 @@ class Echoes:
         found: list[_Text] = []
         for number, message in enumerate(self.messages):
             if _role_of(message) not in _INSTRUCTIONS | _ASSISTANT:
-                texts = dict.fromkeys(_texts_of(_plain(message), 0))
+                texts = dict.fromkeys(_texts_of(plain_message(message), 0))
                 found += [_Text(number, text, _CHANGED.sub("", text)) for text in texts]
         return found
 
@@ -97,7 +97,7 @@ class Echoes:
         """The calls that the assistant made before."""
         found: set[str] = set()
         for message in self.messages:
-            plain = _plain(message)
+            plain = plain_message(message)
             if _role_of(message) in _ASSISTANT:
                 for text in _texts_of(plain, 0):
                     found |= self._calls_in(text, read_calls)
@@ -130,14 +130,14 @@ def _expressions(text: str, name: str) -> Iterator[str]:
                     yield _key(name, {str(given.arg): ast.literal_eval(given.value) for given in call.keywords})
 
 
-def _plain(value: Any) -> Any:
+def plain_message(value: Any) -> Any:
     """A message as plain data. Objects of SDKs write themselves."""
     dump = getattr(value, "model_dump", None)
     return dump(mode="json", exclude_none=True) if callable(dump) else value
 
 
 def _role_of(message: Any) -> str:
-    plain = _plain(message)
+    plain = plain_message(message)
     if isinstance(plain, str):
         return ""
     if not isinstance(plain, Mapping):

@@ -49,7 +49,7 @@ class Proxy:
         #: how many responses are being served now
         self.active = 0
         try:
-            self.metrics: Metrics | None = Metrics(settings.format)
+            self.metrics: Metrics | None = Metrics(settings.format or "by model")
         except ImportError:
             self.metrics = None
 

@@ -71,7 +71,7 @@ def _constraint_of(settings: ServerSettings, request: dict[str, Any]) -> Constra
         raise ValueError("the request has a `tool_choice` of an unknown shape")
     tools = json.dumps(request["tools"], ensure_ascii=False)
     is_parallel = request.get("parallel_tool_calls") is not False
-    return _made(settings.format, tools, choice, is_parallel, settings.constrain_strict)
+    return _made(settings.format_of(request.get("model")), tools, choice, is_parallel, settings.constrain_strict)
 
 
 @lru_cache(maxsize=128)

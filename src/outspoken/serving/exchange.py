@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import anyio
 import httpx
@@ -20,7 +19,7 @@ from outspoken.providers.replies import ProviderReply
 
 from .apis.base import Api, ApiRequest
 from .constrain import constrain_request
-from .http_errors import HttpError, bad_upstream_response, write_object
+from .http_errors import HttpError, bad_upstream_response, parse_object, write_object
 from .metrics import Metrics
 from .rewriter import Rewriter
 from .settings import ServerSettings
@@ -120,7 +119,7 @@ class Exchange:
             content = await self.upstream.body(response, self.deadline)
         if not response.is_success:
             return self.upstream_failed(response, content)
-        written = write_object(rewriter.rewrite(_parse_completion(content)))
+        written = write_object(rewriter.rewrite(parse_object(content, bad_upstream_response, "answer")))
         answer = Response(written, response.status_code)
         answer.raw_headers += self.answer_headers(response, b"application/json")
         return answer
@@ -285,24 +284,11 @@ class StreamResponse(Response):
             last = stream.close()
             if stream.failed:
                 exchange.failed("error_in_stream")
-        except HttpError as error:
-            exchange.failed(error.code, error.status)
-            last = stream.abort(error)
-        except Exception:
-            error = exchange.internal_error()
-            exchange.failed(error.code, error.status)
-            last = stream.abort(error)
+        except Exception as error:
+            told = error if isinstance(error, HttpError) else exchange.internal_error()
+            exchange.failed(told.code, told.status)
+            last = stream.abort(told)
         yield b"".join([sse_event(part, wire) for part in last]) + sse_end(wire)
-
-
-def _parse_completion(content: bytes) -> dict[str, Any]:
-    try:
-        body: Any = json.loads(content)
-    except (ValueError, RecursionError):
-        raise bad_upstream_response("answer is not JSON") from None
-    if not isinstance(body, dict):
-        raise bad_upstream_response("answer is not a JSON object")
-    return cast("dict[str, Any]", body)
 
 
 async def while_connected(receive: Receive, work: Callable[[], Awaitable[_T]]) -> _T:

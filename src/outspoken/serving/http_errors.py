@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, cast
 
 
@@ -25,15 +26,20 @@ def bad_upstream_response(problem: str) -> HttpError:
     return HttpError(502, f"the upstream's {problem}", "bad_upstream_response")
 
 
-def parse_object(body: bytes) -> dict[str, Any]:
-    """Parse the JSON object of a request. Raises HttpError."""
+def bad_request(problem: str) -> HttpError:
+    """Make the error for a client that sends no JSON object."""
+    return HttpError(400, f"the {problem}", "invalid_json")
+
+
+def parse_object(body: bytes, fail: Callable[[str], HttpError] = bad_request, name: str = "request") -> dict[str, Any]:
+    """Parse a JSON object, by default that of a request. Raises the HttpError that `fail` makes."""
     try:
-        request: Any = json.loads(body)
+        found: Any = json.loads(body)
     except (ValueError, RecursionError):
-        raise HttpError(400, "the request is not JSON", "invalid_json") from None
-    if not isinstance(request, dict):
-        raise HttpError(400, "the request is not a JSON object", "invalid_json")
-    return cast("dict[str, Any]", request)
+        raise fail(f"{name} is not JSON") from None
+    if not isinstance(found, dict):
+        raise fail(f"{name} is not a JSON object")
+    return cast("dict[str, Any]", found)
 
 
 def write_object(body: dict[str, Any]) -> bytes:

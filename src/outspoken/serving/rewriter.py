@@ -14,15 +14,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.notations.tools import Tools
-from outspoken.parsing.options import ParserOptions
 from outspoken.providers.decode.framing import Framer
 from outspoken.providers.events import Failed, Finished
 from outspoken.providers.export.chat_completions import ChatCompletionsExporter, ChatCompletionsOptions
 from outspoken.providers.export.parts import Part
 from outspoken.providers.export.wires import to_wire
 from outspoken.providers.replies import EXTENSION, ProviderReply
-from outspoken.providers.stream import ProviderStream, parse_response
-from outspoken.results.errors import OutspokenError
+from outspoken.providers.stream import ProviderOptions, ProviderStream, parse_response
+from outspoken.results.errors import OutspokenError, UnknownFormatError
 from outspoken.results.settings import Settings
 
 from .http_errors import HttpError, bad_upstream_response
@@ -50,13 +49,16 @@ OnReply = Callable[[ProviderReply], None]
 class Rewriter(ABC):
     """Rewrites the response to one request, whole or as a stream. `request` is the one that the upstream gets.
 
-    `on_reply` takes what was read of the response, or of each of its choices.
+    `on_reply` takes what was read of the response, or of each of its choices. Raises HttpError for a model whose format
+    is not known.
     """
 
     def __init__(self, settings: ServerSettings, request: dict[str, Any], on_reply: OnReply) -> None:
         self.settings, self.on_reply = settings, on_reply
+        self._format = format_of(settings, request)
         messages: Any = request.get("messages")
-        self._options: ParserOptions = {
+        self._options: ProviderOptions = {
+            "thinking": _thinking_of(request),
             "tools": read_tools(request),
             "settings": Settings(max_chars=settings.max_chars),
             "context": cast("list[Any]", messages) if isinstance(messages, list) else None,
@@ -64,11 +66,11 @@ class Rewriter(ABC):
 
     def read(self, body: dict[str, Any]) -> ProviderReply:
         """Read a completion."""
-        return parse_response(body, format=self.settings.format, **self._options)
+        return parse_response(body, format=self._format, **self._options)
 
     def provider_stream(self) -> ProviderStream:
         """Return a reader of the upstream's stream."""
-        return ProviderStream(format=self.settings.format, **self._options)
+        return ProviderStream(format=self._format, **self._options)
 
     @abstractmethod
     def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -142,6 +144,23 @@ class StreamRewriter(ABC):
     @abstractmethod
     def _abort(self, error: HttpError) -> list[Part]:
         """Return the last parts of a stream that breaks off."""
+
+
+def format_of(settings: ServerSettings, request: dict[str, Any]) -> str:
+    """The format of the model that a request names. Raises HttpError if it is not known."""
+    try:
+        return settings.format_of(request.get("model"))
+    except UnknownFormatError as error:
+        problem = f"{error}; set it where the proxy is started: --model 'MODEL=FORMAT', or --format"
+        raise HttpError(400, problem, "unknown_model", "model") from None
+
+
+def _thinking_of(request: dict[str, Any]) -> bool | None:
+    """Does a request ask the model to think, as it tells the chat template? None if it says nothing."""
+    given: Any = request.get("chat_template_kwargs")
+    named = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    found = [named[key] for key in ("enable_thinking", "thinking") if isinstance(named.get(key), bool)]
+    return found[0] if found else None
 
 
 def read_tools(request: dict[str, Any]) -> Tools | None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from outspoken.grammar.model_ids import bare_id, find
 from outspoken.grammar.registry import resolve
 from outspoken.providers.export.parts import STREAM_CALLS, StreamCalls
 from outspoken.results.arguments import check_optional, check_type, kind_of
 from outspoken.results.errors import OutspokenError
 
+#: No name of a model is longer.
+_LONGEST = 300
 #: The upstreams whose responses can be constrained.
 UPSTREAMS = ("vllm", "sglang", "llama_cpp")
 
@@ -23,21 +27,23 @@ class ServerSettings:
     """The settings of the proxy.
 
     `upstream` is a base URL as OpenAI's clients take it; without a path, it means `/v1`. `format` is the name of a
-    format, or "auto". Times are in seconds: to connect, between two pieces of a response, and for a whole response.
-    `max_body` is in bytes of a request, `max_chars` in characters of a response. More than `max_concurrent` requests
-    are rejected and may be tried again. `reasoning_field` is the field for reasoning from the text. With `action_tool`,
-    GUI actions are calls of the tool of that name. `stream_calls` says whether a call of a stream is sent when it is
-    "complete", or in "pieces" for clients that wait for its end (see `Exporter`). `constrain` names the upstream
-    ("vllm", "sglang" or "llama_cpp") if requests with tools are to be constrained to what the format and the tools
-    allow, which needs the name of a format; with `constrain_strict`, a request is rejected if its constraint cannot be
-    made or does not enforce everything.
-    With `log_requests`, `outspoken serve` logs a line for each request.
+    format or of a model, or "auto"; by default, that of the model that a request names. `models` maps patterns of
+    models, as grammars write them in `ids`, to the formats or models that go before it. Times are in seconds: to
+    connect, between two pieces of a response, and for a whole response. `max_body` is in bytes of a request,
+    `max_chars` in characters of a response. More than `max_concurrent` requests are rejected and may be tried
+    again. `reasoning_field` is the field for reasoning from the text. With `action_tool`, GUI actions are calls of
+    the tool of that name. `stream_calls` says whether a call of a stream is sent when it is "complete", or in
+    "pieces" for clients that wait for its end (see `Exporter`). `constrain` names the upstream ("vllm", "sglang" or
+    "llama_cpp") if requests with tools are to be constrained to what the format and the tools allow, which needs
+    more than "auto"; with `constrain_strict`, a request is rejected if its constraint cannot be made or does not
+    enforce everything. With `log_requests`, `outspoken serve` logs a line for each request.
 
     Raises ServerStartError for invalid values, UnknownFormatError, and TypeError for values of a wrong type.
     """
 
     upstream: str
-    format: str = "auto"
+    format: str | None = None
+    models: Mapping[str, str] = field(default_factory=dict[str, str])
     connect_timeout: float = 10.0
     read_timeout: float = 120.0
     total_timeout: float = 1800.0
@@ -52,10 +58,10 @@ class ServerSettings:
     log_requests: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("upstream", "format", "reasoning_field"):
+        for name in ("upstream", "reasoning_field"):
             check_type(getattr(self, name), str, name)
-        check_optional(self.action_tool, str, "action_tool")
-        check_optional(self.constrain, str, "constrain")
+        for name in ("format", "action_tool", "constrain"):
+            check_optional(getattr(self, name), str, name)
         if self.stream_calls not in STREAM_CALLS:
             names = " or ".join([f"`{name}`" for name in STREAM_CALLS])
             raise ServerStartError(f"`stream_calls` is {self.stream_calls!r}; expected {names}")
@@ -64,11 +70,13 @@ class ServerSettings:
             raise ServerStartError(
                 f"`{self.upstream}` is not a server's URL; expected http://host:port or https://host"
             )
-        if self.format != "auto":
-            resolve(self.format)
+        formats = [*self.models.values(), *([] if self.format is None else [self.format])]
+        for format in formats:
+            if format != "auto":
+                resolve(format)
         if self.constrain is not None and self.constrain not in UPSTREAMS:
             raise ServerStartError(f"`constrain` is `{self.constrain}`; expected {', '.join(UPSTREAMS)}")
-        if self.constrain is not None and self.format == "auto":
+        if self.constrain is not None and "auto" in formats:
             raise ServerStartError("`constrain` needs the name of a format")
         for name in ("connect_timeout", "read_timeout", "total_timeout", "max_body", "max_chars", "max_concurrent"):
             value: object = getattr(self, name)
@@ -76,6 +84,15 @@ class ServerSettings:
                 raise TypeError(f"`{name}` is {kind_of(value)}; expected a number")
             if value <= 0:
                 raise ServerStartError(f"`{name}` is {value}; expected more than 0")
+
+    def format_of(self, model: object) -> str:
+        """The format of a model, or the model itself, of which more is known. Raises UnknownFormatError."""
+        name = model[:_LONGEST] if isinstance(model, str) else ""
+        found = find(name, [(format, bare_id(pattern), "") for pattern, format in self.models.items()])
+        if found is not None or self.format is not None:
+            return self.format or "" if found is None else found.format
+        resolve(name)
+        return name
 
     @property
     def base(self) -> str:

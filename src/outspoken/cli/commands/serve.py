@@ -30,10 +30,19 @@ def _limit(name: str, words: str) -> Callable[[Any], Any]:
     return option(f"--{name.replace('_', '-')} N", words, type(default), default=default, shown=f"{default:.15g}")
 
 
+def _pair(value: str) -> tuple[str, str]:
+    """A pattern of models and the format of these. Raises BadParameter for other words."""
+    pattern, _, format = value.partition("=")
+    if not pattern.strip() or not format.strip():
+        raise click.BadParameter(f"`{value}` is not written as MODEL=FORMAT, such as 'qwen3*=qwen3_coder'")
+    return pattern.strip(), format.strip()
+
+
 @command(
     "serve",
     "Run a proxy that reads calls and reasoning from the raw text of a server.",
-    ("outspoken serve --upstream http://localhost:8000 -f hermes", "in front of vLLM, on port 8080"),
+    ("outspoken serve --upstream http://localhost:8000", "in front of vLLM, on port 8080"),
+    ("outspoken serve --upstream http://localhost:8000 --model 'acme*=hermes'", "which has models of an unknown name"),
     ("outspoken serve --upstream http://localhost:8000 -f hermes --constrain vllm", "and constrain its calls"),
 )
 @option_group(
@@ -43,7 +52,20 @@ def _limit(name: str, words: str) -> Callable[[Any], Any]:
     option("--port N", "the port to listen on", click.IntRange(0, 65535), default=8080),
     option("--log-requests/--no-log-requests", "write a line for each request to standard error", default=True),
 )
-@option_group("Reading", format_option("the format of the model's output: a name or alias, or auto"))
+@option_group(
+    "Reading",
+    format_option(
+        "the format of the models' output: a name or alias, or auto; by default, that of the model of a request",
+        default=None,
+    ),
+    option(
+        "--model MODEL=FORMAT",
+        "the format of models by a pattern of their names, with * for anything; may be repeated",
+        _pair,
+        into="models",
+        multiple=True,
+    ),
+)
 @option_group(
     "Responses",
     option("--reasoning-field NAME", "the field for reasoning", default="reasoning_content"),
@@ -62,11 +84,11 @@ def _limit(name: str, words: str) -> Callable[[Any], Any]:
     option("--constrain-strict", "reject a request that cannot be constrained, or not in everything"),
 )
 @option_group("Limits", *[_limit(name, words) for name, words in _LIMITS.items()])
-def run(host: str, port: int, **settings: Any) -> int:
+def run(host: str, port: int, models: tuple[tuple[str, str], ...], **settings: Any) -> int:
     """Serve until the process is asked to stop."""
     from outspoken.serving.run import run as serve
 
-    checked = ServerSettings(**settings)
+    checked = ServerSettings(models=dict(models), **settings)
     listen(host, port).close()
     serve(checked, host, port)
     return 0
