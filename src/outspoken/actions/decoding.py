@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from outspoken.grammar.header import Header
 from outspoken.results.actions.base import PROVENANCE, BaseAction, ElementRef, UnknownAction
 from outspoken.results.actions.models import model_of
+from outspoken.results.codes import NEEDS
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Severity
 from outspoken.results.geometry import Point, Space
@@ -158,7 +159,7 @@ class FieldDecoder:
             if value is None:
                 info = rule.model.model_fields.get(field)
                 if origin.required or (info is not None and info.is_required()):
-                    raise FieldError(key, f"needs `{origin.sources[0][0]}`")
+                    raise FieldError(key, NEEDS.format(key=origin.sources[0][0]))
                 continue
             decoded = self._decode_or_skip(field, origin, key, value, started="start" in values)
             values.update({name: one for name, one in decoded.items() if one is not None})
@@ -183,7 +184,7 @@ class FieldDecoder:
             if any(value is not None for _, value in found):
                 missing = missing or next(key for key, value in found if value is None)
         if missing:
-            raise FieldError(missing, f"needs `{missing}`")
+            raise FieldError(missing, NEEDS.format(key=missing))
         return origin.sources[0][0], None
 
     def _decode_or_skip(

@@ -8,15 +8,14 @@ from outspoken.grammar.registry import PLAIN
 from outspoken.json.read import read_json
 from outspoken.parsing.parser import Parser
 from outspoken.results.actions.union import Action
+from outspoken.results.codes import CODES, ErrorCategory, categories_of
 from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Diagnostic
-from outspoken.results.edits import NOTES as JSON_NOTES
+from outspoken.results.diagnostics import Diagnostic, Severity
 from outspoken.results.finish_reasons import is_cut, is_filtered
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply, Status
 from outspoken.results.settings import Settings
 
-from .categories import FINISH_MESSAGES, ErrorCategory, categories_of
 from .results import Check, Processed, null_action
 from .settings import Expect, ProcessorSettings
 from .strategies import Attempt, Request, Strategies
@@ -104,10 +103,9 @@ def _response_diagnostics(
         message = f"the response is not in the format `{parser.format}`; it was read as `{reply.format or PLAIN}`"
         yield PendingDiagnostic("other-format", message, (0, len(reply.raw)), "warning", reply.format)
     if is_cut(reason):
-        yield PendingDiagnostic("token-limit", FINISH_MESSAGES["token-limit"], end, "warning", reply.format)
+        yield _problem("token-limit", end, "warning", reply)
     if is_filtered(reason):
-        severity = "warning" if found.usable else "error"
-        yield PendingDiagnostic("content-filter", FINISH_MESSAGES["content-filter"], end, severity, reply.format)
+        yield _problem("content-filter", end, "warning" if found.usable else "error", reply)
     if found.usable and found.strategy == "primary" and expect == "json":
         yield from _cut_json(reply, parser.settings)
     if found.usable or reply.status in ("truncated", "invalid"):
@@ -115,7 +113,7 @@ def _response_diagnostics(
     if reply.raw.strip():
         yield PendingDiagnostic("nothing-usable", _UNUSABLE[expect], (0, len(reply.raw)), "error", reply.format)
     else:
-        yield PendingDiagnostic("empty-response", FINISH_MESSAGES["empty-response"], end, "error", reply.format)
+        yield _problem("empty-response", end, "error", reply)
 
 
 def _cut_json(reply: Reply, settings: Settings) -> Iterator[PendingDiagnostic]:
@@ -123,9 +121,12 @@ def _cut_json(reply: Reply, settings: Settings) -> Iterator[PendingDiagnostic]:
     if any(s.kind == "text" and not _OPENERS.isdisjoint(s.text) for s in reply.segments):
         read = read_json(reply.raw, settings=settings)
         if read.status == "truncated":
-            yield PendingDiagnostic(
-                "cut-json", JSON_NOTES["cut-json"], (read.spans[-1][0], len(reply.raw)), "error", reply.format
-            )
+            yield _problem("cut-json", (read.spans[-1][0], len(reply.raw)), "error", reply)
+
+
+def _problem(code: str, span: tuple[int, int], severity: Severity, reply: Reply) -> PendingDiagnostic:
+    """The diagnostic of a code with a message of its own."""
+    return PendingDiagnostic(code, CODES[code].message, span, severity, reply.format)
 
 
 def _generic_problem(found: Attempt) -> PendingDiagnostic:

@@ -6,26 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from .construct import construct
-from .diagnostics import Diagnostic, Repair, Severity
-
-#: The messages for repaired markers, and for text where only markers may be.
-MARKUP = {
-    "missing-marker": "the marker {after} is missing",
-    "damaged-marker": "{before} was read as the marker {after}",
-    "other-key": "the key {before} was read as {after}",
-    "stray-marker": "the marker {before} is not allowed here and was dropped",
-    "foreign-notation": "the call that starts with {before} is in another notation than the format's",
-    "stray-text": "{before} is between markers and was dropped",
-}
-
-
-def describe_repair(repair: Repair) -> str:
-    """The message of the diagnostic for a repair."""
-    from .edits import message_of, shown
-
-    if repair.level == "markup":
-        return MARKUP[repair.code].format(before=shown(repair.before.strip()), after=shown(repair.after.strip()))
-    return message_of(repair.code, repair.before, repair.after)
+from .diagnostics import Diagnostic, Severity
 
 
 class PendingDiagnostic(NamedTuple):
