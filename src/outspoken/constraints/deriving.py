@@ -75,8 +75,7 @@ class Constraint:
     def to_xgrammar(self) -> dict[str, Any]:
         """A structural tag of xgrammar (0.2), `{"type": "structural_tag", "format": …}`, which JSON can hold.
 
-        Its format is a `dispatch` for text with blocks of calls, where that loses nothing, or made of sequences,
-        choices, repetitions and expressions where these can say the same, mostly if calls are required. Else it is
+        Its format is a `dispatch` for text with blocks of calls, where that loses nothing. Else it is
         `{"type": "grammar", "grammar": …}` with the grammar of `to_ebnf`, since free text that holds no match of a
         pattern is more than the formats can say.
         """
