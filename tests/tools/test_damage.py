@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from outspoken import parse
 from outspoken.authoring.fuzz.damage import mistakes
-from outspoken.authoring.fuzz.outcomes import outcome, same_items
-from outspoken.authoring.fuzz.sound import Sound
+from outspoken.authoring.fuzz.sound import Sound, outcome, same_items
 from outspoken.grammar import registry
 from outspoken.json.read import JsonReading, read_json
 from tests.loops import in_one_item

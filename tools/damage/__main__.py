@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from outspoken.authoring.fuzz.damage import CHARACTERS, ROWS, TAGS, Case, cases
-from outspoken.authoring.fuzz.outcomes import CLASSES, table
+from outspoken.authoring.fuzz.sound import CLASSES, table
 from outspoken.grammar import registry
 from outspoken.json.read import JsonReading, read_json
 from tools.shared.command import run

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from outspoken import Reply
 from outspoken.authoring.fuzz.damage import CHARACTERS, Case, mistakes, with_mistakes
-from outspoken.authoring.fuzz.outcomes import outcome
-from outspoken.authoring.fuzz.sound import Item, Sound, items_of
+from outspoken.authoring.fuzz.sound import Item, Sound, items_of, outcome
 
 
 class Reading(NamedTuple):

@@ -79,7 +79,7 @@ class Constraint:
         `{"type": "grammar", "grammar": …}` with the grammar of `to_ebnf`, since free text that holds no match of a
         pattern is more than the formats can say.
         """
-        from .targets.xgrammar import structural_tag
+        from .targets.dispatch import structural_tag
 
         return structural_tag(self.grammar)
 

@@ -14,9 +14,8 @@ from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN
 from outspoken.semantics.builder import Builder
 
-from .evidence import ALONE, is_credible
+from .evidence import ALONE, has_actions, has_content, is_credible, is_text
 from .opener_index import OpenerIndex, is_lenient
-from .ranking import has_actions, has_content, is_text
 from .spaces import spaces_of
 
 if TYPE_CHECKING:

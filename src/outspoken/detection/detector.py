@@ -20,9 +20,9 @@ from outspoken.patterns.markup_search import FoundMarkup, is_distinct_marker
 from outspoken.semantics.builder import Builder
 
 from .candidates import Candidate
+from .evidence import says_something
 from .opener_index import is_lenient, opener_index
 from .plain_text import OpenerMatch, PlainTextPolicy
-from .ranking import says_something
 
 
 class Detector:

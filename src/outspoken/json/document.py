@@ -9,9 +9,8 @@ from itertools import islice
 from typing import Any
 
 from outspoken.results.codes import CODES
-from outspoken.results.diagnostics import Severity
+from outspoken.results.diagnostics import PendingDiagnostic, Severity
 from outspoken.results.edits import LEVELS, RepairBudget, RepairedValue, RepairLimit
-from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.settings import Settings
 
 from .repair import RegionReader, RepairContext, without_insertion_behind

@@ -12,11 +12,10 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.arguments import check_choice, check_optional, check_repair_limit, text_of
 from outspoken.results.codes import describe_repair
 from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Repair
+from outspoken.results.diagnostics import PendingDiagnostic, Repair, place_diagnostics
 from outspoken.results.edits import LEVELS, Edit, RepairedValue, RepairLimit, shown
 from outspoken.results.errors import OutspokenError
 from outspoken.results.old_names import by_keyword
-from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Status
 from outspoken.results.settings import DEFAULT, Settings
 

@@ -15,9 +15,8 @@ from pydantic import Field, PydanticUndefinedAnnotation, PydanticUserError, Type
 
 from outspoken.results.arguments import kind_of
 from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Diagnostic, Repair
+from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair, place_diagnostics
 from outspoken.results.edits import shown
-from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.signatures import readable
 
 from .convert import Conversion, Path, convert, is_valid

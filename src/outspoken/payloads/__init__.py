@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .parser import ContentLike as ContentLike, PayloadParser as PayloadParser
     from .registry import PayloadRegistry as PayloadRegistry
     from .replies import PayloadEvent as PayloadEvent, PayloadReply as PayloadReply, TypedPayload as TypedPayload
-    from .session import PayloadSession as PayloadSession
-    from .settings import PayloadSettings as PayloadSettings
+    from .reader import PayloadSession as PayloadSession
+    from .types import PayloadSettings as PayloadSettings
     from .types import Page as Page, PayloadType as PayloadType
     from .validation import BrokenRulesError as BrokenRulesError
 

@@ -12,11 +12,9 @@ from outspoken.results.edits import RepairLimit
 from outspoken.results.old_names import by_keyword
 from outspoken.results.replies import Span
 
-from .reader import PayloadReader
+from .reader import PayloadReader, PayloadSession
 from .replies import PayloadEvent, PayloadReply
-from .session import PayloadSession
-from .settings import PayloadSettings
-from .types import Page
+from .types import Page, PayloadSettings
 
 
 class ContentBlock(Protocol):

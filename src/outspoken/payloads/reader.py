@@ -1,22 +1,30 @@
-"""`PayloadReader`: reads one response with a registry's payloads, and makes its reply."""
+"""Reads a response with a registry's payloads, and makes its reply: `PayloadReader`; in chunks: `PayloadSession`."""
 
 from __future__ import annotations
 
 from outspoken.engine.parser import AutomatonParser
 from outspoken.grammar.automaton import Automaton
-from outspoken.parsing.options import ReadOptions
+from outspoken.parsing.options import FinishReason, ReadOptions
 from outspoken.parsing.response_reader import ResponseReader
+from outspoken.parsing.session import UnjoinedSession
 from outspoken.results.construct import construct
-from outspoken.results.events import Event
-from outspoken.results.pending_diagnostics import place_diagnostics
+from outspoken.results.diagnostics import place_diagnostics
+from outspoken.results.events import (
+    Done,
+    Event,
+    PayloadParsed,
+    PayloadPreview,
+    PayloadUnfinished,
+    PlacedText,
+    TextDelta,
+)
 from outspoken.results.replies import STATUSES, Payload, Reply
 
 from .grammar import FORMAT, automaton_of, line_marker, markers_of
 from .policy import PayloadBuilder, PayloadPolicy
-from .replies import PayloadReply
+from .replies import PayloadEvent, PayloadReply
 from .selection import PayloadChecker, PayloadSelector, first_registered, select_segments
-from .settings import PayloadSettings
-from .types import Page
+from .types import Page, PayloadSettings
 
 
 class PayloadReader(ResponseReader):
@@ -75,3 +83,87 @@ class PayloadReader(ResponseReader):
         values["broken_payloads"], values["extra_payloads"] = selector.unfinished, selector.extra
         values["blocks"] = self.blocks
         return construct(PayloadReply, values)
+
+
+#: After the first preview, at the opening bracket, the next one follows when the payload has grown by this many
+#: characters and by this fraction of its length. So the cost of all previews is proportional to the length.
+_MIN_GROWTH, _GROWTH_DIVISOR = 12, 16
+
+
+class PayloadSession(UnjoinedSession[PayloadEvent, PayloadReply]):
+    """Reads one response that arrives in chunks; made by `PayloadParser.session`.
+
+    `feed`, `close` and `reply` are those of `Session`. The concatenated text of all `TextDelta` events is the message
+    of the reply; it contains no payloads. With `previews`, `PayloadPreview` events show payloads while they arrive.
+    """
+
+    def __init__(self, reader: PayloadReader, events: list[PayloadEvent], *, previews: bool = False) -> None:
+        super().__init__(reader, events)
+        self._payloads, self._previews = reader, previews
+        self._selector = PayloadSelector(reader.checker, reader.open_text().read)
+        self._holds = reader.settings.suggestions_with_proposal == "drop"
+        self._held: list[PayloadEvent] = []
+        #: the length of the open payload at which the next preview is due
+        self._next_preview = 0
+
+    def feed(self, chunk: str | bytes | None) -> list[PayloadEvent]:
+        """Read a chunk, and return the events that have become certain. See `Session.feed`."""
+        return [*self._selected(super().feed(chunk)), *self._preview()]
+
+    def close(self, finish_reason: FinishReason = None) -> list[PayloadEvent]:
+        """End the response, and return the last events; a second call returns none. See `Session.close`.
+
+        If the finish reason proves that the response is complete, a payload that lacks only closing brackets is
+        complete.
+        """
+        events = super().close(finish_reason)
+        if not events:
+            return []
+        made, done = self._selected(events[:-1]), events[-1]
+        assert isinstance(done, Done)
+        self._add_text(self._selector.message.end(len(done.reply.raw)), made)
+        dropped = self._selector.end()
+        kept = [e for e in self._held if isinstance(e, PayloadParsed) and not any(e.payload is one for one in dropped)]
+        return [*made, *kept, done]
+
+    def _selected(self, events: list[PayloadEvent]) -> list[PayloadEvent]:
+        """Some events with the selected payloads and the text of the message."""
+        made: list[PayloadEvent] = []
+        for event in events:
+            if isinstance(event, PlacedText):
+                self._add_text(self._selector.text(event.text, (event.start, event.end)), made)
+            elif isinstance(event, (PayloadParsed, PayloadUnfinished)):
+                self._payload(event, made)
+            else:
+                made.append(event)
+        return made
+
+    def _payload(self, event: PayloadParsed | PayloadUnfinished, made: list[PayloadEvent]) -> None:
+        selector = self._selector
+        self._next_preview, lost = 0, len(selector.unfinished)
+        text, payload = selector.payload(event.payload)
+        made += [PayloadUnfinished(one) for one in selector.unfinished[lost:]]
+        self._add_text(text, made)
+        if payload is not None:
+            is_held = self._holds and payload.type in self._payloads.page.beside
+            (self._held if is_held else made).append(PayloadParsed(payload))
+
+    def _add_text(self, text: str, made: list[PayloadEvent]) -> None:
+        if text:
+            made.append(TextDelta(text))
+
+    def _preview(self) -> list[PayloadEvent]:
+        """A preview of the open payload, if it has grown enough since the last one."""
+        begun = self._payloads.begun() if self._previews else None
+        if begun is None:
+            return []
+        marker, start, end = begun
+        type_ = self._payloads.page.of(marker)
+        length = end - start
+        if type_ is None or not self._selector.accepts(type_) or length < self._next_preview:
+            return []
+        from outspoken.json.read import read_partial
+
+        self._next_preview = length + length // _GROWTH_DIVISOR + _MIN_GROWTH
+        text = self._payloads.checker.read(start, end)
+        return [PayloadPreview(type_.name, read_partial(text, self._payloads.settings))]

@@ -18,8 +18,7 @@ from outspoken.results.replies import Reply
 from .parser import ContentLike, PayloadOptions, PayloadParser
 from .prompting import instructions, manifest
 from .replies import PayloadEvent, PayloadReply
-from .settings import PayloadSettings
-from .types import Page, PayloadType
+from .types import Page, PayloadSettings, PayloadType
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

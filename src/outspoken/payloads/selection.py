@@ -8,15 +8,13 @@ from typing import NamedTuple
 
 from outspoken.json.scanner import repeated_keys
 from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Severity
+from outspoken.results.diagnostics import PendingDiagnostic, Severity
 from outspoken.results.message_text import MessageText
-from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Payload, Segment, Span, Text
 
 from .grammar import FORMAT
 from .replies import TypedPayload
-from .settings import PayloadSettings
-from .types import Page, PayloadType
+from .types import Page, PayloadSettings, PayloadType
 from .validation import Checked, check
 
 #: Findings that make a payload invalid.

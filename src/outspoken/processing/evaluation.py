@@ -10,9 +10,8 @@ from outspoken.parsing.parser import Parser
 from outspoken.results.actions.union import Action
 from outspoken.results.codes import CODES, ErrorCategory, categories_of
 from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Diagnostic, Severity
+from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Severity, place_diagnostics
 from outspoken.results.finish_reasons import is_cut, is_filtered
-from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply, Status
 from outspoken.results.settings import Settings
 

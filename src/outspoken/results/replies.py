@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, overload
 from pydantic import BaseModel, Field
 
 from .construct import FrozenModel
-from .conventions import Conventions, default_conventions
 from .diagnostics import Diagnostic, Repair
+from .envelope import Conventions, default_conventions
 
 if TYPE_CHECKING:
     from inspect import BoundArguments

@@ -20,11 +20,11 @@ from . import taken_in, unknown_keys
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
 from .call_shapes import is_ended_by_chance
-from .lacking import lacking, mentions
+from .keys import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
-from .repair_paths import set_paths, set_paths_before
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
 from .state import ReplyState
+from .unknown_keys import set_paths, set_paths_before
 from .verdict import REFUSED_CODES, verdict_on
 
 #: As many characters of a bare value decide whether it may be anything but text.

@@ -18,7 +18,7 @@ from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import mistakes_allowed, near_misses
 
-from .lacking import lacking
+from .keys import lacking
 
 #: So many characters that are no letters may stand between the name of a tool and that of an argument, and behind that.
 _GAP, _SIGN = r"[^\w]{1,14}", r"[\"'”]?[^\S\n]{0,2}[^\w\s,.;!?)\]}\"'”`-]"

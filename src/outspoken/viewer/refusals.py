@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from outspoken.grammar import registry
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.patterns.spellings import without_conditions
-from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
+from outspoken.results.diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply
 from outspoken.results.snippet import visible
 

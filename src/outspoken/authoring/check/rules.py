@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from outspoken import Diagnostic
+from outspoken.authoring.shared.arguments import listed
 from outspoken.authoring.shared.grammar_source import QUOTED, Source
-from outspoken.authoring.shared.text import listed
 from outspoken.grammar.tables import BROKEN, START
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS, is_meaningful, short
 

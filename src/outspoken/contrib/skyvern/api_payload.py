@@ -9,10 +9,9 @@ from typing import Any, NamedTuple, cast
 
 from outspoken.json.read import JsonReading
 from outspoken.results.codes import CODES
-from outspoken.results.diagnostics import Repair, Severity
+from outspoken.results.diagnostics import PendingDiagnostic, Repair, Severity
 from outspoken.results.edits import shown
 from outspoken.results.finish_reasons import is_cut, is_filtered
-from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Status
 
 #: The prompts that ask for a list of actions, and for no other lists.

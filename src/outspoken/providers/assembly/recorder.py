@@ -8,10 +8,9 @@ from outspoken.parsing.options import ReadOptions
 from outspoken.parsing.session import UnjoinedSession
 from outspoken.providers.events import ProviderEvent, Started
 from outspoken.results.codes import describe_repair
-from outspoken.results.diagnostics import Repair, Severity
+from outspoken.results.diagnostics import PendingDiagnostic, Repair, Severity
 from outspoken.results.events import TextDelta
 from outspoken.results.message_text import ForwardText, MessageText
-from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import STATUSES, Reply, Segment, Status
 
 #: One kind of segment.

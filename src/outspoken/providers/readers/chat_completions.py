@@ -10,8 +10,7 @@ from typing import Any
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import EXTENSION, REASONING_BREAKS
-from outspoken.providers.usage import CHAT_COMPLETIONS
+from outspoken.providers.replies import CHAT_COMPLETIONS, EXTENSION, REASONING_BREAKS
 
 from .base import Reader, arguments_text, find_error, list_of, parse_error
 from .repeated_message import PAYLOADS, REASONING, REASONING_LISTS, Received
