@@ -23,8 +23,7 @@ from tools.damage.__main__ import main
 from tools.damage.documents import document
 from tools.damage.json_damage import joined, style, tokens
 from tools.damage.json_texts import KINDS, DamageCase, generate
-from tools.damage.judging import Evaluation, equal, evaluate, is_beginning, replay
-from tools.damage.markup import Reading, damaged_texts, read
+from tools.damage.judging import Evaluation, Reading, damaged_texts, equal, evaluate, is_beginning, read, replay
 from tools.damage.responses import SEED, bases, is_writable
 
 QUOTES = ("inner quotes bare", "inner quotes and breaks bare")

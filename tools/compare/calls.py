@@ -30,8 +30,7 @@ from tools.bench.peers import TOOLS as BENCH_TOOLS
 from tools.bench.turns import turns
 from tools.damage import responses
 from tools.damage.json_texts import sound
-from tools.damage.judging import equal
-from tools.damage.markup import damaged_texts
+from tools.damage.judging import damaged_texts, equal
 from tools.docs.markdown import table
 from tools.integrations.missing_modules import stand_ins
 

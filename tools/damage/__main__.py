@@ -19,8 +19,7 @@ from tools.shared.command import run
 
 from . import json_texts, prose, responses
 from .json_texts import DamageCase, generate
-from .judging import Evaluation, equal, evaluate, is_beginning
-from .markup import Reading, damaged_texts, read
+from .judging import Evaluation, Reading, damaged_texts, equal, evaluate, is_beginning, read
 
 _Run = list[tuple[JsonReading, Evaluation]]
 

@@ -17,9 +17,8 @@ from .bare_values import BareForms
 from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, Repeat, choice, optional, seq
 from .free_text import excluded_patterns
 from .plain_patterns import escape, plain_pattern
-from .schema_checks import checked
 from .schema_forms import SchemaForms
-from .schema_parts import TYPES, merged_schema, other_properties, plain_schema, required_keys
+from .schema_parts import TYPES, checked, merged_schema, other_properties, plain_schema, required_keys
 from .skeleton import Hole, Skeleton
 from .styles import BracedStyle, PythonStyle, Style
 

@@ -17,10 +17,10 @@ from outspoken.results.errors import ConstraintError
 from outspoken.results.geometry import Screen
 
 from .action_paths import ActionPaths
+from .action_skeleton import learned_actions, merged_skeleton
 from .action_words import acting_tools, nested_words
 from .builder import Actions, Builder, Wishes
 from .forms import Grammar
-from .registry import learned_actions, merged_skeleton
 
 if TYPE_CHECKING:
     from .targets.servers import ServerBackend

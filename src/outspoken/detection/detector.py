@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from outspoken.engine.budget import TRY
 from outspoken.engine.parse_steps import Kind, ParseStep, Trial
 from outspoken.engine.parser import AutomatonParser
+from outspoken.engine.state import TRY
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton

@@ -14,7 +14,7 @@ from outspoken.results.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from outspoken.results.events import PayloadPreview as PayloadPreview
 
-    from .parser import ContentLike as ContentLike, PayloadParser as PayloadParser
+    from .registry import ContentLike as ContentLike, PayloadParser as PayloadParser
     from .registry import PayloadRegistry as PayloadRegistry
     from .replies import PayloadEvent as PayloadEvent, PayloadReply as PayloadReply, TypedPayload as TypedPayload
     from .reader import PayloadSession as PayloadSession

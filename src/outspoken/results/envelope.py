@@ -45,7 +45,7 @@ def default_conventions() -> Conventions:
 
 
 #: The text around calls in a response that is JSON only: list punctuation and code fences.
-_JSON_ONLY = re.compile(r"(?:[\s,\[\]]|(?:```|~~~)\w*)*")
+_JSON_ONLY = r"(?:[\s,\[\]]|(?:```|~~~)\w*)*"
 
 #: The key of an empty list of calls in `Reply.unread`.
 _NO_CALLS = "tool_calls"
@@ -101,4 +101,4 @@ def _is_bare(reply: Reply) -> bool:
         end = segment.span[1]
     outside.append(reply.raw[end:])
     objects = all(reply.raw.startswith("{", call.span[0]) for call in reply.tool_calls)
-    return objects and _JSON_ONLY.fullmatch("".join(outside)) is not None
+    return objects and re.fullmatch(_JSON_ONLY, "".join(outside)) is not None

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from .construct import FrozenModel
 from .diagnostics import Diagnostic, Repair
 from .envelope import Conventions, default_conventions
+from .message_text import text_pieces
 
 if TYPE_CHECKING:
     from inspect import BoundArguments
@@ -194,8 +195,6 @@ class Reply(FrozenModel):
 
     def text_pieces(self) -> list[str]:
         """What each segment adds to `text`, with the white space that separates it from the text before it."""
-        from .message_text import text_pieces
-
         return text_pieces(self.segments, self.raw, self.borders)
 
     @property

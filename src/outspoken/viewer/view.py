@@ -21,8 +21,7 @@ from outspoken.results.replies import Reply
 from outspoken.results.snippet import visible
 
 from . import steps as reading
-from .configurations import Configs
-from .refusals import refusals
+from .refusals import Configs, refusals
 from .steps import Step
 from .tree import Node, tree
 

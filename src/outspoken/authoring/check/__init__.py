@@ -21,14 +21,14 @@ from outspoken.grammar.header import Header
 from outspoken.grammar.tables import START, Tables
 from outspoken.results.errors import GrammarError
 
-from .corpus import check_corpus
+from .detection import check_corpus
 from .detection import check_detection
 from .ends import check_ends
 from .findings import SEVERITIES, CheckedFile, CheckedGrammar
 from .grammar import check_grammar
 from .header import BANNED, check_header
 from .lark_errors import syntax
-from .rules import check_file, unused
+from .grammar import check_file, unused
 from .grammar import check_terminals
 from .writing import check_example, check_writing
 

@@ -19,10 +19,9 @@ from outspoken.results.packages import Package
 from outspoken.results.replies import STATUSES
 from outspoken.results.snippet import visible
 
-from .arguments import CallChecker
 from .buckets import FileBuckets, Key, TimeBuckets
 from .source import Source
-from .tally import WORST, Tally
+from .tally import WORST, CallChecker, Tally
 
 #: So many kinds, formats, tools and problems are shown, and kinds of damage as numbers.
 MOST = {"kinds": 60, "formats": 120, "tools": 60, "problems": 100, "matrix": 12, "worst": WORST}
