@@ -21,8 +21,7 @@ from statistics import geometric_mean, median
 from typing import Any, NamedTuple
 
 from outspoken import Parser, formats, parse
-from outspoken.authoring.shared.checkout import TOP, Checkout
-from outspoken.authoring.shared.corpus import cases
+from outspoken.authoring.shared.checkout import TOP, Checkout, cases
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from tools.bench.peers import GIVEN, LEAD, TYPICAL, Calls, fault, response, wanted

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.near_openers import written_forms
-from outspoken.grammar.survey import survey
-from outspoken.grammar.value_markup import closing_forms
+from outspoken.grammar.value_markup import closing_forms, survey
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import mistakes_allowed, near_misses

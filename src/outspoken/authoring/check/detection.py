@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from outspoken import Diagnostic, Reply, parse
-from outspoken.authoring.shared.corpus import KINDS, Case, load
+from outspoken.authoring.shared.checkout import KINDS, Case, load
 from outspoken.detection.evidence import AT_END, AT_START, BEHIND, begins_line
 from outspoken.detection.opener_index import likeness_chain
 from outspoken.grammar import registry

@@ -27,7 +27,7 @@ from hypothesis import given
 
 from outspoken.authoring.shared.arguments import positive, refuse
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.corpus import cases
+from outspoken.authoring.shared.checkout import cases
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
 from outspoken.terminal.progress import ProgressLine
