@@ -1,10 +1,9 @@
-"""The corpus of this checkout; see `outspoken.authoring.shared.corpus` for what a case is."""
+"""The corpus of this checkout; see `outspoken.authoring.shared.checkout` for what a case is."""
 
 from pathlib import Path
 
 from outspoken import formats
-from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.corpus import Case, cases
+from outspoken.authoring.shared.checkout import Case, Checkout, cases
 
 __all__ = ["CASES", "CORPUS", "FORMATS", "Case", "kin"]
 

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from outspoken import Reply
-from outspoken.authoring.shared.corpus import Case
+from outspoken.authoring.shared.checkout import Case
 from outspoken.results.actions.base import BaseAction
 from outspoken.results.geometry import Box
 

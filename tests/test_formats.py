@@ -5,7 +5,7 @@ from pathlib import Path
 from syrupy.assertion import SnapshotAssertion
 
 from outspoken import Reply, parse
-from outspoken.authoring.shared.corpus import toml
+from outspoken.authoring.shared.checkout import toml
 from tests.cases import CASES, CORPUS, FORMATS, Case
 from tests.loops import every_case, in_one_item
 from tests.snapshots import readable, refusal

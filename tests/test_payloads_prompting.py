@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 from outspoken.contrib.table_chat import DATA_PROPOSAL, TYPES, tables_registry
 from outspoken.payloads import PayloadRegistry, PayloadSettings, PayloadType
 from outspoken.payloads.prompting import write_payload
-from outspoken.payloads.settings import Validation
+from outspoken.payloads.types import Validation
 
 TABLES = tables_registry({"table_view": {"open_filters": "Open the filters of the table"}})
 

@@ -11,8 +11,7 @@ from shutil import copy, copytree
 
 import pytest
 
-from outspoken.authoring.shared.checkout import TOP
-from outspoken.authoring.shared.corpus import Case
+from outspoken.authoring.shared.checkout import TOP, Case
 from tests.forks import Forks, forks
 from tests.snapshots import refusal
 from tests.tables import tables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from outspoken.results.conventions import Conventions, register_conventions
+from outspoken.results.envelope import Conventions, register_conventions
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import pytest
 
 from outspoken.authoring.check import check
 from outspoken.authoring.new_format import main as new_format
-from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.corpus import cases
+from outspoken.authoring.shared.checkout import Checkout, cases
 from outspoken.authoring.show import main as show
 from outspoken.grammar.registry import compiled_path
 from tests.authoring.grammar_mistakes import GRAMMAR, LARK

@@ -14,7 +14,7 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.grammar import registry
 from tests.loops import SEED
 from tests.tables import tables
-from tools.damage.markup import read
+from tools.damage.judging import read
 
 TABLES = tables(__file__)
 

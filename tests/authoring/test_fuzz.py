@@ -16,8 +16,7 @@ import outspoken.authoring.fuzz.checks
 from outspoken import Reply, Text, parse
 from outspoken.authoring.fuzz import Example, Fuzz, main, minimise
 from outspoken.authoring.fuzz.checks import ParseArguments, ViolationError
-from outspoken.authoring.fuzz.choices import with_seed
-from outspoken.authoring.fuzz.texts import SETTINGS, damaged, responses
+from outspoken.authoring.fuzz.texts import SETTINGS, damaged, responses, with_seed
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.parsing.tree_parser import parse_tree
 from outspoken.results.edits import REPAIR_LIMITS

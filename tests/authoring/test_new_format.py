@@ -11,8 +11,7 @@ from outspoken import parse
 from outspoken.authoring.check import check
 from outspoken.authoring.new_format import main
 from outspoken.authoring.new_format.drafting import Example, by_examples, streamed
-from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.corpus import Case, cases, toml
+from outspoken.authoring.shared.checkout import Case, Checkout, cases, toml
 from outspoken.grammar import registry
 from outspoken.grammar.registry import compiled_path
 from outspoken.models.chat_template import TOKENS, ChatTemplate, TemplateError, turn

@@ -14,11 +14,10 @@ from outspoken import parse
 from outspoken.__main__ import main
 from outspoken.batch import BatchError, BatchOptions, run, write_report
 from outspoken.batch.arrow import pa, parquet
-from outspoken.batch.report.arguments import CallChecker, Problem
 from outspoken.batch.report.buckets import MOST, FileBuckets, TimeBuckets, seconds_of
+from outspoken.batch.report.page import make_tally
 from outspoken.batch.report.source import Source
-from outspoken.batch.report.tally import EXAMPLES, Tally
-from outspoken.batch.report.write import make_tally
+from outspoken.batch.report.tally import EXAMPLES, CallChecker, Problem, Tally
 from outspoken.notations.tools import Tools
 from outspoken.results.snippet import visible
 from tests.batch.batch_report import HOSTILE, MIXED, OPTIONS, TOOLS, write_mixed

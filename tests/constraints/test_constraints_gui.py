@@ -6,7 +6,7 @@ import pytest
 
 from outspoken import Screen, parse, render
 from outspoken.constraints import constraint
-from outspoken.constraints.registry import learned_actions, merged_skeleton
+from outspoken.constraints.action_skeleton import learned_actions, merged_skeleton
 from outspoken.constraints.summary import parts_of
 from outspoken.grammar import registry
 from outspoken.results.errors import ConstraintError, RenderError

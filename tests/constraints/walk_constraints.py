@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple, cast
 from pydantic import BaseModel, ValidationError
 
 from outspoken import Screen, parse
+from outspoken.constraints.action_skeleton import learned_actions
 from outspoken.constraints.deriving import Constraint, constraint
-from outspoken.constraints.registry import learned_actions
 from outspoken.grammar import registry
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.errors import ConstraintError

@@ -26,7 +26,7 @@ from outspoken import (
     render,
     stream,
 )
-from outspoken.engine.budget import RecoveryBudget
+from outspoken.engine.state import RecoveryBudget
 from outspoken.grammar.registry import names
 from outspoken.parsing import Session, StreamClosedError
 from outspoken.parsing.inspection import formats

@@ -15,8 +15,7 @@ import pytest
 
 import outspoken
 from outspoken import load_format, parse
-from outspoken.authoring.shared.checkout import TOP
-from outspoken.authoring.shared.corpus import Case
+from outspoken.authoring.shared.checkout import TOP, Case
 from outspoken.detection.opener_index import opener_index
 from outspoken.detection.openers import Openers
 from outspoken.grammar import registry

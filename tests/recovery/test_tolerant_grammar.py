@@ -15,7 +15,7 @@ from outspoken.recovery.path import RecoveryPath, Region
 from outspoken.recovery.search import recover
 from outspoken.trees.lark_parser import TokenLexer
 from tests.cases import CORPUS
-from tools.damage.markup import damaged_texts
+from tools.damage.judging import damaged_texts
 from tools.damage.responses import bases
 
 

@@ -11,7 +11,7 @@ from outspoken.authoring.fuzz.damage import ENDS, ROWS, Case, cases
 from outspoken.authoring.fuzz.sound import has_node
 from outspoken.grammar import registry
 from tests.loops import SEED
-from tools.damage.markup import read
+from tools.damage.judging import read
 
 NAMES = [name for name in registry.names() if has_node(name, "tool_call")]
 #: Nothing else than what was meant runs of these, whether something is reported or not.

@@ -12,7 +12,7 @@ import pytest
 
 from outspoken import Done, parse, stream
 from outspoken.contrib.conventions import CONVENTIONS
-from outspoken.results.conventions import Conventions
+from outspoken.results.envelope import Conventions
 from tests.loops import in_one_item
 from tests.tables import tables
 

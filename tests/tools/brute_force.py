@@ -10,8 +10,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from outspoken import Reasoning, Text, ToolCall
-from outspoken.authoring.fuzz.outcomes import same_items
-from outspoken.authoring.fuzz.sound import Item, items_of
+from outspoken.authoring.fuzz.sound import Item, items_of, same_items
 from outspoken.engine.policy import ParserPolicy
 from outspoken.engine.recovery_driver import RecoveryDriver
 from outspoken.grammar import registry

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from outspoken import parse
 from outspoken.authoring.fuzz.damage import mistakes
-from outspoken.authoring.fuzz.outcomes import outcome, same_items
-from outspoken.authoring.fuzz.sound import Sound
+from outspoken.authoring.fuzz.sound import Sound, outcome, same_items
 from outspoken.grammar import registry
 from outspoken.json.read import JsonReading, read_json
 from tests.loops import in_one_item
@@ -24,8 +23,7 @@ from tools.damage.__main__ import main
 from tools.damage.documents import document
 from tools.damage.json_damage import joined, style, tokens
 from tools.damage.json_texts import KINDS, DamageCase, generate
-from tools.damage.judging import Evaluation, equal, evaluate, is_beginning, replay
-from tools.damage.markup import Reading, damaged_texts, read
+from tools.damage.judging import Evaluation, Reading, damaged_texts, equal, evaluate, is_beginning, read, replay
 from tools.damage.responses import SEED, bases, is_writable
 
 QUOTES = ("inner quotes bare", "inner quotes and breaks bare")

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from outspoken import Parser, Reply, parse
-from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.corpus import cases
+from outspoken.authoring.shared.checkout import Checkout, cases
 from outspoken.cli.main import main as command
 from outspoken.contrib.skyvern import parse_api_response
 from outspoken.grammar import registry

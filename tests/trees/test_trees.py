@@ -14,8 +14,7 @@ from outspoken.semantics.builder import Builder
 from outspoken.semantics.state import ReplyState
 from outspoken.semantics.steps import apply_step
 from outspoken.trees.lark_parser import lark_grammar, tree_of
-from outspoken.trees.tokens import DROPPED, RepairedToken
-from outspoken.trees.transformer import steps_of
+from outspoken.trees.transformer import DROPPED, RepairedToken, steps_of
 from tests.cases import CASES, FORMATS, Case
 from tests.loops import some
 

@@ -14,8 +14,7 @@ from outspoken import Reply, parse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.show import main
 from outspoken.viewer import view as view_module
-from outspoken.viewer.tree import Node
-from outspoken.viewer.view import View, show
+from outspoken.viewer.view import Node, View, show
 from tests.cases import CASES, Case
 from tests.loops import by_format, some
 from tests.tables import tables

@@ -21,8 +21,7 @@ from statistics import geometric_mean, median
 from typing import Any, NamedTuple
 
 from outspoken import Parser, formats, parse
-from outspoken.authoring.shared.checkout import TOP, Checkout
-from outspoken.authoring.shared.corpus import cases
+from outspoken.authoring.shared.checkout import TOP, Checkout, cases
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from tools.bench.peers import GIVEN, LEAD, TYPICAL, Calls, fault, response, wanted
@@ -30,8 +29,7 @@ from tools.bench.peers import TOOLS as BENCH_TOOLS
 from tools.bench.turns import turns
 from tools.damage import responses
 from tools.damage.json_texts import sound
-from tools.damage.judging import equal
-from tools.damage.markup import damaged_texts
+from tools.damage.judging import damaged_texts, equal
 from tools.docs.markdown import table
 from tools.integrations.missing_modules import stand_ins
 

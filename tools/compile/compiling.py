@@ -19,8 +19,8 @@ from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.format_index import CallSigns, FormatIndex
 from outspoken.grammar.lenient_rules import LENIENT_RULES
 from outspoken.grammar.sources import sources
-from outspoken.grammar.survey import make_survey
 from outspoken.grammar.tables import Tables
+from outspoken.grammar.value_markup import make_survey
 from outspoken.parsing.response_reader import prompt_data
 from outspoken.results.errors import GrammarError
 from outspoken.terminal.progress import ProgressLine

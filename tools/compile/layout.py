@@ -10,8 +10,7 @@ from outspoken.fast_path import runtime
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.header import Header
 from outspoken.grammar.near_openers import all_forms
-from outspoken.grammar.survey import survey
-from outspoken.grammar.value_markup import call_phrases, has_terminal, openers_at_end, value_markup
+from outspoken.grammar.value_markup import call_phrases, has_terminal, openers_at_end, survey, value_markup
 from outspoken.patterns.markup_search import MarkupSearch, is_distinct_marker
 from outspoken.patterns.near_miss import fragments
 from outspoken.patterns.spellings import spellings, without_conditions

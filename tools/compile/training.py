@@ -13,8 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from outspoken import Reasoning, Text, render
-from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.corpus import Case, cases
+from outspoken.authoring.shared.checkout import Case, Checkout, cases
 from outspoken.detection.opener_index import likeness_chain
 from outspoken.fast_path import reader
 from outspoken.grammar import registry

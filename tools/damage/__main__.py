@@ -12,15 +12,14 @@ from random import Random
 from typing import Any
 
 from outspoken.authoring.fuzz.damage import CHARACTERS, ROWS, TAGS, Case, cases
-from outspoken.authoring.fuzz.outcomes import CLASSES, table
+from outspoken.authoring.fuzz.sound import CLASSES, table
 from outspoken.grammar import registry
 from outspoken.json.read import JsonReading, read_json
 from tools.shared.command import run
 
 from . import json_texts, prose, responses
 from .json_texts import DamageCase, generate
-from .judging import Evaluation, equal, evaluate, is_beginning
-from .markup import Reading, damaged_texts, read
+from .judging import Evaluation, Reading, damaged_texts, equal, evaluate, is_beginning, read
 
 _Run = list[tuple[JsonReading, Evaluation]]
 

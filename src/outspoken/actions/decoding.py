@@ -1,21 +1,22 @@
-"""Actions decoded from a name and arguments by a format's mapping."""
+"""Actions decoded from a name and arguments by a format's mapping, and the arguments that no field took."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar.header import Header
+from outspoken.patterns.near_miss import near_misses
 from outspoken.results.actions.base import PROVENANCE, BaseAction, ElementRef, UnknownAction
 from outspoken.results.actions.models import model_of
+from outspoken.results.codes import NEEDS
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Severity
 from outspoken.results.geometry import Point, Space
 from outspoken.results.settings import DEFAULT, Settings
 
 from .fields import CONVERSIONS, JSON_TEXT, SUBMIT, FieldError, field_type, json_text, read_path, read_point, read_value
-from .lost_arguments import lost_argument
 from .mapping import PARTS, MappingRule, find_argument, mapping_of
 from .rule_fields import FieldSource
 
@@ -158,7 +159,7 @@ class FieldDecoder:
             if value is None:
                 info = rule.model.model_fields.get(field)
                 if origin.required or (info is not None and info.is_required()):
-                    raise FieldError(key, f"needs `{origin.sources[0][0]}`")
+                    raise FieldError(key, NEEDS.format(key=origin.sources[0][0]))
                 continue
             decoded = self._decode_or_skip(field, origin, key, value, started="start" in values)
             values.update({name: one for name, one in decoded.items() if one is not None})
@@ -183,7 +184,7 @@ class FieldDecoder:
             if any(value is not None for _, value in found):
                 missing = missing or next(key for key, value in found if value is None)
         if missing:
-            raise FieldError(missing, f"needs `{missing}`")
+            raise FieldError(missing, NEEDS.format(key=missing))
         return origin.sources[0][0], None
 
     def _decode_or_skip(
@@ -264,3 +265,46 @@ class FieldDecoder:
         if clamped is not placed:
             self.clamped.append(key)
         return clamped
+
+
+def lost_argument(rule: MappingRule, extra: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
+    """What is wrong with an action that has `extra` arguments beside its `fields`; "" for nothing.
+
+    An argument without a name, one whose name is that of an absent argument with a mistake, and a point in an action
+    that lacks one say what the action does, and nothing tells how.
+    """
+    if not extra:
+        return ""
+    absent = {field: one for field, one in rule.origins.items() if field not in fields}
+    words = dict.fromkeys([key for one in absent.values() for source in one.sources for key in source])
+    lacks_point = any("." not in field and _is_point_field(rule, field) for field in absent)
+    for key, value in extra.items():
+        if key == PARTS or key in words or value is None:
+            continue
+        if not key.strip() or (key[:1] == "$" and key[1:].isdigit()):
+            return "has a value without a name"
+        if meant := next((word for word in words if _is_near(key, word)), ""):
+            return f"has `{key}`, which may stand for `{meant}`"
+        if lacks_point and isinstance(value, str | list | dict) and _is_point(value):
+            return f"has a point in `{key}`, which is none of its arguments"
+    return ""
+
+
+def _is_near(key: str, word: str) -> bool:
+    """Is a key the name of an argument, with a mistake or twice?"""
+    quoted, low = f'"{key}"', key.lower()
+    return low in (word.lower(), 2 * word.lower()) or any(
+        end == len(quoted) for end, _ in near_misses(quoted, 0, f'"{word}"')
+    )
+
+
+def _is_point_field(rule: MappingRule, field: str) -> bool:
+    return not rule.is_path(field) and field_type(rule.model, field).reader == "point"
+
+
+def _is_point(value: Any) -> bool:
+    try:
+        read_point(value, "px")
+    except FieldError:
+        return False
+    return True

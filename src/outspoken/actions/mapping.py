@@ -20,7 +20,7 @@ from outspoken.grammar.header import Header
 from outspoken.grammar.registry import is_added
 from outspoken.results.actions.models import TYPES, model_of
 
-from .words import PATH, STRING, Groups, unquoted
+from .rule_fields import PATH, STRING, Groups, unquoted
 
 if TYPE_CHECKING:
     from outspoken.notations.tools import Tools

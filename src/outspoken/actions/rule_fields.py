@@ -9,7 +9,20 @@ from typing import Any, NamedTuple
 from outspoken.results.actions.base import PROVENANCE, BaseAction, ElementRef
 
 from .fields import CONVERSIONS, JSON_TEXT, SUBMIT, field_type
-from .words import PATH, STRING, Groups, unquoted
+
+#: A pattern for a word in quotes.
+STRING = r'"(?:[^"\\]|\\.)*"'
+#: A field that is in no model: the points of a drag as one list.
+PATH = "path"
+
+#: Named groups of arguments, from the header's `arguments`.
+Groups = dict[str, tuple[str, ...]]
+
+
+def unquoted(word: str) -> str:
+    """A word without its quotes and escapes."""
+    return re.sub(r"\\(.)", r"\1", word[1:-1]) if word.startswith('"') else word
+
 
 _FIELD = re.compile(rf'\s*([\w.]+)\s*=\s*({STRING}|[^\s,"()]+)\s*(?:,|$)')
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")

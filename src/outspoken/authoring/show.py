@@ -13,8 +13,7 @@ import json
 from pathlib import Path
 
 from outspoken.authoring.shared.arguments import ArgumentParser, positive, refuse
-from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.corpus import KINDS, Case, load
+from outspoken.authoring.shared.checkout import KINDS, Case, Checkout, load
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
 from outspoken.terminal.errors import UsageError

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .options import BatchOptions as BatchOptions
     from .outputs import read_summary as read_summary
     from .pool import StoppedError as StoppedError
-    from .report.write import write_report as write_report
+    from .report.page import write_report as write_report
     from .running import run as run
     from .summary import Counts as Counts, Progress as Progress, Summary as Summary
     from .tables import read_batches as read_batches, read_table as read_table, schema_of as schema_of

@@ -14,7 +14,6 @@ from typing import Any, cast
 
 from outspoken.results.actions.base import PROVENANCE, BaseAction
 from outspoken.results.diagnostics import Diagnostic, Repair
-from outspoken.results.message_text import BLANK
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Text, ToolCall
 
 from .arrow import Array, integers, lists, nulls, pa, strings, structs
@@ -78,7 +77,7 @@ class ReplyColumns:
                 texts += 1
             adders.get(made, self._add_action)(segment)
         self._segment_rows += [self._count] * len(segments)
-        shown = text_of_reply(reply) if texts else ""
+        shown = reply.text if texts else ""
         thought = reply.reasoning if thoughts else None
         unread = json_text(reply.unread) if reply.unread else None
         row = (reply.format, reply.status, shown, thought, reply.needs_more_work, unread, len(reply.raw))
@@ -281,23 +280,6 @@ def _sparse(found: Sequence[tuple[int, tuple[Any, ...]]], count: int, type: Any)
         for values, part in zip(fields, type, strict=True)
     ]
     return structs(children, type, missing)
-
-
-def text_of_reply(reply: Reply) -> str:
-    """`Reply.text`, found at once for the most usual replies: those with one text that stands in the response."""
-    if reply.__class__ is Reply:
-        shown = [segment for segment in reply.segments if segment.kind in ("text", "json")]
-        text = shown[0]
-        if len(shown) == 1 and isinstance(text, Text):
-            raw, found, (start, end) = reply.raw, text.text, text.span
-            if start == 0 and end == len(raw) and found == raw:
-                return raw
-            before = start == 0 or raw[:start].strip(BLANK)
-            after = end == len(raw) or raw[end:].strip(BLANK)
-            if before and after and raw[start:end] == found:
-                found = found if start == 0 else found.lstrip(BLANK)
-                return found if end == len(raw) else found.rstrip(BLANK)
-    return reply.text
 
 
 def json_text(value: object) -> str:

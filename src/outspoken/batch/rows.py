@@ -196,7 +196,7 @@ def _shortened(text: str) -> str:
 
 def _surrogates(text: str, raw: str) -> Diagnostic:
     """What tells that half characters of a response were replaced, at the first of them."""
-    from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
+    from outspoken.results.diagnostics import PendingDiagnostic, place_diagnostics
 
     places = [at for at, (one, other) in enumerate(zip(text, raw, strict=False)) if one != other]
     count = f"{len(places)} half characters were" if len(places) > 1 else "half a character was"

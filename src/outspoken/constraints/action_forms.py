@@ -11,14 +11,12 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.results.geometry import Screen
 
 from .action_paths import ActionPaths
-from .action_schemas import kind_of
-from .action_skeleton import action_hole
-from .action_words import Usage, usages
+from .action_skeleton import action_hole, ends_actions_with_code
+from .action_words import Usage, kind_of, usages
 from .bare_values import BareForms
 from .call_forms import CallForms
 from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, choice, seq
 from .plain_patterns import plain_pattern
-from .registry import ends_actions_with_code
 from .schema_forms import SchemaForms
 from .schema_parts import TYPES
 from .skeleton import Hole, Skeleton

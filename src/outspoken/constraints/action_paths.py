@@ -16,8 +16,7 @@ from outspoken.rendering.writer import Item, Written, pieces_of
 from outspoken.results.actions.base import BaseAction
 from outspoken.results.replies import Segment
 
-from .action_schemas import kind_of
-from .action_words import Usage
+from .action_words import Usage, kind_of
 from .skeleton import REASONING, TEXT, TOKEN_ROLES, Hole, Role, written_path
 
 _FENCE = "```"

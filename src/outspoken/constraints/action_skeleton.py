@@ -1,16 +1,33 @@
-"""Where actions stand in the responses of a format: the literals between them, text, reasoning and calls."""
+"""Where actions stand in the responses of a format, between literals, text, reasoning and calls; all its skeletons."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
+from outspoken.grammar import registry
+from outspoken.grammar.automaton import Automaton
 from outspoken.rendering.render import Rendered
 from outspoken.rendering.writer import Written
 from outspoken.results.actions.base import BaseAction
 
-from .action_paths import ActionPaths
-from .skeleton import END, REASONING, TEXT, Hole, Skeleton, Step, a_call, hole_of, response_pieces, written_path
+from .action_paths import ActionPaths, all_learned, ends_with_code
+from .action_words import usages
+from .skeleton import (
+    END,
+    REASONING,
+    TEXT,
+    Hole,
+    Skeleton,
+    Step,
+    a_call,
+    hole_of,
+    merged,
+    response_pieces,
+    skeleton_of,
+    written_path,
+)
 
 #: Actions of so many kinds are rendered beside each other.
 _MOST_PAIRS = 5
@@ -94,3 +111,30 @@ class _Whole:
         skeleton.configs.setdefault(hole, (self.last.config,))
         skeleton.samples.setdefault(hole, self.text)
         return Step(self._literal, hole, "", self.item)
+
+
+def merged_skeleton(format: str) -> tuple[Automaton, Skeleton]:
+    """The automaton and the skeleton of a format, by its own name."""
+    automaton = registry.automaton(format)
+    return automaton, _skeleton(automaton)
+
+
+@lru_cache(maxsize=256)
+def _skeleton(automaton: Automaton) -> Skeleton:
+    skeleton = skeleton_of(automaton)
+    add_actions(skeleton, learned_actions(automaton))
+    return merged(skeleton)
+
+
+@lru_cache(maxsize=256)
+def learned_actions(automaton: Automaton) -> tuple[ActionPaths, ...]:
+    """How a format writes each of its actions."""
+    header = automaton.tables.header
+    return tuple(all_learned(usages(header), header.format, header))
+
+
+@lru_cache(maxsize=256)
+def ends_actions_with_code(automaton: Automaton) -> bool:
+    """May a block of code in a text of an action end the action?"""
+    header = automaton.tables.header
+    return ends_with_code(learned_actions(automaton), header.format, header)

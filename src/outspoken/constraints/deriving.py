@@ -17,10 +17,10 @@ from outspoken.results.errors import ConstraintError
 from outspoken.results.geometry import Screen
 
 from .action_paths import ActionPaths
+from .action_skeleton import learned_actions, merged_skeleton
 from .action_words import acting_tools, nested_words
 from .builder import Actions, Builder, Wishes
 from .forms import Grammar
-from .registry import learned_actions, merged_skeleton
 
 if TYPE_CHECKING:
     from .targets.servers import ServerBackend
@@ -75,12 +75,11 @@ class Constraint:
     def to_xgrammar(self) -> dict[str, Any]:
         """A structural tag of xgrammar (0.2), `{"type": "structural_tag", "format": …}`, which JSON can hold.
 
-        Its format is a `dispatch` for text with blocks of calls, where that loses nothing, or made of sequences,
-        choices, repetitions and expressions where these can say the same, mostly if calls are required. Else it is
+        Its format is a `dispatch` for text with blocks of calls, where that loses nothing. Else it is
         `{"type": "grammar", "grammar": …}` with the grammar of `to_ebnf`, since free text that holds no match of a
         pattern is more than the formats can say.
         """
-        from .targets.xgrammar import structural_tag
+        from .targets.dispatch import structural_tag
 
         return structural_tag(self.grammar)
 

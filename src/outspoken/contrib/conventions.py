@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outspoken.results.conventions import Conventions
+from outspoken.results.envelope import Conventions
 
 CONVENTIONS = Conventions(
     content="content",

@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
 from outspoken.payloads.registry import PayloadRegistry
-from outspoken.payloads.settings import PayloadSettings
-from outspoken.payloads.types import Page, PayloadType
+from outspoken.payloads.types import Page, PayloadSettings, PayloadType
 from outspoken.payloads.validation import BrokenRulesError, is_dict, is_list
 
 _FEWEST, _MOST = 2, 4

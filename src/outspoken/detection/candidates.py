@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from outspoken.engine.budget import RecoveryBudget
 from outspoken.engine.parse_steps import ParseStep
 from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import ParserPolicy
+from outspoken.engine.state import RecoveryBudget
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN
 from outspoken.semantics.builder import Builder
 
-from .evidence import ALONE, is_credible
+from .evidence import ALONE, has_actions, has_content, is_credible, is_text
 from .opener_index import OpenerIndex, is_lenient
-from .ranking import has_actions, has_content, is_text
 from .spaces import spaces_of
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from outspoken.engine.budget import TRY
 from outspoken.engine.parse_steps import Kind, ParseStep, Trial
 from outspoken.engine.parser import AutomatonParser
+from outspoken.engine.state import TRY
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
@@ -20,9 +20,9 @@ from outspoken.patterns.markup_search import FoundMarkup, is_distinct_marker
 from outspoken.semantics.builder import Builder
 
 from .candidates import Candidate
+from .evidence import says_something
 from .opener_index import is_lenient, opener_index
 from .plain_text import OpenerMatch, PlainTextPolicy
-from .ranking import says_something
 
 
 class Detector:

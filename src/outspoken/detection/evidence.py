@@ -10,9 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from outspoken.semantics.output import Output
+
 if TYPE_CHECKING:
     from outspoken.notations.tools import Tools
-
 
 #: What a marker may ask for: that its segment stands alone; that a format was found before.
 ALONE, BEHIND = "alone", "behind"
@@ -60,3 +61,25 @@ def is_credible(segments: Sequence[Any], tools: Tools | None, *, is_sound: bool 
     usable = [s for s in segments if s.kind in ("tool_call", "action", "payload") and s.status != "invalid"]
     is_guess = any(repair.level == "heuristic" for segment in usable for repair in segment.repairs)
     return bool(usable) and not is_guess and all(call.arguments for call in calls)
+
+
+def is_text(output: Output) -> bool:
+    """Is it only text?"""
+    return not [s for s in output.segments if s.kind != "text"]  # lists, which take half as long as generators
+
+
+def says_something(output: Output) -> bool:
+    """Is there more than markers? Several may say that there is nothing: an empty list of calls."""
+    return bool(output.segments) or output.outcome.envelope or output.outcome.answered
+
+
+def has_content(output: Output) -> bool:
+    """Is there more than text and reasoning?"""
+    return output.outcome.answered or bool([s for s in output.segments if s.kind not in ("text", "reasoning")])
+
+
+def has_actions(output: Output) -> bool:
+    """Is there an answer, or a call, an action or a payload that can be used?"""
+    kinds = "tool_call", "action", "payload"
+    usable = [s for s in output.segments if s.kind in kinds and s.status != "invalid"]
+    return output.outcome.answered or bool(usable)

@@ -16,11 +16,10 @@ from outspoken.grammar.matchers import named_operation
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 
-from .budget import RecoveryBudget
 from .parse_steps import ParseStep
 from .policy import DEFAULT_POLICY, ParserPolicy
 from .single_steps import SingleSteps
-from .state import ParserState
+from .state import ParserState, RecoveryBudget
 from .text_buffer import BLANK, BLANKS, TextBuffer
 
 

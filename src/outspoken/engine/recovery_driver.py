@@ -15,10 +15,10 @@ from outspoken.recovery.sync_points import single_character_points, sync_points
 from outspoken.semantics.recorder import odd_marker
 from outspoken.semantics.steps import apply_step
 
-from .budget import SEARCH, TRY
 from .damaged_segment import DamagedSegment, SearchedText, find_end, looks_like_call
 from .list_damage import damaged_gap, is_later_entry, lose_entry, read_between
 from .parse_steps import Kind, ParseStep
+from .state import SEARCH, TRY
 from .text_buffer import BLANK, LOOKBEHIND
 
 if TYPE_CHECKING:

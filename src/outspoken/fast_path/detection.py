@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from outspoken.detection.evidence import ALONE, is_credible
+from outspoken.detection.evidence import ALONE, has_actions, has_content, is_credible, is_text, says_something
 from outspoken.detection.opener_index import FoundOpener, OpenerIndex, Owners, opener_index
-from outspoken.detection.ranking import has_actions, has_content, is_text, says_something
 from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN, like

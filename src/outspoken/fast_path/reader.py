@@ -22,7 +22,7 @@ from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
-from outspoken.semantics.lacking import find_keys
+from outspoken.semantics.keys import find_keys
 from outspoken.semantics.output import Output
 from outspoken.semantics.proof import loses_character, loses_path, may_violate, pads_number
 from outspoken.semantics.said_signs import ThinkMarkers, may_be_said

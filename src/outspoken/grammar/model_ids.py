@@ -7,20 +7,15 @@ id counts, and then what is longest.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
-#: What the names of models that only their vendors serve begin with, and the provider whose responses hold read calls.
-SERVED = {
-    "claude": "anthropic",
-    "gemini": "gemini",
-    "nova": "bedrock",
-    **dict.fromkeys(
-        ("gpt-3.5", "gpt-4", "gpt-4o", "gpt-4.1", "gpt-5", "gpt-5.", "chatgpt", "o1", "o3", "o4"), "openai"
-    ),
-}
+#: By the provider whose responses hold read calls, what the names of models that only it serves begin with.
+_SERVED = Path(__file__).with_name("served_models.json")
 _SEPARATORS = re.compile(r"[-.]")
 #: The folder in the cache of Hugging Face, the file of a quantised model, and what separates words.
 _FOLDER, _FILE, _SPACE = (
@@ -115,4 +110,7 @@ def served_by(model: str) -> str:
     """
     parts = bare_id(model).split(".")
     names = [".".join(parts[at:]) for at in range(min(len(parts), 3))]
-    return next((p for begin, p in SERVED.items() if any(_regex(begin + "*").match(name) for name in names)), "")
+    for provider, begins in json.loads(_SERVED.read_text("utf-8")).items():
+        if any(_regex(begin + "*").match(name) for begin in begins for name in names):
+            return provider
+    return ""

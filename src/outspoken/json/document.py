@@ -8,9 +8,9 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from outspoken.results.diagnostics import Severity
-from outspoken.results.edits import LEVELS, NOTES, RepairBudget, RepairedValue, RepairLimit
-from outspoken.results.pending_diagnostics import PendingDiagnostic
+from outspoken.results.codes import CODES
+from outspoken.results.diagnostics import PendingDiagnostic, Severity
+from outspoken.results.edits import LEVELS, RepairBudget, RepairedValue, RepairLimit
 from outspoken.results.settings import Settings
 
 from .repair import RegionReader, RepairContext, without_insertion_behind
@@ -25,7 +25,7 @@ def note_of(
     code: str, span: Span, severity: Severity = "warning", *, notes: tuple[str, ...] = (), **values: object
 ) -> PendingDiagnostic:
     """A diagnostic with the message of its code."""
-    return PendingDiagnostic(code, NOTES[code].format(**values), span, severity, None, notes=notes)
+    return PendingDiagnostic(code, CODES[code].message.format(**values), span, severity, None, notes=notes)
 
 
 _BEGINS = re.compile(

@@ -10,19 +10,12 @@ from pydantic_core import from_json, to_json
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.arguments import check_choice, check_optional, check_repair_limit, text_of
+from outspoken.results.codes import describe_repair
 from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Repair
-from outspoken.results.edits import (
-    LEVELS,
-    Edit,
-    RepairedValue,
-    RepairLimit,
-    message_of,
-    shown,
-)
+from outspoken.results.diagnostics import PendingDiagnostic, Repair, place_diagnostics
+from outspoken.results.edits import LEVELS, Edit, RepairedValue, RepairLimit, shown
 from outspoken.results.errors import OutspokenError
 from outspoken.results.old_names import by_keyword
-from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Status
 from outspoken.results.settings import DEFAULT, Settings
 
@@ -249,7 +242,7 @@ def _findings(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[P
         for made in some:
             groups.setdefault((made.code, made.path if len(some) < _MANY else ()), []).append(made)
         for (code, _), group in groups.items():
-            message = message_of(code, group[0].before, group[0].after)
+            message = describe_repair(group[0])
             more = (f"{len(group) - 1} more of this kind in the same value",) if len(group) > 1 else ()
             notes.append(PendingDiagnostic(code, message, group[0].span, "warning", None, notes=more))
         span = repaired.start, repaired.end

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from outspoken.patterns.lazy import lazy_pattern
+from outspoken.results.codes import CODES
 from outspoken.results.edits import (
-    CODES,
     LEVELS,
     REPAIR_LIMITS,
     Edit,

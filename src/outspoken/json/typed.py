@@ -7,19 +7,17 @@ loses digits.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from pydantic import Field, PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter, ValidationError
-from typing_extensions import NotRequired, TypedDict, get_type_hints, is_typeddict
 
 from outspoken.results.arguments import kind_of
 from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Diagnostic, Repair
+from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair, place_diagnostics
 from outspoken.results.edits import shown
-from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
+from outspoken.results.signatures import readable
 
 from .convert import Conversion, Path, convert, is_valid
 from .locate import span_at
@@ -81,22 +79,12 @@ def target_of(type_: Any) -> Target:
 
 def _made(type_: Any) -> Target:
     try:
-        adapter: TypeAdapter[Any] = TypeAdapter(_for_pydantic(type_))
+        adapter: TypeAdapter[Any] = TypeAdapter(readable(type_))
         return Target.of(adapter.json_schema(), adapter)
     except (PydanticUserError, PydanticUndefinedAnnotation) as error:
         why = str(error).partition("\n")[0]
         expected = "a JSON schema as a dict, or a type that pydantic reads from JSON"
         raise TypeError(f"`schema` is {kind_of(type_)}; expected {expected} ({why})") from error
-
-
-def _for_pydantic(type_: Any) -> Any:
-    """The type as pydantic takes it: before Python 3.12, it reads only the TypedDicts of `typing_extensions`."""
-    if not is_typeddict(type_) or sys.version_info >= (3, 12):
-        return type_
-    hints: dict[str, Any] = get_type_hints(type_, include_extras=True)
-    required = type_.__required_keys__
-    make: Any = TypedDict
-    return make(type_.__name__, {key: hint if key in required else NotRequired[hint] for key, hint in hints.items()})
 
 
 _target = lru_cache(maxsize=256)(_made)

@@ -20,8 +20,10 @@ from outspoken.results.signatures import (
     has_fields,
     is_mapping,
     is_partial,
+    is_typed_dict,
     model,
     name_of,
+    readable,
 )
 
 from .schema import ANY, SchemaView
@@ -304,8 +306,11 @@ def _hint(annotations: Any) -> bool:
 def _made_schema(source: Any) -> dict[str, Any] | None:
     """The schema of a class, or of a function's arguments; None where none can be made."""
     try:
-        described: Any = source if hasattr(source, "model_json_schema") else model(source)
-        return described.model_json_schema(schema_generator=_generator())
+        from pydantic import TypeAdapter
+
+        is_read = hasattr(source, "model_json_schema") or is_typed_dict(source)
+        described = TypeAdapter[Any](readable(source) if is_read else model(source))
+        return described.json_schema(schema_generator=_generator())
     except Exception:  # what is in the caller's annotations is no reason to lose what the model wrote
         return None
 

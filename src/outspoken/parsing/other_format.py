@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from outspoken.detection.call_signs import signs_in
-from outspoken.results.pending_diagnostics import PendingDiagnostic
+from outspoken.results.diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Reply, Segment
 
 from .options import ReadOptions

@@ -13,13 +13,13 @@ from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
+from outspoken.results.diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import LimitError, ResponseError
 from outspoken.results.events import Event
 from outspoken.results.finish_reasons import proves_end
 from outspoken.results.held import HeldReason
 from outspoken.results.message_text import ForwardText
-from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reasoning, Reply, Text
 from outspoken.results.settings import DEFAULT, Settings
 from outspoken.semantics.builder import Builder

@@ -22,10 +22,10 @@ from outspoken.grammar.matchers import is_lone, named_operation
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.arguments import text_of
+from outspoken.results.diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import ResponseError
 from outspoken.results.old_names import by_keyword
-from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.state import Context, ReplyState

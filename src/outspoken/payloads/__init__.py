@@ -14,11 +14,11 @@ from outspoken.results.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from outspoken.results.events import PayloadPreview as PayloadPreview
 
-    from .parser import ContentLike as ContentLike, PayloadParser as PayloadParser
+    from .registry import ContentLike as ContentLike, PayloadParser as PayloadParser
     from .registry import PayloadRegistry as PayloadRegistry
     from .replies import PayloadEvent as PayloadEvent, PayloadReply as PayloadReply, TypedPayload as TypedPayload
-    from .session import PayloadSession as PayloadSession
-    from .settings import PayloadSettings as PayloadSettings
+    from .reader import PayloadSession as PayloadSession
+    from .types import PayloadSettings as PayloadSettings
     from .types import Page as Page, PayloadType as PayloadType
     from .validation import BrokenRulesError as BrokenRulesError
 

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from pydantic import TypeAdapter, ValidationError
 
-from .settings import Validation
-from .types import Page, PayloadType
+from .types import Page, PayloadType, Validation
 
 
 class BrokenRulesError(ValueError):

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
+    from outspoken.results.codes import ErrorCategory as ErrorCategory
+
     from .answers import (
         TypedAnswer as TypedAnswer,
         aread_answer as aread_answer,
         read_answer as read_answer,
     )
     from .cache import CacheInfo as CacheInfo, ResponseCache as ResponseCache
-    from .categories import ErrorCategory as ErrorCategory
     from .page_actions import ActionsLike as ActionsLike, parse_action as parse_action, parse_actions as parse_actions
     from .processor import ResponseProcessor as ResponseProcessor
     from .results import Processed as Processed, RetryRequest as RetryRequest

@@ -1,25 +1,139 @@
-"""Evaluates a response: what is wrong with it, and what is safe to carry out."""
+"""Reads a response by strategies, and evaluates it: what is wrong with it, and what is safe to carry out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
+from outspoken.actions.page import PageContext
 from outspoken.grammar.registry import PLAIN
 from outspoken.json.read import read_json
+from outspoken.parsing.options import page_changes
 from outspoken.parsing.parser import Parser
 from outspoken.results.actions.union import Action
+from outspoken.results.codes import CODES, ErrorCategory, categories_of
 from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Diagnostic
-from outspoken.results.edits import NOTES as JSON_NOTES
+from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Severity, place_diagnostics
+from outspoken.results.edits import RepairLimit
 from outspoken.results.finish_reasons import is_cut, is_filtered
-from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
-from outspoken.results.replies import Reply, Status
+from outspoken.results.replies import JsonValue, Reply, Segment, Status, Text, is_failed_call
 from outspoken.results.settings import Settings
 
-from .categories import FINISH_MESSAGES, ErrorCategory, categories_of
-from .results import Check, Processed, null_action
+from .responses import Response, with_native
+from .results import Check, Processed, Strategy, null_action
 from .settings import Expect, ProcessorSettings
-from .strategies import Attempt, Request, Strategies
+
+#: The statuses of usable segments.
+_SOUND = ("ok", "repaired")
+_FIELDS = Reply.model_fields
+
+
+class Request(NamedTuple):
+    """A response and what is known of it.
+
+    `context` is passed to the caller's checks. `page` and `given` are as in `Parser`. `metadata` is kept in
+    the result.
+    """
+
+    response: Response
+    prefix: str | None
+    finish_reason: str | None
+    context: Any = None
+    page: PageContext | None = None
+    given: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = None
+
+    @property
+    def reason(self) -> str | None:
+        """The finish reason in lower case, with `_` for `-`."""
+        return self.finish_reason and self.finish_reason.strip().lower().replace("-", "_")
+
+
+class Attempt(NamedTuple):
+    """The reply of a strategy, and whether it is usable."""
+
+    reply: Reply
+    strategy: Strategy
+    usable: bool
+
+
+class Strategies:
+    """Reads a response as the caller's parser does, then in other formats, with the same repairs."""
+
+    def __init__(self, parser: Parser, settings: ProcessorSettings) -> None:
+        self.parser = parser
+        self.expect: Expect = settings.expect
+        self._recovers = settings.enable_recovery_strategies
+        self._limit: RepairLimit = parser.repair
+        self._first = self._with(parser.format, parser.repair if self._recovers else "none")
+        is_other = self._recovers and parser.format != "auto"
+        self._fallbacks = [self._with("auto", self._limit)] if is_other else []
+
+    def _with(self, format: str, repair: RepairLimit) -> Parser:
+        return self.parser.replace(format=format, repair=repair, on_error="keep")
+
+    def read(self, request: Request) -> Attempt:
+        """The first attempt with a usable reply; if there is none, the first one with an error, or the first of all."""
+        attempts: list[Attempt] = []
+        for strategy, read in self._replies(request):
+            found = with_native(read, request.response.native)
+            usable = is_usable(found, self.expect, text=strategy != "fallback")
+            attempts.append(Attempt(found, strategy, usable))
+            if usable:
+                return attempts[-1]
+        return next((one for one in attempts if any(d.severity == "error" for d in one.reply.diagnostics)), attempts[0])
+
+    def _replies(self, request: Request) -> Iterator[tuple[Strategy, Reply]]:
+        text, prefix, reason = request.response.text, request.prefix, request.finish_reason
+        changes = page_changes(request.page, request.given)
+        first = self._first.replace(**changes).parse(text, prefix=prefix, finish_reason=reason)
+        yield "primary" if first.status == "ok" and not first.repairs else "recovery", first
+        if not self._recovers or not text.strip():
+            return
+        for parser in self._fallbacks:
+            yield "fallback", parser.replace(**changes).parse(text, prefix=prefix, finish_reason=reason)
+        if self.expect == "json":
+            yield "fallback", self._json_reply(first)
+
+    def _json_reply(self, reply: Reply) -> Reply:
+        """A reply with the complete JSON values of the text."""
+        text = reply.raw
+        read = read_json(text, repair=self._limit, settings=self.parser.settings)
+        complete = len(read.values) - (read.status == "truncated")
+        segments: list[Segment] = []
+        pos = 0
+        for value, (start, end) in zip(read.values[:complete], read.spans[:complete], strict=True):
+            segments += _text_segments(text, pos, start)
+            segments.append(JsonValue(value=value, raw=text[start:end], span=(start, end)))
+            pos = end
+        segments += _text_segments(text, pos, len(text))
+        values: dict[str, Any] = {name: field.get_default(call_default_factory=True) for name, field in _FIELDS.items()}
+        values |= {"raw": text, "format": reply.format, "segments": segments, "status": read.status}
+        return construct(Reply, {**values, "diagnostics": list(read.diagnostics), "repairs": list(read.repairs)})
+
+
+def is_usable(reply: Reply, expect: Expect, *, text: bool = True) -> bool:
+    """True if a reply contains what is expected, sound or repaired. `text` tells whether text alone is enough."""
+    if expect == "json":
+        return any(s.kind == "json" for s in reply.segments)
+    if expect == "tool_calls":
+        return bool(reply.tool_calls)
+    if expect == "payloads":
+        return bool(reply.payloads)
+    if expect == "actions":
+        return bool(reply.actions)
+    if reply.actions or reply.payloads or reply.tool_calls:
+        return True
+    if not text or reply.status not in _SOUND:
+        return text and any(s.kind == "json" for s in reply.segments)
+    if reply.envelope or any(s.kind == "json" for s in reply.segments):
+        return True
+    return bool(reply.text.strip()) and not is_failed_call(reply)
+
+
+def _text_segments(text: str, start: int, end: int) -> list[Segment]:
+    return [Text(text=text[start:end], span=(start, end))] if start < end else []
+
 
 _OPENERS = frozenset("{[")
 _UNUSABLE: dict[Expect, str] = {
@@ -104,10 +218,9 @@ def _response_diagnostics(
         message = f"the response is not in the format `{parser.format}`; it was read as `{reply.format or PLAIN}`"
         yield PendingDiagnostic("other-format", message, (0, len(reply.raw)), "warning", reply.format)
     if is_cut(reason):
-        yield PendingDiagnostic("token-limit", FINISH_MESSAGES["token-limit"], end, "warning", reply.format)
+        yield _problem("token-limit", end, "warning", reply)
     if is_filtered(reason):
-        severity = "warning" if found.usable else "error"
-        yield PendingDiagnostic("content-filter", FINISH_MESSAGES["content-filter"], end, severity, reply.format)
+        yield _problem("content-filter", end, "warning" if found.usable else "error", reply)
     if found.usable and found.strategy == "primary" and expect == "json":
         yield from _cut_json(reply, parser.settings)
     if found.usable or reply.status in ("truncated", "invalid"):
@@ -115,7 +228,7 @@ def _response_diagnostics(
     if reply.raw.strip():
         yield PendingDiagnostic("nothing-usable", _UNUSABLE[expect], (0, len(reply.raw)), "error", reply.format)
     else:
-        yield PendingDiagnostic("empty-response", FINISH_MESSAGES["empty-response"], end, "error", reply.format)
+        yield _problem("empty-response", end, "error", reply)
 
 
 def _cut_json(reply: Reply, settings: Settings) -> Iterator[PendingDiagnostic]:
@@ -123,9 +236,12 @@ def _cut_json(reply: Reply, settings: Settings) -> Iterator[PendingDiagnostic]:
     if any(s.kind == "text" and not _OPENERS.isdisjoint(s.text) for s in reply.segments):
         read = read_json(reply.raw, settings=settings)
         if read.status == "truncated":
-            yield PendingDiagnostic(
-                "cut-json", JSON_NOTES["cut-json"], (read.spans[-1][0], len(reply.raw)), "error", reply.format
-            )
+            yield _problem("cut-json", (read.spans[-1][0], len(reply.raw)), "error", reply)
+
+
+def _problem(code: str, span: tuple[int, int], severity: Severity, reply: Reply) -> PendingDiagnostic:
+    """The diagnostic of a code with a message of its own."""
+    return PendingDiagnostic(code, CODES[code].message, span, severity, reply.format)
 
 
 def _generic_problem(found: Attempt) -> PendingDiagnostic:

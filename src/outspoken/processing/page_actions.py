@@ -16,9 +16,8 @@ from outspoken.parsing.options import page_changes
 from outspoken.parsing.parser import Parser
 from outspoken.results.actions.union import Action
 from outspoken.results.arguments import check_type, kind_of, text_of
-from outspoken.results.diagnostics import Diagnostic
+from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, place_diagnostics
 from outspoken.results.old_names import by_keyword
-from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply, Segment
 from outspoken.results.settings import DEFAULT
 

@@ -22,12 +22,11 @@ from outspoken.results.finish_reasons import is_filtered
 from outspoken.results.snippet import visible
 
 from .cache import FingerprintError, ResponseCache, fingerprint
-from .evaluation import evaluate
+from .evaluation import Request, Strategies, evaluate
 from .responses import Response, ResponseLike, read_response
 from .results import Answer, Check, Processed, RetryRequest
 from .settings import ProcessorSettings
 from .stats import ParseStats
-from .strategies import Request, Strategies
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -9,8 +9,7 @@ from outspoken.providers.registry import Provider
 from outspoken.providers.stream import parse_response
 from outspoken.results.arguments import text_of
 from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Diagnostic
-from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
+from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply, Segment
 from outspoken.results.settings import Settings
 

@@ -9,12 +9,11 @@ from pydantic import Field
 
 from outspoken.results.actions.base import BaseAction
 from outspoken.results.actions.union import Action, NoOp
+from outspoken.results.codes import ErrorCategory
 from outspoken.results.construct import FrozenModel
 from outspoken.results.diagnostics import Diagnostic, retry_message
 from outspoken.results.old_names import with_old_names
 from outspoken.results.replies import Reply, Status, ToolCall
-
-from .categories import ErrorCategory
 
 if TYPE_CHECKING:
     from outspoken.providers.decode.sdk_objects import ChunkLike

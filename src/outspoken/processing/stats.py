@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from threading import Lock
 from typing import Any
 
+from outspoken.results.codes import ErrorCategory
 from outspoken.results.replies import STATUSES, Status
 from outspoken.viewer.lines import aligned
-
-from .categories import ErrorCategory
 
 _COLUMNS = ("responses", *STATUSES)
 

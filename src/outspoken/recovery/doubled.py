@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from outspoken.grammar.doubled_markers import MIN_DISTINCT
+from outspoken.grammar.lenient_rules import MIN_DISTINCT
 
 from . import costs
 from .path import Node

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.lenient_rules import begins_with_newline
-from outspoken.grammar.survey import survey
 from outspoken.grammar.tables import Terminal
+from outspoken.grammar.value_markup import survey
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST, SPELLED_VALUES
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import mistakes_allowed

@@ -15,7 +15,8 @@ from outspoken.json.digits import changes_number
 from outspoken.json.scanner import UNSOUND, read_at, scan_once
 from outspoken.notations.tools import Tools
 from outspoken.patterns.lazy import lazy_pattern
-from outspoken.results.edits import CODES, Edit, RepairBudget, RepairedValue
+from outspoken.results.codes import CODES
+from outspoken.results.edits import Edit, RepairBudget, RepairedValue
 
 from .costs import MISSING_MARKER
 

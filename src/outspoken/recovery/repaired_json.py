@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.grammar.survey import survey
+from outspoken.grammar.value_markup import survey
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.scanner import read_at
 from outspoken.patterns.lazy import lazy_pattern

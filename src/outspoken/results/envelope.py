@@ -7,15 +7,45 @@ model's own object says is kept under its keys.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from .conventions import Conventions
     from .replies import Reply, ToolCall
 
+
+class Conventions(NamedTuple):
+    """Key names and fixed words of an application.
+
+    `content`, `tool_calls` and `needs_more_work` are the keys of an envelope; `placeholder` is the content of an
+    envelope for a reply that calls tools and contains no text. `message_keys` are the types of the payloads that have
+    a key of their own in a message.
+    """
+
+    content: str = "content"
+    tool_calls: str = "tool_calls"
+    needs_more_work: str = "needs_more_work"
+    placeholder: str = ""
+    message_keys: tuple[str, ...] = ()
+
+
+_load: Callable[[], Conventions] = Conventions
+
+
+def register_conventions(load: Callable[[], Conventions]) -> None:
+    """Set the function that returns the default conventions. It is called each time they are needed."""
+    global _load
+    _load = load
+
+
+def default_conventions() -> Conventions:
+    """The conventions that apply unless a call passes others."""
+    return _load()
+
+
 #: The text around calls in a response that is JSON only: list punctuation and code fences.
-_JSON_ONLY = re.compile(r"(?:[\s,\[\]]|(?:```|~~~)\w*)*")
+_JSON_ONLY = r"(?:[\s,\[\]]|(?:```|~~~)\w*)*"
 
 #: The key of an empty list of calls in `Reply.unread`.
 _NO_CALLS = "tool_calls"
@@ -71,4 +101,4 @@ def _is_bare(reply: Reply) -> bool:
         end = segment.span[1]
     outside.append(reply.raw[end:])
     objects = all(reply.raw.startswith("{", call.span[0]) for call in reply.tool_calls)
-    return objects and _JSON_ONLY.fullmatch("".join(outside)) is not None
+    return objects and re.fullmatch(_JSON_ONLY, "".join(outside)) is not None

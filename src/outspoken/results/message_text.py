@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .replies import Segment
+    from .replies import Segment, Text
 
 #: White space and invisible characters.
 BLANK = "".join([char for char in map(chr, range(0x3001)) if char.isspace()]) + "\u200b\u2060\ufeff"
@@ -128,8 +128,11 @@ class ForwardText:
         return "".join(pieces[first:number])[max(start - begun, 0) : end - begun]
 
 
-def text_pieces(segments: Iterable[Segment], raw: str, borders: Iterable[int] = ()) -> list[str]:
+def text_pieces(segments: Sequence[Segment], raw: str, borders: Iterable[int] = ()) -> list[str]:
     """What each segment adds to the text of a response. Blocks of a provider meet at `borders`, which are offsets."""
+    shown = [segment for segment in segments if segment.kind in ("text", "json")]
+    if len(shown) == 1 and shown[0].kind == "text" and (lone := _lone_text(shown[0], raw)) is not None:
+        return [lone if segment is shown[0] else "" for segment in segments]
     message, pieces, last = MessageText(lambda start, end: raw[start:end]), list[str](), -1
     waiting = deque(borders)
     for number, segment in enumerate(segments):
@@ -143,3 +146,14 @@ def text_pieces(segments: Iterable[Segment], raw: str, borders: Iterable[int] = 
     if last >= 0:
         pieces[last] += message.end(len(raw))
     return pieces
+
+
+def _lone_text(segment: Text, raw: str) -> str | None:
+    """The only text of a response, found at once where it stands as it is; None elsewhere."""
+    start, end = segment.span
+    if raw[start:end] != segment.text or not ((not start or raw[:start].strip(BLANK)) and raw[start:end].strip(BLANK)):
+        return None
+    if end < len(raw) and not raw[end:].strip(BLANK):
+        return None
+    text = segment.text if not start else segment.text.lstrip(BLANK)
+    return text if end == len(raw) else text.rstrip(BLANK)

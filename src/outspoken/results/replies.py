@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, overload
 from pydantic import BaseModel, Field
 
 from .construct import FrozenModel
-from .conventions import Conventions, default_conventions
 from .diagnostics import Diagnostic, Repair
+from .envelope import Conventions, default_conventions
+from .message_text import text_pieces
 
 if TYPE_CHECKING:
     from inspect import BoundArguments
@@ -37,12 +38,6 @@ _T = TypeVar("_T")
 
 Span = tuple[int, int]
 Status = Literal["ok", "repaired", "truncated", "invalid"]
-
-#: The codes of diagnostics for markup of calls that could not be read.
-_FAILED_CALL = frozenset({
-    "invalid-list", "orphan-closer", "other-format", "unclosed-markup", "unclosed-section", "unread-entry",
-    "unread-markup",
-})  # fmt: skip
 
 #: From best to worst.
 STATUSES: tuple[Status, ...] = ("ok", "repaired", "truncated", "invalid")
@@ -200,8 +195,6 @@ class Reply(FrozenModel):
 
     def text_pieces(self) -> list[str]:
         """What each segment adds to `text`, with the white space that separates it from the text before it."""
-        from .message_text import text_pieces
-
         return text_pieces(self.segments, self.raw, self.borders)
 
     @property
@@ -252,7 +245,9 @@ class Reply(FrozenModel):
             return False
         if self.unfinished_tool_calls or self.unfinished_actions or self.unfinished_payloads:
             return True
-        return any(d.code in _FAILED_CALL and d.severity != "note" for d in self.diagnostics)
+        from .codes import FAILED_CALLS
+
+        return any(d.code in FAILED_CALLS and d.severity != "note" for d in self.diagnostics)
 
     def _of(self, kind: type[_S]) -> list[_S]:
         return [s for s in self.segments if type(s) is kind]

@@ -6,7 +6,9 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import partial
-from typing import Any, TypeGuard, get_args, get_origin, get_type_hints
+from typing import Any, TypeGuard, cast, get_origin
+
+from typing_extensions import NotRequired, TypedDict, get_type_hints
 
 from .arguments import kind_of
 from .errors import ToolError
@@ -76,17 +78,13 @@ def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
 
 
 def model(source: Any) -> Any:
-    """A model with a field for each key of a TypedDict, or for each parameter that a call can name."""
+    """A model with a field for each parameter that a call can name."""
     from pydantic import ConfigDict, Field, create_model
 
-    try:
-        hints = get_type_hints(function_of(source), include_extras=True)
-    except Exception:  # an annotation whose name does not resolve
-        hints = {}
-    made = _keys(source, hints) if is_typed_dict(source) else parameters(source)
+    hints = hints_of(function_of(source))
     fields: dict[str, Any] = {
-        f"p{number}": (_bare(hints.get(name, Any)), Field(default, alias=name))
-        for number, (name, default) in enumerate(made)
+        f"p{number}": (hints.get(name, Any), Field(default, alias=name))
+        for number, (name, default) in enumerate(parameters(source))
     }
     return create_model("Arguments", __config__=ConfigDict(arbitrary_types_allowed=True), **fields)
 
@@ -104,19 +102,22 @@ def is_partial(value: Any) -> TypeGuard[partial[Any]]:
     return isinstance(value, partial)
 
 
-def _keys(typed_dict: Any, hints: dict[str, Any]) -> list[tuple[str, Any]]:
-    """The keys of a TypedDict, each with `...` if it is required."""
-    required = typed_dict.__required_keys__
-    marks = {name: getattr(get_origin(hint), "_name", None) for name, hint in hints.items()}
-    return [
-        (name, ... if mark == "Required" or (mark != "NotRequired" and name in required) else None)
-        for name, mark in marks.items()
-    ]
+def readable(type_: Any) -> Any:
+    """A TypedDict as pydantic reads it in every version of Python; any other type as it is."""
+    if not is_typed_dict(type_):
+        return type_
+    required, hints, make = type_.__required_keys__, hints_of(type_), cast("Any", TypedDict)
+    made = make(type_.__name__, {key: hint if key in required else NotRequired[hint] for key, hint in hints.items()})
+    made.__pydantic_config__ = {"arbitrary_types_allowed": True, **getattr(type_, "__pydantic_config__", {})}
+    return made
 
 
-def _bare(hint: Any) -> Any:
-    """The type in `Required[…]` or `NotRequired[…]`."""
-    return get_args(hint)[0] if getattr(get_origin(hint), "_name", None) in ("Required", "NotRequired") else hint
+def hints_of(source: Any) -> dict[str, Any]:
+    """The annotations of a function or a class; `Any` where a name does not resolve."""
+    try:
+        return get_type_hints(source, include_extras=True)
+    except Exception:
+        return dict.fromkeys(getattr(source, "__annotations__", ()), Any)
 
 
 def parameters(function: Callable[..., Any]) -> list[tuple[str, Any]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
 from .errors import CallError
-from .signatures import function_of, is_function, is_partial, is_typed_dict, model, parameters
+from .signatures import function_of, hints_of, is_function, is_partial, model, parameters, readable
 
 if TYPE_CHECKING:
     from .replies import ToolCall
@@ -22,9 +22,7 @@ def into(call: ToolCall, type_: Any) -> Any:
     try:
         if is_function(type_):
             return _bound(call, type_)
-        if is_typed_dict(type_):
-            return _values(type_, call.arguments)
-        return TypeAdapter[Any](type_).validate_python(call.arguments)
+        return TypeAdapter[Any](readable(type_)).validate_python(call.arguments)
     except ValidationError as error:
         problems = [(_path(found["loc"]), found["msg"]) for found in error.errors(include_url=False)]
         raise CallError(call.name, problems) from error
@@ -57,9 +55,9 @@ def _bound(call: ToolCall, function: Callable[..., Any]) -> inspect.BoundArgumen
         raise CallError(call.name, [("", str(error))]) from error
 
 
-def _values(source: Any, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The given arguments of a function or keys of a TypedDict, validated."""
-    made = model(source)
+def _values(function: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The given arguments of a function, validated."""
+    made = model(function)
     read = made.model_validate(arguments)
     fields: dict[str, Any] = made.model_fields
     return {field.alias: getattr(read, key) for key, field in fields.items() if key in read.model_fields_set}
@@ -67,9 +65,8 @@ def _values(source: Any, arguments: dict[str, Any]) -> dict[str, Any]:
 
 def _rest_values(function: Any, rest: str | None, values: dict[str, Any]) -> dict[str, Any]:
     """The values for `**rest`, validated by its annotation."""
-    try:
-        hint = get_type_hints(function_of(function), include_extras=True).get(rest or "", Any)
-    except Exception:  # as in `model`, an annotation that does not resolve says nothing
+    hint = hints_of(function_of(function)).get(rest or "")
+    if hint is None:
         return values
     type_ = get_args(hint)[0] if getattr(get_origin(hint), "_name", None) == "Unpack" else dict[str, hint]
     return TypeAdapter[Any](type_).validate_python(values)

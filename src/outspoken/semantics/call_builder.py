@@ -12,6 +12,7 @@ from outspoken.json.schema import fits
 from outspoken.notations.coerce import escape, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
 from outspoken.notations.tools import schema_view_of
+from outspoken.results.codes import NAMELESS, NO_OBJECT
 from outspoken.results.events import PlacedCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished, event_of
 from outspoken.results.replies import Status
 
@@ -19,11 +20,11 @@ from . import taken_in, unknown_keys
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
 from .call_shapes import is_ended_by_chance
-from .lacking import lacking, mentions
+from .keys import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
-from .repair_paths import set_paths, set_paths_before
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
 from .state import ReplyState
+from .unknown_keys import set_paths, set_paths_before
 from .verdict import REFUSED_CODES, verdict_on
 
 #: As many characters of a bare value decide whether it may be anything but text.
@@ -147,7 +148,7 @@ class CallBuilder:
         if type(value) is not dict:
             value, text = object_of(value, text, state.context.settings.max_depth)
             if not isinstance(value, dict):
-                node.problem = f"the arguments of `{node.name or ''}` are not a JSON object"
+                node.problem = NO_OBJECT.format(name=node.name or "")
         node.arguments = value
         self.announce(node)
         if node.sending:
@@ -405,7 +406,7 @@ class CallBuilder:
         """Why a finished call cannot be read; "" if it can."""
         if self._recorder.edits and node.name and not _NOT_IN_NAME.isdisjoint(node.name):
             return "the name holds punctuation of the call"
-        return self._doubt(node) or self._recorder.ambiguity or ("" if node.name else "a tool call has no name")
+        return self._doubt(node) or self._recorder.ambiguity or ("" if node.name else NAMELESS)
 
     def _doubt(self, node: OpenNode) -> str:
         """Why a bare value of a call may hold markup; "" if nothing shows it."""

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.near_openers import written_forms
-from outspoken.grammar.survey import survey
-from outspoken.grammar.value_markup import closing_forms
+from outspoken.grammar.value_markup import closing_forms, survey
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import mistakes_allowed, near_misses
 
-from .lacking import lacking
+from .keys import lacking
 
 #: So many characters that are no letters may stand between the name of a tool and that of an argument, and behind that.
 _GAP, _SIGN = r"[^\w]{1,14}", r"[\"'”]?[^\S\n]{0,2}[^\w\s,.;!?)\]}\"'”`-]"

@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from outspoken.patterns.lazy import lazy_pattern
-from outspoken.results.pending_diagnostics import PendingDiagnostic
+from outspoken.results.diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reply, Status
 
 _CHARACTER = lazy_pattern(

@@ -1,9 +1,13 @@
-"""The words for the keys of a call's object, and which of them a key means that is written otherwise."""
+"""The keys of a call's object: their words, which of them another word means, and the arguments that a call lacks."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Mapping
 from functools import lru_cache
+from typing import Any
 
+from outspoken.notations.tools import Tools
 from outspoken.patterns.near_miss import near_misses
 
 #: What models write in place of a format's own keys.
@@ -33,3 +37,26 @@ def doubt(text: str, at: int) -> int:
     end = text.rfind('"', 0, at)
     key = text[text.rfind('"', 0, end) + 1 : end]
     return 2 if meant(key, ARGUMENTS_KEYS) or meant(key, NAME_KEYS) else 1
+
+
+def lacking(tools: Tools | None, name: str | None, arguments: Mapping[str, Any]) -> list[str]:
+    """The arguments that a tool may have and a call lacks."""
+    if tools is None or name is None or name not in tools:
+        return []
+    return [key for key in tools.facts(name).properties if key not in arguments]
+
+
+def mentions(names: Collection[str], arguments: Mapping[str, Any]) -> bool:
+    """Does a value hold one of these names? This is fast."""
+    return any(value.__class__ is str and key in value for value in arguments.values() for key in names)
+
+
+def find_keys(text: str, tools: Tools | None) -> re.Match[str] | None:
+    """The first of all required arguments of a tool as keys of JSON, if these are several."""
+    for name in tools.names if tools is not None and "{" in text else ():
+        keys = lacking(tools, name, {})
+        if len(keys) > 1 and all(key in text for key in keys):
+            found = [re.search(rf"\"{re.escape(key)}\"\s{{0,9}}:", text) for key in keys]
+            if None not in found:
+                return found[0]
+    return None

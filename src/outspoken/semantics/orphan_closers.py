@@ -9,7 +9,7 @@ from typing import Any
 from outspoken.grammar.automaton import Automaton
 from outspoken.patterns.shown import QUOTES, ShownPlaces
 from outspoken.patterns.spellings import without_conditions
-from outspoken.results.pending_diagnostics import PendingDiagnostic
+from outspoken.results.diagnostics import PendingDiagnostic
 from outspoken.results.replies import Text
 
 from .said_signs import MADE, ThinkMarkers

@@ -16,7 +16,7 @@ from outspoken.notations.tools import Tools, may_have
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit
 
-from .lacking import lacking, mentions
+from .keys import lacking, mentions
 from .open_node import OpenNode
 from .segments import find_lone_surrogate
 

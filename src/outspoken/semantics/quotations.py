@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
+from outspoken.patterns.lazy import lazy_pattern
+
 #: So much text before a call may open a quotation, and so much behind it may close that.
 LONGEST_QUOTE = 200
 #: What opens a quotation: a mark that only does that, one that begins a word, a literal or an attribute, or markup,
@@ -41,6 +43,10 @@ EXAMPLE = re.compile(
     r"(?:(?:(?:an|for) )?example|(?:zum |ein )?beispiel|(?:par |un )?exemple|(?:por |un |um )?(?:ejemplo|exemplo)"
     r"|比如|例如|示例|例えば|例|예|(?:на)?пример)[:：](?:\s{1,9}<[\w|:]{1,40}>)?\Z",
     re.IGNORECASE,
+)
+#: A sentence that speaks of an example, a format or what something looks like, and ends in a colon.
+ANNOUNCES = lazy_pattern(
+    r"\b(?:example|format|syntax|looks? like|such as|would (?:be|look)|e\.g\.)[^\n]*:\s*\Z", re.IGNORECASE
 )
 #: The end of a line that shows what follows: the sign of a comment, the label of a result, a turn of a conversation or
 #: an example, or a sign that takes the meaning of the next one.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from outspoken.patterns.markup_search import FoundMarkup
-from outspoken.results.diagnostics import Repair, Severity
+from outspoken.results.codes import describe_repair
+from outspoken.results.diagnostics import PendingDiagnostic, Repair, Severity
 from outspoken.results.edits import Edit
-from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
 from outspoken.results.replies import STATUSES, Status
 
 #: The code of an edit that changes nothing: a marker stands where it is not expected.

@@ -17,7 +17,7 @@ from outspoken.results.replies import Reasoning, Text
 
 from .doubt import FENCE_LINE, LOOKBEHIND, Doubt
 from .orphan_closers import orphan_closer
-from .quotations import EXAMPLE, LONGEST_QUOTE, SENTENCE, is_in_sentence, is_linked, is_shown, open_quotes
+from .quotations import ANNOUNCES, EXAMPLE, LONGEST_QUOTE, SENTENCE, is_in_sentence, is_linked, is_shown, open_quotes
 from .said_signs import MADE, QUOTING_TAGS, RESULT_TAGS, THINKING_TAGS, ThinkMarkers, may_open_region, may_quote
 
 _ATTRIBUTES = r"(?:\s[^<>\n]{0,200})?"
@@ -36,10 +36,6 @@ _OTHER_FENCE = lazy_pattern(r"\s*[`~]+[ ]*(?:xml|html|diff|patch|console|tool_(?
 _COMMENT_ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "/*": "*/", "{#": "#}"}
 #: So much of the text before a call shows whether a fence opens right before it.
 _LONGEST_FENCE = 200
-#: A sentence that announces an example.
-_ANNOUNCES = lazy_pattern(
-    r"\b(?:example|format|syntax|looks? like|such as|would (?:be|look)|e\.g\.)[^\n]*:\s*\Z", re.IGNORECASE
-)
 #: What leads to a call: a fence, or no markup but brackets before a name or an object.
 _UNMARKED = lazy_pattern(r"\s*(?:(?:`{3,16}|~{3,16})[^\n`]*\n|[\[\s]*[\w{]\Z)")
 #: The tag that opens reasoning.
@@ -252,7 +248,7 @@ class Surroundings:
         before = self._read(start - _LONGEST_FENCE, start).rstrip(" \t\r\n[") if is_habit else ""
         if before.endswith(region[0].strip()) and _OTHER_FENCE.match(region[0]):
             is_habit = False  # no markup of the format stands between the fence and the JSON
-        if is_habit and not (type(last) is Text and _ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
+        if is_habit and not (type(last) is Text and ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
             return None
         if self._region_doubt is None:
             is_led = isinstance(last, Text | Reasoning) and FENCE_LINE.sub("", last.text).strip() != ""

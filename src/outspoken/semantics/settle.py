@@ -6,8 +6,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Severity
-from outspoken.results.pending_diagnostics import PendingDiagnostic
+from outspoken.results.diagnostics import PendingDiagnostic, Severity
 from outspoken.results.replies import STATUSES, Reasoning, Status, Text, ToolCall
 
 from .doubt import Doubt

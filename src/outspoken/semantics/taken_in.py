@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton
-from outspoken.grammar.survey import survey
+from outspoken.grammar.value_markup import survey
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import SHORT_MARKER, near_misses

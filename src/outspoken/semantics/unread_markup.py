@@ -15,11 +15,11 @@ from outspoken.notations.tools import Tools
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, goes_on_with_arguments, is_distinct_marker
 from outspoken.patterns.spellings import spellings, without_conditions
-from outspoken.results.pending_diagnostics import PendingDiagnostic
+from outspoken.results.diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
 
 from .call_shapes import CallShapes, find_shape
-from .lacking import find_keys
+from .keys import find_keys
 from .said_signs import MADE
 
 #: A word of a sentence.

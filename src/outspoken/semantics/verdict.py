@@ -16,7 +16,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
 
 from .call_shapes import call_shapes, holds_shape
-from .lacking import lacking
+from .keys import lacking
 from .proof import (
     PADDED,
     Objection,

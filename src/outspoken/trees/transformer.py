@@ -1,4 +1,4 @@
-"""From a tree to segments.
+"""From a tree to segments: the tokens, and what they mean.
 
 The value of a subtree is a list of `TreeStep`s: its tokens, each with the operations that follow from the rules which
 begin and end there. A `Builder` carries them out, as it does for the engine, so what a rule means is written down once,
@@ -15,6 +15,7 @@ from lark import Token, Transformer, Tree
 from outspoken.grammar.automaton import Automaton, Config, Operation, Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
 from outspoken.notations.interface import notation_of
+from outspoken.results.edits import Edit
 from outspoken.results.replies import Segment
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import Place
@@ -23,7 +24,37 @@ from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.steps import FreeText, Step, apply_step, begin_text, carry_out, schema_of
 from outspoken.semantics.think_markers import think_markers
 
-from .tokens import DROPPED, RepairedToken
+#: The type of a `RepairedToken` that is text which was dropped: no terminal of the grammar.
+DROPPED = "_DROPPED"
+
+
+class RepairedToken(Token):
+    """A token that was not read as it stands.
+
+    `edits` are what was changed of the text between `start_pos` and `end_pos`; offsets are those of the raw text. A
+    missing marker is an empty token with one edit. `reading` is the value of an embedded value and its JSON text, or
+    None if the token's own text is to be read. `ambiguous` says which other reading costs the same, or is empty.
+    """
+
+    edits: tuple[Edit, ...] = ()
+    reading: tuple[Any, str] | None = None
+    ambiguous: str = ""
+
+    @classmethod
+    def make(
+        cls,
+        type: str,
+        text: str,
+        start: int,
+        end: int,
+        edits: tuple[Edit, ...] = (),
+        reading: tuple[Any, str] | None = None,
+        ambiguous: str = "",
+    ) -> RepairedToken:
+        """A token of a type (the name of a terminal, or `DROPPED`) from its text and its offsets."""
+        made: Any = cls(type, text, start, end_pos=end)
+        made.edits, made.reading, made.ambiguous = edits, reading, ambiguous
+        return made
 
 
 class TreeStep(NamedTuple):

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from outspoken.parsing.inspection import Candidate
 
     from .steps import Step
-    from .tree import Node
-    from .view import View
+    from .view import Node, View
 
 #: A style and a text.
 Line = tuple[str, str]

@@ -22,8 +22,7 @@ from outspoken.results.printing import one_line, several_lines
 
 from .lines import segment_title, segment_value
 from .steps import Step
-from .tree import Node
-from .view import Moment, View
+from .view import Moment, Node, View
 
 #: A page of `show --html` shows at most this many characters.
 MOST = 200_000

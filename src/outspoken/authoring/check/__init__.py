@@ -14,22 +14,22 @@ from outspoken import Diagnostic, UnknownFormatError
 from outspoken.authoring.shared.arguments import refuse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
-from outspoken.authoring.shared.text import counted
+from outspoken.authoring.shared.arguments import counted
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.header import Header
 from outspoken.grammar.tables import START, Tables
 from outspoken.results.errors import GrammarError
 
-from .corpus import check_corpus
+from .detection import check_corpus
 from .detection import check_detection
 from .ends import check_ends
 from .findings import SEVERITIES, CheckedFile, CheckedGrammar
 from .grammar import check_grammar
 from .header import BANNED, check_header
 from .lark_errors import syntax
-from .rules import check_file, unused
-from .terminals import check_terminals
+from .grammar import check_file, unused
+from .grammar import check_terminals
 from .writing import check_example, check_writing
 
 #: The deepest stack of a configuration in a sound grammar; far more than any needs.

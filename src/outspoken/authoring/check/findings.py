@@ -9,8 +9,7 @@ from pathlib import Path
 from outspoken import Diagnostic
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Definition, Source
-from outspoken.results.diagnostics import Severity
-from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
+from outspoken.results.diagnostics import PendingDiagnostic, Severity, place_diagnostics
 
 Span = tuple[int, int]
 

@@ -11,7 +11,7 @@ from lark import load_grammar
 from lark.exceptions import LarkError, UnexpectedInput, VisitError
 
 from outspoken import Diagnostic
-from outspoken.authoring.shared.corpus import toml
+from outspoken.authoring.shared.checkout import toml
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.authoring.shared.regex_samples import example
 from outspoken.grammar.compiler import lark_of, spellings, without_collisions

@@ -1,11 +1,11 @@
 """Search for texts that are read wrongly. Run as `python -m tools.fuzz [NAME ...]` or `outspoken grammar fuzz FILE`.
 
-Hypothesis makes responses from the rules of a grammar (`texts.py`, `choices.py`), damages some of them, and checks what
+Hypothesis makes responses from the rules of a grammar (`texts.py`), damages some of them, and checks what
 holds of each (`checks.py`): reading raises nothing and loses nothing, pieces give the same reply as the whole, and a
 sound response means what its tree says. What violates one of these is shown with the shortest text that does.
 
 Besides, calls are rendered (`sound.py`) and damaged in ways that leave no doubt of what was meant (`damage.py`). A
-table says what became of them (`outcomes.py`); a call that runs wrongly or is lost in silence is a finding, too.
+table says what became of them (`sound.py`); a call that runs wrongly or is lost in silence is a finding, too.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from hypothesis import given
 
 from outspoken.authoring.shared.arguments import positive, refuse
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.corpus import cases
+from outspoken.authoring.shared.checkout import cases
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
 from outspoken.terminal.progress import ProgressLine
 
 from .checks import ParseArguments, ViolationError, check_text, check_tree, require, said, violation_of
-from .choices import with_seed
+from .texts import with_seed
 from .damage import ROWS, cases as damaged_calls
-from .outcomes import outcome, table
+from .sound import outcome, table
 from .texts import SETTINGS, Example, examples
 
 #: So many texts are made with one seed.

@@ -16,7 +16,7 @@ from pathlib import Path
 from outspoken.authoring.check.header import BANNED
 from outspoken.authoring.shared.arguments import ArgumentParser, refuse
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.text import counted
+from outspoken.authoring.shared.arguments import counted
 from outspoken.models.chat_template import ChatTemplate, TemplateError, turns_of
 from outspoken.results.errors import GrammarError, OutspokenError
 from outspoken.terminal.errors import UsageError

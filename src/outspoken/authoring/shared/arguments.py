@@ -1,10 +1,10 @@
-"""The arguments of the tools of a checkout."""
+"""The arguments of the tools of a checkout, and small pieces of the messages that they print."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NoReturn
 
 from outspoken.results.snippet import visible
@@ -40,3 +40,21 @@ def positive(kind: type[int] | type[float]) -> Callable[[str], float]:
         return value
 
     return number
+
+
+def listed(names: Iterable[str], last: str = "and", most: int = 6) -> str:
+    """Names in backticks as a list in a sentence; of many, the first ones and the number of the others."""
+    quoted = [f"`{name}`" for name in names]
+    if len(quoted) > most:
+        return f"{', '.join(quoted[: most - 1])} {last} {len(quoted) - most + 1} more"
+    return joined(quoted, last)
+
+
+def joined(words: list[str], last: str = "and") -> str:
+    """Words as a list in a sentence: `a, b and c`."""
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things: `1 call`, `2 calls`."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any
 
 from outspoken.constraints import forms
+from outspoken.constraints.forms import Grammar
 from outspoken.patterns import syntax
 
 from .bnf import bnf_grammar
@@ -148,3 +149,9 @@ def _options(node: syntax.Node) -> list[str] | None:
         branches = [_beginnings(branch) for branch in node.branches]
         return None if None in branches else [text for branch in branches for text in branch or ()]
     return None
+
+
+def structural_tag(grammar: Grammar) -> dict[str, Any]:
+    """The structural tag of a grammar: a `dispatch` if that can say it, or else its EBNF."""
+    found = dispatch_format(grammar) or {"type": "grammar", "grammar": bnf_grammar(grammar)}
+    return {"type": "structural_tag", "format": found}

@@ -26,8 +26,8 @@ from outspoken.constraints.forms import Grammar
 from outspoken.results.arguments import check_choice
 
 from .bnf import bnf_grammar
+from .dispatch import structural_tag
 from .llguidance import lark_grammar
-from .xgrammar import structural_tag
 
 #: The engines by which vLLM and SGLang constrain a response.
 ServerBackend = Literal["xgrammar", "llguidance"]

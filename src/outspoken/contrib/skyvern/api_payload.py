@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 from outspoken.json.read import JsonReading
-from outspoken.processing.categories import FINISH_MESSAGES
-from outspoken.results.diagnostics import Repair, Severity
+from outspoken.results.codes import CODES
+from outspoken.results.diagnostics import PendingDiagnostic, Repair, Severity
 from outspoken.results.edits import shown
 from outspoken.results.finish_reasons import is_cut, is_filtered
-from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Status
 
 #: The prompts that ask for a list of actions, and for no other lists.
@@ -20,7 +19,7 @@ _ACTION_PROMPTS = frozenset({"extract-actions", "decisive-criterion-validate"})
 
 #: The messages of the diagnostics beyond those of `read_json`.
 MESSAGES = {
-    **FINISH_MESSAGES,
+    **{code: CODES[code].message for code in ("empty-response", "token-limit", "content-filter")},
     "reasoning": "the reasoning before the answer is not part of the value",
     "truncated": "the text ends inside the JSON value",
     "cut-early": "the text ends before a JSON value",

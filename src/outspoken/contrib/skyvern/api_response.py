@@ -14,10 +14,9 @@ from outspoken.json.read import read_json
 from outspoken.parsing.options import finish_reason_of
 from outspoken.results.arguments import check_type, kind_of, text_of
 from outspoken.results.construct import FrozenModel, construct
-from outspoken.results.diagnostics import Diagnostic, Repair
+from outspoken.results.diagnostics import Diagnostic, Repair, place_diagnostics
 from outspoken.results.edits import RepairLimit
 from outspoken.results.finish_reasons import is_cut, is_filtered
-from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import Status
 from outspoken.results.settings import Settings
 

@@ -7,10 +7,10 @@ from typing import Any, Literal
 from outspoken.providers.events import Failed, Finished, ProviderEvent, ReasoningSigned, RefusalDelta, UsageReported
 from outspoken.providers.replies import ProviderError, ProviderReply, Signature, Usage
 from outspoken.results.construct import construct
+from outspoken.results.diagnostics import place_diagnostics
 from outspoken.results.errors import LimitError
 from outspoken.results.events import Done
 from outspoken.results.finish_reasons import FinishReason, to_finish_reason
-from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import Segment, Status
 
 from .block_sequence import BlockSequence, Key

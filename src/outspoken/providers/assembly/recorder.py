@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, TypeVar
 from outspoken.parsing.options import ReadOptions
 from outspoken.parsing.session import UnjoinedSession
 from outspoken.providers.events import ProviderEvent, Started
-from outspoken.results.diagnostics import Repair, Severity
+from outspoken.results.codes import describe_repair
+from outspoken.results.diagnostics import PendingDiagnostic, Repair, Severity
 from outspoken.results.events import TextDelta
 from outspoken.results.message_text import ForwardText, MessageText
-from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
 from outspoken.results.replies import STATUSES, Reply, Segment, Status
 
 #: One kind of segment.
@@ -183,7 +183,8 @@ class Recorder:
         for repair in repairs:
             first.setdefault(repair.code, repair)
         for repair in first.values():
-            self.add_diagnostic(repair.code, f"in the arguments of `{name}`: {_describe(repair)}", offset, "warning")
+            message = f"in the arguments of `{name}`: {describe_repair(repair)}"
+            self.add_diagnostic(repair.code, message, offset, "warning")
 
     def add_reply(self, reply: Reply, offset_map: OffsetMap | None) -> None:
         """Add the diagnostics, repairs and status of a parsed block of content."""
@@ -197,9 +198,3 @@ class Recorder:
         """Take over a status if it is worse than the one so far."""
         if STATUSES.index(status) > STATUSES.index(self.status):
             self.status = status
-
-
-def _describe(repair: Repair) -> str:
-    if repair.code == "other-arguments":
-        return "the arguments are not an object; `null` was read as no arguments, and a string as JSON"
-    return describe_repair(repair)

@@ -8,6 +8,7 @@ from outspoken.json.repair import repair_region
 from outspoken.json.scanner import JsonScanner, NotJsonError, decode
 from outspoken.json.schema import Schema
 from outspoken.notations.coerce import escape
+from outspoken.results.codes import NAMELESS, NO_OBJECT
 from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import Edit, RepairLimit
 from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
@@ -249,7 +250,7 @@ class ToolCallBlock(Block):
         if parsed.status == "truncated":
             recorder.add_diagnostic("unclosed-call", f"the call of `{name}` never ends", self.offset)
         else:
-            message = f"the arguments of `{name}` are not a JSON object" if name else "a tool call has no name"
+            message = NO_OBJECT.format(name=name) if name else NAMELESS
             if self._late_name:
                 message = f"the call of `{name}` was given another name, `{self._late_name}`, behind its arguments"
             helps = ("the arguments are kept as they were sent; nothing was guessed",)

@@ -12,8 +12,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from outspoken.json.scanner import JsonScanner
-from outspoken.providers.replies import EXTENSION, Usage
-from outspoken.providers.usage import ANTHROPIC
+from outspoken.providers.replies import ANTHROPIC, EXTENSION, Usage
 from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from outspoken.providers.replies import ProviderError, Usage
-from outspoken.providers.usage import RESPONSES
+from outspoken.providers.replies import RESPONSES, ProviderError, Usage
 from outspoken.results.replies import Reply
 
 from .exporter import Exporter

@@ -10,7 +10,7 @@ from typing import Any
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.usage import ANTHROPIC
+from outspoken.providers.replies import ANTHROPIC
 from outspoken.results.replies import Status
 
 from .base import Reader, arguments_text, json_or_text, list_of

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.usage import UsageKeys
+from outspoken.providers.replies import UsageKeys
 from outspoken.results.replies import Status
 
 from .base import Reader, arguments_text, json_or_text, parse_error

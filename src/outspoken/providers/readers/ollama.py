@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.usage import UsageKeys
+from outspoken.providers.replies import UsageKeys
 
 from .base import Reader, list_of
 
