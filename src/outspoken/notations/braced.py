@@ -75,7 +75,9 @@ def _patterns(mark: str) -> _Patterns:
         total_pattern(rf"[^,{{}}\[\]\r\n{first}]*"),
         total_pattern(rf'[^,:={{}}\[\]"\r\n{first}]*'),
         re.compile(rf"([{short}]+):(?:{whole}({quoted}){whole}|([{short}]+))([,}}])"),
-        re.compile(rf"(?:{whole})?(?=\s{{0,99}}(?:[}}\]]|,\s{{0,99}}(?:[\w.$\-]{{1,200}}\s{{0,99}}[:=]|{whole}|[\"'`{{\[])))"),
+        re.compile(
+            rf"(?:{whole})?(?=\s{{0,99}}(?:[}}\]]|,\s{{0,99}}(?:[\w.$\-]{{1,200}}\s{{0,99}}[:=]|{whole}|[\"'`{{\[])))"
+        ),
     )
 
 

@@ -250,8 +250,10 @@ class Surroundings:
     def _doubt_in(self, region: re.Match[str], last: Any, start: int, is_action: bool) -> Doubt | None:
         # JSON, or code of actions or calls, in a fence that the grammar takes for markup: prompts ask for it
         begin = self._read(start, start + 9).lstrip()[:1]
-        is_habit = region["fence"] and self._is_markup and (
-            begin in ("{", "[") or (begin != "<" and (is_action or self._holds_calls(region)))
+        is_habit = (
+            region["fence"]
+            and self._is_markup
+            and (begin in ("{", "[") or (begin != "<" and (is_action or self._holds_calls(region))))
         )
         before = self._read(start - _LONGEST_FENCE, start).rstrip(" \t\r\n[") if is_habit else ""
         if before.endswith(region[0].strip()) and _OTHER_FENCE.match(region[0]):
