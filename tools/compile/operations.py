@@ -55,7 +55,7 @@ class OperationWriter:
 
     def __init__(self, automaton: Automaton) -> None:
         self._automaton, header = automaton, automaton.tables.header
-        self._values = header.values
+        self._values, self._escapes_names = header.values, header.names == "xml"
         self._acts, self._answers = bool(header.actions), bool(header.answer)
         #: subtracts the length of the prompt in the text
         self._shift = " - o" if header.opened else ""
@@ -318,7 +318,7 @@ class OperationWriter:
             self._is_string = True
 
     def _do_token_tool_name(self, arg: str, start: str, end: str, token: str) -> None:
-        self._put(f"name{self._top()} = {token or EMPTY}")
+        self._name(f"name{self._top()}", token)
         self._note(unnamed=False)
 
     _do_token_action_name = _do_token_payload_name = _do_token_tool_name
@@ -330,7 +330,12 @@ class OperationWriter:
         """The number of a call is a part of its id."""
 
     def _do_token_arg_name(self, arg: str, start: str, end: str, token: str) -> None:
-        self._put(f"key{self._top()} = {token or EMPTY}")
+        self._name(f"key{self._top()}", token)
+
+    def _name(self, variable: str, token: str) -> None:
+        """A name, as it is meant."""
+        read = token or EMPTY
+        self._put(f"{variable} = header.read_name({read})" if self._escapes_names else f"{variable} = {read}")
 
     def _do_field_tool_name(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"name{self._top()} = {self._last_string()}")

@@ -24,7 +24,7 @@ from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.keys import find_keys
 from outspoken.semantics.output import Output
-from outspoken.semantics.proof import loses_character, loses_path, may_violate, pads_number
+from outspoken.semantics.proof import is_declaration, loses_character, loses_path, may_violate, pads_number
 from outspoken.semantics.said_signs import ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
 
@@ -165,6 +165,8 @@ class FastPath:
         """May something speak against a call?"""
         arguments, text = call.arguments, call.arguments_text
         if self._reads_bare and self._value_in_doubt(arguments, tools):
+            return True
+        if "properties" in arguments and is_declaration(tools, call.name, arguments):
             return True
         if has_more_keys(text, len(arguments)) and repeated_keys(text, contradict=True):
             return True

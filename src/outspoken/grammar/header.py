@@ -46,12 +46,16 @@ _RARE = frozenset(
         "checks",
         "evidence",
         "ids",
+        "names",
         "payloads",
         "reasoned_calls",
         "repeated",
         "separate",
     }
 )
+
+#: What the entities of XML stand for.
+_ENTITIES = {"&amp;": "&", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&apos;": "'", "&#39;": "'"}
 
 Span = tuple[int, int]
 
@@ -94,6 +98,7 @@ class Header:
     - `indent`: the indentation, in spaces, of JSON arguments that are written on several lines; 0 for one line.
     - `reasoned_calls`: a call in reasoning that goes on behind it is reasoning (""), or a call that is "run".
     - `repeated`: the value of an argument that is given more than once: the last one (""), or the "list" of all.
+    - `names`: names of tools and arguments are written as they are (""), or as attributes of XML ("xml").
     - `opened`: what every prompt ends with (`<|start|>assistant`). It is not written at the start of a response, and is
       read before it unless the caller passes a prefix.
     - `anchor`: a pattern of what precedes a turn of the model. The prompt before its last match is not read.
@@ -130,6 +135,7 @@ class Header:
     payloads: dict[str, Expression] = field(default_factory=dict[str, str])
     reasoned_calls: Literal["", "run"] = ""
     repeated: Literal["", "list"] = ""
+    names: Literal["", "xml"] = ""
     answer: tuple[str, ...] = ()
     checks: dict[str, str] = field(default_factory=dict[str, str])
     evidence: dict[str, Literal["line", "end", "alone", "behind"]] = field(default_factory=dict[str, Any])
@@ -138,6 +144,16 @@ class Header:
     def evidence_of(self, marker: str) -> str:
         """What detection asks for at an opening marker; "" if the marker is evidence enough."""
         return self.evidence.get(marker, "")
+
+    def read_name(self, written: str) -> str:
+        """A name as it is meant."""
+        if self.names != "xml" or "&" not in written:
+            return written
+        return re.sub(r"&(?:amp|quot|lt|gt|apos|#39);", lambda entity: _ENTITIES[entity[0]], written)
+
+    def write_name(self, name: str) -> str:
+        """A name as it is written."""
+        return name.replace("&", "&amp;").replace('"', "&quot;") if self.names == "xml" else name
 
     def payload(self, written: str) -> str:
         """The type of a payload by its `PAYLOAD_NAME`; by default the name itself in lower case."""

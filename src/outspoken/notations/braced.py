@@ -1,7 +1,9 @@
 """Objects in braces with marks around strings: `{city:<|"|>Rome<|"|>,days:3}`.
 
 Keys are bare, between marks, or JSON strings. Values are the same, or objects and lists. There are no escapes between
-marks. Bare values get their types from the tool's schema, or are read as JSON.
+marks. Bare values get their types from the tool's schema, or are read as JSON. Models also write `city='Rome'` and
+`` `Rome` ``: such a string ends where something may follow one. Whether a backslash before such a quote is an escape is
+not known, so that breaks the object.
 """
 
 from __future__ import annotations
@@ -31,6 +33,10 @@ _MAX_UNOPENED, _MAX_PLACES = 8, 8
 #: what stands behind a string and before one
 _BEHIND, _BEFORE = frozenset(",}]"), frozenset(":,[{")
 
+#: other signs around strings, and what is expected behind a string but has not arrived as a whole
+_QUOTES = frozenset("'`")
+_AFTER_BEGUN = lazy_pattern(r"\s{0,99}(?:,\s{0,99}(?:[\w.$\-]{1,200}\s{0,99})?)?")
+
 #: the characters of short bare values and keys
 _SHORT = string.ascii_letters + string.digits + "_.-"
 
@@ -55,6 +61,8 @@ class _Patterns(NamedTuple):
     key: TotalPattern
     #: a bare key with a short bare value or with text between marks
     pair: re.Pattern[str]
+    #: what follows a string in other quotes; it takes a mark that closes nothing with it
+    after_quote: re.Pattern[str]
 
 
 @lru_cache(maxsize=64)
@@ -65,8 +73,11 @@ def _patterns(mark: str) -> _Patterns:
     short = re.escape(_SHORT.replace(mark[0], ""))
     return _Patterns(
         total_pattern(rf"[^,{{}}\[\]\r\n{first}]*"),
-        total_pattern(rf'[^,:{{}}\[\]"\r\n{first}]*'),
+        total_pattern(rf'[^,:={{}}\[\]"\r\n{first}]*'),
         re.compile(rf"([{short}]+):(?:{whole}({quoted}){whole}|([{short}]+))([,}}])"),
+        re.compile(
+            rf"(?:{whole})?(?=\s{{0,99}}(?:[}}\]]|,\s{{0,99}}(?:[\w.$\-]{{1,200}}\s{{0,99}}[:=]|{whole}|[\"'`{{\[])))"
+        ),
     )
 
 
@@ -146,6 +157,10 @@ class BracedScanner(Transcoder):
                 pos = self._in_json(text, pos)
                 if pos == begun:
                     break
+            elif self._reading in _QUOTES:
+                pos, waits = self._in_quotes(text, pos)
+                if waits:
+                    break
             else:
                 pos, waits = self._in_marks(text, pos)
                 if waits:
@@ -158,9 +173,9 @@ class BracedScanner(Transcoder):
         """Read what begins here. Returns where to go on, whether the object ended, and whether more text is needed."""
         char, want = text[pos], self._want
         if want == _COLON:
-            self.broken = char != ":"
+            self.broken = char not in ":="
             self._want = _VALUE
-            return pos + (char == ":"), False, False
+            return pos + (not self.broken), False, False
         if want == _AFTER and char == ",":
             self._want = _KEY if isinstance(self._levels[-1].holds, dict) else _VALUE
             return pos + 1, False, False
@@ -172,8 +187,8 @@ class BracedScanner(Transcoder):
         if char in "{[":
             self._open(char)
             return pos + (not self.broken), False, False
-        if char == '"':
-            self._begin('"')
+        if char == '"' or (char in _QUOTES and want in (_VALUE, _FIRST)):
+            self._begin(char)
             return pos + 1, False, False
         if text.startswith(self._mark, pos):
             self._begin(self._mark)
@@ -262,6 +277,25 @@ class BracedScanner(Transcoder):
         self._end(found)
         return end + len(mark), False
 
+    def _in_quotes(self, text: str, pos: int) -> tuple[int, bool]:
+        """Read a string in other quotes. Returns where to go on, and whether more text is needed."""
+        end = text.find(cast("str", self._reading), pos)
+        stop = end if end >= 0 else len(text)
+        self._pieces.append(text[pos:stop])
+        if end < 0:
+            return stop, True
+        if "".join(self._pieces)[-1:] == "\\":
+            self.broken = True
+            return stop, True
+        if (after := self._bare.after_quote.match(text, end + 1)) is not None:
+            self._end("".join(self._pieces))
+            return after.end(), False
+        behind = end + 1 + len(self._mark) * text.startswith(self._mark, end + 1)
+        if _AFTER_BEGUN.fullmatch(text, behind, len(text) - overlap(text, behind, self._mark)):
+            return stop, True
+        self._pieces.append(text[end])
+        return end + 1, False
+
     def _in_json(self, text: str, pos: int) -> int:
         """Read a JSON string, up to an incomplete escape at the end of the text."""
         end = _JSON_STRING.match(text, pos).end()
@@ -283,7 +317,7 @@ class BracedScanner(Transcoder):
         if end == len(text):
             return end
         word = "".join(self._pieces).strip()
-        sound = text[end] == ":" if key else text[end] in ",}]\r\n" and not _NEXT_KEY.search(word)
+        sound = text[end] in ":=" if key else text[end] in ",}]\r\n" and not _NEXT_KEY.search(word)
         if word and sound:
             self._end(word)
         else:

@@ -301,13 +301,13 @@ def _spell_embedded(step: Transition, item: Item, progress: Progress) -> tuple[s
 
 
 def _spell_token(step: Transition, item: Item, progress: Progress) -> tuple[str, Progress] | None:
-    short = step.terminal.short
+    short, header = step.terminal.short, step.target.automaton.tables.header
     if short in ("TOOL_NAME", "ACTION_NAME", "PAYLOAD_NAME"):
-        is_fixed = short == "PAYLOAD_NAME" and step.target.automaton.tables.header.payloads
+        is_fixed = short == "PAYLOAD_NAME" and header.payloads
         is_due = item.name == step.terminal.canonical if is_fixed else item.name
-        return (item.name, progress._replace(name=True)) if is_due else None
+        return (header.write_name(item.name), progress._replace(name=True)) if is_due else None
     if short == "ARG_NAME" and _may_begin_argument(item, progress) and not _is_positional(item, progress):
-        return item.arguments[progress.argument][0], progress._replace(phase=1)
+        return header.write_name(item.arguments[progress.argument][0]), progress._replace(phase=1)
     if short == "CALL_INDEX":
         first = 0 if re.fullmatch(step.terminal.regex, "0") else 1  # where calls are counted from
         number = str(item.index + first)

@@ -222,7 +222,7 @@ def _reopen(b: Builder, kinds: str, m: TokenMatch, g: int, base: int) -> None:
 
 
 def _name(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
-    b.nodes[-1].name = m[g]
+    b.nodes[-1].name = b.header.read_name(m[g])
 
 
 def _named(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
@@ -295,7 +295,7 @@ HANDLERS: dict[str, Operation] = {
     "token_TOOL_NAME": _name,
     "token_ACTION_NAME": _name,
     "token_PAYLOAD_NAME": _name,
-    "token_ARG_NAME": lambda b, _, m, g, base: b.calls.argument_name(m[g], base + m.start(g)),
+    "token_ARG_NAME": lambda b, _, m, g, base: b.calls.argument_name(b.header.read_name(m[g]), base + m.start(g)),
     "token_CALL_ID": _call_id,
     "token_CALL_INDEX": _call_index,
     **{f"field_{name}": _FIELDS[name] for name in FIELDS},

@@ -90,6 +90,14 @@ def is_unlike(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> b
     )
 
 
+def is_declaration(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> bool:
+    """Are the arguments of a call the schema of some, so that its tool is declared as in a prompt, and not called?"""
+    if arguments.get("type") != "object" or arguments.get("properties").__class__ is not dict:
+        return False
+    schema: Mapping[str, Any] = (tools.schema(name) if tools is not None else None) or {}
+    return "properties" not in schema.get("properties", ())
+
+
 def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any], *, checks: bool) -> bool:
     """May something speak against a sound call? This is fast.
 

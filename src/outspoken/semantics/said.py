@@ -33,6 +33,8 @@ _TEXT_TAGS = re.compile(
 )
 #: A fence whose label says that no JSON stands in it that was asked for.
 _OTHER_FENCE = lazy_pattern(r"\s*[`~]+[ ]*(?:xml|html|diff|patch|console|tool_(?:output|result)s?)\b", re.IGNORECASE)
+#: A fence whose label says that calls stand in it.
+_CALL_FENCE = lazy_pattern(r"\s*[`~]+[ ]*tool_(?:code|calls?)\b", re.IGNORECASE)
 _COMMENT_ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "/*": "*/", "{#": "#}"}
 #: So much of the text before a call shows whether a fence opens right before it.
 _LONGEST_FENCE = 200
@@ -242,9 +244,13 @@ class Surroundings:
         return closer is None or bool(behind[: closer.start()].strip())
 
     def _doubt_in(self, region: re.Match[str], last: Any, start: int, is_action: bool) -> Doubt | None:
-        # JSON, or code of actions, in a fence that the grammar takes for markup: prompts ask for it
+        # JSON, or code of actions or calls, in a fence that the grammar takes for markup: prompts ask for it
         begin = self._read(start, start + 9).lstrip()[:1]
-        is_habit = region["fence"] and self._is_markup and (begin in ("{", "[") or (is_action and begin != "<"))
+        is_habit = (
+            region["fence"]
+            and self._is_markup
+            and (begin in ("{", "[") or (begin != "<" and (is_action or self._holds_calls(region))))
+        )
         before = self._read(start - _LONGEST_FENCE, start).rstrip(" \t\r\n[") if is_habit else ""
         if before.endswith(region[0].strip()) and _OTHER_FENCE.match(region[0]):
             is_habit = False  # no markup of the format stands between the fence and the JSON
@@ -264,6 +270,11 @@ class Surroundings:
                 is_weak=bool(region["fence"]) and is_led,
             )
         return self._region_doubt
+
+    @staticmethod
+    def _holds_calls(region: re.Match[str]) -> bool:
+        """Does a fence say that it holds calls, and stands no other markup behind it?"""
+        return _CALL_FENCE.match(region[0]) is not None and not region.string[region.end() :].strip()
 
     def _new(self, segments: Sequence[Any], count: int, open: Any) -> list[Any]:
         """The first segments that were not followed yet, and what is `open` behind them, the last one first."""

@@ -25,6 +25,7 @@ from .proof import (
     ends_in_name,
     invents_key,
     is_cut_json,
+    is_declaration,
     is_misquoted,
     is_unlike,
     loses_character,
@@ -92,6 +93,8 @@ def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str,
     if context.echoes is not None or context.exact or state.cut_value[0] >= 0:
         return False
     if node.looseness or node.ends_by_chance or has_more_keys(text, len(arguments)) or "\\" in text or "\ufffd" in text:
+        return False
+    if "properties" in arguments and is_declaration(context.tools, name, arguments):
         return False
     has_numbers = any(value.__class__ is not str for value in arguments.values())
     if has_numbers and PADDED.search(state.source.slice(max(node.start, 0), end)) is not None:
@@ -194,6 +197,8 @@ def _of_text(
     text = "".join(node.parts or ())
     if has_more_keys(text, len(arguments)) and (repeated := repeated_keys(text, contradict=True)):
         found.append(Objection("repeated-argument", f"the argument `{repeated[0]}` is given twice, with two values"))
+    if is_declaration(state.context.tools, name, arguments):
+        found.append(Objection("unproven", f"this declares `{name}`: its arguments are a schema"))
     start, read = max(node.start, 0), state.source.slice
     if (
         not (is_action or "payload" in node.kinds)
