@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias, cast
 
 from pydantic import BaseModel, Field
 
-from outspoken.json.schema import referred
 from outspoken.notations.tools import ToolLike, Tools
+from outspoken.results.schemas.schema import referred
 from tests.tables import tables
 
 TABLES = tables(__file__)

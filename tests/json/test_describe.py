@@ -15,9 +15,9 @@ from pydantic import AnyUrl, BaseModel, Field, TypeAdapter
 from outspoken import formats, parse
 from outspoken.json import describe
 from outspoken.json.descriptions import sample_of
-from outspoken.json.typed import target_of
 from outspoken.rendering import describe_tools
 from outspoken.results.errors import RenderError, ToolError
+from outspoken.results.schemas.fitting import target_of
 
 
 class Deck(Enum):

@@ -9,9 +9,9 @@ from outspoken import Parser, parse
 from outspoken.json.heuristic import read_heuristically
 from outspoken.json.read import read_json
 from outspoken.json.repair import repair_region
-from outspoken.json.schema import Schema
 from outspoken.results.codes import CODES
 from outspoken.results.edits import LEVELS, REPAIR_LIMITS, RepairBudget
+from outspoken.results.schemas.schema import Schema
 from tests.loops import in_one_item
 from tests.tables import tables
 

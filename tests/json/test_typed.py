@@ -17,8 +17,8 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from outspoken import read_json
 from outspoken.json import Reading
-from outspoken.json.convert import CONVERSIONS, convert
-from outspoken.json.schema import Schema
+from outspoken.results.schemas.convert import CONVERSIONS, convert
+from outspoken.results.schemas.schema import Schema
 
 
 class Board(str, Enum):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import SimpleNamespace
-from typing import Annotated, Any, NamedTuple, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 import pytest
 from pydantic import BaseModel, Field
@@ -385,3 +385,38 @@ def test_frameworks_and_results_give_the_same_reason() -> None:
     reply = reply_of(CUT)
     [found] = identified_calls(reply)
     assert reply.run([book]) == [{"role": "user", "content": f"Error: {found.problem}"}]
+
+
+def plan(seat_count: int, board: Literal["full_board", "none"] = "none", tags: list[str] | None = None) -> str:
+    """Plan a trip."""
+    return f"{seat_count} {board} {tags}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value", "codes"),
+    [
+        ({"seat_count": 2}, "2 none None", []),
+        ({"seat_count": "1,200"}, "1200 none None", ["number-text"]),
+        ({"seatCount": 2, "board": "Full board"}, "2 full_board None", ["key-spelling", "listed-word"]),
+        ({"seat_count": 2, "tags": "a"}, "2 none ['a']", ["list-of-one"]),
+        ({"seat_count": 2, "tags": '["a"]'}, "2 none ['a']", ["json-text"]),
+    ],
+)
+def test_arguments_are_converted_as_answers_are(arguments: dict[str, Any], value: str, codes: list[str]) -> None:
+    """Where there is one way to do so; `conversions` tells which."""
+    call = ToolCall(name="plan", arguments=arguments)
+    bound: Any = call.into(plan)
+    assert plan(*bound.args, **bound.kwargs) == value
+    assert sorted(one.code for one in call.conversions(plan)) == sorted(codes)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"seat_count": "1 200,5"}, {"seat_count": 2.5}, {"seat_count": 2, "board": "board"}, {"seatCounter": 2}, {"a": 1}],
+)
+def test_what_could_mean_several_things_is_not_converted(arguments: dict[str, Any]) -> None:
+    """It raises, as what does not fit."""
+    call = ToolCall(name="plan", arguments=arguments)
+    for read in (call.into, call.conversions):
+        with pytest.raises(CallError, match="plan"):
+            read(plan)

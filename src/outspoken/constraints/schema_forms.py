@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
-from outspoken.json.schema import referred
+from outspoken.results.schemas.schema import referred
 
 from . import schema_parts
 from .automata import complement, intersection, matching

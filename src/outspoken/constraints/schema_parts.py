@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from outspoken.json.schema import is_object, items_of, referred
 from outspoken.patterns import syntax
+from outspoken.results.schemas.schema import is_object, items_of, referred
 
 #: The types of JSON.
 TYPES = frozenset({"string", "integer", "number", "boolean", "null", "object", "array"})

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from .convert import Conversion as Conversion
+    from outspoken.results.schemas.convert import Conversion as Conversion
+    from outspoken.results.schemas.fitting import SchemaLike as SchemaLike
+
     from .descriptions import describe as describe
     from .growing import JsonEvent as JsonEvent
     from .read import JsonLimitError as JsonLimitError, read_json as read_json
@@ -29,6 +31,6 @@ if TYPE_CHECKING:
         astream_json as astream_json,
         stream_json as stream_json,
     )
-    from .typed import Reading as Reading, SchemaLike as SchemaLike
+    from .typed import Reading as Reading
 
 export_lazily(__name__)

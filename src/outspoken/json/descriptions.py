@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from .schema import is_list, is_object, items_of, referred
-from .typed import target_of
+from outspoken.results.schemas.fitting import target_of
+from outspoken.results.schemas.schema import is_list, is_object, items_of, referred
 
 _Schema = dict[str, Any]
 #: What is said of a value behind its type.

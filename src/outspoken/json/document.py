@@ -11,11 +11,11 @@ from typing import Any
 from outspoken.results.codes import CODES
 from outspoken.results.diagnostics import PendingDiagnostic, Severity
 from outspoken.results.edits import LEVELS, RepairBudget, RepairedValue, RepairLimit
+from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
 
 from .repair import RegionReader, RepairContext, without_insertion_behind
 from .scanner import read_at
-from .schema import Schema
 from .tokens import ODD_SPACE
 
 Span = tuple[int, int]

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from .convert import key_meant
+from outspoken.results.schemas.convert import key_meant
+from outspoken.results.schemas.schema import Schema
+
 from .scanner import KEYS, UNSOUND, JsonScanner, scan_once
-from .schema import Schema
 from .shapes import ANY, INVALID, Shape
 
 State = Literal["absent", "growing", "complete"]

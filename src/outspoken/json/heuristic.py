@@ -8,9 +8,9 @@ from typing import Any, cast
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import RepairBudget
+from outspoken.results.schemas.schema import Schema
 
 from .scanner import depth_of, encodable_value
-from .schema import Schema
 from .tokens import QUOTES, SOUND
 
 #: Limits of a span: json-repair takes quadratic time in the quotes of long spans, and in open brackets.

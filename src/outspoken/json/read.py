@@ -28,7 +28,9 @@ from .tokens import TORN
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-    from .typed import ConvertMode, Reading
+    from outspoken.results.schemas.fitting import ConvertMode
+
+    from .typed import Reading
 
 T = TypeVar("T")
 
@@ -122,7 +124,9 @@ def read_json(
         raise JsonLimitError(settings.max_chars, len(text))
     if schema is None:
         return _read(text, None, repair, settings)
-    from .typed import target_of, typed_reading
+    from outspoken.results.schemas.fitting import target_of
+
+    from .typed import typed_reading
 
     target = target_of(schema)
     return typed_reading(_read(text, target.schema, repair, settings), target, convert)

@@ -21,13 +21,13 @@ from outspoken.results.edits import (
     cost_of,
     highest_level,
 )
+from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import DEFAULT, Settings
 
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
 from .digits import changes_number, computes_string
 from .heuristic import read_heuristically
 from .scanner import BLANKS, NotJsonError, decode, encodable_value, paths_of, read_at, total_pattern
-from .schema import Schema
 from .strings import MARGIN, MAX_SPAN, Search, tolerance
 from .structure import KEY_FIRST, StructureWalk
 from .tokens import BLANK, DATA, SURROGATE, TORN, Change, string_changes

@@ -14,8 +14,8 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Union, cast, get_args, 
 from pydantic import AliasChoices, BaseModel, PydanticSchemaGenerationError, TypeAdapter
 from typing_extensions import NotRequired, ReadOnly, Required, get_type_hints, is_typeddict
 
-from .convert import convert, is_valid
-from .schema import Schema
+from outspoken.results.schemas.convert import convert, is_valid
+from outspoken.results.schemas.schema import Schema
 
 #: What says something of a key rather than of its type.
 _MARKS = (NotRequired, Required, ReadOnly)

@@ -13,15 +13,16 @@ from pydantic import TypeAdapter
 from outspoken.results.arguments import check_choice, check_optional, check_repair_limit, check_type
 from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import StreamClosedError
+from outspoken.results.schemas.fitting import ConvertMode, target_of
+from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import DEFAULT, Settings
 
 from .document import DATA, REASONING_END, is_evidently_json
 from .growing import GrowingValue, JsonEvent, State, differences
 from .read import JsonLimitError, read_json
 from .reading import JsonReading
-from .schema import Schema
 from .shapes import ANY, shape_of
-from .typed import ConvertMode, Reading, target_of
+from .typed import Reading
 
 T = TypeVar("T")
 

@@ -1,33 +1,22 @@
-"""JSON as values of the user's own types: the value that fits is found, converted, and validated by pydantic.
-
-A value counts only if it validates. What pydantic takes without its strict mode is a conversion, too, and none that
-loses digits.
-"""
+"""JSON as values of the user's own types: of the values of a text, the one that fits (`schemas.fitting`)."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
+from collections.abc import Iterator, Sequence
+from typing import Any, Generic, TypeVar, cast
 
-from pydantic import Field, PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter, ValidationError
+from pydantic import Field
 
-from outspoken.results.arguments import kind_of
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair, place_diagnostics
 from outspoken.results.edits import shown
-from outspoken.results.signatures import readable
+from outspoken.results.schemas.convert import Conversion, Path
+from outspoken.results.schemas.fitting import ConvertMode, Fit, Target, fit_to
 
-from .convert import Conversion, Path, convert, is_valid
 from .locate import span_at
 from .reading import JsonReading
-from .schema import Schema, is_object
 
 T = TypeVar("T")
-ConvertMode = Literal["on", "off"]
-#: A JSON schema, or what `pydantic.TypeAdapter` takes, or an adapter.
-SchemaLike: TypeAlias = Mapping[str, Any] | type[Any] | TypeAdapter[Any]
 
 #: Repairs at the end of a text that cut a value short, or leave an entry out.
 _CUT = frozenset({"cut-string", "cut-text"})
@@ -53,59 +42,6 @@ class Reading(JsonReading, Generic[T]):
     def value(self) -> T | None:
         """The validated value, or None."""
         return cast("T | None", self.typed)
-
-
-class Target(NamedTuple):
-    """A type that JSON is read as: its schema and a view of it, and what validates a value; None for a plain schema."""
-
-    schema: dict[str, Any]
-    adapter: TypeAdapter[Any] | None
-    view: Schema
-
-    @classmethod
-    def of(cls, schema: dict[str, Any], adapter: TypeAdapter[Any] | None) -> Target:
-        """The target of a schema."""
-        return cls(schema, adapter, Schema(schema))
-
-
-def target_of(type_: Any) -> Target:
-    """What is read for a type or a JSON schema. Raises TypeError for what pydantic has no schema for."""
-    if isinstance(type_, TypeAdapter):
-        return Target.of(type_.json_schema(), cast("TypeAdapter[Any]", type_))
-    if isinstance(type_, Mapping):
-        return Target.of(dict(cast("Mapping[str, Any]", type_)), None)
-    return _target(type_) if isinstance(type_, Hashable) else _made(type_)
-
-
-def _made(type_: Any) -> Target:
-    try:
-        adapter: TypeAdapter[Any] = TypeAdapter(readable(type_))
-        return Target.of(adapter.json_schema(), adapter)
-    except (PydanticUserError, PydanticUndefinedAnnotation) as error:
-        why = str(error).partition("\n")[0]
-        expected = "a JSON schema as a dict, or a type that pydantic reads from JSON"
-        raise TypeError(f"`schema` is {kind_of(type_)}; expected {expected} ({why})") from error
-
-
-_target = lru_cache(maxsize=256)(_made)
-
-
-class _Fit(NamedTuple):
-    """What becomes of one value of the text: `error` says why it is not valid; None if it is.
-
-    `ignored` are the keys of an object that a class does not have, and leaves out.
-    """
-
-    data: Any
-    typed: Any
-    conversions: tuple[Conversion, ...]
-    error: list[tuple[Path, str]] | None
-    ignored: list[str]
-
-    @property
-    def rank(self) -> tuple[bool, int, bool, int]:
-        """The less, the better it fits."""
-        return self.error is not None, len(self.error or ()), bool(self.ignored), len(self.conversions)
 
 
 def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Reading[Any]:
@@ -144,7 +80,7 @@ def _reading(fields: dict[str, Any]) -> Reading[Any]:
     return cast("Reading[Any]", construct(Reading, fields))
 
 
-def _fits(reading: JsonReading, target: Target, mode: ConvertMode) -> tuple[list[tuple[int, ...]], list[_Fit]]:
+def _fits(reading: JsonReading, target: Target, mode: ConvertMode) -> tuple[list[tuple[int, ...]], list[Fit]]:
     """What becomes of each value of a text, and of all together where a list is due; and the indices of each."""
     places: list[tuple[int, ...]] = [(at,) for at in range(len(reading.values))]
     values: list[Any] = [*reading.values]
@@ -154,7 +90,7 @@ def _fits(reading: JsonReading, target: Target, mode: ConvertMode) -> tuple[list
         places.insert(0, tuple(range(len(values))))
         values.insert(0, [*reading.values])
         texts.insert(0, f"[{','.join(texts)}]")
-    return places, [_fit(text, value, target, target.view, mode) for text, value in zip(texts, values, strict=True)]
+    return places, [fit_to(target, value, mode, text) for text, value in zip(texts, values, strict=True)]
 
 
 def _note_of_choice(reading: JsonReading, place: tuple[int, ...], *, is_sure: bool) -> PendingDiagnostic:
@@ -164,7 +100,7 @@ def _note_of_choice(reading: JsonReading, place: tuple[int, ...], *, is_sure: bo
     return PendingDiagnostic("chosen-value", told, reading.spans[place[0]], "note" if is_sure else "warning", None)
 
 
-def _notes_of_value(reading: JsonReading, place: tuple[int, ...], fit: _Fit) -> Iterator[PendingDiagnostic]:
+def _notes_of_value(reading: JsonReading, place: tuple[int, ...], fit: Fit) -> Iterator[PendingDiagnostic]:
     """What was converted, what does not fit, and what a value leaves out."""
     if fit.error is None and fit.ignored:
         told = f"the type has no {', '.join(map(shown, fit.ignored[:_MOST]))}, which the value leaves out"
@@ -207,79 +143,3 @@ def _span(reading: JsonReading, place: tuple[int, ...], path: Path) -> tuple[int
     start, end = reading.spans[at]
     found = span_at(reading.raw[start:end], path)
     return (start, end) if found is None else (start + found[0], start + found[1])
-
-
-def _fit(text: str, value: Any, target: Target, schema: Schema, mode: ConvertMode) -> _Fit:
-    """Validate a value, of which the JSON text is given, as it stands, or else after conversions."""
-    typed, error = _validated(text, value, target, schema, strict=True)
-    if error is None or mode == "off":
-        return _Fit(value, typed, (), error, _ignored(value, schema))
-    data, conversions = convert(value, schema)
-    ignored = _ignored(data, schema)
-    text = json.dumps(data)
-    typed, strict_error = _validated(text, data, target, schema, strict=True)
-    if strict_error is None:
-        return _Fit(data, typed, conversions, None, ignored)
-    typed, error = _validated(text, data, target, schema, strict=False)
-    texts = [path for path, _ in strict_error if isinstance(_at(data, path), str) and _is_number(schema, path)]
-    if error is None and not texts:
-        taken = [Conversion("as-type", path, json.dumps(_at(data, path)), "") for path, _ in strict_error]
-        return _Fit(data, typed, (*conversions, *taken), None, ignored)
-    error = error or [(path, "this text is no number without a loss") for path in texts]
-    return _Fit(data, None, conversions, error, ignored)
-
-
-def _ignored(value: Any, schema: Schema) -> list[str]:
-    """The keys of an object that its type does not have."""
-    if not is_object(value) or not schema.properties or schema.allows_others:
-        return []
-    return [key for key in value if key not in schema.properties]
-
-
-def _is_number(schema: Schema, path: Path) -> bool:
-    """Is a number due at a path, and no text?"""
-    for part in path:
-        schema = schema.member(part) if isinstance(part, str) else schema.item
-    types = schema.types or frozenset[str]()
-    return not types.isdisjoint(("integer", "number")) and "string" not in types
-
-
-def _validated(
-    text: str, value: Any, target: Target, schema: Schema, *, strict: bool
-) -> tuple[Any, list[tuple[Path, str]] | None]:
-    """The value as the type, and what is wrong with it; None if nothing is."""
-    if target.adapter is None:
-        return (value, None) if is_valid(value, schema) else (None, [((), "this does not fit the schema")])
-    try:
-        return target.adapter.validate_json(text, strict=strict), None
-    except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False)
-        return None, [(_path(value, one["loc"]), one["msg"]) for one in found]
-    except ValueError as error:  # of a validator that is not pydantic's
-        return None, [((), str(error))]
-
-
-def _path(value: Any, loc: Sequence[str | int]) -> Path:
-    """The keys of a place that pydantic names, without the names of the alternatives of unions."""
-    path: list[str | int] = []
-    for part in loc:
-        if isinstance(value, dict) and part in value:
-            value = cast("dict[str, Any]", value)[cast("str", part)]
-        elif isinstance(value, list) and isinstance(part, int) and part < len(cast("list[Any]", value)):
-            value = cast("list[Any]", value)[part]
-        elif part == loc[-1] and isinstance(value, dict):
-            path.append(part)  # what is missing
-            break
-        else:
-            continue
-        path.append(part)
-    return tuple(path)
-
-
-def _at(value: Any, path: Path) -> Any:
-    for part in path:
-        try:
-            value = value[part]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return value

@@ -8,8 +8,8 @@ from math import isfinite
 from typing import Any
 
 from outspoken.json.scanner import NotJsonError, decode, has_more_keys, repeated_keys
-from outspoken.json.schema import fits
 from outspoken.patterns.lazy import lazy_pattern
+from outspoken.results.schemas.schema import fits
 
 _MAX_DEPTH = 128
 _MAX_DIGITS = 4000

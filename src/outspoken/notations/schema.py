@@ -7,7 +7,7 @@ from typing import Any
 
 from typing_extensions import Self, override
 
-from outspoken.json.schema import Schema
+from outspoken.results.schemas.schema import Schema
 
 from .coerce import read_bare
 

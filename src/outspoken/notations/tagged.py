@@ -12,8 +12,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from outspoken.json.schema import fits
 from outspoken.patterns.lazy import lazy_pattern
+from outspoken.results.schemas.schema import fits
 
 from .coerce import escape, to_json
 from .schema import SchemaView

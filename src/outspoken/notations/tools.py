@@ -11,8 +11,8 @@ from collections.abc import Callable, KeysView, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-from outspoken.json.schema import KINDS, Schema, Types, is_object, plain_types
 from outspoken.results.errors import ToolError
+from outspoken.results.schemas.schema import KINDS, Schema, Types, is_object, plain_types
 from outspoken.results.signatures import (
     callable_name,
     each_tool,
@@ -308,26 +308,13 @@ def _made_schema(source: Any) -> dict[str, Any] | None:
     try:
         from pydantic import TypeAdapter
 
+        from outspoken.results.schemas.fitting import lenient_generator
+
         is_read = hasattr(source, "model_json_schema") or is_typed_dict(source)
         described = TypeAdapter[Any](readable(source) if is_read else model(source))
-        return described.json_schema(schema_generator=_generator())
+        return described.json_schema(schema_generator=lenient_generator())
     except Exception:  # what is in the caller's annotations is no reason to lose what the model wrote
         return None
-
-
-@lru_cache(maxsize=1)
-def _generator() -> Any:
-    """A schema generator that skips what JSON schema cannot express, instead of raising."""
-    from pydantic.json_schema import GenerateJsonSchema
-
-    class Lenient(GenerateJsonSchema):
-        def handle_invalid_for_json_schema(self, *_: Any, **__: Any) -> dict[str, Any]:
-            return {}
-
-        def emit_warning(self, *_: Any, **__: Any) -> None:
-            pass
-
-    return Lenient
 
 
 def schema_view_of(tools: Tools | None, name: str | None, key: str | None, fallback: str) -> SchemaView:

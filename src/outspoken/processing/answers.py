@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, T
 from pydantic import Field
 
 from outspoken.json.read import read_json
-from outspoken.json.typed import ConvertMode, Reading, target_of
+from outspoken.json.typed import Reading
 from outspoken.parsing.parser import Parser
 from outspoken.providers.registry import Provider
 from outspoken.results.construct import construct
 from outspoken.results.edits import RepairLimit
 from outspoken.results.finish_reasons import is_filtered
 from outspoken.results.replies import Reply, ToolCall
+from outspoken.results.schemas.fitting import ConvertMode, target_of
 from outspoken.results.settings import Settings
 
 from .responses import ResponseLike, read_response, with_native

@@ -7,10 +7,10 @@ from functools import partial
 
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
-from outspoken.json.schema import is_object
 from outspoken.notations.interface import notation_of
 from outspoken.notations.tools import may_have
 from outspoken.results.edits import Edit
+from outspoken.results.schemas.schema import is_object
 
 from . import costs
 from .doubled import doubled_unit

@@ -6,12 +6,12 @@ from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.repair import repair_region
 from outspoken.json.scanner import BracketCounter, repeated_keys
-from outspoken.json.schema import Schema
 from outspoken.notations.interface import MarkedNotation, Notation, notation_of
 from outspoken.notations.schema import ANY, SchemaView
 from outspoken.notations.tools import schema_view_of
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit, RepairedValue
+from outspoken.results.schemas.schema import Schema
 
 from . import costs
 from .marker_lexer import Token, marker_forms, marker_lexer

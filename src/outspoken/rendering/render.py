@@ -13,7 +13,6 @@ from outspoken.actions.mapping import PARTS
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.grammar.template_fields import written
-from outspoken.json.schema import KINDS
 from outspoken.notations.coerce import to_json
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.actions.base import BaseAction
@@ -24,6 +23,7 @@ from outspoken.results.geometry import Screen, Space
 from outspoken.results.message_text import BLANK, CLOSING
 from outspoken.results.old_names import by_keyword
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
+from outspoken.results.schemas.schema import KINDS
 from outspoken.results.settings import Settings, with_screen
 
 from .writer import Item, Written, text_of, with_index, write_all

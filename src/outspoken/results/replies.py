@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from .actions.union import Action
     from .running import OnToolError, ResultWire
+    from .schemas.convert import Conversion
 else:
 
     class _Action:
@@ -99,7 +100,7 @@ class ToolCall(FrozenModel):
     @overload
     def into(self, type_: object) -> Any: ...
     def into(self, type_: Any) -> Any:
-        """The arguments as a value of a type, validated by pydantic in its lax mode.
+        """The arguments as a value of a type, validated by pydantic after conversions.
 
         The type is a pydantic model, a dataclass, a TypedDict, or anything else that a `TypeAdapter` takes. For a
         function, they are its bound arguments, validated by its annotations; call it with their `args` and `kwargs`.
@@ -108,6 +109,16 @@ class ToolCall(FrozenModel):
         from .typed_calls import into
 
         return into(self, type_)
+
+    def conversions(self, type_: Any) -> tuple[Conversion, ...]:
+        """What `into` converts so that the arguments fit the type; nothing if they fit as they are. Raises CallError.
+
+        They are those of `read_json`: `"12"` is 12, `Full board` is the listed `full_board`, `seatCount` is
+        `seat_count`, where there is one way to read it that loses nothing.
+        """
+        from .typed_calls import conversions
+
+        return conversions(self, type_)
 
 
 class Payload(FrozenModel):

@@ -230,7 +230,7 @@ def _invoked(tool: Any) -> _Tool:
     def run(invoke: Callable[[dict[str, Any]], Any], call: ToolCall) -> Any:
         fields = getattr(getattr(tool, "tool_call_schema", None), "model_fields", None)
         if fields is not None:
-            check_names(call, {field.alias or name for name, field in fields.items()})
+            check_names(call.name, call.arguments, {field.alias or name for name, field in fields.items()})
         return invoke(call.arguments)
 
     return _Tool(partial(run, tool.invoke), partial(run, tool.ainvoke) if hasattr(tool, "ainvoke") else None)

@@ -129,3 +129,8 @@ def parameters(function: Callable[..., Any]) -> list[tuple[str, Any]]:
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         and parameter.name not in ("self", "cls", *bound)
     ]
+
+
+def takes_others(function: Callable[..., Any]) -> bool:
+    """Does a function take arguments of any name, by `**`?"""
+    return any(one.kind is one.VAR_KEYWORD for one in inspect.signature(function).parameters.values())

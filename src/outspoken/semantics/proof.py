@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from outspoken.json.schema import fits
 from outspoken.notations.tools import Tools, may_have
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit
+from outspoken.results.schemas.schema import fits
 
 from .keys import lacking, mentions
 from .open_node import OpenNode

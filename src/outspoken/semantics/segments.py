@@ -13,13 +13,13 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from outspoken.json.scanner import NotJsonError, decode
-from outspoken.json.schema import fits
 from outspoken.notations.coerce import read_bare
 from outspoken.notations.tools import Tools
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.construct import construct, given, make, set_extra, set_given, set_private, set_values
 from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Status, Text, ToolCall
+from outspoken.results.schemas.schema import fits
 
 from .output import Output
 

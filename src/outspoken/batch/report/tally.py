@@ -9,9 +9,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from outspoken.batch.arrow import RecordBatch, compute
-from outspoken.json.schema import fits
 from outspoken.notations.tools import Tools, may_have
 from outspoken.results.diagnostics import Diagnostic
+from outspoken.results.schemas.schema import fits
 
 from .buckets import Buckets, Counts, Key, short_names
 from .examples import Best, Edit, Example, cut, look_of, make_edit, make_example, rank_of, tie

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple, cast
 
 from outspoken.json.repair import repair_region
 from outspoken.json.scanner import JsonScanner, NotJsonError, decode
-from outspoken.json.schema import Schema
 from outspoken.notations.coerce import escape
 from outspoken.results.codes import NAMELESS, NO_OBJECT
 from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import Edit, RepairLimit
 from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
 from outspoken.results.replies import Status, ToolCall
+from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
 
 from .blocks import Block

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from outspoken import parse
 from outspoken.json.read import read_json
-from outspoken.json.schema import Schema
+from outspoken.results.schemas.schema import Schema
 
 TEXT = {"type": "string"}
 PAIR = {"properties": {"a": TEXT, "b": {"type": "integer"}}, "required": ["a"]}
