@@ -27,20 +27,39 @@ CONVERSIONS = {
     "number-as-text": "the number {before} is text",
     "json-text": "a text holds the JSON that is due",
     "list-of-one": "one value is a list of one",
+    "only-item": "the only item of a list is the value",
+    "split-text": "`{before}` is a list of values that the schema lists",
+    "date-text": "the text `{before}` is the date {after}",
+    "null-member": "null at `{before}` is no value",
+    "known-member": "`{before}` can only be {after}",
     "key-spelling": "the key `{before}` is `{after}`",
     "as-type": "`{before}` was taken as the type is",
     "wrapped": "the value stands under the key `{before}`",
 }
 _TRUTH = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
-_NULL = frozenset({"null", "none", "nil", "n/a", ""})
+_NULL = frozenset({"null", "none", "nil", "n/a", "-", ""})
 _PLAIN_NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
-#: Digits in groups of three; a single group behind a comma may be a fraction.
-_GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3}){1,30}(?:\.\d{1,300})?")
+#: Digits in groups of three; a single group behind a comma or a point may be a fraction.
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:([,_' \u00a0\u202f])\d{3})(?:\1\d{3}){0,30}(?:\.\d{1,300})?")
+_POINT_GROUPED = re.compile(r"[+-]?\d{1,3}(?:\.\d{3}){1,30},\d{1,300}")
+_MAYBE_GROUP = re.compile(r"[+-]?\d{1,3}\.\d{3}")
 #: A decimal comma, which no group of three digits follows.
 _COMMA = re.compile(r"[+-]?\d{1,300},(?:\d{1,2}|\d{4,300})")
 #: Words shorter than this are not taken for misspelled.
 _SHORTEST = 4
 _MAX_DEPTH, _MAX_OPTIONS = 64, 16
+#: Dates with the year first, or with the name of the month.
+_DATES = [
+    re.compile(pattern)
+    for pattern in (
+        r"(?P<y>\d{4})[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})",
+        r"(?P<m>[A-Za-z]{3,9})\.? (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>\d{4})",
+        r"(?P<d>\d{1,2})(?:st|nd|rd|th|\.)? (?P<m>[A-Za-z]{3,9})\.?,? (?P<y>\d{4})",
+    )
+]
+_MONTHS = (
+    "january february march april may june july august september october november december"
+).split()  # fmt: skip
 
 
 class Conversion(NamedTuple):
@@ -73,7 +92,7 @@ def convert(value: Any, schema: Schema) -> Converted:
 
 
 def is_valid(value: Any, schema: Schema, depth: int = 0) -> bool:
-    """Does a value have the types, words and members that a schema asks for? Formats and bounds are not looked at."""
+    """Does a value have the types, words and members that a schema asks for? Bounds are not looked at."""
     if depth > _MAX_DEPTH or not fits(value, schema.types):
         return depth <= _MAX_DEPTH and schema.types is None
     if schema.values is not None and not _is_listed(value, schema.values):
@@ -86,7 +105,7 @@ def is_valid(value: Any, schema: Schema, depth: int = 0) -> bool:
         return all(is_valid(inner, schema.own_member(key), depth + 1) for key, inner in value.items())
     if isinstance(value, list):
         return all(is_valid(inner, schema.item, depth + 1) for inner in cast("list[Any]", value))
-    return True
+    return not isinstance(value, str) or schema.takes_text(value)
 
 
 def _is_listed(value: Any, values: list[Any]) -> bool:
@@ -94,18 +113,25 @@ def _is_listed(value: Any, values: list[Any]) -> bool:
 
 
 def _convert(value: Any, schema: Schema, path: Path, depth: int) -> Converted:
-    if depth > _MAX_DEPTH or is_valid(value, schema):
+    valid = is_valid(value, schema)
+    if depth > _MAX_DEPTH or (valid and not isinstance(value, (dict, list))):
         return Converted(value)
+    made = _made(value, schema, path, depth)  # of what is valid, keys may be misspelled
+    return made if not valid or is_valid(made.value, schema) else Converted(value)
+
+
+def _made(value: Any, schema: Schema, path: Path, depth: int) -> Converted:
     if schema.choices:
-        return _by_choice(value, schema, path, depth)
-    if schema.values is not None:
+        found = [one for one in _from_holder(value, schema, path, depth) if is_valid(one.value, schema)]
+        return found[0] if len(found) == 1 else _by_choice(value, schema, path, depth)
+    if schema.values is not None and isinstance(value, str):
         return _listed(value, schema.values, path)
     if fits(value, schema.types):
         if is_object(value):
             return _members(value, schema, path, depth)
         if isinstance(value, list):
             return _items(cast("list[Any]", value), schema, path, depth)
-        return Converted(value)
+        return _dated(value, schema, path) if isinstance(value, str) else Converted(value)
     found = [one for one in _to_types(value, schema, path, depth) if is_valid(one.value, schema)]
     return found[0] if found and all(_same(one.value, found[0].value) for one in found) else Converted(value)
 
@@ -117,7 +143,8 @@ def _same(one: Any, other: Any) -> bool:
 def _by_choice(value: Any, schema: Schema, path: Path, depth: int) -> Converted:
     """Convert to the alternative that fits, if it is one: that of a tag, if the alternatives have tags."""
     for options in schema.choices:
-        tagged = [option for option in options if _has_tag(value, option)] or options
+        tagged = [option for option in options if is_valid(value, option, depth + 1)]
+        tagged = tagged or [option for option in options if _has_tag(value, option)] or options
         found = [_convert(value, option, path, depth + 1) for option in tagged[:_MAX_OPTIONS]]
         valid = [one for one, option in zip(found, tagged, strict=False) if is_valid(one.value, option, depth + 1)]
         # an alternative that needs fewer conversions does not make another one impossible
@@ -150,7 +177,7 @@ def _listed(value: Any, values: list[Any], path: Path) -> Converted:
 
 def _plain(word: str) -> str:
     """A word without case, accents, white space and punctuation."""
-    letters = unicodedata.normalize("NFKD", word).casefold()
+    letters = unicodedata.normalize("NFKD", word.replace("&", " and ")).casefold()
     return "".join([letter for letter in letters if letter.isalnum()])
 
 
@@ -190,17 +217,48 @@ def _to_types(value: Any, schema: Schema, path: Path, depth: int) -> Iterator[Co
         yield from found
         if found and found[0].conversions[0].code == "json-text" and is_valid(found[0].value, schema):
             return  # that a text is JSON is no chance
-    elif "string" in types and value.__class__ is int and not schema.has_format:
+    elif "string" in types and value.__class__ is int and not schema.formats:
         yield Converted(str(value), (Conversion("number-as-text", path, str(value), str(value)),))
-    if is_object(value) and len(value) == 1:
-        (key, inner), *_ = value.items()
-        if key not in schema.properties:
-            found = _convert(inner, schema, (*path, key), depth + 1)
-            yield Converted(found.value, (Conversion("wrapped", path, key, ""), *found.conversions))
-    if "array" in types and not isinstance(value, list):
+    yield from _from_holder(value, schema, path, depth)
+    if "array" in types and not isinstance(value, list) and not _is_null_word(value):
         found = _convert(value, schema.item, path, depth + 1)
-        if is_valid(found.value, schema.item):
+        is_one = not isinstance(value, str) or "," not in value or schema.item.formats or found.conversions
+        if is_valid(found.value, schema.item) and is_one:
             yield Converted([found.value], (*found.conversions, Conversion("list-of-one", path, "", "")))
+
+
+def _is_null_word(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value.strip().casefold() in _NULL)
+
+
+def _from_holder(value: Any, schema: Schema, path: Path, depth: int) -> Iterator[Converted]:
+    """What an object or a list holds, where neither is due: the value of its only key that fits, or its only item."""
+    types = schema.types or frozenset({"object", "array"})
+    if isinstance(value, list) and "array" not in types and len(cast("list[Any]", value)) == 1:
+        found = _convert(value[0], schema, (*path, 0), depth + 1)
+        yield Converted(found.value, (Conversion("only-item", path, "", ""), *found.conversions))
+    if is_object(value) and "object" not in types:
+        yield from _unwrapped(value, schema, path, depth)
+
+
+def _unwrapped(value: dict[str, Any], schema: Schema, path: Path, depth: int) -> Iterator[Converted]:
+    """The value under a key that the schema does not have, if no other key has one that fits.
+
+    Beside others, it must be of the kind that is due, and such as no value is by chance.
+    """
+    kinds = [kind for kind in ("object", "array") if kind in (schema.types or ())]
+    is_rare = bool(schema.required or schema.values or schema.choices or "array" in kinds)
+    if any(key in schema.properties for key in value) or (len(value) > 1 and not is_rare):
+        return
+    found = list[Converted]()
+    for key, inner in value.items():
+        if len(value) > 1 and kinds and not fits(inner, schema.types):
+            continue
+        made = _convert(inner, schema, (*path, key), depth + 1)
+        if is_valid(made.value, schema):
+            found.append(Converted(made.value, (Conversion("wrapped", path, key, ""), *made.conversions)))
+    if len(found) == 1:
+        yield found[0]
 
 
 def _from_text(text: str, types: frozenset[str], schema: Schema, path: Path, depth: int) -> Iterator[Converted]:
@@ -209,7 +267,10 @@ def _from_text(text: str, types: frozenset[str], schema: Schema, path: Path, dep
         with suppress(ValueError, RecursionError):
             found = _convert(json.loads(bare), schema, path, depth + 1)
             yield Converted(found.value, (Conversion("json-text", path, text, ""), *found.conversions))
-    if "null" in types and bare.casefold() in _NULL:
+    if "array" in types and "," in text and (words := schema.item.values):
+        made = [_listed(part.strip(), words, path).value for part in text.split(",")]
+        yield Converted(made, (Conversion("split-text", path, text, ""),))
+    if "null" in types and _is_null_word(text):
         yield Converted(None, (Conversion("null-word", path, text, "null"),))
     if "boolean" in types and (truth := _TRUTH.get(bare.casefold())) is not None:
         yield Converted(truth, (Conversion("truth-word", path, text, json.dumps(truth)),))
@@ -219,10 +280,15 @@ def _from_text(text: str, types: frozenset[str], schema: Schema, path: Path, dep
 
 def _number(text: str, *, whole: bool) -> int | float | None:
     """The number that a text is, if there is one reading and no digit is lost."""
-    if _GROUPED.fullmatch(text):
+    text = text.replace("\u2212", "-")
+    if grouped := _GROUPED.fullmatch(text):
         if not whole and text.count(",") == 1 and "." not in text:
             return None  # `1,200` may be a fraction
-        text = text.replace(",", "")
+        text = text.replace(grouped[1], "")
+    elif _POINT_GROUPED.fullmatch(text):
+        text = text.replace(".", "").replace(",", ".")
+    elif whole and _MAYBE_GROUP.fullmatch(text):
+        return None  # `1.200` may be a fraction
     elif not whole and _COMMA.fullmatch(text):
         text = text.replace(",", ".")
     elif not _PLAIN_NUMBER.fullmatch(text):
@@ -236,6 +302,19 @@ def _number(text: str, *, whole: bool) -> int | float | None:
     except (InvalidOperation, OverflowError, ValueError):
         return None
     return number if is_kept else None
+
+
+def _dated(text: str, schema: Schema, path: Path) -> Converted:
+    """The date that a text is, if that is what is due, in the notation of ISO 8601."""
+    found = next((found for one in _DATES if (found := one.fullmatch(text.strip()))), None)
+    if found and "date" in schema.formats:
+        month = found["m"].casefold()
+        names = [at for at, name in enumerate(_MONTHS, 1) if month == name or month in (name[:3], name[:4])]
+        number = int(month) if month.isdecimal() else names[0] if names else 0
+        made = f"{found['y']}-{number:02}-{int(found['d']):02}"
+        if is_valid(made, schema):
+            return Converted(made, (Conversion("date-text", path, text, made),))
+    return Converted(text)
 
 
 def key_meant(key: str, schema: Schema, absent: list[str]) -> str:
@@ -261,18 +340,32 @@ def _members(value: dict[str, Any], schema: Schema, path: Path, depth: int) -> C
         name = renamed.get(key, key)
         if name != key:
             done.append(Conversion("key-spelling", (*path, key), key, name))
-        made = _convert(inner, schema.member(name), (*path, key), depth + 1)
+        member = schema.member(name)
+        made = _convert(inner, member, (*path, key), depth + 1)
+        if _is_null_word(made.value) and _may_be_absent(name, schema) and not is_valid(made.value, member):
+            done.append(Conversion("null-member", (*path, key), key, ""))
+            continue
         done += made.conversions
         found[name] = made.value
+    for name in schema.required if found.keys() & schema.properties.keys() else ():
+        words = schema.member(name).values or []
+        if name not in found and len(words) == 1:
+            done.append(Conversion("known-member", path, name, json.dumps(words[0])))
+            found[name] = words[0]
     made = Converted(found, tuple(done))
-    if not is_valid(found, schema) and len(value) == 1:
-        (key, inner), *_ = value.items()
-        within = _convert(inner, schema, (*path, key), depth + 1)
-        if key not in schema.properties and is_object(inner) and is_valid(within.value, schema):
-            return Converted(within.value, (Conversion("wrapped", path, key, ""), *within.conversions))
-    return made
+    return made if is_valid(found, schema) else next(_unwrapped(value, schema, path, depth), made)
+
+
+def _may_be_absent(name: str, schema: Schema) -> bool:
+    """Is a member a list or an object that need not be there?"""
+    types = schema.member(name).types or frozenset({"string"})
+    return name in schema.properties and name not in schema.required and types <= {"array", "object"}
 
 
 def _items(value: list[Any], schema: Schema, path: Path, depth: int) -> Converted:
+    if value and "array" in (schema.item.types or ()) and not any(isinstance(inner, list) for inner in value):
+        row = _convert(value, schema.item, path, depth + 1)
+        if is_valid(row.value, schema.item):
+            return Converted([row.value], (*row.conversions, Conversion("list-of-one", path, "", "")))
     made = [_convert(inner, schema.item, (*path, at), depth + 1) for at, inner in enumerate(value)]
     return Converted([one.value for one in made], tuple([done for one in made for done in one.conversions]))

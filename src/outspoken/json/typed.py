@@ -7,6 +7,7 @@ loses digits.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -22,6 +23,7 @@ from outspoken.results.edits import shown
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 
 from .convert import Conversion, Path, convert, is_valid
+from .document import REASONING_END
 from .locate import span_at
 from .reading import JsonReading
 from .schema import Schema, is_object
@@ -33,6 +35,11 @@ SchemaLike: TypeAlias = Mapping[str, Any] | type[Any] | TypeAdapter[Any]
 
 #: Repairs at the end of a text that cut a value short, or leave an entry out.
 _CUT = frozenset({"cut-string", "cut-text"})
+#: A word or number as the whole answer, with what may stand around it.
+_WORD = re.compile(
+    r"\s*(?:(?:`{3,}|~{3,})\w*\n)?\s*(?:[\"'*_]*[^\W\d][\w ]{0,40}[\"'*_]*[:=])?[\s\"'“‘*_`]*"
+    r"(?P<word>[^\n\"“”]{1,200}?)[\"'”’*_`]*[.!]?[\"'”’*_`]*\s*(?:`{3,}|~{3,})?\s*"
+)
 #: So many errors are reported.
 _MOST = 20
 
@@ -122,6 +129,8 @@ class _Fit(NamedTuple):
 
 def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Reading[Any]:
     """The value of a text that fits a type best: the first that needs least."""
+    if mode == "on" and _is_word(target.view) and not any(isinstance(value, (dict, list)) for value in reading.values):
+        reading = _whole_answer(reading, target)
     places, fits = _fits(reading, target, mode)
     fields: dict[str, Any] = {**_EMPTY, **reading.__dict__}
     if not fits:
@@ -129,9 +138,8 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
         return _reading(fields)
     best = min(range(len(fits)), key=lambda at: fits[at].rank)
     fit, place = fits[best], places[best]
-    cut = [one for one in reading.repairs if one.code in _CUT and one.span[0] >= reading.spans[place[-1]][0]]
-    if fit.error is None and cut:
-        fit = fit._replace(typed=None, error=[(cut[0].path, "the text ends here, so it is not certain what this says")])
+    if fit.error is None and (unsure := _unsure(reading, place)):
+        fit = fit._replace(typed=None, error=[unsure])
     fields |= {"data": fit.data, "typed": fit.typed, "is_valid": fit.error is None, "conversions": fit.conversions}
     notes = list(_notes_of_value(reading, place, fit))
     if len(reading.values) > len(place):
@@ -152,6 +160,52 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
     return _reading(fields)
 
 
+def _unsure(reading: JsonReading, place: tuple[int, ...]) -> tuple[Path, str] | None:
+    """Why a value that fits may not be what the text says, and where: it is cut, or the answer is another one."""
+    start = reading.spans[place[-1]][0]
+    cut = [one.path for one in reading.repairs if one.code in _CUT and one.span[0] >= start]
+    if not cut and reading.status == "truncated" and place[-1] == len(reading.values) - 1:
+        cut = [()] if reading.raw.rstrip().endswith(("{", "[", ",", ":")) else []
+    if cut:
+        return cut[0], "the text ends here, so it is not certain what this says"
+    if any(one.code == "in-reasoning" for one in reading.diagnostics):
+        end = REASONING_END.search(reading.raw, reading.spans[place[-1]][1])
+        if end and reading.raw[end.end() :].strip():
+            return (), "this stands in the reasoning, and the answer behind it has no value"
+    return None
+
+
+def _is_word(schema: Schema) -> bool:
+    """Is a word or a number due, and no text that may be any?"""
+    types = schema.types or frozenset({"object"})
+    is_free = "string" in types and schema.values is None and not schema.formats
+    return types.isdisjoint(("object", "array")) and not is_free
+
+
+def _whole_answer(reading: JsonReading, target: Target) -> JsonReading:
+    """The answer behind reasoning as one word or number, without a fence, a label, quotes and the like around it.
+
+    If that does not fit, there is no value: other words stand beside what was read.
+    """
+    raw = reading.raw
+    ends = [match.end() for match in REASONING_END.finditer(raw)]
+    found = _WORD.fullmatch(raw, ends[-1] if ends else 0)
+    span = found.span("word") if found else (0, 0)
+    if reading.spans == (span,) or (len(reading.spans) == 1 and raw.strip() == reading.texts[0]):
+        return reading
+    word = raw[slice(*span)]
+    fields = {**reading.__dict__, "values": (), "spans": (), "texts": (), "ambiguous": False}
+    if word and _fit(json.dumps(word), word, target, target.view, "on").error is None:
+        line, column = raw.count("\n", 0, span[0]) + 1, span[0] - raw.rfind("\n", 0, span[0])
+        how = {"code": "bare-text", "level": "notation", "span": span, "path": (), "line": line, "column": column}
+        made = construct(Repair, {**how, "before": word, "after": json.dumps(word, ensure_ascii=False)})
+        fields |= {"values": (word,), "spans": (span,), "texts": (json.dumps(word),), "repairs": (made,)}
+        fields |= {"status": "repaired", "level": "notation", "diagnostics": ()}
+    elif reading.values:
+        fields |= {"status": "invalid", "level": None, "repairs": ()}
+    return cast("JsonReading", construct(JsonReading, fields))
+
+
 def _reading(fields: dict[str, Any]) -> Reading[Any]:
     return cast("Reading[Any]", construct(Reading, fields))
 
@@ -162,7 +216,8 @@ def _fits(reading: JsonReading, target: Target, mode: ConvertMode) -> tuple[list
     values: list[Any] = [*reading.values]
     texts = [*reading.texts]
     is_list = "array" in (target.view.types or ())
-    if is_list and len(values) > 1 and not any(isinstance(value, list) for value in values):
+    has_rows = "array" in (target.view.item.types or ())
+    if is_list and len(values) > 1 and all(isinstance(value, list) == has_rows for value in values):
         places.insert(0, tuple(range(len(values))))
         values.insert(0, [*reading.values])
         texts.insert(0, f"[{','.join(texts)}]")
@@ -224,20 +279,22 @@ def _span(reading: JsonReading, place: tuple[int, ...], path: Path) -> tuple[int
 def _fit(text: str, value: Any, target: Target, schema: Schema, mode: ConvertMode) -> _Fit:
     """Validate a value, of which the JSON text is given, as it stands, or else after conversions."""
     typed, error = _validated(text, value, target, schema, strict=True)
-    if error is None or mode == "off":
+    if mode == "off" or (error is None and not schema.unknown_names(value)):
         return _Fit(value, typed, (), error, _ignored(value, schema))
     data, conversions = convert(value, schema)
+    if error is None and not conversions:
+        return _Fit(value, typed, (), error, _ignored(value, schema))
     ignored = _ignored(data, schema)
     text = json.dumps(data)
     typed, strict_error = _validated(text, data, target, schema, strict=True)
     if strict_error is None:
         return _Fit(data, typed, conversions, None, ignored)
     typed, error = _validated(text, data, target, schema, strict=False)
-    texts = [path for path, _ in strict_error if isinstance(_at(data, path), str) and _is_number(schema, path)]
+    texts = [path for path, _ in strict_error if isinstance(_at(data, path), (str, bool)) and _is_number(schema, path)]
     if error is None and not texts:
         taken = [Conversion("as-type", path, json.dumps(_at(data, path)), "") for path, _ in strict_error]
         return _Fit(data, typed, (*conversions, *taken), None, ignored)
-    error = error or [(path, "this text is no number without a loss") for path in texts]
+    error = error or [(path, "this is no number") for path in texts]
     return _Fit(data, None, conversions, error, ignored)
 
 
