@@ -1,15 +1,18 @@
-"""The types of typed_texts.yaml, by the names that stand there."""
+"""The answers of typed_texts.yaml, and their types by the names that stand there."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum, IntEnum
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
 from uuid import UUID
 
 import typing_extensions
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl
 
 
@@ -210,3 +213,32 @@ TYPES: dict[str, Any] = {
     "date": date,
     "Decimal": Decimal,
 }
+
+
+class Answer(NamedTuple):
+    """A text, the name of the type that was asked for, what is odd about it, and what it means as JSON, if anything."""
+
+    type: str
+    kind: str
+    text: str
+    meant: str | None
+
+
+def _table() -> dict[str, Any]:
+    return yaml.safe_load(Path(__file__).with_name("typed_texts.yaml").read_text("utf-8"))
+
+
+def answers() -> list[Answer]:
+    """All of them."""
+    return [
+        Answer(name, kind, text.replace("⏎", "\n"), json.dumps(meant[0]) if meant else None)
+        for name, kinds in _table().items()
+        if name in TYPES
+        for kind, rows in kinds.items()
+        for text, *meant in rows
+    ]
+
+
+def misses() -> dict[str, str]:
+    """The texts that are not read as they are meant, and why."""
+    return {text.replace("⏎", "\n"): why for why, texts in _table()["MISSES"].items() for text in texts}

@@ -27,9 +27,10 @@ CONVERSIONS = {
     "number-as-text": "the number {before} is text",
     "json-text": "a text holds the JSON that is due",
     "list-of-one": "one value is a list of one",
+    "numbered-items": "an object with numbers as keys is a list",
     "only-item": "the only item of a list is the value",
     "split-text": "`{before}` is a list of values that the schema lists",
-    "date-text": "the text `{before}` is the date {after}",
+    "date-text": "the text `{before}` is the date or time {after}",
     "null-member": "null at `{before}` is no value",
     "known-member": "`{before}` can only be {after}",
     "key-spelling": "the key `{before}` is `{after}`",
@@ -45,6 +46,7 @@ _POINT_GROUPED = re.compile(r"[+-]?\d{1,3}(?:\.\d{3}){1,30},\d{1,300}")
 _MAYBE_GROUP = re.compile(r"[+-]?\d{1,3}\.\d{3}")
 #: A decimal comma, which no group of three digits follows.
 _COMMA = re.compile(r"[+-]?\d{1,300},(?:\d{1,2}|\d{4,300})")
+_CLOCK = re.compile(r"(?P<h>\d{1,2})(?::(?P<m>\d{2}))? ?(?P<half>[ap])\.?m\.?", re.IGNORECASE)
 #: Words shorter than this are not taken for misspelled.
 _SHORTEST = 4
 _MAX_DEPTH, _MAX_OPTIONS = 64, 16
@@ -57,9 +59,7 @@ _DATES = [
         r"(?P<d>\d{1,2})(?:st|nd|rd|th|\.)? (?P<m>[A-Za-z]{3,9})\.?,? (?P<y>\d{4})",
     )
 ]
-_MONTHS = (
-    "january february march april may june july august september october november december"
-).split()  # fmt: skip
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
 class Conversion(NamedTuple):
@@ -125,7 +125,7 @@ def _made(value: Any, schema: Schema, path: Path, depth: int) -> Converted:
         found = [one for one in _from_holder(value, schema, path, depth) if is_valid(one.value, schema)]
         return found[0] if len(found) == 1 else _by_choice(value, schema, path, depth)
     if schema.values is not None and isinstance(value, str):
-        return _listed(value, schema.values, path)
+        return _listed(value, schema, path)
     if fits(value, schema.types):
         if is_object(value):
             return _members(value, schema, path, depth)
@@ -163,15 +163,16 @@ def _has_tag(value: Any, option: Schema) -> bool:
     return any(key in value and len(values) == 1 and _is_listed(value[key], values) for key, values in listed)
 
 
-def _listed(value: Any, values: list[Any], path: Path) -> Converted:
-    """The listed value that a word means."""
-    words = [one for one in values if isinstance(one, str)]
-    if isinstance(value, str) and (meant := _meant(value, words)):
-        return Converted(meant, (Conversion("listed-word", path, value, meant),))
-    if isinstance(value, str):
-        by_text = [one for one in values if not isinstance(one, str) and json.dumps(one) == value.strip().lower()]
-        if len(by_text) == 1:
-            return Converted(by_text[0], (Conversion("number-text", path, value, json.dumps(by_text[0])),))
+def _listed(value: str, schema: Schema, path: Path) -> Converted:
+    """The listed value that a word means, or of which it is the name."""
+    values = schema.values or []
+    by_text = [one for one in values if not isinstance(one, str) and json.dumps(one) == value.strip().lower()]
+    if len(by_text) == 1:
+        return Converted(by_text[0], (Conversion("number-text", path, value, json.dumps(by_text[0])),))
+    for words in ({one: one for one in values if isinstance(one, str)}, schema.names):
+        if meant := _meant(value, [*words]):
+            found = words[meant]
+            return Converted(found, (Conversion("listed-word", path, value, str(found)),))
     return Converted(value)
 
 
@@ -179,6 +180,15 @@ def _plain(word: str) -> str:
     """A word without case, accents, white space and punctuation."""
     letters = unicodedata.normalize("NFKD", word.replace("&", " and ")).casefold()
     return "".join([letter for letter in letters if letter.isalnum()])
+
+
+#: What stands before a word and says nothing more: `is_` of a truth value, the name of an enumeration.
+_BEFORE = re.compile(r"(?:[Ii]s|[Hh]as)(?:[_ -]|(?=[A-Z]))|[A-Za-z]\w*\.(?=[A-Za-z])")
+
+
+def _core(word: str) -> str:
+    """The same without what may stand before it."""
+    return _plain(_BEFORE.sub("", word, count=1) if _BEFORE.match(word) else word)
 
 
 def _singular(word: str) -> str:
@@ -191,6 +201,7 @@ def _meant(word: str, words: list[str]) -> str:
     rules: tuple[Callable[[str], bool], ...] = (
         lambda known: _plain(known) == wanted,
         lambda known: _singular(_plain(known)) == _singular(wanted),
+        lambda known: _core(known) == _core(word),
         lambda known: len(wanted) >= _SHORTEST and _is_one_mistake(_plain(known), wanted),
     )
     for rule in rules if wanted else ():
@@ -198,6 +209,12 @@ def _meant(word: str, words: list[str]) -> str:
         if found:
             return found[0] if len(found) == 1 else ""
     return ""
+
+
+def is_alike(key: str, name: str) -> bool:
+    """Do two keys begin alike, so that one may be meant for the other?"""
+    one, other = _plain(key), _plain(name)
+    return min(len(one), len(other)) >= _SHORTEST and one[:_SHORTEST] == other[:_SHORTEST]
 
 
 def _is_one_mistake(known: str, word: str) -> bool:
@@ -237,6 +254,10 @@ def _from_holder(value: Any, schema: Schema, path: Path, depth: int) -> Iterator
     if isinstance(value, list) and "array" not in types and len(cast("list[Any]", value)) == 1:
         found = _convert(value[0], schema, (*path, 0), depth + 1)
         yield Converted(found.value, (Conversion("only-item", path, "", ""), *found.conversions))
+    numbers = [str(at) for at in range(len(value) + 1)] if is_object(value) and types == {"array"} else []
+    if len(numbers) > 1 and [*value] in (numbers[:-1], numbers[1:]):
+        found = _convert([*value.values()], schema, path, depth + 1)
+        yield Converted(found.value, (Conversion("numbered-items", path, "", ""), *found.conversions))
     if is_object(value) and "object" not in types:
         yield from _unwrapped(value, schema, path, depth)
 
@@ -267,8 +288,8 @@ def _from_text(text: str, types: frozenset[str], schema: Schema, path: Path, dep
         with suppress(ValueError, RecursionError):
             found = _convert(json.loads(bare), schema, path, depth + 1)
             yield Converted(found.value, (Conversion("json-text", path, text, ""), *found.conversions))
-    if "array" in types and "," in text and (words := schema.item.values):
-        made = [_listed(part.strip(), words, path).value for part in text.split(",")]
+    if "array" in types and "," in text and schema.item.values:
+        made = [_listed(part.strip(), schema.item, path).value for part in text.split(",")]
         yield Converted(made, (Conversion("split-text", path, text, ""),))
     if "null" in types and _is_null_word(text):
         yield Converted(None, (Conversion("null-word", path, text, "null"),))
@@ -306,15 +327,16 @@ def _number(text: str, *, whole: bool) -> int | float | None:
 
 def _dated(text: str, schema: Schema, path: Path) -> Converted:
     """The date that a text is, if that is what is due, in the notation of ISO 8601."""
-    found = next((found for one in _DATES if (found := one.fullmatch(text.strip()))), None)
-    if found and "date" in schema.formats:
+    made = text
+    if "date" in schema.formats and (found := next((m for one in _DATES if (m := one.fullmatch(text.strip()))), None)):
         month = found["m"].casefold()
-        names = [at for at, name in enumerate(_MONTHS, 1) if month == name or month in (name[:3], name[:4])]
-        number = int(month) if month.isdecimal() else names[0] if names else 0
+        number = int(month) if month.isdecimal() else _MONTHS.index(month[:3]) + 1 if month[:3] in _MONTHS else 0
         made = f"{found['y']}-{number:02}-{int(found['d']):02}"
-        if is_valid(made, schema):
-            return Converted(made, (Conversion("date-text", path, text, made),))
-    return Converted(text)
+    elif "time" in schema.formats and (found := _CLOCK.fullmatch(text.strip())) and 1 <= int(found["h"]) <= 12:
+        hour = int(found["h"]) % 12 + (12 if found["half"] in "pP" else 0)
+        made = f"{hour:02}:{found['m'] or '00'}:00"
+    is_date = made != text and is_valid(made, schema)
+    return Converted(made, (Conversion("date-text", path, text, made),)) if is_date else Converted(text)
 
 
 def key_meant(key: str, schema: Schema, absent: list[str]) -> str:
@@ -342,6 +364,8 @@ def _members(value: dict[str, Any], schema: Schema, path: Path, depth: int) -> C
             done.append(Conversion("key-spelling", (*path, key), key, name))
         member = schema.member(name)
         made = _convert(inner, member, (*path, key), depth + 1)
+        if isinstance(made.value, str) and member.types == {"boolean"} and _core(name) == _plain(made.value):
+            made = Converted(True, (Conversion("truth-word", (*path, key), made.value, "true"),))
         if _is_null_word(made.value) and _may_be_absent(name, schema) and not is_valid(made.value, member):
             done.append(Conversion("null-member", (*path, key), key, ""))
             continue

@@ -25,6 +25,8 @@ KINDS: dict[type, str] = {
 SINGLE_TYPES: dict[str, Types] = {name: frozenset({name}) for name in KINDS.values()}
 #: the keywords of a schema that restrict its types besides `type`
 RESTRICTING = frozenset({"const", "enum", "anyOf", "oneOf", "allOf", "$ref", "nullable"})
+#: the keyword for the names of the values of `enum`, which is ours
+NAMES = "x-names"
 _CHOICES = ("anyOf", "oneOf")
 _NUMERIC = frozenset({"integer", "number"})
 #: the keywords under which there are values, not schemas
@@ -74,6 +76,12 @@ class Schema:
             if values := items_of(part, "enum"):
                 return list(values)
         return None
+
+    @cached_property
+    def names(self) -> dict[str, Any]:
+        """The values of an enumeration by their names, where they have any."""
+        found = next((found for part in self._rules if (found := items_of(part, NAMES))), ())
+        return dict(zip(found, self.values or (), strict=False))
 
     @cached_property
     def allows_others(self) -> bool:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from pydantic import Field, PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
 from typing_extensions import NotRequired, TypedDict, get_type_hints, is_typeddict
 
 from outspoken.results.arguments import kind_of
@@ -22,11 +23,11 @@ from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.edits import shown
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 
-from .convert import Conversion, Path, convert, is_valid
+from .convert import Conversion, Path, convert, is_alike, is_valid
 from .document import REASONING_END
 from .locate import span_at
 from .reading import JsonReading
-from .schema import Schema, is_object
+from .schema import NAMES, Schema, fits, is_object
 
 T = TypeVar("T")
 ConvertMode = Literal["on", "off"]
@@ -37,9 +38,13 @@ SchemaLike: TypeAlias = Mapping[str, Any] | type[Any] | TypeAdapter[Any]
 _CUT = frozenset({"cut-string", "cut-text"})
 #: A word or number as the whole answer, with what may stand around it.
 _WORD = re.compile(
-    r"\s*(?:(?:`{3,}|~{3,})\w*\n)?\s*(?:[\"'*_]*[^\W\d][\w ]{0,40}[\"'*_]*[:=])?[\s\"'“‘*_`]*"
-    r"(?P<word>[^\n\"“”]{1,200}?)[\"'”’*_`]*[.!]?[\"'”’*_`]*\s*(?:`{3,}|~{3,})?\s*"
+    r"\s*(?:(?:`{3,}|~{3,})\w*\n)?\s*(?:[\"'*_]*[^\W\d][\w ]{0,40}[\"'*_]*[:=]"
+    r"|(?:the )?(?:final )?(?P<name>[a-z]+)(?: is)?(?= ))?[\s\"'“‘*_`]*"
+    r"(?P<word>[^\n\"“”]{1,200}?)[\"'”’*_`]*[.!]?[\"'”’*_`]*\s*(?:`{3,}|~{3,})?\s*",
+    re.IGNORECASE,
 )
+#: How the answer is called in a sentence that gives it, besides the name of its type.
+_ANSWER = ("answer", "result", "value")
 #: So many errors are reported.
 _MOST = 20
 
@@ -77,10 +82,24 @@ class Target(NamedTuple):
         return cls(schema, adapter, Schema(schema))
 
 
+class _Schemas(GenerateJsonSchema):
+    """Schemas with what conversions have to know: the names of enumerations, and which texts are decimal numbers."""
+
+    def enum_schema(self, schema: Any) -> dict[str, Any]:
+        return {**super().enum_schema(schema), NAMES: [one.name for one in schema["members"]]}
+
+    def decimal_schema(self, schema: Any) -> dict[str, Any]:
+        found = super().decimal_schema(schema)
+        texts = [option for option in found.get("anyOf", ()) if option.get("type") == "string"]
+        for option in texts:
+            option.setdefault("pattern", r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$")
+        return found
+
+
 def target_of(type_: Any) -> Target:
     """What is read for a type or a JSON schema. Raises TypeError for what pydantic has no schema for."""
     if isinstance(type_, TypeAdapter):
-        return Target.of(type_.json_schema(), cast("TypeAdapter[Any]", type_))
+        return Target.of(type_.json_schema(schema_generator=_Schemas), cast("TypeAdapter[Any]", type_))
     if isinstance(type_, Mapping):
         return Target.of(dict(cast("Mapping[str, Any]", type_)), None)
     return _target(type_) if isinstance(type_, Hashable) else _made(type_)
@@ -89,7 +108,7 @@ def target_of(type_: Any) -> Target:
 def _made(type_: Any) -> Target:
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(_for_pydantic(type_))
-        return Target.of(adapter.json_schema(), adapter)
+        return Target.of(adapter.json_schema(schema_generator=_Schemas), adapter)
     except (PydanticUserError, PydanticUndefinedAnnotation) as error:
         why = str(error).partition("\n")[0]
         expected = "a JSON schema as a dict, or a type that pydantic reads from JSON"
@@ -146,6 +165,9 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
         is_sure = not any(one.error is None and one.rank == fit.rank and one.data != fit.data for one in fits)
         notes.append(_note_of_choice(reading, place, is_sure=is_sure))
         fields["ambiguous"] = reading.ambiguous or not is_sure
+    absent = [key for key in target.view.properties if fit.ignored and key not in fit.data]
+    if fit.error is None and any(is_alike(key, name) for key in fit.ignored for name in absent):
+        fields["ambiguous"] = True
     if not notes:
         return _reading(fields)
     placed = place_diagnostics(notes, reading.raw)
@@ -190,7 +212,12 @@ def _whole_answer(reading: JsonReading, target: Target) -> JsonReading:
     raw = reading.raw
     ends = [match.end() for match in REASONING_END.finditer(raw)]
     found = _WORD.fullmatch(raw, ends[-1] if ends else 0)
-    span = found.span("word") if found else (0, 0)
+    if found and (name := found["name"]):
+        known = (*_ANSWER, *target.view.formats, str(target.schema.get("title")).casefold())
+        at = found.start("word") if name.casefold() in known else found.start("name")
+        span = (at, found.end("word"))
+    else:
+        span = found.span("word") if found else (0, 0)
     if reading.spans == (span,) or (len(reading.spans) == 1 and raw.strip() == reading.texts[0]):
         return reading
     word = raw[slice(*span)]
@@ -319,6 +346,8 @@ def _validated(
     """The value as the type, and what is wrong with it; None if nothing is."""
     if target.adapter is None:
         return (value, None) if is_valid(value, schema) else (None, [((), "this does not fit the schema")])
+    if isinstance(value, bool) and not fits(value, schema.types):
+        return None, [((), "a truth value is no number")]  # to pydantic, true is 1 in an enumeration
     try:
         return target.adapter.validate_json(text, strict=strict), None
     except ValidationError as error:
