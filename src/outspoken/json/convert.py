@@ -14,7 +14,7 @@ from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple, cast
 
-from .schema import Schema, fits, is_object
+from .schema import SINGLE_TYPES, Schema, fits, is_object
 
 Path = tuple[str | int, ...]
 
@@ -183,7 +183,7 @@ def _plain(word: str) -> str:
 
 
 #: What stands before a word and says nothing more: `is_` of a truth value, the name of an enumeration.
-_BEFORE = re.compile(r"(?:[Ii]s|[Hh]as)(?:[_ -]|(?=[A-Z]))|[A-Za-z]\w*\.(?=[A-Za-z])")
+_BEFORE = re.compile(r"(?:[Ii]s|[Hh]as)(?:[_ -]|(?=[A-Z]))|[A-Z]\w*\.(?=[A-Za-z])")
 
 
 def _core(word: str) -> str:
@@ -201,7 +201,7 @@ def _meant(word: str, words: list[str]) -> str:
     rules: tuple[Callable[[str], bool], ...] = (
         lambda known: _plain(known) == wanted,
         lambda known: _singular(_plain(known)) == _singular(wanted),
-        lambda known: _core(known) == _core(word),
+        lambda known: _plain(known) == _core(word) or _core(known) == wanted,
         lambda known: len(wanted) >= _SHORTEST and _is_one_mistake(_plain(known), wanted),
     )
     for rule in rules if wanted else ():
@@ -254,11 +254,11 @@ def _from_holder(value: Any, schema: Schema, path: Path, depth: int) -> Iterator
     if isinstance(value, list) and "array" not in types and len(cast("list[Any]", value)) == 1:
         found = _convert(value[0], schema, (*path, 0), depth + 1)
         yield Converted(found.value, (Conversion("only-item", path, "", ""), *found.conversions))
-    numbers = [str(at) for at in range(len(value) + 1)] if is_object(value) and types == {"array"} else []
-    if len(numbers) > 1 and [*value] in (numbers[:-1], numbers[1:]):
-        found = _convert([*value.values()], schema, path, depth + 1)
-        yield Converted(found.value, (Conversion("numbered-items", path, "", ""), *found.conversions))
     if is_object(value) and "object" not in types:
+        numbers = [str(at) for at in range(len(value) + 1)]
+        if value and types == SINGLE_TYPES["array"] and [*value] in (numbers[:-1], numbers[1:]):
+            found = _convert([*value.values()], schema, path, depth + 1)
+            yield Converted(found.value, (Conversion("numbered-items", path, "", ""), *found.conversions))
         yield from _unwrapped(value, schema, path, depth)
 
 
@@ -268,7 +268,7 @@ def _unwrapped(value: dict[str, Any], schema: Schema, path: Path, depth: int) ->
     Beside others, it must be of the kind that is due, and such as no value is by chance.
     """
     kinds = [kind for kind in ("object", "array") if kind in (schema.types or ())]
-    is_rare = bool(schema.required or schema.values or schema.choices or "array" in kinds)
+    is_rare = len(kinds) == len(schema.types or ()) or all(isinstance(one, str) for one in schema.values or [0])
     if any(key in schema.properties for key in value) or (len(value) > 1 and not is_rare):
         return
     found = list[Converted]()
@@ -364,7 +364,11 @@ def _members(value: dict[str, Any], schema: Schema, path: Path, depth: int) -> C
             done.append(Conversion("key-spelling", (*path, key), key, name))
         member = schema.member(name)
         made = _convert(inner, member, (*path, key), depth + 1)
-        if isinstance(made.value, str) and member.types == {"boolean"} and _core(name) == _plain(made.value):
+        if (
+            isinstance(made.value, str)
+            and member.types == SINGLE_TYPES["boolean"]
+            and _core(name) == _plain(made.value)
+        ):
             made = Converted(True, (Conversion("truth-word", (*path, key), made.value, "true"),))
         if _is_null_word(made.value) and _may_be_absent(name, schema) and not is_valid(made.value, member):
             done.append(Conversion("null-member", (*path, key), key, ""))

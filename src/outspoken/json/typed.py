@@ -230,7 +230,7 @@ def _whole_answer(reading: JsonReading, target: Target) -> JsonReading:
         fields |= {"status": "repaired", "level": "notation", "diagnostics": ()}
     elif reading.values:
         fields |= {"status": "invalid", "level": None, "repairs": ()}
-    return cast("JsonReading", construct(JsonReading, fields))
+    return construct(JsonReading, fields)
 
 
 def _reading(fields: dict[str, Any]) -> Reading[Any]:
@@ -306,7 +306,7 @@ def _span(reading: JsonReading, place: tuple[int, ...], path: Path) -> tuple[int
 def _fit(text: str, value: Any, target: Target, schema: Schema, mode: ConvertMode) -> _Fit:
     """Validate a value, of which the JSON text is given, as it stands, or else after conversions."""
     typed, error = _validated(text, value, target, schema, strict=True)
-    if mode == "off" or (error is None and not schema.unknown_names(value)):
+    if mode == "off" or (error is None and not _has_unknown_keys(value, schema)):
         return _Fit(value, typed, (), error, _ignored(value, schema))
     data, conversions = convert(value, schema)
     if error is None and not conversions:
@@ -323,6 +323,19 @@ def _fit(text: str, value: Any, target: Target, schema: Schema, mode: ConvertMod
         return _Fit(data, typed, (*conversions, *taken), None, ignored)
     error = error or [(path, "this is no number") for path in texts]
     return _Fit(data, None, conversions, error, ignored)
+
+
+def _has_unknown_keys(value: Any, schema: Schema) -> bool:
+    """Has an object anywhere in a value a key that the schema does not have there?"""
+    names, waiting = set[str](), [[value]]
+    while waiting:
+        for part in waiting.pop():
+            if part.__class__ is dict:
+                names.update(part)
+                waiting.append(part.values())
+            elif part.__class__ is list:
+                waiting.append(part)
+    return not names <= schema.all_names and schema.unknown_names(value) > 0
 
 
 def _ignored(value: Any, schema: Schema) -> list[str]:
