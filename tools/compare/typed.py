@@ -74,6 +74,7 @@ def _baml() -> Read:
 
     def read(answer: Answer) -> Any:
         found = _given(plain(parse(names[answer.type], answer.text)))
+        found = found.strip('"') if isinstance(found, str) else found  # a text is the whole answer to it
         return TypeAdapter(TYPES[answer.type]).validate_python(found)
 
     return read

@@ -83,7 +83,12 @@ GROUPS: dict[str, Group] = {
         ("ray[data]==2.60.0", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3"), ignored=("default",)
     ),
     # Other projects that read JSON, for `tools.compare`.
-    "peers": Group(("json-repair[schema]==0.64.6", "baml-py==0.226.3", "instructor==1.17.0")),
+    "peers": Group(
+        (
+            *("json-repair[schema]==0.64.6", "baml-py==0.226.3", "instructor==1.17.0", "pyyaml==6.0.4"),
+            *("langchain-core==1.8.3", "pydantic-ai-slim==2.68.0", "railroad-diagrams==3.0.1"),
+        )
+    ),
 }
 
 #: Installed in every environment, to run the tests.
