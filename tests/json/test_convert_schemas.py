@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -47,7 +47,7 @@ def _merged(parts: tuple[dict[str, Any], ...]) -> dict[str, Any]:
 def values(node: dict[str, Any], root: dict[str, Any], depth: int = 0) -> st.SearchStrategy[Any]:
     """Values that may be valid: the types, members and words of a schema, and at times other members."""
     if depth > 6:
-        return st.nothing()
+        return cast("st.SearchStrategy[Any]", st.nothing())  # pyright: ignore[reportUnknownMemberType]
     if "$ref" in node:
         return values(referred(node["$ref"], root), root, depth + 1)
     for key in ("anyOf", "oneOf"):
@@ -70,8 +70,8 @@ def _of_kind(kind: str, node: dict[str, Any], root: dict[str, Any], depth: int) 
         known = {key: values(member, root, depth + 1) for key, member in node.get("properties", {}).items()}
         needed = {key: known[key] for key in known if key in node.get("required", [])}
         optional = {key: member for key, member in known.items() if key not in needed and not member.is_empty}
-        others = node.get("additionalProperties", True)
-        inner = values(others, root, depth + 1) if isinstance(others, dict) else ANY
+        others: Any = node.get("additionalProperties", True)
+        inner = ANY if isinstance(others, bool) else values(others, root, depth + 1)
         more = st.dictionaries(KEYS, inner, max_size=2) if others else st.just(_NO_MORE)
         return st.tuples(more, st.fixed_dictionaries(needed, optional=optional)).map(_merged)
     is_moment = kind == "string" and node.get("format") in FORMATS

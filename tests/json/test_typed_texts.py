@@ -1,4 +1,4 @@
-"""`read_json` with a type on answers of models of every kind: what they mean is in typed_texts.yaml."""
+"""`read_json` with a type on answers such as models give: what they mean is in typed_texts.yaml."""
 
 from __future__ import annotations
 

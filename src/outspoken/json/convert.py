@@ -273,7 +273,7 @@ def _unwrapped(value: dict[str, Any], schema: Schema, path: Path, depth: int) ->
         return
     found = list[Converted]()
     for key, inner in value.items():
-        if len(value) > 1 and kinds and not fits(inner, schema.types):
+        if len(value) > 1 and kinds and not (inner and fits(inner, schema.types)):
             continue
         made = _convert(inner, schema, (*path, key), depth + 1)
         if is_valid(made.value, schema):

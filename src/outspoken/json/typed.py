@@ -38,7 +38,7 @@ SchemaLike: TypeAlias = Mapping[str, Any] | type[Any] | TypeAdapter[Any]
 _CUT = frozenset({"cut-string", "cut-text"})
 #: A word or number as the whole answer, with what may stand around it.
 _WORD = re.compile(
-    r"\s*(?:(?:`{3,}|~{3,})\w*\n)?\s*(?:[\"'*_]*[^\W\d][\w ]{0,40}[\"'*_]*[:=]"
+    r"\s*(?:(?:`{3,}|~{3,})\w*\n)?\s*(?:[\"'*_]*(?:(?:the|my|final) ){0,2}[^\W\d]\w{0,40}[\"'*_]*[:=]"
     r"|(?:the )?(?:final )?(?P<name>[a-z]+)(?: is)?(?= ))?[\s\"'“‘*_`]*"
     r"(?P<word>[^\n\"“”]{1,200}?)[\"'”’*_`]*[.!]?[\"'”’*_`]*\s*(?:`{3,}|~{3,})?\s*",
     re.IGNORECASE,
