@@ -26,6 +26,7 @@ CONVERSIONS = {
     "listed-word": "`{before}` is the value `{after}` that the schema lists",
     "number-as-text": "the number {before} is text",
     "json-text": "a text holds the JSON that is due",
+    "bare-text": "`{before}` without quotes is the whole answer",
     "list-of-one": "one value is a list of one",
     "numbered-items": "an object with numbers as keys is a list",
     "only-item": "the only item of a list is the value",

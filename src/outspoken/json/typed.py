@@ -24,7 +24,7 @@ from outspoken.results.edits import shown
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 
 from .convert import Conversion, Path, convert, is_alike, is_valid
-from .document import REASONING_END
+from .document import REASONING_END, note_of
 from .locate import span_at
 from .reading import JsonReading
 from .schema import NAMES, Schema, fits, is_object
@@ -148,6 +148,7 @@ class _Fit(NamedTuple):
 
 def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Reading[Any]:
     """The value of a text that fits a type best: the first that needs least."""
+    found = reading
     if mode == "on" and _is_word(target.view) and not any(isinstance(value, (dict, list)) for value in reading.values):
         reading = _whole_answer(reading, target)
     places, fits = _fits(reading, target, mode)
@@ -157,6 +158,9 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
         return _reading(fields)
     best = min(range(len(fits)), key=lambda at: fits[at].rank)
     fit, place = fits[best], places[best]
+    if reading is not found:
+        bare = Conversion("bare-text", (), reading.values[0], reading.texts[0])
+        fit = fit._replace(conversions=(bare, *fit.conversions))
     if fit.error is None and (unsure := _unsure(reading, place)):
         fit = fit._replace(typed=None, error=[unsure])
     fields |= {"data": fit.data, "typed": fit.typed, "is_valid": fit.error is None, "conversions": fit.conversions}
@@ -223,13 +227,11 @@ def _whole_answer(reading: JsonReading, target: Target) -> JsonReading:
     word = raw[slice(*span)]
     fields = {**reading.__dict__, "values": (), "spans": (), "texts": (), "ambiguous": False}
     if word and _fit(json.dumps(word), word, target, target.view, "on").error is None:
-        line, column = raw.count("\n", 0, span[0]) + 1, span[0] - raw.rfind("\n", 0, span[0])
-        how = {"code": "bare-text", "level": "notation", "span": span, "path": (), "line": line, "column": column}
-        made = construct(Repair, {**how, "before": word, "after": json.dumps(word, ensure_ascii=False)})
-        fields |= {"values": (word,), "spans": (span,), "texts": (json.dumps(word),), "repairs": (made,)}
-        fields |= {"status": "repaired", "level": "notation", "diagnostics": ()}
+        fields |= {"values": (word,), "spans": (span,), "texts": (json.dumps(word),)}
+        fields |= {"status": "ok", "level": "exact", "repairs": (), "diagnostics": ()}
     elif reading.values:
-        fields |= {"status": "invalid", "level": None, "repairs": ()}
+        missing = place_diagnostics([note_of("no-json", (0, 0), "error")], raw)
+        fields |= {"status": "invalid", "level": None, "repairs": (), "diagnostics": tuple(missing)}
     return construct(JsonReading, fields)
 
 
