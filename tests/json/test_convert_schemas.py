@@ -95,5 +95,15 @@ def test_what_is_valid_stays_valid_and_known_members_stay_as_they_are(name: str,
     assert json.dumps(convert(made.value, view).value) == json.dumps(made.value)
 
 
+def test_types_that_hold_themselves_and_deep_values_take_few_steps() -> None:
+    value: Any = "x"
+    for number in range(20):
+        value = {f"key{number}": [value]}
+    itself = {"$defs": {"t": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/t"}}]}}}
+    for schema in (itself | {"$ref": "#/$defs/t"}, *SCHEMAS.values()):
+        made = convert(value, Schema(schema))
+        assert made.conversions or made.value == value
+
+
 def test_there_are_enough() -> None:
     assert len(SCHEMAS) >= 50

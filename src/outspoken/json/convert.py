@@ -84,12 +84,16 @@ class Converted(NamedTuple):
     conversions: tuple[Conversion, ...] = ()
 
 
+#: Values and what became of them, by path, value and schema: each is looked at once.
+_Memo = dict[tuple[Path, int, int], tuple[Any, Converted]]
+
+
 def convert(value: Any, schema: Schema) -> Converted:
     """Convert the parts of a value that do not fit a schema, as far as that is certain.
 
     The value itself is not changed. What cannot be converted stays as it is.
     """
-    return _convert(value, schema, (), 0)
+    return _convert(value, schema, (), {})
 
 
 def is_valid(value: Any, schema: Schema, depth: int = 0) -> bool:
@@ -113,27 +117,30 @@ def _is_listed(value: Any, values: list[Any]) -> bool:
     return any(value == one and (value.__class__ is bool) == (one.__class__ is bool) for one in values)
 
 
-def _convert(value: Any, schema: Schema, path: Path, depth: int) -> Converted:
+def _convert(value: Any, schema: Schema, path: Path, memo: _Memo) -> Converted:
+    key = path, id(value), id(schema.node)
     valid = is_valid(value, schema)
-    if depth > _MAX_DEPTH or (valid and not isinstance(value, (dict, list))):
-        return Converted(value)
-    made = _made(value, schema, path, depth)  # of what is valid, keys may be misspelled
-    return made if not valid or is_valid(made.value, schema) else Converted(value)
+    if key not in memo and (not valid or isinstance(value, (dict, list))):
+        memo[key] = value, Converted(value)  # where a type holds itself, it ends here
+        made = _made(value, schema, path, memo)  # of what is valid, keys may be misspelled
+        if not valid or is_valid(made.value, schema):
+            memo[key] = value, made
+    return memo[key][1] if key in memo else Converted(value)
 
 
-def _made(value: Any, schema: Schema, path: Path, depth: int) -> Converted:
+def _made(value: Any, schema: Schema, path: Path, memo: _Memo) -> Converted:
     if schema.choices:
-        found = [one for one in _from_holder(value, schema, path, depth) if is_valid(one.value, schema)]
-        return found[0] if len(found) == 1 else _by_choice(value, schema, path, depth)
+        found = [one for one in _from_holder(value, schema, path, memo) if is_valid(one.value, schema)]
+        return found[0] if len(found) == 1 else _by_choice(value, schema, path, memo)
     if schema.values is not None and isinstance(value, str):
         return _listed(value, schema, path)
     if fits(value, schema.types):
         if is_object(value):
-            return _members(value, schema, path, depth)
+            return _members(value, schema, path, memo)
         if isinstance(value, list):
-            return _items(cast("list[Any]", value), schema, path, depth)
+            return _items(cast("list[Any]", value), schema, path, memo)
         return _dated(value, schema, path) if isinstance(value, str) else Converted(value)
-    found = [one for one in _to_types(value, schema, path, depth) if is_valid(one.value, schema)]
+    found = [one for one in _to_types(value, schema, path, memo) if is_valid(one.value, schema)]
     return found[0] if found and all(_same(one.value, found[0].value) for one in found) else Converted(value)
 
 
@@ -141,13 +148,13 @@ def _same(one: Any, other: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def _by_choice(value: Any, schema: Schema, path: Path, depth: int) -> Converted:
+def _by_choice(value: Any, schema: Schema, path: Path, memo: _Memo) -> Converted:
     """Convert to the alternative that fits, if it is one: that of a tag, if the alternatives have tags."""
     for options in schema.choices:
-        tagged = [option for option in options if is_valid(value, option, depth + 1)]
+        tagged = [option for option in options if is_valid(value, option)]
         tagged = tagged or [option for option in options if _has_tag(value, option)] or options
-        found = [_convert(value, option, path, depth + 1) for option in tagged[:_MAX_OPTIONS]]
-        valid = [one for one, option in zip(found, tagged, strict=False) if is_valid(one.value, option, depth + 1)]
+        found = [_convert(value, option, path, memo) for option in tagged[:_MAX_OPTIONS]]
+        valid = [one for one, option in zip(found, tagged, strict=False) if is_valid(one.value, option)]
         # an alternative that needs fewer conversions does not make another one impossible
         if valid and all(_same(one.value, valid[0].value) for one in valid):
             return valid[0]
@@ -227,19 +234,19 @@ def _is_one_mistake(known: str, word: str) -> bool:
     return other[1:] == one[1:] or other == one[1:] or other[1:] == one or (other[1::-1] + other[2:] == one)
 
 
-def _to_types(value: Any, schema: Schema, path: Path, depth: int) -> Iterator[Converted]:
+def _to_types(value: Any, schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
     """What a value of a wrong type may be, of the types that are due."""
     types = schema.types or frozenset[str]()
     if isinstance(value, str):
-        found = [*_from_text(value, types, schema, path, depth)]
+        found = [*_from_text(value, types, schema, path, memo)]
         yield from found
         if found and found[0].conversions[0].code == "json-text" and is_valid(found[0].value, schema):
             return  # that a text is JSON is no chance
     elif "string" in types and value.__class__ is int and not schema.formats:
         yield Converted(str(value), (Conversion("number-as-text", path, str(value), str(value)),))
-    yield from _from_holder(value, schema, path, depth)
+    yield from _from_holder(value, schema, path, memo)
     if "array" in types and not isinstance(value, list) and not _is_null_word(value):
-        found = _convert(value, schema.item, path, depth + 1)
+        found = _convert(value, schema.item, path, memo)
         is_one = not isinstance(value, str) or "," not in value or schema.item.formats or found.conversions
         if is_valid(found.value, schema.item) and is_one:
             yield Converted([found.value], (*found.conversions, Conversion("list-of-one", path, "", "")))
@@ -249,21 +256,21 @@ def _is_null_word(value: Any) -> bool:
     return value is None or (isinstance(value, str) and value.strip().casefold() in _NULL)
 
 
-def _from_holder(value: Any, schema: Schema, path: Path, depth: int) -> Iterator[Converted]:
+def _from_holder(value: Any, schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
     """What an object or a list holds, where neither is due: the value of its only key that fits, or its only item."""
     types = schema.types or frozenset({"object", "array"})
     if isinstance(value, list) and "array" not in types and len(cast("list[Any]", value)) == 1:
-        found = _convert(value[0], schema, (*path, 0), depth + 1)
+        found = _convert(value[0], schema, (*path, 0), memo)
         yield Converted(found.value, (Conversion("only-item", path, "", ""), *found.conversions))
     if is_object(value) and "object" not in types:
         numbers = [str(at) for at in range(len(value) + 1)]
         if value and types == SINGLE_TYPES["array"] and [*value] in (numbers[:-1], numbers[1:]):
-            found = _convert([*value.values()], schema, path, depth + 1)
+            found = _convert([*value.values()], schema, path, memo)
             yield Converted(found.value, (Conversion("numbered-items", path, "", ""), *found.conversions))
-        yield from _unwrapped(value, schema, path, depth)
+        yield from _unwrapped(value, schema, path, memo)
 
 
-def _unwrapped(value: dict[str, Any], schema: Schema, path: Path, depth: int) -> Iterator[Converted]:
+def _unwrapped(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
     """The value under a key that the schema does not have, if no other key has one that fits.
 
     Beside others, it must be of the kind that is due, and such as no value is by chance.
@@ -276,18 +283,18 @@ def _unwrapped(value: dict[str, Any], schema: Schema, path: Path, depth: int) ->
     for key, inner in value.items():
         if len(value) > 1 and kinds and not (inner and fits(inner, schema.types)):
             continue
-        made = _convert(inner, schema, (*path, key), depth + 1)
+        made = _convert(inner, schema, (*path, key), memo)
         if is_valid(made.value, schema):
             found.append(Converted(made.value, (Conversion("wrapped", path, key, ""), *made.conversions)))
     if len(found) == 1:
         yield found[0]
 
 
-def _from_text(text: str, types: frozenset[str], schema: Schema, path: Path, depth: int) -> Iterator[Converted]:
+def _from_text(text: str, types: frozenset[str], schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
     bare = text.strip()
     if types & {"object", "array"} and bare[:1] in ("{", "["):
         with suppress(ValueError, RecursionError):
-            found = _convert(json.loads(bare), schema, path, depth + 1)
+            found = _convert(json.loads(bare), schema, path, memo)
             yield Converted(found.value, (Conversion("json-text", path, text, ""), *found.conversions))
     if "array" in types and "," in text and schema.item.values:
         made = [_listed(part.strip(), schema.item, path).value for part in text.split(",")]
@@ -346,7 +353,7 @@ def key_meant(key: str, schema: Schema, absent: list[str]) -> str:
     return _meant(key, absent) if is_odd else ""
 
 
-def _members(value: dict[str, Any], schema: Schema, path: Path, depth: int) -> Converted:
+def _members(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> Converted:
     """The members of an object, under the keys that the schema has."""
     done: list[Conversion] = []
     absent = [key for key in schema.properties if key not in value]
@@ -364,7 +371,7 @@ def _members(value: dict[str, Any], schema: Schema, path: Path, depth: int) -> C
         if name != key:
             done.append(Conversion("key-spelling", (*path, key), key, name))
         member = schema.member(name)
-        made = _convert(inner, member, (*path, key), depth + 1)
+        made = _convert(inner, member, (*path, key), memo)
         if (
             isinstance(made.value, str)
             and member.types == SINGLE_TYPES["boolean"]
@@ -382,7 +389,7 @@ def _members(value: dict[str, Any], schema: Schema, path: Path, depth: int) -> C
             done.append(Conversion("known-member", path, name, json.dumps(words[0])))
             found[name] = words[0]
     made = Converted(found, tuple(done))
-    return made if is_valid(found, schema) else next(_unwrapped(value, schema, path, depth), made)
+    return made if is_valid(found, schema) else next(_unwrapped(value, schema, path, memo), made)
 
 
 def _may_be_absent(name: str, schema: Schema) -> bool:
@@ -391,10 +398,10 @@ def _may_be_absent(name: str, schema: Schema) -> bool:
     return name in schema.properties and name not in schema.required and types <= {"array", "object"}
 
 
-def _items(value: list[Any], schema: Schema, path: Path, depth: int) -> Converted:
+def _items(value: list[Any], schema: Schema, path: Path, memo: _Memo) -> Converted:
     if value and "array" in (schema.item.types or ()) and not any(isinstance(inner, list) for inner in value):
-        row = _convert(value, schema.item, path, depth + 1)
+        row = _convert(value, schema.item, path, memo)
         if is_valid(row.value, schema.item):
             return Converted([row.value], (*row.conversions, Conversion("list-of-one", path, "", "")))
-    made = [_convert(inner, schema.item, (*path, at), depth + 1) for at, inner in enumerate(value)]
+    made = [_convert(inner, schema.item, (*path, at), memo) for at, inner in enumerate(value)]
     return Converted([one.value for one in made], tuple([done for one in made for done in one.conversions]))
