@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from outspoken import read_json
 from outspoken.json import Reading
-from outspoken.results.schemas.convert import CONVERSIONS, convert
+from outspoken.results.schemas.convert import convert
 from outspoken.results.schemas.schema import Schema
 
 
@@ -234,10 +234,6 @@ def _pydantic(type_: Any) -> Any:
 def test_without_conversion_nothing_is_converted(case: tuple[str, Any, Any, list[str]]) -> None:
     read = read_as(case[0], case[1], convert="off")
     assert (read.value, read.conversions) == (None, ())
-
-
-def test_every_conversion_has_a_case() -> None:
-    assert {code for *_, codes in CASES for code in codes} | {"as-type"} == {*CONVERSIONS}
 
 
 def test_what_pydantic_alone_takes_is_recorded() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tools.compare import calls, documents
+from tests.json.typed_types import Answer, answers
+from tools.compare import calls, documents, typed
 from tools.compare.__main__ import TABLES, main
 from tools.compare.documents import GROUPS, READERS, Classes, JsonText, Reading, json_texts, same
 from tools.compare.servers import MarkerTokenizer
@@ -54,6 +55,31 @@ def test_a_reading_is_judged(group: str, result: Any, expected: str) -> None:
         return result
 
     assert documents.outcome(read, 0, JsonText(group, group, "", MEANT, SCHEMA)) == expected
+
+
+@pytest.mark.parametrize(
+    ("meant", "result", "expected"),
+    [
+        ("12", 12, "meant"),
+        ("12", 13, "wrong"),
+        ("12", ValueError("no JSON"), "none"),
+        (None, 12, "wrong"),
+        (None, ValueError("no JSON"), "meant"),
+    ],
+)
+def test_the_value_of_a_type_is_judged(meant: str | None, result: Any, expected: str) -> None:
+    def read(answer: Answer) -> Any:
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    assert typed.outcome(read, Answer("int", "sound", "", meant)) == expected
+
+
+def test_ours_reads_typed_answers() -> None:
+    read = typed.READERS["Outspoken"][2]()
+    found = Counter(typed.outcome(read, answer) for answer in answers() if answer.kind in ("sound", "cut"))
+    assert [*found] == ["meant"]
 
 
 def test_null_is_as_good_as_missing_in_a_class() -> None:

@@ -17,7 +17,10 @@ from tools.shared.command import run
 from .tables import commits_since, places, written
 
 #: The tables: the module whose function of this name measures it, and how many texts or rounds are usual.
-TABLES = {"servers": ("calls", 8), "speed": ("calls", 9), "templates": ("calls", 8), "documents": ("documents", 20)}
+TABLES = {
+    "servers": ("calls", 8), "speed": ("calls", 9), "templates": ("calls", 8), "documents": ("documents", 20),
+    "typed": ("typed", 0),
+}  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from enum import Enum
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
@@ -173,42 +172,47 @@ def _json_repair(texts: Sequence[JsonText], *, with_schema: bool = False) -> Rea
 
 def _baml(texts: Sequence[JsonText]) -> Read:
     """The parser that a generated client of BAML calls with a response: a function for each document's class."""
-    baml: Any = import_module("baml_py")
-    types, enums = ModuleType("types"), ModuleType("enums")
-    sources = ["client<llm> Model {\n  provider openai\n  options {\n    model none\n    api_key none\n  }\n}", _ANY]
-    for number, text in enumerate(texts):
-        sources += Classes(f"C{number}", text.schema, types).sources
-        body = '{\n  client Model\n  prompt #"{{ x }}"#\n}'
-        sources.append(f"function F{number}(x: string) -> C{number} {body}")
-    runtime: Any = baml.BamlRuntime.from_files("/", {"all.baml": "\n\n".join(sources)}, {})
+    types = ModuleType("types")
+    sources = [source for at, text in enumerate(texts) for source in Classes(f"C{at}", text.schema, types).sources]
+    parse = baml_function(
+        [_ANY, *sources], {f"F{at}": f"C{at}" for at in range(len(texts))}, types, ModuleType("enums")
+    )
+    return lambda number: Reading(plain(parse(f"F{number}", texts[number].text)))
+
+
+def baml_function(
+    sources: Sequence[str], returned: dict[str, str], types: ModuleType, enums: ModuleType
+) -> Callable[[str, str], Any]:
+    """What reads a response as a function of BAML does, by the function's name; of each, the type is given."""
+    model = "client<llm> Model {\n  provider openai\n  options {\n    model none\n    api_key none\n  }\n}"
+    body = '{\n  client Model\n  prompt #"{{ x }}"#\n}'
+    functions = [f"function {name}(x: string) -> {made} {body}" for name, made in returned.items()]
+    files = {"all.baml": "\n\n".join([model, *sources, *functions])}
+    runtime: Any = import_module("baml_py").BamlRuntime.from_files("/", files, {})
     context: Any = runtime.create_context_manager()
-
-    def read(number: int) -> Reading | None:
-        text = texts[number].text
-        found = runtime.parse_llm_response(f"F{number}", text, enums, types, types, False, context, None, None, {})
-        return Reading(_plain(found))
-
-    return read
+    return lambda name, text: runtime.parse_llm_response(
+        name, text, enums, types, types, False, context, None, None, {}
+    )
 
 
 def _instructor(texts: Sequence[JsonText]) -> Read:
     """`process_response` of Instructor in the mode for JSON in Markdown; the completion says if the text was cut."""
     process: Any = import_module("instructor.processing.response").process_response
     mode: Any = import_module("instructor").Mode.MD_JSON
-    completion: Any = import_module("openai.types.chat").ChatCompletion
     types = ModuleType("types")
     models = [Classes(f"C{number}", text.schema, types).model for number, text in enumerate(texts)]
-
-    def completed(text: JsonText) -> Any:
-        message = {"role": "assistant", "content": text.text}
-        choice = {"index": 0, "finish_reason": "length" if text.group == "cut" else "stop", "message": message}
-        frame = {"id": "1", "object": "chat.completion", "created": 0, "model": "none"}
-        return completion.model_validate({**frame, "choices": [choice]})
-
-    completions = [completed(text) for text in texts]
+    completions = [completion(text.text, is_cut=text.group == "cut") for text in texts]
     return lambda number: Reading(
-        _plain(process(completions[number], response_model=models[number], stream=False, mode=mode))
+        plain(process(completions[number], response_model=models[number], stream=False, mode=mode))
     )
+
+
+def completion(text: str, *, is_cut: bool) -> Any:
+    """A completion of OpenAI's client."""
+    choice = {"index": 0, "finish_reason": "length" if is_cut else "stop"}
+    choices = [{**choice, "message": {"role": "assistant", "content": text}}]
+    frame = {"id": "1", "object": "chat.completion", "created": 0, "model": "none", "choices": choices}
+    return import_module("openai.types.chat").ChatCompletion.model_validate(frame)
 
 
 READERS: dict[str, tuple[str, Callable[[Sequence[JsonText]], Read]]] = {
@@ -280,11 +284,11 @@ class Classes:
         return _TYPES[cast("str", kind)]
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """What is in models, without what was not given, under the names of the schema."""
     if isinstance(value, BaseModel):
         return value.model_dump(by_alias=True)
-    return value.value if isinstance(value, Enum) else value
+    return [plain(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 # --- Judging

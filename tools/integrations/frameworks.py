@@ -88,7 +88,12 @@ GROUPS: dict[str, Group] = {
         ("jinja2==3.1.6",), bare=("trl==1.16.0", "axolotl==0.19.0", "gpustack==2.3.0", "unsloth==2026.10.9")
     ),
     # Other projects that read JSON, for `tools.compare`.
-    "peers": Group(("json-repair[schema]==0.64.6", "baml-py==0.226.3", "instructor==1.17.0")),
+    "peers": Group(
+        (
+            *("json-repair[schema]==0.64.6", "baml-py==0.226.3", "instructor==1.17.0", "pyyaml==6.0.4"),
+            *("langchain-core==1.8.3", "pydantic-ai-slim==2.68.0", "railroad-diagrams==3.0.1"),
+        )
+    ),
 }
 
 #: Installed in every environment, to run the tests.

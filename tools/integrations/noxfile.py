@@ -21,7 +21,7 @@ from tools.integrations.frameworks import FRAMEWORKS, GROUPS, TEST_REQUIREMENTS 
 #: The exact versions of everything in an environment, as `pin` found them.
 PINS = TOP / "tools" / "integrations" / "pins"
 #: The tables of `tools.compare`, by the group whose environment has the other projects.
-_TABLES = {"servers": ("servers", "speed", "templates"), "peers": ("documents",)}
+_TABLES = {"servers": ("servers", "speed", "templates"), "peers": ("documents", "typed")}
 _FREEZE = """
 from importlib.metadata import distributions
 found = {each.name: each.version for each in distributions()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Generic, TypeVar, cast
 
@@ -10,9 +12,11 @@ from pydantic import Field
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair, place_diagnostics
 from outspoken.results.edits import shown
-from outspoken.results.schemas.convert import Conversion, Path
+from outspoken.results.schemas.convert import Conversion, Path, is_alike
 from outspoken.results.schemas.fitting import ConvertMode, Fit, Target, fit_to
+from outspoken.results.schemas.schema import Schema
 
+from .document import REASONING_END, note_of
 from .locate import span_at
 from .reading import JsonReading
 
@@ -20,6 +24,15 @@ T = TypeVar("T")
 
 #: Repairs at the end of a text that cut a value short, or leave an entry out.
 _CUT = frozenset({"cut-string", "cut-text"})
+#: A word or number as the whole answer, with what may stand around it.
+_WORD = re.compile(
+    r"\s*(?:(?:`{3,}|~{3,})\w*\n)?\s*(?:[\"'*_]*(?:(?:the|my|final) ){0,2}[^\W\d]\w{0,40}[\"'*_]*[:=]"
+    r"|(?:the )?(?:final )?(?P<name>[a-z]+)(?: is)?(?= ))?[\s\"'“‘*_`]*"
+    r"(?P<word>[^\n\"“”]{1,200}?)[\"'”’*_`]*[.!]?[\"'”’*_`]*\s*(?:`{3,}|~{3,})?\s*",
+    re.IGNORECASE,
+)
+#: How the answer is called in a sentence that gives it, besides the name of its type.
+_ANSWER = ("answer", "result", "value")
 #: So many errors are reported.
 _MOST = 20
 
@@ -46,6 +59,9 @@ class Reading(JsonReading, Generic[T]):
 
 def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Reading[Any]:
     """The value of a text that fits a type best: the first that needs least."""
+    found = reading
+    if mode == "on" and _is_word(target.view) and not any(isinstance(value, (dict, list)) for value in reading.values):
+        reading = _whole_answer(reading, target)
     places, fits = _fits(reading, target, mode)
     fields: dict[str, Any] = {**_EMPTY, **reading.__dict__}
     if not fits:
@@ -53,15 +69,20 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
         return _reading(fields)
     best = min(range(len(fits)), key=lambda at: fits[at].rank)
     fit, place = fits[best], places[best]
-    cut = [one for one in reading.repairs if one.code in _CUT and one.span[0] >= reading.spans[place[-1]][0]]
-    if fit.error is None and cut:
-        fit = fit._replace(typed=None, error=[(cut[0].path, "the text ends here, so it is not certain what this says")])
+    if reading is not found:
+        bare = Conversion("bare-text", (), reading.values[0], reading.texts[0])
+        fit = fit._replace(conversions=(bare, *fit.conversions))
+    if fit.error is None and (unsure := _unsure(reading, place)):
+        fit = fit._replace(typed=None, error=[unsure])
     fields |= {"data": fit.data, "typed": fit.typed, "is_valid": fit.error is None, "conversions": fit.conversions}
     notes = list(_notes_of_value(reading, place, fit))
     if len(reading.values) > len(place):
         is_sure = not any(one.error is None and one.rank == fit.rank and one.data != fit.data for one in fits)
         notes.append(_note_of_choice(reading, place, is_sure=is_sure))
         fields["ambiguous"] = reading.ambiguous or not is_sure
+    absent = [key for key in target.view.properties if fit.ignored and key not in fit.data]
+    if fit.error is None and any(is_alike(key, name) for key in fit.ignored for name in absent):
+        fields["ambiguous"] = True
     if not notes:
         return _reading(fields)
     placed = place_diagnostics(notes, reading.raw)
@@ -76,6 +97,55 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
     return _reading(fields)
 
 
+def _unsure(reading: JsonReading, place: tuple[int, ...]) -> tuple[Path, str] | None:
+    """Why a value that fits may not be what the text says, and where: it is cut, or the answer is another one."""
+    start = reading.spans[place[-1]][0]
+    cut = [one.path for one in reading.repairs if one.code in _CUT and one.span[0] >= start]
+    if not cut and reading.status == "truncated" and place[-1] == len(reading.values) - 1:
+        cut = [()] if reading.raw.rstrip().endswith(("{", "[", ",", ":")) else []
+    if cut:
+        return cut[0], "the text ends here, so it is not certain what this says"
+    if any(one.code == "in-reasoning" for one in reading.diagnostics):
+        end = REASONING_END.search(reading.raw, reading.spans[place[-1]][1])
+        if end and reading.raw[end.end() :].strip():
+            return (), "this stands in the reasoning, and the answer behind it has no value"
+    return None
+
+
+def _is_word(schema: Schema) -> bool:
+    """Is a word or a number due, and no text that may be any?"""
+    types = schema.types or frozenset({"object"})
+    is_free = "string" in types and schema.values is None and not schema.formats
+    return types.isdisjoint(("object", "array")) and not is_free
+
+
+def _whole_answer(reading: JsonReading, target: Target) -> JsonReading:
+    """The answer behind reasoning as one word or number, without a fence, a label, quotes and the like around it.
+
+    If that does not fit, there is no value: other words stand beside what was read.
+    """
+    raw = reading.raw
+    ends = [match.end() for match in REASONING_END.finditer(raw)]
+    found = _WORD.fullmatch(raw, ends[-1] if ends else 0)
+    if found and (name := found["name"]):
+        known = (*_ANSWER, *target.view.formats, str(target.schema.get("title")).casefold())
+        at = found.start("word") if name.casefold() in known else found.start("name")
+        span = (at, found.end("word"))
+    else:
+        span = found.span("word") if found else (0, 0)
+    if reading.spans == (span,) or (len(reading.spans) == 1 and raw.strip() == reading.texts[0]):
+        return reading
+    word = raw[slice(*span)]
+    fields = {**reading.__dict__, "values": (), "spans": (), "texts": (), "ambiguous": False}
+    if word and fit_to(target, word).error is None:
+        fields |= {"values": (word,), "spans": (span,), "texts": (json.dumps(word),)}
+        fields |= {"status": "ok", "level": "exact", "repairs": (), "diagnostics": ()}
+    elif reading.values:
+        missing = place_diagnostics([note_of("no-json", (0, 0), "error")], raw)
+        fields |= {"status": "invalid", "level": None, "repairs": (), "diagnostics": tuple(missing)}
+    return construct(JsonReading, fields)
+
+
 def _reading(fields: dict[str, Any]) -> Reading[Any]:
     return cast("Reading[Any]", construct(Reading, fields))
 
@@ -86,7 +156,8 @@ def _fits(reading: JsonReading, target: Target, mode: ConvertMode) -> tuple[list
     values: list[Any] = [*reading.values]
     texts = [*reading.texts]
     is_list = "array" in (target.view.types or ())
-    if is_list and len(values) > 1 and not any(isinstance(value, list) for value in values):
+    has_rows = "array" in (target.view.item.types or ())
+    if is_list and len(values) > 1 and all(isinstance(value, list) == has_rows for value in values):
         places.insert(0, tuple(range(len(values))))
         values.insert(0, [*reading.values])
         texts.insert(0, f"[{','.join(texts)}]")

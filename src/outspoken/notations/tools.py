@@ -308,11 +308,11 @@ def _made_schema(source: Any) -> dict[str, Any] | None:
     try:
         from pydantic import TypeAdapter
 
-        from outspoken.results.schemas.fitting import lenient_generator
+        from outspoken.results.schemas.fitting import LenientSchemas
 
         is_read = hasattr(source, "model_json_schema") or is_typed_dict(source)
         described = TypeAdapter[Any](readable(source) if is_read else model(source))
-        return described.json_schema(schema_generator=lenient_generator())
+        return described.json_schema(schema_generator=LenientSchemas)
     except Exception:  # what is in the caller's annotations is no reason to lose what the model wrote
         return None
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple, cast
 
-from .schema import Schema, fits, is_object
+from .schema import SINGLE_TYPES, Schema, fits, is_object
 
 Path = tuple[str | int, ...]
 
@@ -26,21 +26,41 @@ CONVERSIONS = {
     "listed-word": "`{before}` is the value `{after}` that the schema lists",
     "number-as-text": "the number {before} is text",
     "json-text": "a text holds the JSON that is due",
+    "bare-text": "`{before}` without quotes is the whole answer",
     "list-of-one": "one value is a list of one",
+    "numbered-items": "an object with numbers as keys is a list",
+    "only-item": "the only item of a list is the value",
+    "split-text": "`{before}` is a list of values that the schema lists",
+    "date-text": "the text `{before}` is the date or time {after}",
+    "null-member": "null at `{before}` is no value",
+    "known-member": "`{before}` can only be {after}",
     "key-spelling": "the key `{before}` is `{after}`",
     "as-type": "`{before}` was taken as the type is",
     "wrapped": "the value stands under the key `{before}`",
 }
 _TRUTH = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
-_NULL = frozenset({"null", "none", "nil", "n/a", ""})
+_NULL = frozenset({"null", "none", "nil", "n/a", "-", ""})
 _PLAIN_NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
-#: Digits in groups of three; a single group behind a comma may be a fraction.
-_GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3}){1,30}(?:\.\d{1,300})?")
+#: Digits in groups of three; a single group behind a comma or a point may be a fraction.
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:([,_' \u00a0\u202f])\d{3})(?:\1\d{3}){0,30}(?:\.\d{1,300})?")
+_POINT_GROUPED = re.compile(r"[+-]?\d{1,3}(?:\.\d{3}){1,30},\d{1,300}")
+_MAYBE_GROUP = re.compile(r"[+-]?\d{1,3}\.\d{3}")
 #: A decimal comma, which no group of three digits follows.
 _COMMA = re.compile(r"[+-]?\d{1,300},(?:\d{1,2}|\d{4,300})")
+_CLOCK = re.compile(r"(?P<h>\d{1,2})(?::(?P<m>\d{2}))? ?(?P<half>[ap])\.?m\.?", re.IGNORECASE)
 #: Words shorter than this are not taken for misspelled.
 _SHORTEST = 4
 _MAX_DEPTH, _MAX_OPTIONS = 64, 16
+#: Dates with the year first, or with the name of the month.
+_DATES = [
+    re.compile(pattern)
+    for pattern in (
+        r"(?P<y>\d{4})[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})",
+        r"(?P<m>[A-Za-z]{3,9})\.? (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>\d{4})",
+        r"(?P<d>\d{1,2})(?:st|nd|rd|th|\.)? (?P<m>[A-Za-z]{3,9})\.?,? (?P<y>\d{4})",
+    )
+]
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
 class Conversion(NamedTuple):
@@ -64,16 +84,20 @@ class Converted(NamedTuple):
     conversions: tuple[Conversion, ...] = ()
 
 
+#: Values and what became of them, by path, value and schema: each is looked at once.
+_Memo = dict[tuple[Path, int, int], tuple[Any, Converted]]
+
+
 def convert(value: Any, schema: Schema) -> Converted:
     """Convert the parts of a value that do not fit a schema, as far as that is certain.
 
     The value itself is not changed. What cannot be converted stays as it is.
     """
-    return _convert(value, schema, (), 0)
+    return _convert(value, schema, (), {})
 
 
 def is_valid(value: Any, schema: Schema, depth: int = 0) -> bool:
-    """Does a value have the types, words and members that a schema asks for? Formats and bounds are not looked at."""
+    """Does a value have the types, words and members that a schema asks for? Bounds are not looked at."""
     if depth > _MAX_DEPTH or not fits(value, schema.types):
         return depth <= _MAX_DEPTH and schema.types is None
     if schema.values is not None and not _is_listed(value, schema.values):
@@ -86,27 +110,37 @@ def is_valid(value: Any, schema: Schema, depth: int = 0) -> bool:
         return all(is_valid(inner, schema.own_member(key), depth + 1) for key, inner in value.items())
     if isinstance(value, list):
         return all(is_valid(inner, schema.item, depth + 1) for inner in cast("list[Any]", value))
-    return True
+    return not isinstance(value, str) or schema.takes_text(value)
 
 
 def _is_listed(value: Any, values: list[Any]) -> bool:
     return any(value == one and (value.__class__ is bool) == (one.__class__ is bool) for one in values)
 
 
-def _convert(value: Any, schema: Schema, path: Path, depth: int) -> Converted:
-    if depth > _MAX_DEPTH or is_valid(value, schema):
-        return Converted(value)
+def _convert(value: Any, schema: Schema, path: Path, memo: _Memo) -> Converted:
+    key = path, id(value), id(schema.node)
+    valid = is_valid(value, schema)
+    if key not in memo and (not valid or isinstance(value, (dict, list))):
+        memo[key] = value, Converted(value)  # where a type holds itself, it ends here
+        made = _made(value, schema, path, memo)  # of what is valid, keys may be misspelled
+        if not valid or is_valid(made.value, schema):
+            memo[key] = value, made
+    return memo[key][1] if key in memo else Converted(value)
+
+
+def _made(value: Any, schema: Schema, path: Path, memo: _Memo) -> Converted:
     if schema.choices:
-        return _by_choice(value, schema, path, depth)
-    if schema.values is not None:
-        return _listed(value, schema.values, path)
+        found = [one for one in _from_holder(value, schema, path, memo) if is_valid(one.value, schema)]
+        return found[0] if len(found) == 1 else _by_choice(value, schema, path, memo)
+    if schema.values is not None and isinstance(value, str):
+        return _listed(value, schema, path)
     if fits(value, schema.types):
         if is_object(value):
-            return _members(value, schema, path, depth)
+            return _members(value, schema, path, memo)
         if isinstance(value, list):
-            return _items(cast("list[Any]", value), schema, path, depth)
-        return Converted(value)
-    found = [one for one in _to_types(value, schema, path, depth) if is_valid(one.value, schema)]
+            return _items(cast("list[Any]", value), schema, path, memo)
+        return _dated(value, schema, path) if isinstance(value, str) else Converted(value)
+    found = [one for one in _to_types(value, schema, path, memo) if is_valid(one.value, schema)]
     return found[0] if found and all(_same(one.value, found[0].value) for one in found) else Converted(value)
 
 
@@ -114,12 +148,13 @@ def _same(one: Any, other: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def _by_choice(value: Any, schema: Schema, path: Path, depth: int) -> Converted:
+def _by_choice(value: Any, schema: Schema, path: Path, memo: _Memo) -> Converted:
     """Convert to the alternative that fits, if it is one: that of a tag, if the alternatives have tags."""
     for options in schema.choices:
-        tagged = [option for option in options if _has_tag(value, option)] or options
-        found = [_convert(value, option, path, depth + 1) for option in tagged[:_MAX_OPTIONS]]
-        valid = [one for one, option in zip(found, tagged, strict=False) if is_valid(one.value, option, depth + 1)]
+        tagged = [option for option in options if is_valid(value, option)]
+        tagged = tagged or [option for option in options if _has_tag(value, option)] or options
+        found = [_convert(value, option, path, memo) for option in tagged[:_MAX_OPTIONS]]
+        valid = [one for one, option in zip(found, tagged, strict=False) if is_valid(one.value, option)]
         # an alternative that needs fewer conversions does not make another one impossible
         if valid and all(_same(one.value, valid[0].value) for one in valid):
             return valid[0]
@@ -136,22 +171,32 @@ def _has_tag(value: Any, option: Schema) -> bool:
     return any(key in value and len(values) == 1 and _is_listed(value[key], values) for key, values in listed)
 
 
-def _listed(value: Any, values: list[Any], path: Path) -> Converted:
-    """The listed value that a word means."""
-    words = [one for one in values if isinstance(one, str)]
-    if isinstance(value, str) and (meant := _meant(value, words)):
-        return Converted(meant, (Conversion("listed-word", path, value, meant),))
-    if isinstance(value, str):
-        by_text = [one for one in values if not isinstance(one, str) and json.dumps(one) == value.strip().lower()]
-        if len(by_text) == 1:
-            return Converted(by_text[0], (Conversion("number-text", path, value, json.dumps(by_text[0])),))
+def _listed(value: str, schema: Schema, path: Path) -> Converted:
+    """The listed value that a word means, or of which it is the name."""
+    values = schema.values or []
+    by_text = [one for one in values if not isinstance(one, str) and json.dumps(one) == value.strip().lower()]
+    if len(by_text) == 1:
+        return Converted(by_text[0], (Conversion("number-text", path, value, json.dumps(by_text[0])),))
+    for words in ({one: one for one in values if isinstance(one, str)}, schema.names):
+        if meant := _meant(value, [*words]):
+            found = words[meant]
+            return Converted(found, (Conversion("listed-word", path, value, str(found)),))
     return Converted(value)
 
 
 def _plain(word: str) -> str:
     """A word without case, accents, white space and punctuation."""
-    letters = unicodedata.normalize("NFKD", word).casefold()
+    letters = unicodedata.normalize("NFKD", word.replace("&", " and ")).casefold()
     return "".join([letter for letter in letters if letter.isalnum()])
+
+
+#: What stands before a word and says nothing more: `is_` of a truth value, the name of an enumeration.
+_BEFORE = re.compile(r"(?:[Ii]s|[Hh]as)(?:[_ -]|(?=[A-Z]))|[A-Z]\w*\.(?=[A-Za-z])")
+
+
+def _core(word: str) -> str:
+    """The same without what may stand before it."""
+    return _plain(_BEFORE.sub("", word, count=1) if _BEFORE.match(word) else word)
 
 
 def _singular(word: str) -> str:
@@ -164,6 +209,7 @@ def _meant(word: str, words: list[str]) -> str:
     rules: tuple[Callable[[str], bool], ...] = (
         lambda known: _plain(known) == wanted,
         lambda known: _singular(_plain(known)) == _singular(wanted),
+        lambda known: _plain(known) == _core(word) or _core(known) == wanted,
         lambda known: len(wanted) >= _SHORTEST and _is_one_mistake(_plain(known), wanted),
     )
     for rule in rules if wanted else ():
@@ -171,6 +217,12 @@ def _meant(word: str, words: list[str]) -> str:
         if found:
             return found[0] if len(found) == 1 else ""
     return ""
+
+
+def is_alike(key: str, name: str) -> bool:
+    """Do two keys begin alike, so that one may be meant for the other?"""
+    one, other = _plain(key), _plain(name)
+    return min(len(one), len(other)) >= _SHORTEST and one[:_SHORTEST] == other[:_SHORTEST]
 
 
 def _is_one_mistake(known: str, word: str) -> bool:
@@ -182,34 +234,72 @@ def _is_one_mistake(known: str, word: str) -> bool:
     return other[1:] == one[1:] or other == one[1:] or other[1:] == one or (other[1::-1] + other[2:] == one)
 
 
-def _to_types(value: Any, schema: Schema, path: Path, depth: int) -> Iterator[Converted]:
+def _to_types(value: Any, schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
     """What a value of a wrong type may be, of the types that are due."""
     types = schema.types or frozenset[str]()
     if isinstance(value, str):
-        found = [*_from_text(value, types, schema, path, depth)]
+        found = [*_from_text(value, types, schema, path, memo)]
         yield from found
         if found and found[0].conversions[0].code == "json-text" and is_valid(found[0].value, schema):
             return  # that a text is JSON is no chance
-    elif "string" in types and value.__class__ is int and not schema.has_format:
+    elif "string" in types and value.__class__ is int and not schema.formats:
         yield Converted(str(value), (Conversion("number-as-text", path, str(value), str(value)),))
-    if is_object(value) and len(value) == 1:
-        (key, inner), *_ = value.items()
-        if key not in schema.properties:
-            found = _convert(inner, schema, (*path, key), depth + 1)
-            yield Converted(found.value, (Conversion("wrapped", path, key, ""), *found.conversions))
-    if "array" in types and not isinstance(value, list):
-        found = _convert(value, schema.item, path, depth + 1)
-        if is_valid(found.value, schema.item):
+    yield from _from_holder(value, schema, path, memo)
+    if "array" in types and not isinstance(value, list) and not _is_null_word(value):
+        found = _convert(value, schema.item, path, memo)
+        is_one = not isinstance(value, str) or "," not in value or schema.item.formats or found.conversions
+        if is_valid(found.value, schema.item) and is_one:
             yield Converted([found.value], (*found.conversions, Conversion("list-of-one", path, "", "")))
 
 
-def _from_text(text: str, types: frozenset[str], schema: Schema, path: Path, depth: int) -> Iterator[Converted]:
+def _is_null_word(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value.strip().casefold() in _NULL)
+
+
+def _from_holder(value: Any, schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
+    """What an object or a list holds, where neither is due: the value of its only key that fits, or its only item."""
+    types = schema.types or frozenset({"object", "array"})
+    if isinstance(value, list) and "array" not in types and len(cast("list[Any]", value)) == 1:
+        found = _convert(value[0], schema, (*path, 0), memo)
+        yield Converted(found.value, (Conversion("only-item", path, "", ""), *found.conversions))
+    if is_object(value) and "object" not in types:
+        numbers = [str(at) for at in range(len(value) + 1)]
+        if value and types == SINGLE_TYPES["array"] and [*value] in (numbers[:-1], numbers[1:]):
+            found = _convert([*value.values()], schema, path, memo)
+            yield Converted(found.value, (Conversion("numbered-items", path, "", ""), *found.conversions))
+        yield from _unwrapped(value, schema, path, memo)
+
+
+def _unwrapped(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
+    """The value under a key that the schema does not have, if no other key has one that fits.
+
+    Beside others, it must be of the kind that is due, and such as no value is by chance.
+    """
+    kinds = [kind for kind in ("object", "array") if kind in (schema.types or ())]
+    is_rare = len(kinds) == len(schema.types or ()) or all(isinstance(one, str) for one in schema.values or [0])
+    if any(key in schema.properties for key in value) or (len(value) > 1 and not is_rare):
+        return
+    found = list[Converted]()
+    for key, inner in value.items():
+        if len(value) > 1 and kinds and not (inner and fits(inner, schema.types)):
+            continue
+        made = _convert(inner, schema, (*path, key), memo)
+        if is_valid(made.value, schema):
+            found.append(Converted(made.value, (Conversion("wrapped", path, key, ""), *made.conversions)))
+    if len(found) == 1:
+        yield found[0]
+
+
+def _from_text(text: str, types: frozenset[str], schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
     bare = text.strip()
     if types & {"object", "array"} and bare[:1] in ("{", "["):
         with suppress(ValueError, RecursionError):
-            found = _convert(json.loads(bare), schema, path, depth + 1)
+            found = _convert(json.loads(bare), schema, path, memo)
             yield Converted(found.value, (Conversion("json-text", path, text, ""), *found.conversions))
-    if "null" in types and bare.casefold() in _NULL:
+    if "array" in types and "," in text and schema.item.values:
+        made = [_listed(part.strip(), schema.item, path).value for part in text.split(",")]
+        yield Converted(made, (Conversion("split-text", path, text, ""),))
+    if "null" in types and _is_null_word(text):
         yield Converted(None, (Conversion("null-word", path, text, "null"),))
     if "boolean" in types and (truth := _TRUTH.get(bare.casefold())) is not None:
         yield Converted(truth, (Conversion("truth-word", path, text, json.dumps(truth)),))
@@ -219,10 +309,15 @@ def _from_text(text: str, types: frozenset[str], schema: Schema, path: Path, dep
 
 def _number(text: str, *, whole: bool) -> int | float | None:
     """The number that a text is, if there is one reading and no digit is lost."""
-    if _GROUPED.fullmatch(text):
+    text = text.replace("\u2212", "-")
+    if grouped := _GROUPED.fullmatch(text):
         if not whole and text.count(",") == 1 and "." not in text:
             return None  # `1,200` may be a fraction
-        text = text.replace(",", "")
+        text = text.replace(grouped[1], "")
+    elif _POINT_GROUPED.fullmatch(text):
+        text = text.replace(".", "").replace(",", ".")
+    elif whole and _MAYBE_GROUP.fullmatch(text):
+        return None  # `1.200` may be a fraction
     elif not whole and _COMMA.fullmatch(text):
         text = text.replace(",", ".")
     elif not _PLAIN_NUMBER.fullmatch(text):
@@ -238,13 +333,27 @@ def _number(text: str, *, whole: bool) -> int | float | None:
     return number if is_kept else None
 
 
+def _dated(text: str, schema: Schema, path: Path) -> Converted:
+    """The date that a text is, if that is what is due, in the notation of ISO 8601."""
+    made = text
+    if "date" in schema.formats and (found := next((m for one in _DATES if (m := one.fullmatch(text.strip()))), None)):
+        month = found["m"].casefold()
+        number = int(month) if month.isdecimal() else _MONTHS.index(month[:3]) + 1 if month[:3] in _MONTHS else 0
+        made = f"{found['y']}-{number:02}-{int(found['d']):02}"
+    elif "time" in schema.formats and (found := _CLOCK.fullmatch(text.strip())) and 1 <= int(found["h"]) <= 12:
+        hour = int(found["h"]) % 12 + (12 if found["half"] in "pP" else 0)
+        made = f"{hour:02}:{found['m'] or '00'}:00"
+    is_date = made != text and is_valid(made, schema)
+    return Converted(made, (Conversion("date-text", path, text, made),)) if is_date else Converted(text)
+
+
 def key_meant(key: str, schema: Schema, absent: list[str]) -> str:
     """The member that a key means which the schema does not name, of those that are absent; "" if none is sure."""
     is_odd = key not in schema.properties and not (schema.allows_others and not set(absent) & {*schema.required})
     return _meant(key, absent) if is_odd else ""
 
 
-def _members(value: dict[str, Any], schema: Schema, path: Path, depth: int) -> Converted:
+def _members(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> Converted:
     """The members of an object, under the keys that the schema has."""
     done: list[Conversion] = []
     absent = [key for key in schema.properties if key not in value]
@@ -261,18 +370,38 @@ def _members(value: dict[str, Any], schema: Schema, path: Path, depth: int) -> C
         name = renamed.get(key, key)
         if name != key:
             done.append(Conversion("key-spelling", (*path, key), key, name))
-        made = _convert(inner, schema.member(name), (*path, key), depth + 1)
+        member = schema.member(name)
+        made = _convert(inner, member, (*path, key), memo)
+        if (
+            isinstance(made.value, str)
+            and member.types == SINGLE_TYPES["boolean"]
+            and _core(name) == _plain(made.value)
+        ):
+            made = Converted(True, (Conversion("truth-word", (*path, key), made.value, "true"),))
+        if _is_null_word(made.value) and _may_be_absent(name, schema) and not is_valid(made.value, member):
+            done.append(Conversion("null-member", (*path, key), key, ""))
+            continue
         done += made.conversions
         found[name] = made.value
+    for name in schema.required if found.keys() & schema.properties.keys() else ():
+        words = schema.member(name).values or []
+        if name not in found and len(words) == 1:
+            done.append(Conversion("known-member", path, name, json.dumps(words[0])))
+            found[name] = words[0]
     made = Converted(found, tuple(done))
-    if not is_valid(found, schema) and len(value) == 1:
-        (key, inner), *_ = value.items()
-        within = _convert(inner, schema, (*path, key), depth + 1)
-        if key not in schema.properties and is_object(inner) and is_valid(within.value, schema):
-            return Converted(within.value, (Conversion("wrapped", path, key, ""), *within.conversions))
-    return made
+    return made if is_valid(found, schema) else next(_unwrapped(value, schema, path, memo), made)
 
 
-def _items(value: list[Any], schema: Schema, path: Path, depth: int) -> Converted:
-    made = [_convert(inner, schema.item, (*path, at), depth + 1) for at, inner in enumerate(value)]
+def _may_be_absent(name: str, schema: Schema) -> bool:
+    """Is a member a list or an object that need not be there?"""
+    types = schema.member(name).types or frozenset({"string"})
+    return name in schema.properties and name not in schema.required and types <= {"array", "object"}
+
+
+def _items(value: list[Any], schema: Schema, path: Path, memo: _Memo) -> Converted:
+    if value and "array" in (schema.item.types or ()) and not any(isinstance(inner, list) for inner in value):
+        row = _convert(value, schema.item, path, memo)
+        if is_valid(row.value, schema.item):
+            return Converted([row.value], (*row.conversions, Conversion("list-of-one", path, "", "")))
+    made = [_convert(inner, schema.item, (*path, at), memo) for at, inner in enumerate(value)]
     return Converted([one.value for one in made], tuple([done for one in made for done in one.conversions]))

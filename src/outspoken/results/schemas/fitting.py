@@ -12,12 +12,13 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from pydantic import PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
 
 from outspoken.results.arguments import kind_of
 from outspoken.results.signatures import is_function, model, readable, takes_others
 
 from .convert import Conversion, Path, convert, is_valid
-from .schema import Schema, is_object
+from .schema import NAMES, Schema, fits, is_object
 
 ConvertMode = Literal["on", "off"]
 #: A JSON schema, or what `pydantic.TypeAdapter` takes, or an adapter.
@@ -37,10 +38,38 @@ class Target(NamedTuple):
         return cls(schema, adapter, Schema(schema))
 
 
+class _Schemas(GenerateJsonSchema):
+    """Schemas with what conversions have to know: the names of enumerations, and which texts are decimal numbers."""
+
+    def enum_schema(self, schema: Any) -> dict[str, Any]:
+        return {**super().enum_schema(schema), NAMES: [one.name for one in schema["members"]]}
+
+    def decimal_schema(self, schema: Any) -> dict[str, Any]:
+        found = super().decimal_schema(schema)
+        texts = [option for option in found.get("anyOf", ()) if option.get("type") == "string"]
+        for option in texts:
+            option.setdefault("pattern", r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$")
+        return found
+
+
+class LenientSchemas(GenerateJsonSchema):
+    """Schemas without what JSON schema cannot express."""
+
+    def handle_invalid_for_json_schema(self, *_: Any, **__: Any) -> dict[str, Any]:
+        return {}
+
+    def emit_warning(self, *_: Any, **__: Any) -> None:
+        pass
+
+
+class _CallSchemas(LenientSchemas, _Schemas):
+    """Both."""
+
+
 def target_of(type_: Any) -> Target:
     """What is read for a type or a JSON schema. Raises TypeError for what pydantic has no schema for."""
     if isinstance(type_, TypeAdapter):
-        return Target.of(type_.json_schema(), cast("TypeAdapter[Any]", type_))
+        return Target.of(type_.json_schema(schema_generator=_Schemas), cast("TypeAdapter[Any]", type_))
     if isinstance(type_, Mapping):
         return Target.of(dict(cast("Mapping[str, Any]", type_)), None)
     return _target(type_) if isinstance(type_, Hashable) else _made(type_)
@@ -49,7 +78,7 @@ def target_of(type_: Any) -> Target:
 def _made(type_: Any) -> Target:
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(readable(type_))
-        return Target.of(adapter.json_schema(), adapter)
+        return Target.of(adapter.json_schema(schema_generator=_Schemas), adapter)
     except (PydanticUserError, PydanticUndefinedAnnotation) as error:
         why = str(error).partition("\n")[0]
         expected = "a JSON schema as a dict, or a type that pydantic reads from JSON"
@@ -69,28 +98,13 @@ def target_of_call(type_: Any) -> Target:
 
 def _call(type_: Any) -> Target:
     adapter: TypeAdapter[Any] = TypeAdapter(model(type_) if is_function(type_) else readable(type_))
-    schema = adapter.json_schema(schema_generator=lenient_generator())
+    schema = adapter.json_schema(schema_generator=_CallSchemas)
     if is_function(type_) and takes_others(type_):
         schema["additionalProperties"] = True
     return Target.of(schema, adapter)
 
 
 _kept_call = lru_cache(maxsize=256)(_call)
-
-
-@lru_cache(maxsize=1)
-def lenient_generator() -> Any:
-    """A schema generator that skips what JSON schema cannot express, instead of raising."""
-    from pydantic.json_schema import GenerateJsonSchema
-
-    class Lenient(GenerateJsonSchema):
-        def handle_invalid_for_json_schema(self, *_: Any, **__: Any) -> dict[str, Any]:
-            return {}
-
-        def emit_warning(self, *_: Any, **__: Any) -> None:
-            pass
-
-    return Lenient
 
 
 class Fit(NamedTuple):
@@ -116,21 +130,36 @@ def fit_to(target: Target, value: Any, mode: ConvertMode = "on", text: str | Non
     schema = target.view
     text = json.dumps(value) if text is None else text
     typed, error = _validated(text, value, target, schema, strict=True)
-    if error is None or mode == "off":
+    if mode == "off" or (error is None and not _has_unknown_keys(value, schema)):
         return Fit(value, typed, (), error, _ignored(value, schema))
     data, conversions = convert(value, schema)
+    if error is None and not conversions:
+        return Fit(value, typed, (), error, _ignored(value, schema))
     ignored = _ignored(data, schema)
     text = json.dumps(data)
     typed, strict_error = _validated(text, data, target, schema, strict=True)
     if strict_error is None:
         return Fit(data, typed, conversions, None, ignored)
     typed, error = _validated(text, data, target, schema, strict=False)
-    texts = [path for path, _ in strict_error if isinstance(_at(data, path), str) and _is_number(schema, path)]
+    texts = [path for path, _ in strict_error if isinstance(_at(data, path), (str, bool)) and _is_number(schema, path)]
     if error is None and not texts:
         taken = [Conversion("as-type", path, json.dumps(_at(data, path)), "") for path, _ in strict_error]
         return Fit(data, typed, (*conversions, *taken), None, ignored)
-    error = error or [(path, "this text is no number without a loss") for path in texts]
+    error = error or [(path, "this is no number") for path in texts]
     return Fit(data, None, conversions, error, ignored)
+
+
+def _has_unknown_keys(value: Any, schema: Schema) -> bool:
+    """Has an object anywhere in a value a key that the schema does not have there?"""
+    names, waiting = set[str](), [[value]]
+    while waiting:
+        for part in waiting.pop():
+            if part.__class__ is dict:
+                names.update(part)
+                waiting.append(part.values())
+            elif part.__class__ is list:
+                waiting.append(part)
+    return not names <= schema.all_names and schema.unknown_names(value) > 0
 
 
 def _ignored(value: Any, schema: Schema) -> list[str]:
@@ -154,6 +183,8 @@ def _validated(
     """The value as the type, and what is wrong with it; None if nothing is."""
     if target.adapter is None:
         return (value, None) if is_valid(value, schema) else (None, [((), "this does not fit the schema")])
+    if isinstance(value, bool) and not fits(value, schema.types):
+        return None, [((), "a truth value is no number")]  # to pydantic, true is 1 in an enumeration
     try:
         return target.adapter.validate_json(text, strict=strict), None
     except ValidationError as error:

@@ -6,10 +6,13 @@ No schema makes this raise: what is not understood says nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from datetime import date, datetime, time, timedelta
+from functools import cache, cached_property
 from typing import Any, TypeGuard
 from urllib.parse import unquote
 
+import regex
+from pydantic import TypeAdapter
 from typing_extensions import Self
 
 Types = frozenset[str]
@@ -22,10 +25,15 @@ KINDS: dict[type, str] = {
 SINGLE_TYPES: dict[str, Types] = {name: frozenset({name}) for name in KINDS.values()}
 #: the keywords of a schema that restrict its types besides `type`
 RESTRICTING = frozenset({"const", "enum", "anyOf", "oneOf", "allOf", "$ref", "nullable"})
+#: the keyword for the names of the values of `enum`, which is ours
+NAMES = "x-names"
 _CHOICES = ("anyOf", "oneOf")
 _NUMERIC = frozenset({"integer", "number"})
 #: the keywords under which there are values, not schemas
 _VALUES = frozenset({"properties", "enum", "const", "default", "examples"})
+#: the formats of dates and times
+_MOMENTS = {"date": date, "time": time, "date-time": datetime, "duration": timedelta}
+_MAX_SECONDS = 0.05
 _MAX_DEPTH = 64
 _MAX_PARTS = 64
 #: how many places of a value, or of a schema, are looked at
@@ -68,6 +76,12 @@ class Schema:
             if values := items_of(part, "enum"):
                 return list(values)
         return None
+
+    @cached_property
+    def names(self) -> dict[str, Any]:
+        """The values of an enumeration by their names, where they have any."""
+        found = next((found for part in self._rules if (found := items_of(part, NAMES))), ())
+        return dict(zip(found, self.values or (), strict=False))
 
     @cached_property
     def allows_others(self) -> bool:
@@ -131,9 +145,14 @@ class Schema:
         return {key: self._at(node) for key, node in _properties(self._rules).items()}
 
     @cached_property
-    def has_format(self) -> bool:
-        """Must a text be a date, an address or the like?"""
-        return any("format" in part for part in self._rules)
+    def formats(self) -> list[str]:
+        """What a text must be, such as a date or an address."""
+        return [part["format"] for part in self._rules if isinstance(part.get("format"), str)]
+
+    def takes_text(self, text: str) -> bool:
+        """Is a text of the formats and patterns that are due? Of formats, only dates and times are looked at."""
+        patterns = [part["pattern"] for part in self._rules if isinstance(part.get("pattern"), str)]
+        return all(_has_format(text, name) for name in self.formats) and all(_matches(text, one) for one in patterns)
 
     @cached_property
     def choices(self) -> list[list[Self]]:
@@ -200,6 +219,29 @@ class Schema:
             yield from min(
                 [list(option._misfits(value, known, left)) for option in fitting], key=len, default=list[str]()
             )
+
+
+def _has_format(text: str, name: str) -> bool:
+    if name not in _MOMENTS:
+        return True
+    try:
+        _adapter(_MOMENTS[name]).validate_python(text)
+    except ValueError:
+        return False
+    return True
+
+
+@cache
+def _adapter(made: type) -> TypeAdapter[Any]:
+    return TypeAdapter(made)
+
+
+def _matches(text: str, pattern: str) -> bool:
+    """Does a text match a pattern? True if that cannot be told."""
+    try:
+        return regex.search(pattern, text, timeout=_MAX_SECONDS) is not None
+    except (regex.error, TimeoutError):
+        return True
 
 
 def _properties(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
