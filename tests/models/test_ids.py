@@ -95,6 +95,7 @@ IDS = {
     "olmo3": "allenai/Olmo-3-7B-Instruct allenai/Olmo-3.1-32B-Think",
     "plamo3": "pfnet/plamo-3-nict-8b-base",
     "solar_open": "upstage/Solar-Open-100B",
+    "solar_open2": "upstage/Solar-Open2-250B",
     "step3": "stepfun-ai/step3",
     "tool_calls_json": "ai21labs/AI21-Jamba-Large-1.6",
     "xlam": "Salesforce/Llama-xLAM-2-8b-fc-r Salesforce/xLAM-2-32b-fc-r",
@@ -119,7 +120,7 @@ UNKNOWN = """
         google/gemini-3-pro bert-base-uncased sentence-transformers/all-MiniLM-L6-v2 google/gemma-2-2b-it
         zai-org/GLM-4-9B-0414 qwen3.9 anthropic.claude-3-5-sonnet-20241022-v2:0 amazon.nova-pro-v1:0
         Qwen/Qwen3-Embedding-8B mistral-embed Qwen/Qwen3-ASR-1.7B meta-llama/Llama-3.9-8B
-        HuggingFaceH4/zephyr-7b-beta tiiuae/falcon-7b upstage/Solar-Open2-250B x nonsense 8b
+        HuggingFaceH4/zephyr-7b-beta tiiuae/falcon-7b x nonsense 8b
 """
 PAIRS = [(model, name) for name, models in IDS.items() for model in models.split()]
 

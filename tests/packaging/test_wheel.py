@@ -79,7 +79,7 @@ def check_contents(wheel: Path) -> None:
     sources = [
         path
         for path in (TOP / "src" / "outspoken").glob("**/*.*")
-        if path.suffix in (".py", ".css", ".html", ".js", ".lark", ".toml")
+        if path.suffix in (".py", ".css", ".html", ".js", ".lark", ".toml", ".json")
     ]
     wanted = [*sources, *(TOP / "grammars").glob("**/*.lark")]
     wanted += [TOP / "grammars" / "compiled" / f"{name}.{kind}" for name in names() for kind in ("json", "py")]

@@ -26,7 +26,6 @@ OTHERWISE = {
     "deepseek/vllm-v3-malformed-missing-call-tokens": _REPAIRED,
     "llama/l4-truncated-missing-close-bracket": "calls that were complete before the cut run; the cut one does not",
     "gpt-oss/llamacpp-builtin-python-recipient": "a call that cannot be read stays text, and is reported",
-    "kimi/k3-xtml-attr-escaping": "entities in the names of arguments are not decoded",
 }
 #: More of them with `auto`.
 OTHERWISE_DETECTED = {

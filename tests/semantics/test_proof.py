@@ -83,8 +83,7 @@ UNPROVEN = [
         for before in IN_VALUE
     ],
     ("qwen3_coder", coder({"path": "/"}, "list_dir").replace("\n</parameter>\n</function>\n</tool_call>", "\n") * 2),
-    # the arguments stay text: an opening marker is another one (glm-toolcall-for-argkey, gl-stray-tag-name)
-    ("glm_4_5", "<tool_call>list_dir<tool_call>path</arg_key><arg_value>/etc</arg_value></tool_call>"),
+    # the arguments stay text: an opening marker is another one (gl-stray-tag-name)
     ("anthropic_xml", TAGGED.partition("<invoke")[0] + '<invoke name="list_dir<x>">\n' + AMOUNT),
     # the end of a value is not certain
     ("pythonic", "[list_dir(path='/srv'x)]"),

@@ -187,7 +187,7 @@ class BracedScanner(Transcoder):
         if char in "{[":
             self._open(char)
             return pos + (not self.broken), False, False
-        if char == '"' or (char in _QUOTES and want in (_VALUE, _FIRST)):
+        if char == '"' or (char in _QUOTES and char != self._mark[0] and want in (_VALUE, _FIRST)):
             self._begin(char)
             return pos + 1, False, False
         if text.startswith(self._mark, pos):

@@ -11,7 +11,6 @@ from functools import cache, cached_property
 from typing import Any, TypeGuard
 from urllib.parse import unquote
 
-import regex
 from pydantic import TypeAdapter
 from typing_extensions import Self
 
@@ -238,6 +237,8 @@ def _adapter(made: type) -> TypeAdapter[Any]:
 
 def _matches(text: str, pattern: str) -> bool:
     """Does a text match a pattern? True if that cannot be told."""
+    import regex  # has a limit of time; few schemas have patterns
+
     try:
         return regex.search(pattern, text, timeout=_MAX_SECONDS) is not None
     except (regex.error, TimeoutError):
