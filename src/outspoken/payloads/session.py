@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from outspoken.parsing.options import FinishReason
 from outspoken.parsing.session import UnjoinedSession
 from outspoken.results.events import (
@@ -16,6 +18,9 @@ from outspoken.results.events import (
 from .reader import PayloadReader
 from .replies import PayloadEvent, PayloadReply
 from .selection import PayloadSelector
+
+if TYPE_CHECKING:
+    from outspoken.semantics.special_text import Spans
 
 #: After the first preview, at the opening bracket, the next one follows when the payload has grown by this many
 #: characters and by this fraction of its length. So the cost of all previews is proportional to the length.
@@ -38,9 +43,9 @@ class PayloadSession(UnjoinedSession[PayloadEvent, PayloadReply]):
         #: the length of the open payload at which the next preview is due
         self._next_preview = 0
 
-    def feed(self, chunk: str | bytes | None) -> list[PayloadEvent]:
+    def feed(self, chunk: str | bytes | None, special: Spans | None = None) -> list[PayloadEvent]:
         """Read a chunk, and return the events that have become certain. See `Session.feed`."""
-        return [*self._selected(super().feed(chunk)), *self._preview()]
+        return [*self._selected(super().feed(chunk, special)), *self._preview()]
 
     def close(self, finish_reason: FinishReason = None) -> list[PayloadEvent]:
         """End the response, and return the last events; a second call returns none. See `Session.close`.

@@ -46,7 +46,8 @@ _TRUNCATED = re.compile("cut-|unclosed-|truncated|token-limit$")
 #: The codes that are no mistake in the response itself.
 OTHER_CODES = frozenset({
     "ambiguous-space", "content-filter", "echoed-call", "extra-payload", "invented-result", "needs-exact",
-    "opens-nothing", "orphan-closer", "other-choices", "other-format", "other-values", "provider-error", "quoted-call",
+    "opens-nothing", "orphan-closer", "other-choices", "other-format", "other-values", "plain-marker", "provider-error",
+    "quoted-call",
     "chosen-value", "refusal",
     "repeated-id", "repeated-message",
     "suggestions-with-proposal", "thought-call",
