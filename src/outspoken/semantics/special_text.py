@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.near_openers import written_forms
-from outspoken.grammar.value_markup import opening_forms
+from outspoken.grammar.value_markup import closing_forms, opening_forms
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
 
@@ -57,11 +57,13 @@ class SpecialText:
         if not self.is_given:
             return text
         self.tokens, whole, cut_off = _searches(*self._source)
-        spans, shift, length = [*(spans or ())], len(self.held), len(text)
-        if bad := next(((start, end) for start, end in spans if not 0 <= start <= end <= length), None):
-            raise ValueError(f"`special` has the span {bad}, which is not within the {length} characters of the text")
-        added = [(shift + start, shift + end) for start, end in spans]
-        text, spans = self.held + _HIDDEN.sub("\ufffd", text), [*self._spans, *added]
+        added, shift = [*(spans or ())], len(self.held)
+        if bad := next(((start, end) for start, end in added if not 0 <= start <= end <= len(text)), None):
+            raise ValueError(
+                f"`special` has the span {bad}, which is not within the {len(text)} characters of the text"
+            )
+        text = self.held + _HIDDEN.sub("\ufffd", text)
+        spans = [*self._spans, *[(shift + start, shift + end) for start, end in added]]
         pieces, done, at, cut = list[str](), 0, 0, len(text)
         search = whole if final else cut_off
         while match := search.search(text, at):
@@ -128,12 +130,11 @@ class CallOpeners(NamedTuple):
 @lru_cache(maxsize=64)
 def call_openers(automaton: Automaton, tokens: tuple[str, ...]) -> CallOpeners | None:
     """The markers that calls begin with; None if calls can begin without special tokens."""
-    configs, plain, marked = automaton.configs, dict[Config, list[Config]](), list[tuple[Config, Transition]]()
-    waiting = list[Config]()
-    for config in configs:
+    plain, marked, waiting = dict[Config, list[Config]](), list[Transition](), list[Config]()
+    for config in automaton.configs:
         for step in config.steps:
             if _has_token(step, tokens):
-                marked.append((config, step))
+                marked.append(step)
                 continue
             plain.setdefault(step.target, []).append(config)
             waiting += [config] if _begins_call(step) else []
@@ -144,10 +145,10 @@ def call_openers(automaton: Automaton, tokens: tuple[str, ...]) -> CallOpeners |
             waiting += plain.get(config, ())
     if automaton.start in before_call:
         return None
-    found = [step.terminal for _, step in marked if _begins_call(step) or step.target in before_call]
+    found = [step.terminal for step in marked if _begins_call(step) or step.target in before_call]
     forms = {form for terminal in found for form in written_forms(terminal)}
     used = _any_of([*forms, *[token for token in tokens if any(token in form for form in forms)]])
-    others = _any_of(opening_forms(automaton))
+    others = _any_of({*opening_forms(automaton)} - closing_forms(automaton))
     patterns = dict.fromkeys(terminal.regex for terminal in found)
     return CallOpeners(tuple(map(re.compile, patterns)), re.compile(rf"(?:{used})(?:{others}|[\s\[{{(\"'`])*\Z"))
 
