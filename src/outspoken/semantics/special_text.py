@@ -110,8 +110,10 @@ def _searches(format: str | None, tokens: tuple[str, ...]) -> tuple[tuple[str, .
     """The tokens that are markers; what finds them in a text; and what also finds the beginning of one at its end."""
     marks = {token for token in tokens if is_distinct_marker(token.strip())}
     if format is not None:
-        forms = opening_forms(registry.automaton(format))
-        marks = {token for token in marks if any(token in form for form in forms)}
+        terminals = registry.automaton(format).tables.terminals.values()
+        forms = {form for terminal in terminals for form in (terminal.canonical, *terminal.spellings)}
+        patterns = [terminal.regex for terminal in terminals if terminal.short.startswith("_")]
+        marks = {t for t in marks if any(t in form for form in forms) or any(re.match(one, t) for one in patterns)}
     whole, cut = _any_of(marks), _any_of(token[:end] for token in marks for end in range(1, len(token)))
     return tuple(sorted(marks)), re.compile(rf"(?P<open>(?!))|{whole}"), re.compile(rf"(?P<open>(?:{cut})\Z)|{whole}")
 
