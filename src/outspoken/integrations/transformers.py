@@ -88,13 +88,14 @@ def parse_response(
     Raises ValueError if a batch has another number of prefixes, and UnknownFormatError and ToolError as `parse` does.
     """
     texts, is_batch = _texts(tokenizer, response)
-    special = _special(tokenizer, response, is_batch=is_batch)
+    added = list(getattr(tokenizer, "get_added_vocab", dict)())
+    special = _special(tokenizer, response, is_batch=is_batch) if added else []
     prompts, has_many = _texts(tokenizer, prefix)
     if not has_many or not prompts:
         prompts = (prompts or [""])[:1] * len(texts)
     if len(prompts) != len(texts):
         raise ValueError(f"there are {len(texts)} responses and {len(prompts)} prefixes; pass one, or one for each")
-    parser = Parser(format, tools=tools, special_tokens=list(tokenizer.get_added_vocab()))
+    parser = Parser(format, tools=tools, special_tokens=added)
     read = zip(texts, prompts, special or [None] * len(texts), strict=True)
     found = [_message(tokenizer, parser, *one, finish_reason) for one in read]
     return found if is_batch else found[0]
@@ -154,10 +155,7 @@ def _texts(tokenizer: Any, given: Any) -> tuple[list[str], bool]:
 def _special(tokenizer: Any, given: Any, *, is_batch: bool) -> list[Any]:
     """Where special tokens stand in responses of tokens; nothing for text."""
     ids: Any = given.tolist() if hasattr(given, "tolist") else given
-    responses = ids if is_batch else [ids]
-    return (
-        [] if any(isinstance(one, str) for one in responses) else [special_spans(tokenizer, one) for one in responses]
-    )
+    return [None if isinstance(one, str) else special_spans(tokenizer, one) for one in (ids if is_batch else [ids])]
 
 
 def _without_end(tokenizer: Any, text: str) -> tuple[str, bool]:
