@@ -220,7 +220,7 @@ def test_wrong_arguments() -> None:
     parser = Parser("hermes", special_tokens=HERMES)
     with pytest.raises(ValueError, match="needs the `special_tokens`"):
         parse(CALL, "hermes", special=[])
-    with pytest.raises(ValueError, match="which is not within the 2 characters"):
+    with pytest.raises(ValueError, match="which is not within its 2 characters"):
         parser.parse("Hi", special=[(1, 3)])
     with pytest.raises(TypeError, match="expected a list of tokens"):
         Parser("hermes", special_tokens="<tool_call>")

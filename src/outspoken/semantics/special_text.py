@@ -59,16 +59,16 @@ class SpecialText:
         self.tokens, whole, cut_off = _searches(*self._source)
         added, shift = [*(spans or ())], len(self.held)
         if bad := next(((start, end) for start, end in added if not 0 <= start <= end <= len(text)), None):
-            raise ValueError(
-                f"`special` has the span {bad}, which is not within the {len(text)} characters of the text"
-            )
+            raise ValueError(f"`special` has the span {bad}, which is not within its {len(text)} characters")
         text = self.held + _HIDDEN.sub("\ufffd", text)
-        spans = [*self._spans, *[(shift + start, shift + end) for start, end in added]]
-        pieces, done, at, cut = list[str](), 0, 0, len(text)
+        spans = sorted([*self._spans, *[(shift + start, shift + end) for start, end in added]], reverse=True)
+        kept, pieces, done, at, cut = spans[:], list[str](), 0, 0, len(text)
         search = whole if final else cut_off
         while match := search.search(text, at):
-            at = max((end for start, end in spans if start <= match.start() < end), default=-1)
-            if at >= 0:
+            while spans and spans[-1][1] <= match.start():
+                spans.pop()
+            if spans and spans[-1][0] <= match.start():
+                at = spans[-1][1]
                 continue
             if match["open"] is not None:
                 cut = match.start()
@@ -77,7 +77,7 @@ class SpecialText:
             done = at = match.end()
             self.places.append((self._length + match.start(), self._length + at))
         pieces.append(text[done:cut])
-        self.held, self._spans = text[cut:], [(max(start - cut, 0), end - cut) for start, end in spans if end > cut]
+        self.held, self._spans = text[cut:], [(max(start - cut, 0), end - cut) for start, end in kept if end > cut]
         self._length += cut
         return "".join(pieces)
 
