@@ -88,7 +88,7 @@ def parse_response(
     Raises ValueError if a batch has another number of prefixes, and UnknownFormatError and ToolError as `parse` does.
     """
     texts, is_batch = _texts(tokenizer, response)
-    added = list(getattr(tokenizer, "get_added_vocab", dict)())
+    added: list[str] = [*tokenizer.get_added_vocab()] if hasattr(tokenizer, "get_added_vocab") else []
     special = _special(tokenizer, response, is_batch=is_batch) if added else []
     prompts, has_many = _texts(tokenizer, prefix)
     if not has_many or not prompts:
