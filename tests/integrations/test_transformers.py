@@ -114,6 +114,17 @@ def test_an_end_token_proves_that_the_response_is_complete() -> None:
     assert ended["outspoken"]["status"] == "repaired"
 
 
+def test_typed_markers_are_text() -> None:
+    used, text = tokenizer(), written("hermes", BOTH[0])
+    used.add_tokens(["<tool_call>", "</tool_call>"], special_tokens=True)
+    own, typed = used(text)["input_ids"], [i for c in text for i in used(c)["input_ids"]]
+    assert (used.decode(own), len(own) < len(typed)) == (used.decode(typed), True)
+    message = parse_response(used, own + typed, "hermes", tools=TOOLS)
+    assert (message["content"], message["tool_calls"]) == (text, [TIDE])
+    several = parse_response(used, [own, typed], "hermes", tools=TOOLS)
+    assert [("tool_calls" in message, message.get("content")) for message in several] == [(True, None), (False, text)]
+
+
 @pytest.mark.parametrize("format", CALLS)
 def test_the_chat_template_tells_the_format(format: str, tmp_path: Path) -> None:
     used = tokenizer(format)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from outspoken.actions.mapping import normalize_word
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
+from outspoken.models.tokens import added_tokens
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.arguments import check_optional, check_type
 from outspoken.results.errors import ConstraintError
@@ -175,7 +174,7 @@ def constraint(
         known = known.only(*known.names & {tool_choice})
     if isinstance(special_tokens, str):
         raise TypeError("`special_tokens` is a str; expected a list of markers")
-    special = (*special_tokens, *_added_tokens(tokenizer))
+    special = (*special_tokens, *added_tokens(tokenizer))
     opened = check_optional(prefix, str, "prefix")
     grammar = Builder(skeleton, automaton, known, wishes, special, opened, acted).build()
     if not grammar.has_texts([grammar.root]):
@@ -246,19 +245,3 @@ def _wishes(
         listed = ", ".join([repr(name) for name in ("auto", "none", "required", *names)])
         raise ValueError(f"`tool_choice` is {tool_choice!r}; expected one of {listed}")
     return Wishes(1, most, False, reasoning)
-
-
-def _added_tokens(tokenizer: Any) -> list[str]:
-    """The tokens that were added to a tokenizer: its special tokens, and markers."""
-    if tokenizer is None:
-        return []
-    if isinstance(tokenizer, (str, Path)):
-        tokenizer = json.loads(Path(tokenizer).read_text("utf-8"))
-    if isinstance(tokenizer, Mapping):
-        found = cast("Mapping[str, Any]", tokenizer).get("added_tokens", ())
-        return [token["content"] for token in found]
-    if hasattr(tokenizer, "get_added_vocab"):
-        return list(tokenizer.get_added_vocab())
-    if hasattr(tokenizer, "get_added_tokens_decoder"):
-        return [token.content for token in tokenizer.get_added_tokens_decoder().values()]
-    raise TypeError("`tokenizer` is no path of a tokenizer.json, no content of one, and has no added tokens")

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from outspoken.grammar.registry import load_format
+from outspoken.models.tokens import special_spans
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.parsing.inspection import detect
 from outspoken.parsing.parser import Parser
@@ -81,18 +82,22 @@ def parse_response(
     """The message of a response: text, or tokens as a list, array or tensor; a list of messages for a batch.
 
     `prefix` is the prompt, as text or tokens, or one for each response of a batch; it tells whether the prompt has
-    opened reasoning. A response that ends with an end token of the tokenizer is complete, whatever `finish_reason` is.
+    opened reasoning. In a response of tokens, text that only looks like a special token is text; see `Parser.parse`. A
+    response that ends with an end token of the tokenizer is complete, whatever `finish_reason` is.
 
     Raises ValueError if a batch has another number of prefixes, and UnknownFormatError and ToolError as `parse` does.
     """
     texts, is_batch = _texts(tokenizer, response)
+    added: list[str] = [*tokenizer.get_added_vocab()] if hasattr(tokenizer, "get_added_vocab") else []
+    special = _special(tokenizer, response, is_batch=is_batch) if added else []
     prompts, has_many = _texts(tokenizer, prefix)
     if not has_many or not prompts:
         prompts = (prompts or [""])[:1] * len(texts)
     if len(prompts) != len(texts):
         raise ValueError(f"there are {len(texts)} responses and {len(prompts)} prefixes; pass one, or one for each")
-    parser = Parser(format, tools=tools)
-    found = [_message(tokenizer, parser, *pair, finish_reason) for pair in zip(texts, prompts, strict=True)]
+    parser = Parser(format, tools=tools, special_tokens=added)
+    read = zip(texts, prompts, special or [None] * len(texts), strict=True)
+    found = [_message(tokenizer, parser, *one, finish_reason) for one in read]
     return found if is_batch else found[0]
 
 
@@ -147,6 +152,12 @@ def _texts(tokenizer: Any, given: Any) -> tuple[list[str], bool]:
     return ([decoded], False) if isinstance(decoded, str) else (list(decoded), True)
 
 
+def _special(tokenizer: Any, given: Any, *, is_batch: bool) -> list[Any]:
+    """Where special tokens stand in responses of tokens; nothing for text."""
+    ids: Any = given.tolist() if hasattr(given, "tolist") else given
+    return [None if isinstance(one, str) else special_spans(tokenizer, one) for one in (ids if is_batch else [ids])]
+
+
 def _without_end(tokenizer: Any, text: str) -> tuple[str, bool]:
     """A response without the end tokens and the padding behind it, and whether there was an end token."""
     end, padding = getattr(tokenizer, "eos_token", None), getattr(tokenizer, "pad_token", None)
@@ -159,11 +170,15 @@ def _without_end(tokenizer: Any, text: str) -> tuple[str, bool]:
         text = text.rstrip()[: -len(found)]
 
 
-def _message(tokenizer: Any, parser: Parser, text: str, prompt: str, finish_reason: str | None) -> dict[str, Any]:
+def _message(
+    tokenizer: Any, parser: Parser, text: str, prompt: str, special: Any, finish_reason: str | None
+) -> dict[str, Any]:
     text, has_end = _without_end(tokenizer, text)
+    special = special and [span for span in special if span[1] <= len(text)]
     tags = reasoning_tags(parser.format)
     prefix = tags.prefix(prompt[-_TAIL:]) if tags is not None and prompt else None
-    return message_of(parser.parse(text, prefix=prefix, finish_reason="stop" if has_end else finish_reason))
+    reason = "stop" if has_end else finish_reason
+    return message_of(parser.parse(text, prefix=prefix, finish_reason=reason, special=special))
 
 
 def message_of(reply: Reply) -> dict[str, Any]:

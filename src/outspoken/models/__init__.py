@@ -12,5 +12,6 @@ from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
     from .finding import Model as Model, find_model as find_model
+    from .tokens import special_spans as special_spans
 
 export_lazily(__name__)

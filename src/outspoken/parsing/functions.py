@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from outspoken.results.events import Event
+    from outspoken.semantics.special_text import Spans
 
 
 #: To compare more tools than this takes longer than to read them.
@@ -56,6 +57,7 @@ def parse(
     *,
     prefix: str | None = None,
     finish_reason: str | None = None,
+    special: Spans | None = None,
     **options: Unpack[ParserOptions],
 ) -> Reply:
     """Parse a complete response: `Parser(format, **options).parse(text)`.
@@ -66,7 +68,7 @@ def parse(
         parser = _parser_of(format, options)
     else:
         parser = _parser(format, registry.edition())
-    return parser.parse(text, prefix=prefix, finish_reason=finish_reason)
+    return parser.parse(text, prefix=prefix, finish_reason=finish_reason, special=special)
 
 
 @by_keyword

@@ -37,6 +37,7 @@ class ParserOptions(TypedDict, total=False):
     proof: Mapping[str, Proof] | None
     page: PageContext | None
     given: Mapping[str, Any] | None
+    special_tokens: Sequence[str] | None
 
 
 class ParserChanges(ParserOptions, total=False):
@@ -63,6 +64,7 @@ class ReadOptions(NamedTuple):
     exact: frozenset[str] = frozenset()
     proof: Mapping[str, Proof] | None = None
     prefix: str | None = None
+    special_tokens: tuple[str, ...] = ()
 
     def parts(self) -> tuple[Any, ...]:
         """All that the result of a text depends on, as plain values and models."""
@@ -82,6 +84,7 @@ def read_options(
     proof: Mapping[str, Proof] | None = None,
     page: PageContext | None = None,
     given: Mapping[str, Any] | None = None,
+    special_tokens: Sequence[str] | None = None,
 ) -> ReadOptions:
     """Check the arguments of `Parser`, which says what is raised."""
     check_choice(on_error, ("keep", "raise"), "on_error")
@@ -104,6 +107,10 @@ def read_options(
     made = ReadOptions(name, known, repair, on_error, with_screen(settings, screen), page, given)
     if name is not None and format != name:
         made = made._replace(prefix=registry.prompt_end(format))
+    if special_tokens is not None:
+        if isinstance(special_tokens, str):
+            raise TypeError("`special_tokens` is a str; expected a list of tokens")
+        made = made._replace(special_tokens=tuple(special_tokens))
     if context is None and not proof and (known is None or not known.destructive):
         return made
     return made._replace(echoes=echoes_of(context), exact=exact_tools(proof, known), proof=proof)
@@ -115,6 +122,7 @@ def changed_options(options: ReadOptions, changes: ParserChanges) -> ReadOptions
         "format": options.format or "auto", "tools": options.tools, "repair": options.repair,
         "on_error": options.on_error, "screen": options.settings.screen, "settings": options.settings,
         "proof": options.proof, "page": options.page, "given": options.given,
+        "special_tokens": options.special_tokens,
     }  # fmt: skip
     arguments.update(changes)
     made = read_options(**arguments)

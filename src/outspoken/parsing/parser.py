@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from outspoken.models.chat_template import ChatTemplate
     from outspoken.results.events import Event
     from outspoken.results.geometry import Screen
+    from outspoken.semantics.special_text import Spans
 
     from .options import ParserChanges, ParserOptions
     from .session import Session
@@ -91,6 +92,9 @@ class Parser(StreamParser["Event", Reply]):
     in reasoning; any other one of that tool is unfinished (`needs-exact`). Tools with `destructiveHint` need it unless
     `proof` says "repaired".
 
+    `special_tokens` are the tokens that the model's tokenizer has added, as text: with them, `parse` and `Session.feed`
+    can be told which characters come from such tokens. `for_model` takes those of a tokenizer.
+
     Raises UnknownFormatError for an unknown format, ToolError for an invalid tool, ValueError for an unknown `repair`
     or `on_error`, and TypeError for an argument of another wrong type.
     """
@@ -110,8 +114,11 @@ class Parser(StreamParser["Event", Reply]):
         proof: Mapping[str, Proof] | None = None,
         page: PageContext | None = None,
         given: Mapping[str, Any] | None = None,
+        special_tokens: Sequence[str] | None = None,
     ) -> None:
-        self._options = read_options(format, tools, repair, on_error, screen, settings, context, proof, page, given)
+        self._options = read_options(
+            format, tools, repair, on_error, screen, settings, context, proof, page, given, special_tokens
+        )
         self._template: ChatTemplate | None = None
         self._thinking: bool | None = None
 
@@ -132,6 +139,9 @@ class Parser(StreamParser["Event", Reply]):
         from outspoken.models.finding import find_model
 
         found = find_model(model, read_sound)
+        tokenizer = getattr(model, "tokenizer", model)
+        if hasattr(tokenizer, "get_added_vocab"):
+            options.setdefault("special_tokens", list(tokenizer.get_added_vocab()))
         made = cls(found.format, **options)
         made._options = made._options._replace(prefix=found.ends.end(thinking=thinking))
         made._template, made._thinking = found.template, thinking
@@ -212,7 +222,14 @@ class Parser(StreamParser["Event", Reply]):
         made._thinking = thinking
         return Prompt(text + prefill, made)
 
-    def parse(self, text: str | bytes | None, *, prefix: str | None = None, finish_reason: str | None = None) -> Reply:
+    def parse(
+        self,
+        text: str | bytes | None,
+        *,
+        prefix: str | None = None,
+        finish_reason: str | None = None,
+        special: Spans | None = None,
+    ) -> Reply:
         """Parse a complete response. Bytes are read as UTF-8, and None as an empty response.
 
         `prefix` is the end of the prompt, if it opens markup (`<think>` and a line break). It is read before the text
@@ -222,8 +239,12 @@ class Parser(StreamParser["Event", Reply]):
         `finish_reason` is the provider's finish reason. With "stop" and the like, closing markers that are missing at
         the end are inserted; with "length" or None, the last call is truncated.
 
-        Raises LimitError for a text over the limit, ResponseError for an error if `on_error` is "raise", and TypeError
-        for an argument of a wrong type.
+        `special` says which characters come from special tokens of the model: pairs of a start and an end. Text that
+        only looks like one is then text, which a note says (`plain-marker`). In a format whose calls begin with such
+        tokens, a call without any is unfinished, with an error of this code.
+
+        Raises LimitError for a text over the limit, ResponseError for an error if `on_error` is "raise", ValueError for
+        `special` without `special_tokens`, and TypeError for an argument of a wrong type.
         """
         if text.__class__ is not str:
             text = text_of(text, "text")
@@ -235,7 +256,7 @@ class Parser(StreamParser["Event", Reply]):
         options = self._options
         if prefix is None:
             prefix = options.prefix
-        if reader.ENABLED and options.page is None and options.given is None:
+        if reader.ENABLED and options.page is None and options.given is None and special is None:
             format = options.format
             if format is not None:
                 reply = reader.read(text, format, prefix, options.tools, options.settings)
@@ -245,7 +266,7 @@ class Parser(StreamParser["Event", Reply]):
                 return reply
         from .response_reader import ResponseReader  # with all of the parser; sound text does not need it
 
-        return ResponseReader(options, prefix).read(text, finish_reason)
+        return ResponseReader(options, prefix).read(text, finish_reason, special)
 
     def session(self, *, prefix: str | None = None) -> Session:
         """Start to read one response that arrives in chunks, with `feed` and `close`."""

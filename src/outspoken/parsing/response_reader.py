@@ -30,6 +30,7 @@ from outspoken.semantics.said import Surroundings
 from outspoken.semantics.said_signs import MADE, ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
 from outspoken.semantics.settle import settle
+from outspoken.semantics.special_text import Spans, SpecialText
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.think_markers import think_markers
 from outspoken.semantics.unread_markup import json_openers, markup_search, unread_markup
@@ -83,7 +84,11 @@ class ResponseReader:
         self._automaton = automaton = self.load_automaton(self.format or registry.PLAIN, lenient=lenient)
         calls = partial(_calls_in, self.format, tools)
         header = automaton.tables.header
-        context = Context(header, tools, self.settings, repair, read_embedded, page, given, echoes, exact, calls)
+        #: hides what only looks like a special token of the model; None if these are not known
+        self.special = special = SpecialText(self.format, options.special_tokens) if options.special_tokens else None
+        context = Context(
+            header, tools, self.settings, repair, read_embedded, page, given, echoes, exact, calls, special
+        )
         self._builder = self.builder_type(ReplyState(context, events))
         usual = automaton.tables.header.opened if prefix is None and self.format else ""
         #: the end of the prompt, as long as the response may still begin by repeating it
@@ -146,9 +151,9 @@ class ResponseReader:
 
     # reading
 
-    def read(self, text: str, finish_reason: str | None = None) -> Reply:
-        """Read a whole response."""
-        text = replace_surrogates(text)
+    def read(self, text: str, finish_reason: str | None = None, special: Spans | None = None) -> Reply:
+        """Read a whole response. `special` are the characters that come from special tokens, if that is known."""
+        text = self._with_hidden(replace_surrogates(text), special, final=True)
         if self._prompt_end is not None:
             self._after_prompt(self._prompt_end, text, final=True)
         limit, is_proven = self._max_chars, proves_end(finish_reason)
@@ -158,9 +163,20 @@ class ResponseReader:
         self._reader.read(text, end_is_proven=is_proven)
         return self._finish(text)
 
-    def feed(self, text: str) -> None:
+    def _with_hidden(self, text: str, special: Spans | None, *, final: bool) -> str:
+        if self.special is not None:
+            return self.special.hide(text, special, final=final)
+        if special is not None:
+            raise ValueError("`special` needs the `special_tokens` of the model, which the parser was not given")
+        return text
+
+    def feed(self, text: str, special: Spans | None = None) -> None:
         """Read a chunk."""
         text = text if text.isascii() else replace_surrogates(text)
+        if (self.special is None and special is None) or (text := self._with_hidden(text, special, final=False)):
+            self._feed(text)
+
+    def _feed(self, text: str) -> None:
         end = self._prompt_end
         if end is not None and not (text := self._after_prompt(end, text, final=False)):
             return
@@ -175,8 +191,10 @@ class ResponseReader:
 
     def close(self, finish_reason: str | None = None) -> Reply:
         """End the response."""
+        if self.special is not None and (text := self.special.hide("", None, final=True)):
+            self._feed(text)
         if self._prompt_end is not None and (text := self._after_prompt(self._prompt_end, "", final=True)):
-            self.feed(text)
+            self._feed(text)
         self._reader.close(end_is_proven=proves_end(finish_reason))
         return self._finish(self._raw())
 
@@ -229,8 +247,13 @@ class ResponseReader:
         is_prose = any(found.severity == "note" for found in unread)  # about the format's own markup
         if not quoted and not is_prose and may_be_other(output.segments):
             pending += self._other_reading(raw, automaton, format)
+        special = self.special
+        if special is not None and (place := special.in_text(output.segments)) is not None:
+            why = f"`{raw[slice(*place)]}` is text: it was not written as a special token"
+            pending.append(PendingDiagnostic("plain-marker", why, place, "note", format or ""))
         diagnostics = place_diagnostics(pending, raw) if pending else []
-        return reply_of(raw, format, output, recorder.status, diagnostics, recorder.repairs)
+        reply = reply_of(raw, format, output, recorder.status, diagnostics, recorder.repairs)
+        return reply if special is None else special.shown(reply)
 
     def _may_be_said(self, raw: str) -> bool:
         """May a call or action be quoted or thought about? A sound text shows at once that none is."""
@@ -315,7 +338,8 @@ class ResponseReader:
         if state.damage is not None:
             return "damage", max(state.damage.start, 0)
         at = text.offset if state.missing_closer_at is None else state.missing_closer_at
-        return ("marker", max(at, 0)) if at < text.length else None
+        has_more = at < text.length or (self.special is not None and self.special.held)
+        return ("marker", max(at, 0)) if has_more else None
 
     @property
     def early_text(self) -> str:

@@ -29,6 +29,8 @@ from .options import FinishReason, ReadOptions, finish_reason_of
 from .response_reader import ResponseReader
 
 if TYPE_CHECKING:
+    from outspoken.semantics.special_text import Spans
+
     from .call_gate import CallGate
 
 
@@ -56,18 +58,24 @@ class Session(OneResponse, Generic[E, R]):
         self._stream = SentEvents(reader, is_joined=self._is_joined)
         self.reply: R | None = None
 
-    def feed(self, chunk: str | bytes | None) -> list[E]:
+    def feed(self, chunk: str | bytes | None, special: Spans | None = None) -> list[E]:
         """Read a chunk: text, or UTF-8 bytes that may be split anywhere. None is an empty chunk.
 
-        Raises StreamClosedError after `close`, LimitError for a text over the limit, and TypeError for anything else.
+        `special` says which characters of the chunk come from special tokens, as for `Parser.parse`: pairs of a start
+        and an end in a text. It is given for every chunk or for none.
+
+        Raises StreamClosedError after `close`, LimitError for a text over the limit, ValueError for spans that are not
+        in the chunk, and TypeError for anything else.
         """
         if self.reply is not None:
             raise StreamClosedError
         text = chunk if isinstance(chunk, str) else self._decoded(chunk)
+        if special and not isinstance(chunk, str):
+            raise TypeError("`special` is for chunks of text")
         if not text:
             return []
         try:
-            self._reader.feed(text)
+            self._reader.feed(text, special)
         except LimitError as error:
             self._set_reply(error.reply)
             raise
@@ -76,7 +84,7 @@ class Session(OneResponse, Generic[E, R]):
             return []
         taken: Any = self._stream.take(events)
         events.clear()
-        return taken
+        return taken if self._reader.special is None else self._reader.special.shown(taken)
 
     def _decoded(self, chunk: bytes | None) -> str:
         if not isinstance(chunk, bytes | bytearray):
@@ -105,7 +113,10 @@ class Session(OneResponse, Generic[E, R]):
         except (LimitError, ResponseError) as error:
             self._set_reply(error.reply)
             raise
-        events: list[Any] = [*self._stream.end(self._events, len(reply.raw)), Done(reply)]
+        events: list[Any] = self._stream.end(self._events, len(reply.raw))
+        if self._reader.special is not None:
+            events = self._reader.special.shown(events)
+        events.append(Done(reply))
         return events
 
     def _set_reply(self, reply: Any) -> Reply:
@@ -123,7 +134,7 @@ class Session(OneResponse, Generic[E, R]):
             return None
         reason, start = found
         text = reader.early_text if reason == "prompt" else reader.read_raw(start, reader.length)
-        return Held(reason, start, text)
+        return Held(reason, start, text if reader.special is None else reader.special.shown(text) + reader.special.held)
 
 
 class SentEvents:

@@ -25,6 +25,7 @@ from outspoken.results.events import (
 )
 from outspoken.results.message_text import MessageText
 from outspoken.results.replies import STATUSES, Payload, Reply, Segment, Span, Text
+from outspoken.semantics.special_text import Spans
 
 from .grammar import FORMAT, automaton_of, line_marker, markers_of
 from .policy import PayloadBuilder, PayloadPolicy
@@ -310,9 +311,9 @@ class PayloadSession(UnjoinedSession[PayloadEvent, PayloadReply]):
         #: the length of the open payload at which the next preview is due
         self._next_preview = 0
 
-    def feed(self, chunk: str | bytes | None) -> list[PayloadEvent]:
+    def feed(self, chunk: str | bytes | None, special: Spans | None = None) -> list[PayloadEvent]:
         """Read a chunk, and return the events that have become certain. See `Session.feed`."""
-        return [*self._selected(super().feed(chunk)), *self._preview()]
+        return [*self._selected(super().feed(chunk, special)), *self._preview()]
 
     def close(self, finish_reason: FinishReason = None) -> list[PayloadEvent]:
         """End the response, and return the last events; a second call returns none. See `Session.close`.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from outspoken.actions.page import PageContext
 
     from .echoes import Echoes, ReadCalls
+    from .special_text import SpecialText
 
 
 def no_calls(text: str) -> Iterable[tuple[str, Mapping[str, Any]]]:
@@ -32,6 +33,7 @@ class Context(NamedTuple):
 
     Actions are checked against the `page`; `given` are arguments of actions that the model need not write. `echoes`
     tell what the model had read, of which `read_calls` reads the calls, and the tools in `exact` need an exact call.
+    `special` knows which characters come from special tokens.
     """
 
     header: Header
@@ -44,6 +46,7 @@ class Context(NamedTuple):
     echoes: Echoes | None = None
     exact: frozenset[str] = frozenset()
     read_calls: ReadCalls = no_calls
+    special: SpecialText | None = None
 
 
 class ReadEmbedded(Protocol):
@@ -76,6 +79,12 @@ class ReplyState:
         self.output = Output(source, events, trims="text" in header.trim, separates=header.separate == "text")
         self.nodes: list[OpenNode] = []
 
+    @property
+    def special(self) -> SpecialText | None:
+        """What knows the special tokens of the response; None if they are not known."""
+        found = self.context.special
+        return found if found is not None and found.is_given else None
+
     def fork(self, start: int, header: Header) -> ReplyState:
         """The state for reading the text from an offset on tentatively, in the format of a header."""
         context = self.context
@@ -84,7 +93,7 @@ class ReplyState:
         made = ReplyState(context, None if self.output.events is None else [])
         made.recorder.continue_from(self.recorder, start)
         made.output.continue_from(self.output, start)
-        made.cut_value = self.cut_value
+        made.cut_value, made.marked_end = self.cut_value, self.marked_end
         return made
 
     def absorb(self, other: ReplyState) -> None:
@@ -92,5 +101,5 @@ class ReplyState:
         other.output.flush()
         other.recorder.take_repairs()
         self.output.absorb(other.output)
-        self.cut_value = other.cut_value
+        self.cut_value, self.marked_end = other.cut_value, other.marked_end
         self.recorder.absorb(other.recorder)

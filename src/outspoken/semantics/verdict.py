@@ -44,14 +44,16 @@ if TYPE_CHECKING:
     from outspoken.results.edits import Edit
 
     from .open_node import OpenNode
+    from .special_text import SpecialText
     from .state import ReplyState
 
 #: Objections to which there is no second opinion: the text does not show that the model meant this call.
 _REFUSED = frozenset({
     "repeated-argument", "lone-surrogate", "lost-path", "unnamed-argument", "unproven", "echoed-call", "needs-exact",
+    "plain-marker",
 })  # fmt: skip
 #: Those with a diagnostic of their own; the others are the message of `invalid-call`.
-REFUSED_CODES = frozenset({"echoed-call", "needs-exact"})
+REFUSED_CODES = frozenset({"echoed-call", "needs-exact", "plain-marker"})
 #: The end of a string and the next member of its object.
 _MEMBER = lazy_pattern(r"\"\s{0,9},\s{0,99}\"[^\"\n]{1,60}\"\s{0,9}:")
 #: Repairs that make a text of what should be a number.
@@ -90,7 +92,7 @@ def verdict_on(state: ReplyState, node: OpenNode, name: str, arguments: dict[str
 def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> bool:
     """Does plainly nothing speak against a sound call? This is fast, and most calls are so."""
     context, text = state.context, "".join(node.parts or ())
-    if context.echoes is not None or context.exact or state.cut_value[0] >= 0:
+    if context.echoes is not None or context.exact or state.special or state.cut_value[0] >= 0:
         return False
     if node.looseness or node.ends_by_chance or has_more_keys(text, len(arguments)) or "\\" in text or "\ufffd" in text:
         return False
@@ -167,19 +169,34 @@ def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[st
     if context.echoes is not None:
         start, edits = max(node.start, 0), state.recorder.edits
         markup = state.source.slice(start, end)
+        if state.special is not None:
+            markup, arguments = state.special.shown((markup, arguments))
         forms = dict.fromkeys((markup, as_repaired(markup, start, edits)))
         numbers = [context.echoes.message_of(name, arguments, form, context.read_calls) for form in forms]
         number = next((place for place in numbers if place is not None), None)
         if number is not None:
             message = f"the call of `{name}` stands in message {number}, which the model had read"
             found.append(Objection("echoed-call", message))
-    if context.exact:
+    special = state.special
+    if context.exact or special is not None:
         is_marked = _is_marked(state, node)
         state.marked_end = end if is_marked else -1
+        if special is not None and (why := _of_tokens(state, node, special, is_marked=is_marked)):
+            found.append(Objection("plain-marker", f"the call of `{name}` {why}"))
         if name in context.exact and (state.recorder.edits or not is_marked):
             why = "this one was repaired" if state.recorder.edits else "this one has no markers"
             found.append(Objection("needs-exact", f"`{name}` runs only if its call is exact, and {why}"))
     return found
+
+
+def _of_tokens(state: ReplyState, node: OpenNode, special: SpecialText, *, is_marked: bool) -> str:
+    """What says that a call was not written with the special tokens of the model; "" if nothing does."""
+    if not is_marked and _is_opened(state, node) is False:
+        return "does not begin with a special token"
+    for edit in state.recorder.edits:
+        if special.is_in(edit.after) and edit.start < edit.end and not special.is_in(state.source.slice(*edit[:2])):
+            return f"has text in the place of the special token `{edit.after.strip()}`"
+    return ""
 
 
 def _of_text(
@@ -216,7 +233,7 @@ def _of_text(
     if is_certain or (node.looseness and is_unlike):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
     found += _of_shapes(state, node, name, arguments, is_unlike=is_unlike)
-    if _begins_in_value(state, node):
+    if not _is_opened(state, node) and _begins_in_value(state, node):
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
     found += _of_repairs(state, node, name, arguments, end, is_action=is_action)
     return found
@@ -291,6 +308,17 @@ def _is_marked(state: ReplyState, node: OpenNode) -> bool:
     read, start = state.source.slice, node.start
     if 0 <= state.marked_end <= start and _SEPARATORS.fullmatch(read(state.marked_end, start)):
         return True
+    if (is_opened := _is_opened(state, node)) is not None:
+        return is_opened
     openers = opening_forms(registry.automaton(state.header.format))
-    before = read(max(start - _LONGEST, 0), start).rstrip(_BRACKETS)
+    before = read(start - _LONGEST, start).rstrip(_BRACKETS)
     return read(start, start + _LONGEST).startswith(openers) or before.endswith(openers)
+
+
+def _is_opened(state: ReplyState, node: OpenNode) -> bool | None:
+    """Does a special token open a call? None if that is not known, or calls of the format need none."""
+    special, start, read = state.special, node.start, state.source.slice
+    if special is None:
+        return None
+    before = read(start - _LONGEST, start)
+    return special.begins(state.header.format, before + read(start, start + _LONGEST), len(before))
