@@ -47,11 +47,12 @@ def _bound(call: ToolCall, function: Callable[..., Any]) -> inspect.BoundArgumen
     """The arguments, bound to a function's parameters; none that a `partial` binds is the model's to give."""
     signature = inspect.signature(function)
     fit = _fit(call, function)
+    data: dict[str, Any] = fit.data
     names = {name for name, _ in parameters(function)}
-    more = {name: value for name, value in fit.data.items() if name not in names}
+    more = {name: value for name, value in data.items() if name not in names}
     rest = next((p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD), None)
     fixed = function.keywords if is_partial(function) else {}
-    check_names(call.name, fit.data, names if rest is None else fit.data.keys() - fixed.keys())
+    check_names(call.name, data, names if rest is None else data.keys() - fixed.keys())
     given = {**_given(fit.typed), **(_rest_values(call.name, function, rest, more) if more else {})}
     place: list[Any] = []
     for parameter in signature.parameters.values():
@@ -66,7 +67,8 @@ def _bound(call: ToolCall, function: Callable[..., Any]) -> inspect.BoundArgumen
 
 def _given(read: Any) -> dict[str, Any]:
     """The arguments of a function that were given, validated, by name."""
-    fields: dict[str, Any] = type(read).model_fields
+    model: Any = type(read)
+    fields: dict[str, Any] = model.model_fields
     return {field.alias: getattr(read, key) for key, field in fields.items() if key in read.model_fields_set}
 
 
