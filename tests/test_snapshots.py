@@ -36,7 +36,7 @@ IMPORTED = """\
 from importlib.metadata import entry_points
 import hypothesis, pytest, regex, syrupy.extensions.amber
 from outspoken import parse
-from outspoken.authoring.shared import corpus
+from outspoken.authoring.shared import checkout
 for format in ("hermes", "json"):
     parse('{"name": "f", "arguments": {"x": 1,}}', format=format)
 for plugin in entry_points(group="pytest11"):

@@ -70,7 +70,7 @@ class _Process:
         try:
             while True:
                 answers.put((self, receive(cast("BinaryIO", self.process.stdout))))
-        except (EOFError, OSError):
+        except (EOFError, OSError, ValueError):  # a ValueError if the pipe is closed while it is read
             answers.put((self, EOFError()))
 
     def end(self) -> str:

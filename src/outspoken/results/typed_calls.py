@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Container, Iterable
-from typing import TYPE_CHECKING, Any, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -67,7 +67,8 @@ def _bound(call: ToolCall, function: Callable[..., Any]) -> inspect.BoundArgumen
 
 def _given(read: Any) -> dict[str, Any]:
     """The arguments of a function that were given, validated, by name."""
-    fields = cast("dict[str, Any]", type(read).model_fields)
+    model: Any = type(read)
+    fields: dict[str, Any] = model.model_fields
     return {field.alias: getattr(read, key) for key, field in fields.items() if key in read.model_fields_set}
 
 
