@@ -20,7 +20,7 @@ from tests.loops import SEED, in_one_item
 SHARE = 12
 DRAWN = Random(f"special tokens {SEED}").randrange(1 << 30)
 #: What looks like a special token in a marker of a format.
-TOKEN = re.compile(r"<[^<>\s=\"']+>|\[/?[A-Z_]{3,}\]|｜[A-Z]+｜|\]<\]minimax\[>\[")
+TOKEN = re.compile(r"<\|\"\|>|<[^<>\s=\"']+>|\[/?[A-Z_]{3,}\]|｜[A-Z]+｜|\]<\]minimax\[>\[")
 #: The call begins with words, and the first special token comes later; or the tags are not those of the vocabulary.
 OTHERS = {("muse", "reasoning_cut_short"), ("hy_v4", "signs_in_the_tags_ending")}
 TOOLS: list[Any] = [
