@@ -37,7 +37,8 @@ def check_markers(reply: Reply) -> None:
                 continue
             marker, found = ast.literal_eval(looks["marker"]), reply.raw[start:end]
             if isinstance(segment, Reasoning):
-                require(f"\n{marker}" in segment.text, "advice", f"{diagnostic}: no line begins with it")
+                is_there = f"\n{marker}" in segment.text or segment.text.rstrip().endswith(marker)
+                require(is_there, "advice", f"{diagnostic}: no line begins and no text ends with it")
             else:
                 few = distance(found, marker) <= 1 + (len(marker) >= _LONG)
                 require(few, "advice", f"{diagnostic}: {found!r} is there")
