@@ -67,8 +67,7 @@ def _bound(call: ToolCall, function: Callable[..., Any]) -> inspect.BoundArgumen
 
 def _given(read: Any) -> dict[str, Any]:
     """The arguments of a function that were given, validated, by name."""
-    model: Any = type(read)
-    fields: dict[str, Any] = model.model_fields
+    fields: dict[str, Any] = read.__class__.model_fields
     return {field.alias: getattr(read, key) for key, field in fields.items() if key in read.model_fields_set}
 
 
