@@ -102,6 +102,13 @@ def test_no_answer_has_no_value_and_a_message(response: Any) -> None:
     assert answer.status in ("invalid", "truncated")
 
 
+def test_an_answer_in_a_repaired_call_is_repaired() -> None:
+    """What the markup needed is in the reply, and the status says so."""
+    answer = read_answer(f'<tool_call>\n<tool_call>\n{{"name": "Ferry", "arguments": {JSON}}}\n</tool_call>', Ferry)
+    assert (answer.value, answer.source, answer.status) == (Ferry.model_validate(YSTAD), "call", "repaired")
+    assert [one.code for one in answer.reply.repairs] == ["stray-marker"]
+
+
 def test_asks_again_as_often_as_is_allowed() -> None:
     """The message names the mistake; the last answer counts."""
     asked: list[str] = []

@@ -38,8 +38,9 @@ _RETRIES = 2
 class TypedAnswer(Reading[T], Generic[T]):
     """The value of a type in an answer; see `Reading`.
 
-    `source` says where it was read: in the arguments of a "call", or in the "text"; `raw` is that JSON or that text.
-    `reply` is all that the answer holds. `earlier` are the answers for which `ask` had to ask again.
+    `source` says where it was read: in the arguments of a "call", or in the "text"; `raw` is that JSON or that
+    text. `reply` is all that the answer holds, with the repairs of its markup, which count for `status`. `earlier`
+    are the answers for which `ask` had to ask again.
     """
 
     source: Literal["call", "text"] = "text"
@@ -88,6 +89,8 @@ def _reader(
             reading = as_type(meant.arguments_text)
             if meant.status not in ("ok", "repaired"):
                 reading = _without_value(reading, meant)
+            elif reply.status == "repaired" and reading.status == "ok":
+                reading = reading.model_copy(update={"status": "repaired"})
         fields = {name: getattr(reading, name) for name in Reading.model_fields}
         fields |= {"source": "text" if meant is None else "call", "reply": reply, "earlier": earlier}
         return cast("TypedAnswer[Any]", construct(TypedAnswer, fields)), may_ask and not reading.is_valid
