@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from outspoken.grammar import registry
+from outspoken.grammar.matchers import OpenMarkers, matcher_of
 from outspoken.grammar.registry import header, names
 from outspoken.providers import LLMResponseParser, ProviderStream
+from outspoken.semantics.handlers import HANDLERS
 from tests.invariants.cost import Repetition, calls_to_read, repetitions
 from tests.loops import some
 from tests.tables import tables
@@ -43,6 +46,33 @@ def test_repetitions_are_tokens_behind_beginnings() -> None:
     assert Repetition("", "<tool_call>") in found
     assert Repetition('Let me look that up.\n<tool_call>\n{"name": ', "</tool_call>") in found
     assert len(set(found)) == len(found)
+
+
+def test_what_has_arrived_behind_a_marker_is_not_searched() -> None:
+    """Else a chunk of many calls would be searched to its end at each of them."""
+    searched: list[tuple[int, int]] = []
+
+    class Pattern:
+        """Notes where it is searched."""
+
+        def __init__(self, found: Any) -> None:
+            self._found = found
+            self.match = found.match
+
+        def search(self, text: str, pos: int, endpos: int, *, partial: bool) -> Any:
+            searched.append((pos, endpos))
+            return self._found.search(text, pos, endpos, partial=partial)
+
+    automaton = registry.automaton("hermes")
+    assert automaton.start.free is not None
+    known = matcher_of(automaton.start.free.target, "find", HANDLERS, final=False).open_markers
+    assert known is not None
+    spied = OpenMarkers([(Pattern(pattern), group) for pattern, group in known.found])
+    text = 'Rain <tool? <tool_call>\n{"name": "a", "arguments": {}}\n</tool_call>' * 9 + "<tool_ca"
+    assert spied.find_open(text, 0, 12, 100) is None
+    assert len(searched) >= len(known.found)
+    assert all(endpos <= 13 for _, endpos in searched)
+    assert spied.find_open(text[:8], 0, 7, 100) == 5
 
 
 # provider chunks

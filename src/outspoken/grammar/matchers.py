@@ -77,20 +77,34 @@ class OpenMarkers:
         """
         first = None
         for pattern, own in self.found:
-            # A search would prefer a complete match further on.
-            found = (pattern.match if at == start else pattern.search)(buffer, at, partial=True)
-            if (
-                found is not None
-                and found.partial
-                and (found.start(), own) < (start if first is None else first, group)
-            ):
-                first = found.start()
+            found = _first_open(pattern, buffer, at, start)
+            if found is not None and (found, own) < (start if first is None else first, group):
+                first = found
         if first is None and group in self.mistaken:
             for pattern, own in self.others:
                 found = pattern.match(buffer, start, partial=True) if own < group else None
                 if found is not None and found.partial:
                     return start
         return first
+
+
+def _first_open(pattern: Any, buffer: str, at: int, start: int) -> int | None:
+    """The first place from `at` to `start` where a marker is incomplete at the end of the buffer.
+
+    A marker that is incomplete there is incomplete in each shorter buffer, too, so that what has arrived behind `start`
+    is not searched. A search prefers a complete match to an incomplete one before it: the buffer is then cut within it.
+    """
+    while at < start:
+        end = start + 1
+        while (begun := pattern.search(buffer, at, end, partial=True)) is not None and not begun.partial:
+            end = begun.end() - 1
+        at = start if begun is None else begun.start()
+        found = pattern.match(buffer, at, partial=True)
+        if found is not None and found.partial:
+            return at
+        at += 1
+    found = pattern.match(buffer, start, partial=True) if at == start else None
+    return start if found is not None and found.partial else None
 
 
 class Matcher:
