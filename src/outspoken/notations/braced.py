@@ -3,7 +3,7 @@
 Keys are bare, between marks, or JSON strings. Values are the same, or objects and lists. There are no escapes between
 marks. Bare values get their types from the tool's schema, or are read as JSON. Models also write `city='Rome'` and
 `` `Rome` ``: such a string ends where something may follow one. Whether a backslash before such a quote is an escape is
-not known, so that breaks the object.
+not known, so that breaks the object. In place of the outermost braces, parentheses are read: `(city='Rome')`.
 """
 
 from __future__ import annotations
@@ -66,17 +66,21 @@ class _Patterns(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _patterns(mark: str) -> _Patterns:
-    """The patterns for a mark. Bare values and keys hold no punctuation, and not the first character of the mark."""
+def _patterns(mark: str, closers: str = "}]") -> _Patterns:
+    """The patterns for a mark. Bare values and keys hold no punctuation, and not the first character of the mark.
+
+    `closers` end an object or a list.
+    """
     first, whole = re.escape(mark[0]), re.escape(mark)
     quoted = rf"[^{first}]*(?:(?!{whole}){first}[^{first}]*)*"
-    short = re.escape(_SHORT.replace(mark[0], ""))
+    short, ends = re.escape(_SHORT.replace(mark[0], "")), re.escape(closers)
+    openers = "{\\[(" if ")" in closers else "{\\["
     return _Patterns(
-        total_pattern(rf"[^,{{}}\[\]\r\n{first}]*"),
+        total_pattern(rf"[^,{openers}{ends}\r\n{first}]*"),
         total_pattern(rf'[^,:={{}}\[\]"\r\n{first}]*'),
         re.compile(rf"([{short}]+):(?:{whole}({quoted}){whole}|([{short}]+))([,}}])"),
         re.compile(
-            rf"(?:{whole})?(?=\s{{0,99}}(?:[}}\]]|,\s{{0,99}}(?:[\w.$\-]{{1,200}}\s{{0,99}}[:=]|{whole}|[\"'`{{\[])))"
+            rf"(?:{whole})?(?=\s{{0,99}}(?:[{ends}]|,\s{{0,99}}(?:[\w.$\-]{{1,200}}\s{{0,99}}[:=]|{whole}|[\"'`{{\[])))"
         ),
     )
 
@@ -98,6 +102,8 @@ def _holds_mark(text: str, mark: str) -> bool:
 
 def read_plain(text: str, pos: int, mark: str, schema_view: SchemaView) -> tuple[Any, int, str] | None:
     """Read a complete object of such pairs alone: the value, its end and its JSON text; None for any other."""
+    if not text.startswith("{", pos):
+        return None
     match_pair = _patterns(mark).pair.match
     value: dict[str, Any] = {}
     written: list[str] = []
@@ -124,6 +130,8 @@ class BracedScanner(Transcoder):
         self._bare = _patterns(mark)
         self._want = _VALUE
         self._levels: list[_Level] = []
+        #: what ends an object or a list; the outermost object may be in parentheses
+        self._closers = "}]"
         #: the mark or quote that opened the string being read, "" in a bare value or key, None between tokens
         self._reading: str | None = None
         self._pieces: list[str] = []
@@ -179,12 +187,12 @@ class BracedScanner(Transcoder):
         if want == _AFTER and char == ",":
             self._want = _KEY if isinstance(self._levels[-1].holds, dict) else _VALUE
             return pos + 1, False, False
-        if char in "}]":
+        if char in self._closers:
             return self._close(char, pos)
-        if want == _AFTER or (not self._levels and char != "{"):
+        if want == _AFTER or (not self._levels and char not in "{("):
             self.broken = True
             return pos, False, False
-        if char in "{[":
+        if char in "{[" or not self._levels:
             self._open(char)
             return pos + (not self.broken), False, False
         if char == '"' or (char in _QUOTES and char != self._mark[0] and want in (_VALUE, _FIRST)):
@@ -205,21 +213,22 @@ class BracedScanner(Transcoder):
             self.broken = True
             return
         schema_view = self._place()
-        self._lead(char)
-        self._levels.append(_Level({} if char == "{" else [], schema_view))
-        self._want = _FIRST_KEY if char == "{" else _FIRST
+        if char == "(":
+            self._closers = "}])"
+            self._bare = _patterns(self._mark, self._closers)
+        self._lead("[" if char == "[" else "{")
+        self._levels.append(_Level([] if char == "[" else {}, schema_view))
+        self._want = _FIRST if char == "[" else _FIRST_KEY
 
     def _close(self, char: str, pos: int) -> tuple[int, bool, bool]:
         level = self._levels[-1] if self._levels else None
-        if (
-            level is None
-            or self._want not in (_AFTER, _FIRST_KEY, _FIRST)
-            or isinstance(level.holds, dict) != (char == "}")
-        ):
+        closer = "}" if level is None or isinstance(level.holds, dict) else "]"
+        due = ")" if len(self._levels) == 1 and ")" in self._closers else closer
+        if level is None or char != due or self._want not in (_AFTER, _FIRST_KEY, _FIRST):
             self.broken = True
             return pos, False, False
         self._levels.pop()
-        self._written.append(char)
+        self._written.append(closer)
         self._put(level.holds)
         return pos + 1, not self._levels, False
 
@@ -317,7 +326,7 @@ class BracedScanner(Transcoder):
         if end == len(text):
             return end
         word = "".join(self._pieces).strip()
-        sound = text[end] in ":=" if key else text[end] in ",}]\r\n" and not _NEXT_KEY.search(word)
+        sound = text[end] in ":=" if key else text[end] in f",{self._closers}\r\n" and not _NEXT_KEY.search(word)
         if word and sound:
             self._end(word)
         else:

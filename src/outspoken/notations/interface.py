@@ -193,7 +193,7 @@ def notation(short: str, mark: str) -> Notation:
         from . import braced
 
         return MarkedNotation(
-            mark, "{", braced.BracedScanner, braced.read_plain, braced.write_braced, braced.find_missing_marks
+            mark, "{(", braced.BracedScanner, braced.read_plain, braced.write_braced, braced.find_missing_marks
         )
     if short == "TAGGED_OBJECT":
         from . import tagged
