@@ -191,7 +191,12 @@ def test_keys_without_quotes_are_read_in_every_format_that_frames_json(format_: 
 
 
 def test_a_doubled_name_is_that_of_a_tool_in_its_own_namespace() -> None:
-    text = '<tool_call>\n{"name": "search.search", "arguments": {}}\n</tool_call>'
-    for declared, name in (("search", "search"), ("find", "search.search")):
+    for written, declared, name in (
+        ("search.search", "search", "search"),
+        ("search.search", "find", "search.search"),
+        ("search:search", "search", "search"),  # DenisovAV/flutter_gemma#228
+        ("shop:search", "search", "shop:search"),
+    ):
+        text = f'<tool_call>\n{{"name": "{written}", "arguments": {{}}}}\n</tool_call>'
         (call,) = parse(text, format="hermes", tools=[{"name": declared, "parameters": {}}]).tool_calls
         assert call.name == name

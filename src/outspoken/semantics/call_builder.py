@@ -85,10 +85,10 @@ class CallBuilder:
         return True
 
     def _resolve_name(self, node: OpenNode) -> None:
-        """Take the tool that a name means: `search`, if it is called as `search.search` or `functions.search`."""
+        """Take the tool that a name means: `search`, if it is called as `search:search` or `functions.search`."""
         names, name = self._tool_names, node.name
         if name and names is not None and name not in names:
-            space, _, last = name.rpartition(".")
+            space, _, last = name.rpartition("." if "." in name else ":")
             if last in names and (space == last or space.lower() in _NAMESPACES):
                 node.name = last
 
