@@ -81,6 +81,10 @@ DAMAGED = {
 }
 
 
+PATH = {"type": "string"}
+SHELF: Any = [{"name": "write_file", "parameters": {"properties": {"path": PATH, "text": PATH}}}]
+
+
 @pytest.mark.parametrize("name", DAMAGED)
 def test_a_call_with_damaged_markers(name: str) -> None:
     text, calls, expected = DAMAGED[name]
@@ -127,6 +131,25 @@ def test_two_ways_that_cost_the_same_are_no_call() -> None:
     path = recover(region_of(text, "hermes"))
     assert path is not None
     assert any(step.ambiguous for step in path.steps)
+
+
+@pytest.mark.parametrize(
+    ("words", "called"),
+    [
+        ("write_filepath", [("write_file", {"path": "moss.txt"})]),
+        ("write_filemode", []),  # no argument of this name
+        ("write_textfile", []),
+        ("write", []),
+    ],
+)
+def test_the_name_of_a_tool_ends_where_that_of_its_argument_begins(words: str, called: list[Any]) -> None:
+    """What separates them is missing (vllm#47190). Two tools may be meant by `write_textfile`."""
+    properties = {"textfile": PATH, "file": PATH}
+    tools = [*SHELF, *[{"name": n, "parameters": {"properties": properties}} for n in ("write_", "write_text")]]
+    text = f"<tool_call>{words}</arg_key><arg_value>moss.txt</arg_value></tool_call>"
+    reply = parse(text, format="glm_4_5", tools=tools, finish_reason="stop")
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == called
+    assert all(call.status == "repaired" for call in reply.tool_calls)
 
 
 @pytest.mark.parametrize("name", DAMAGED)
@@ -403,10 +426,6 @@ def test_what_is_uncertain_is_not_repaired(
     assert reply.status == status
     assert [call.arguments for call in reply.unfinished_tool_calls] == [arguments]
     assert reply.tool_calls == []
-
-
-PATH = {"type": "string"}
-SHELF: Any = [{"name": "write_file", "parameters": {"properties": {"path": PATH, "text": PATH}}}]
 
 
 def test_an_object_in_the_middle_of_a_line_begins_no_call() -> None:

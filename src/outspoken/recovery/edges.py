@@ -8,7 +8,7 @@ from functools import partial
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
 from outspoken.notations.interface import notation_of
-from outspoken.notations.tools import may_have
+from outspoken.notations.tools import Tools, may_have
 from outspoken.results.edits import Edit
 from outspoken.results.schemas.schema import is_object
 
@@ -63,7 +63,7 @@ class EdgeFinder:
             if marker.replaces or (self._has_json and _opens_whole_json(marker)):
                 continue  # the marker is tried itself; or it is read with all that it holds
             read = self.marker(marker, pos, config) or (self.marker(marker, at, config) if at > pos else [])
-            read = read or self.unconditional_name(marker, at, node)
+            read = (read or self.unconditional_name(marker, at, node)) + self._fused_names(marker, at)
             if node.is_after_repair:
                 read = [edge for edge in read if self._may_follow_repair(marker, edge, node)]
             found += [
@@ -195,6 +195,19 @@ class EdgeFinder:
         found = [(end, self._text[at:end]) for end in ends]
         return [Edge(cost, end, marker.target, (RecoveryStep(marker, at, end, text),)) for end, text in found]
 
+    def _fused_names(self, marker: Transition, at: int) -> list[Edge]:
+        """The name of a tool, right behind which stands that of an argument: what separates them is missing."""
+        tools = self._region.tools
+        if tools is None or marker.terminal.short != "TOOL_NAME" or not self._may_edit:
+            return []
+        behind = next((token.start for token in self._tokens if token.start > at), self._end)
+        words = self._text[at:behind].rstrip(BLANK)
+        return [
+            Edge(costs.UNCONDITIONAL_NAME, end, marker.target, (RecoveryStep(marker, at, end, name),))
+            for name in tools.names
+            if words.startswith(name) and _declares(tools, name, self._text[(end := at + len(name)) : behind].strip())
+        ]
+
     def _starts_intact(self, pos: int, end: int) -> bool:
         """Is what stands here another marker, which is intact?"""
         token = self.starts.get(pos)
@@ -227,7 +240,7 @@ class EdgeFinder:
             return False
         if short == "TOOL_NAME":
             return name in tools
-        return node.name in tools and tools.arguments(node.name).member(name).node is not None
+        return _declares(tools, node.name, name)
 
     def _is_separate(self, edge: Edge, node: Node) -> bool:
         """Is what was dropped before a name no part of it?"""
@@ -457,6 +470,11 @@ def _is_json(config: Config) -> bool:
         if marker.target not in top_level
         for step in (*marker.target.markers, *marker.target.embedded)
     )
+
+
+def _declares(tools: Tools, name: str, argument: str) -> bool:
+    """Does a tool have an argument of this name?"""
+    return name in tools and tools.arguments(name).member(argument).node is not None
 
 
 def _is_tool_name(node: Node) -> bool:
