@@ -44,7 +44,7 @@ LEFT_TO_THE_PARSER: dict[str, set[str]] = {
     "function_calls_json": {"keys_in_any_order", "prose_about_calls", "prose_about_markers"},
     "gigachat3_5": {"markers_inside_values", "prose_about_markers"},
     "glm_4_5": {"markers_inside_code", "prose_with_an_ellipsis"},
-    "harmony": {"markers_inside_strings"},
+    "harmony": {"markers_inside_strings", "no_channels"},
     "hermes": {
         "declaration_in_its_own_tags",
         "keys_in_any_order",

@@ -35,6 +35,8 @@ QUOTED_SOUND = [
     "Example: {}\nSo much for that.",
     "That is all. For example:\n{}",
     "Done. An example: <tool_use> {}",
+    "A call looks like {} with its tags.",
+    "It takes markup such as {}",
     "比如：\n{}",
     "Zum Beispiel:\n{}",
 ]
@@ -49,6 +51,7 @@ WRITTEN = [
     'The pipe is 12" {}',
     "[1] {}",
     "I look for an example:\n{}",
+    "I do as I like {}",
     "Use `ls` or `{{`.\n{}\nThen `cd`.",
 ]
 

@@ -30,7 +30,7 @@ from .verdict import REFUSED_CODES, verdict_on
 #: As many characters of a bare value decide whether it may be anything but text.
 _DECISIVE = 8
 #: The namespaces that say no more than that a tool is called.
-_NAMESPACES = frozenset({"function", "functions", "tool", "tools"})
+_NAMESPACES = frozenset({"default_api", "function", "functions", "tool", "tools"})
 #: What the name of a repaired call does not hold.
 _NOT_IN_NAME = frozenset('"{}\n<>|')
 

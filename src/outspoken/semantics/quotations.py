@@ -41,7 +41,9 @@ _GOES_ON = re.compile(r"\A[,;]?[ \t]{0,9}(?![A-ZÀ-Þ])[^\W\d_]")
 EXAMPLE = re.compile(
     r"(?:\A|[\n.!?。！？}\])>][ \t]{0,9})"
     r"(?:(?:(?:an|for) )?example|(?:zum |ein )?beispiel|(?:par |un )?exemple|(?:por |un |um )?(?:ejemplo|exemplo)"
-    r"|比如|例如|示例|例えば|例|예|(?:на)?пример)[:：](?:\s{1,9}<[\w|:]{1,40}>)?\Z",
+    r"|比如|例如|示例|例えば|例|예|(?:на)?пример)[:：](?:\s{1,9}<[\w|:]{1,40}>)?\Z"
+    # `A call looks like <tool_call>…`
+    r"|\b(?:looks? like|is written as|are written as|such as|e\.g\.,?|for example,?)[ \t]{0,9}\Z",
     re.IGNORECASE,
 )
 #: A sentence that speaks of an example, a format or what something looks like, and ends in a colon.

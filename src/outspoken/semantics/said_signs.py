@@ -27,6 +27,8 @@ MADE = frozenset({"tool_call", "action"})
 _UNKNOWN: Any = object()
 #: A marker that opens reasoning begins no farther before it, and what shows that it is one is no farther behind it.
 _LONGEST_OPENER, _LOOKAHEAD = 60, 1600
+#: No words within a line that announce an example are longer.
+_LONGEST_LEAD = 20
 
 
 class ThinkMarkers(NamedTuple):
@@ -114,7 +116,11 @@ def may_quote(lead: Text | Reasoning | None, begin: str, first: str) -> bool:
     if lead is None:
         return begin in MARKS
     text = lead.text.rstrip()
-    return _opens_quote(text) or (text[-1:].isalpha() and (first in "{[" or first.isalnum()))
+    if _opens_quote(text):
+        return True
+    return text[-1:].isalpha() and (
+        first in "{[" or first.isalnum() or EXAMPLE.search(text[-_LONGEST_LEAD:]) is not None
+    )
 
 
 def _is_cut(raw: str, before: Any, start: int, thinks: ThinkMarkers | None) -> bool:
