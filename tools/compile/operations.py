@@ -56,6 +56,7 @@ class OperationWriter:
     def __init__(self, automaton: Automaton) -> None:
         self._automaton, header = automaton, automaton.tables.header
         self._values, self._escapes_names = header.values, header.names == "xml"
+        self._unnamed = f", {header.unnamed!r}" if header.unnamed else ""
         self._acts, self._answers = bool(header.actions), bool(header.answer)
         #: subtracts the length of the prompt in the text
         self._shift = " - o" if header.opened else ""
@@ -318,10 +319,16 @@ class OperationWriter:
             self._is_string = True
 
     def _do_token_tool_name(self, arg: str, start: str, end: str, token: str) -> None:
+        d = self._top()
+        if not self._facts.get(d, _Facts()).unnamed:
+            self._put(f"if name{d} is not None and name{d} != {token or EMPTY}:", "    return None")
+        self._do_token_action_name(arg, start, end, token)
+
+    def _do_token_action_name(self, arg: str, start: str, end: str, token: str) -> None:
         self._name(f"name{self._top()}", token)
         self._note(unnamed=False)
 
-    _do_token_action_name = _do_token_payload_name = _do_token_tool_name
+    _do_token_payload_name = _do_token_action_name
 
     def _do_token_call_id(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"id{self._top()} = {token or EMPTY}")
@@ -381,7 +388,7 @@ class OperationWriter:
     def _do_field_argument(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
         self._put(f"if key{d} is None and name{d} is None and tools is not None:", "    return None")
-        self._put(f"k = key{d} or place_name(args{d}, tools, name{d})")
+        self._put(f"k = key{d} or place_name(args{d}, tools, name{d}{self._unnamed})")
         self._note(complete=False)
         if not self._is_bare:
             self._put(f"if bare{d} is None:", "    value, t = last, said or to_json(last)")

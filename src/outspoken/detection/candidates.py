@@ -14,7 +14,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN
 from outspoken.semantics.builder import Builder
 
-from .evidence import ALONE, has_actions, has_content, is_credible, is_text
+from .evidence import has_actions, has_content, is_credible, is_text
 from .opener_index import OpenerIndex, is_lenient
 from .spaces import spaces_of
 
@@ -227,8 +227,8 @@ class Candidate:
         segment, output, text = self.segment, self.builder.output, self.text
         output.flush()
         answered, is_sound = output.outcome.answered, not segment.damage
-        is_alone = self.wanted == ALONE
-        if is_alone and not (answered or is_credible(output.segments, self.builder.context.tools, is_sound=is_sound)):
+        tools = self.builder.context.tools
+        if not (answered or is_credible(output.segments, tools, self.wanted, is_sound=is_sound)):
             return False
         if not segment.has_ended or self.end - self._start > self.builder.context.settings.max_hold:
             return True

@@ -15,12 +15,12 @@ from outspoken.semantics.output import Output
 if TYPE_CHECKING:
     from outspoken.notations.tools import Tools
 
-#: What a marker may ask for: that its segment stands alone; that a format was found before.
-ALONE, BEHIND = "alone", "behind"
+#: What a marker may ask for: that its segment stands alone, and is a call of a given tool; that a format was found before.
+ALONE, DECLARED, BEHIND = "alone", "declared", "behind"
 
 #: What asks for the start of a line, and what is asked for at the end of the segment.
-AT_START = frozenset({"line", ALONE})
-AT_END = {ALONE: ALONE, "end": "end"}
+AT_START = frozenset({"line", ALONE, DECLARED})
+AT_END = {ALONE: ALONE, DECLARED: DECLARED, "end": "end"}
 
 #: How many spaces may stand between the start of a line, or other markup, and a marker.
 MAX_INDENT = 3
@@ -47,13 +47,17 @@ def end_of_blanks(text: str, pos: int) -> int:
     return _BLANKS.match(text, pos).end()
 
 
-def is_credible(segments: Sequence[Any], tools: Tools | None, *, is_sound: bool = True) -> bool:
-    """May the segments be meant, without a marker that says so?
+def is_credible(segments: Sequence[Any], tools: Tools | None, wanted: str, *, is_sound: bool = True) -> bool:
+    """Is there the evidence in the segments that is wanted of them, since no marker says that they are meant?
 
     Calls are by the names of given tools. What had to be repaired must be a call of a given tool or, if none were
     given, have arguments that are no guess, or be an action that can be used.
     """
+    if wanted not in (ALONE, DECLARED):
+        return True
     calls = [segment for segment in segments if segment.kind == "tool_call"]
+    if wanted == DECLARED and (tools is None or not calls):
+        return False
     if tools is not None and calls:
         return all(call.name in tools for call in calls)
     if is_sound:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from outspoken.detection.evidence import ALONE, has_actions, has_content, is_credible, is_text, says_something
+from outspoken.detection.evidence import has_actions, has_content, is_credible, is_text, says_something
 from outspoken.detection.opener_index import FoundOpener, OpenerIndex, Owners, opener_index
 from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar import registry
@@ -195,7 +195,7 @@ class _Reader:
         """Is there the evidence that is wanted behind segments and in them?"""
         if not wanted:
             return True
-        return (wanted != ALONE or is_credible(segments, self.tools)) and (
+        return is_credible(segments, self.tools, wanted) and (
             end - start > self.settings.max_hold or self.plain.openers.ends_line(self.text, end, final=True) is True
         )
 

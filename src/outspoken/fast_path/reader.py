@@ -241,6 +241,8 @@ class FastPath:
                     return True
             if self.format == registry.PLAIN and find_keys(text, tools) is not None:
                 return True
+        elif '"name"' in text and text.lstrip()[:1] in "[<":  # a list of calls that an engine forced, perhaps
+            return True
         if not self._overlap:
             return self._markup.is_in(text)
         start, end = segment.span

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .tables import Tables
 
 #: Increase it when the meaning of the data below changes, so that no old index is read.
-VERSION = 3
+VERSION = 4
 
 #: The sign of a call begins with one of these.
 BRACKETS = "<["
@@ -25,13 +25,14 @@ BRACKETS = "<["
 class FormatIndex(NamedTuple):
     """The formats of a folder of grammars.
 
-    `aliases`, `like` and `ids` hold the header fields of these names, by the name of the format. `sources` maps the
+    `aliases`, `like`, `ids` and `forced` hold the header fields of these names, by the name of the format. `sources` maps the
     files that the index was made from to their checksums. `openers` is for `detection`.
     """
 
     aliases: dict[str, list[str]]
     like: dict[str, str]
     ids: dict[str, dict[str, str]]
+    forced: dict[str, str]
     sources: dict[str, int]
     openers: dict[str, Any]
 
@@ -41,13 +42,15 @@ class FormatIndex(NamedTuple):
         aliases: dict[str, list[str]] = {}
         like: dict[str, str] = {}
         ids: dict[str, dict[str, str]] = {}
+        forced: dict[str, str] = {}
         sources: dict[str, int] = {}
         for known in tables:
             header = known.header
             aliases[header.format], like[header.format] = [*header.aliases], header.like
             ids |= {header.format: header.ids} if header.ids else {}
+            forced |= {header.format: header.forced} if header.forced else {}
             sources |= known.sources
-        return cls(aliases, like, ids, dict(sorted(sources.items())), openers)
+        return cls(aliases, like, ids, forced, dict(sorted(sources.items())), openers)
 
     def to_json(self) -> str:
         """The index as JSON text, the same for the same grammars on every machine."""

@@ -45,12 +45,14 @@ _RARE = frozenset(
         "arguments",
         "checks",
         "evidence",
+        "forced",
         "ids",
         "names",
         "payloads",
         "reasoned_calls",
         "repeated",
         "separate",
+        "unnamed",
     }
 )
 
@@ -99,6 +101,7 @@ class Header:
     - `reasoned_calls`: a call in reasoning that goes on behind it is reasoning (""), or a call that is "run".
     - `repeated`: the value of an argument that is given more than once: the last one (""), or the "list" of all.
     - `names`: names of tools and arguments are written as they are (""), or as attributes of XML ("xml").
+    - `unnamed`: the name of the first argument that is written without one; "" for its place (`$1`).
     - `opened`: what every prompt ends with (`<|start|>assistant`). It is not written at the start of a response, and is
       read before it unless the caller passes a prefix.
     - `anchor`: a pattern of what precedes a turn of the model. The prompt before its last match is not read.
@@ -109,8 +112,10 @@ class Header:
     - `checks`: what to change of actions that do not fit the page.
     - `payloads`: maps types of payloads to patterns of what is written, if that differs from the type.
     - `evidence`: maps opening markers that are not distinctive to what detection asks for: the start of a line
-      ("line"), the end of a line behind what they open ("end"), both and a complete segment ("alone"), or a format that
-      was found before ("behind").
+      ("line"), the end of a line behind what they open ("end"), both and a complete segment ("alone"), and that it
+      is a call of a given tool ("declared"), or a format that was found before ("behind").
+    - `forced`: a pattern of what a response begins with if an engine forces calls in this format, whatever the model's
+      own is. The group `name` holds the name of the first call, the group `list` the bracket of a list.
     """
 
     format: str
@@ -136,9 +141,11 @@ class Header:
     reasoned_calls: Literal["", "run"] = ""
     repeated: Literal["", "list"] = ""
     names: Literal["", "xml"] = ""
+    forced: Expression = ""
+    unnamed: str = ""
     answer: tuple[str, ...] = ()
     checks: dict[str, str] = field(default_factory=dict[str, str])
-    evidence: dict[str, Literal["line", "end", "alone", "behind"]] = field(default_factory=dict[str, Any])
+    evidence: dict[str, Literal["line", "end", "alone", "declared", "behind"]] = field(default_factory=dict[str, Any])
     ids: dict[str, Ends] = field(default_factory=dict[str, str])
 
     def evidence_of(self, marker: str) -> str:

@@ -198,7 +198,9 @@ def notation(short: str, mark: str) -> Notation:
     if short == "TAGGED_OBJECT":
         from . import tagged
 
-        return MarkedNotation(mark, mark[:1], tagged.TaggedScanner, tagged.read_plain, tagged.write_tagged)
+        return MarkedNotation(
+            tagged.prefix_of(mark), mark[:1], tagged.TaggedScanner, tagged.read_plain, tagged.write_tagged
+        )
     if short == "PYTHON_VALUE":
         from . import python_literals
 

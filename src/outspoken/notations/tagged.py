@@ -1,5 +1,8 @@
 """Objects as elements named after their keys, with a prefix before each tag: `~<days>3~</days>`.
 
+With the prefix `<`, tags are plain (`<days>3</days>`). Then values hold such tags as text unless the schema says that
+elements stand in them, and the line breaks at their two ends belong to the tags.
+
 Elements nest. Elements with the same name are a list, as are elements that are all called `item`. Text gets its type
 from the tool's schema, or is read as JSON; where only a string is allowed, it is kept exactly, tags included. Nothing
 encloses the object: it ends before a closing tag that closes none of its elements.
@@ -31,9 +34,15 @@ def _tag(prefix: str) -> Any:
     return re.compile(rf"{re.escape(prefix)}<(/?)({_NAME})>")
 
 
+def prefix_of(mark: str) -> str:
+    """What stands before each tag, by the string of the terminal."""
+    return "" if mark == "<" else mark
+
+
 def read_plain(text: str, pos: int, prefix: str, schema_view: SchemaView) -> tuple[Any, int, str] | None:
     """Read a complete object in which no element holds another or may be a list; None for any other."""
-    tag = _tag(prefix)
+    tag, prefix = _tag(prefix), f"{prefix}<"
+    is_plain = prefix == "<"
     value: dict[str, Any] = {}
     written: list[str] = []
     while (at := text.find(prefix, pos)) >= 0 and not text[pos:at].strip(_BLANK):
@@ -49,10 +58,16 @@ def read_plain(text: str, pos: int, prefix: str, schema_view: SchemaView) -> tup
         known = schema_view.member(name)
         if closed is None or not closed[1] or closed[2] != name or known.types is None or "array" in known.types:
             return None
-        found = value[name] = _of_text(text[pos:at], known)
+        found = value[name] = _of_text(_trimmed(text[pos:at]) if is_plain else text[pos:at], known)
         written.append(f"{to_json(name)}: {to_json(found)}")
         pos = closed.end()
     return None
+
+
+def _trimmed(text: str) -> str:
+    """A value between plain tags without the line breaks at its ends."""
+    body = text.removeprefix("\r").removeprefix("\n")
+    return body if body is text else re.sub(r"\r?\n[ \t]*\Z", "", body)
 
 
 def _of_text(text: str, schema_view: SchemaView) -> Any:
@@ -99,8 +114,8 @@ class TaggedScanner(Transcoder):
 
     def __init__(self, prefix: str, max_depth: int, schema_view: SchemaView) -> None:
         super().__init__()
-        self._prefix, self._max = prefix, max_depth
-        self._tag = _tag(prefix)
+        self._mark, self._max = f"{prefix}<", max_depth
+        self._tag, self._is_plain = _tag(prefix), not prefix
         self._root = _Element("", schema_view)
         self._root.raw = False
         self._stack = [self._root]
@@ -114,7 +129,7 @@ class TaggedScanner(Transcoder):
 
     @property
     def search_special(self) -> Callable[[str], re.Match[str] | None] | None:
-        return search_mark(self._prefix or "<") if self._stack[-1].written else None
+        return search_mark(self._mark) if self._stack[-1].written else None
 
     def receive(self, piece: str) -> str:
         self._stack[-1].pieces.append(piece)
@@ -140,14 +155,14 @@ class TaggedScanner(Transcoder):
 
     def _next(self, text: str, pos: int) -> tuple[int, Any]:
         """The start of the next tag and its match, or the start of an incomplete tag and None."""
-        prefix, at = self._prefix, pos
-        while (at := text.find(prefix, at)) >= 0:
+        mark, at = self._mark, pos
+        while (at := text.find(mark, at)) >= 0:
             if (match := self._tag.match(text, at)) is not None:
                 return at, match
-            if _TAG_BEGUN.fullmatch(text, at + len(prefix)):
+            if _TAG_BEGUN.fullmatch(text, at + len(mark) - 1):
                 return at, None
             at += 1
-        return len(text) - overlap(text, pos, prefix), None
+        return len(text) - overlap(text, pos, mark), None
 
     def _text(self, text: str, pos: int, end: int) -> int:
         """Read text within an element. Returns where reading stopped."""
@@ -169,7 +184,9 @@ class TaggedScanner(Transcoder):
         closes, name = match.groups()
         element = self._stack[-1]
         if element.raw and not (closes and not element.inner and name == element.name):
-            if not closes:
+            if self._is_plain and name != element.name:
+                pass  # as other text: nothing says that such tags come in pairs
+            elif not closes:
                 element.inner.append(name)
             elif not element.inner or element.inner.pop() != name:
                 self.broken = True
@@ -193,7 +210,8 @@ class TaggedScanner(Transcoder):
             and (name == _ITEM or not schema_view.may_be("object"))
         )
         element = _Element(name, schema_view.item if listed else schema_view.member(name))
-        if parent is self._root and element.raw and self._sure == len(parent.children):
+        element.raw |= self._is_plain and element.schema_view.types is None
+        if parent is self._root and element.raw and not self._is_plain and self._sure == len(parent.children):
             element.written = True
             self._written.append(f'{self._lead(name)}"')
         self._stack.append(element)
@@ -221,6 +239,7 @@ class TaggedScanner(Transcoder):
                 return [[child.value] if child.loose else child.value for child in children], False
             return _grouped(children), False
         text = "".join(element.pieces)
+        text = _trimmed(text) if self._is_plain else text
         value = _of_text(text, schema_view)
         if schema_view.types is not None and "array" in schema_view.types and not fits(value, schema_view.types):
             return schema_view.item.bare(text), True

@@ -35,6 +35,7 @@ from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.think_markers import think_markers
 from outspoken.semantics.unread_markup import json_openers, markup_search, unread_markup
 
+from .forced_calls import take_forced
 from .options import ReadOptions
 from .other_format import other_format
 from .prompt_prefix import PromptEnd, PromptState, after_anchor
@@ -118,6 +119,8 @@ class ResponseReader:
             self._reader = self._detector = Detector(self._automaton, self._builder, text, self._log)
         else:
             self._reader = AutomatonParser(self._automaton, self._builder, text, self._policy, log=self._log)
+            if self._policy is DEFAULT_POLICY:
+                take_forced(self._reader)
             if prefix and prefix == self._automaton.tables.header.opened and self._log is None:
                 self._read_usual_prefix(self._reader, prefix)
                 return

@@ -277,7 +277,7 @@ class CallBuilder:
         self._recorder.report("repeated-argument", message, (node.key_start, start), "warning")
 
     def _place_name(self, node: OpenNode) -> str:
-        return place_name(node.arguments, self._tools, node.name)
+        return place_name(node.arguments, self._tools, node.name, self._header.unnamed)
 
     def _name_only_argument(self, node: OpenNode) -> None:
         """Name the argument that stood before the name of its tool, if the tool has only one."""

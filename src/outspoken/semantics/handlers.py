@@ -225,6 +225,14 @@ def _name(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
     b.nodes[-1].name = b.header.read_name(m[g])
 
 
+def _tool_name(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
+    """The name of a tool, which some formats write twice."""
+    node, name = b.nodes[-1], b.header.read_name(m[g])
+    if node.name is not None and node.name != name:
+        node.problem = f"the call has two names, `{node.name}` and `{name}`"
+    node.name = node.name or name
+
+
 def _named(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
     """The name is known, and written with a mistake."""
     b.nodes[-1].name = arg
@@ -292,7 +300,7 @@ HANDLERS: dict[str, Operation] = {
     "reopen": _reopen,
     "before_reopen": _reopen,
     "named": _named,
-    "token_TOOL_NAME": _name,
+    "token_TOOL_NAME": _tool_name,
     "token_ACTION_NAME": _name,
     "token_PAYLOAD_NAME": _name,
     "token_ARG_NAME": lambda b, _, m, g, base: b.calls.argument_name(b.header.read_name(m[g]), base + m.start(g)),

@@ -141,10 +141,13 @@ def object_of(value: Any, text: str, max_depth: int) -> tuple[Any, str]:
     return ({}, "{}") if value is None else (value, text)
 
 
-def place_name(arguments: dict[str, Any] | None, tools: Tools | None, name: str | None) -> str:
-    """The name of the next argument if it is known by its place: that of the tool's only one, else the place."""
+def place_name(arguments: dict[str, Any] | None, tools: Tools | None, name: str | None, first: str = "") -> str:
+    """The name of the next argument if it is known by its place: that of the tool's only one, else the place.
+
+    The `first` one may have a name.
+    """
     only = tools.only_argument(name) if tools is not None and name is not None and not arguments else None
-    return only or f"${len(arguments or ()) + 1}"
+    return only or (not arguments and first) or f"${len(arguments or ()) + 1}"
 
 
 def types_of(tools: Tools | None, name: str | None, key: str | None) -> frozenset[str] | None:

@@ -113,6 +113,8 @@ class ToolCallBlock(Block):
     """
 
     kind = "call"
+    #: the provider says that it is incomplete
+    is_cut = False
 
     def __init__(self, recorder: Recorder, id: str | None, name: str | None, *, free_text: bool = False) -> None:
         super().__init__(recorder)
@@ -205,7 +207,7 @@ class ToolCallBlock(Block):
         return True
 
     def _end(self, reason: str | None) -> None:
-        complete = reason is not None
+        complete = reason is not None and not self.is_cut
         if self.name and self._call_index is None:
             self._start(self.name)
         text = self.text

@@ -24,8 +24,14 @@ _TEXT_EVENTS: dict[str, tuple[_TextKind, str]] = {
     "response.reasoning_text": ("reasoning", "content_index"),
     "response.reasoning_summary_text": ("reasoning", "summary_index"),
 }
-#: the types of calls, and the key of their input
-_CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
+#: the types of calls, the key of their input, and the name of the tool where the client has it built in
+_CALLS = {
+    "function_call": ("arguments", None),
+    "custom_tool_call": ("input", None),
+    "apply_patch_call": ("operation", "apply_patch"),
+    "shell_call": ("action", "shell"),
+    "local_shell_call": ("action", "local_shell"),
+}
 _INPUT_EVENTS = ("response.function_call_arguments.", "response.custom_tool_call_input.")
 _STATE_EVENTS = ("response.created", "response.in_progress", "response.queued")
 _END_EVENTS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done")
@@ -114,7 +120,8 @@ class ResponsesReader(Reader):
         kind = item.string("type") or ""
         if index in self._done:
             return
-        if kind in _CALLS:
+        is_call = kind in _CALLS and not _runs_at_the_provider(item)
+        if is_call:
             self._read_call(index, item, kind, done=done)
         if not done:
             return
@@ -124,17 +131,20 @@ class ResponsesReader(Reader):
                 self._read_part(index, number, part)
         elif kind == "reasoning":
             self._read_reasoning(index, item)
-        elif kind not in _CALLS:
+        elif not is_call:
             self._assembler.payload(kind or "item", item.value)
 
     def _read_call(self, index: int, item: JsonObject, kind: str, *, done: bool) -> None:
         free_text = kind == "custom_tool_call"
-        name = item.string("name")
+        key, builtin = _CALLS[kind]
+        name = builtin or item.string("name")
         call = self._assembler.call((index,), item.string("call_id", "id"), name, free_text=free_text)
         self._calls[index] = call
         if done:
-            self._add_rest(call, arguments_text(item, _CALLS[kind]))
-            if item.string("status") != "incomplete":
+            call.is_cut = item.string("status") == "incomplete"
+            if not (call.is_cut and builtin):  # their arguments are an object, of which nothing shows what is missing
+                self._add_rest(call, arguments_text(item, key))
+            if not call.is_cut:
                 self._assembler.end_part("call", (index,))
 
     def _read_part(self, index: int, number: int, part: JsonObject) -> None:
@@ -162,3 +172,9 @@ class ResponsesReader(Reader):
                 last = key if text else last
                 parts += 1
         self._assembler.sign(item.string("encrypted_content"), last or (index,), redacted=not parts)
+
+
+def _runs_at_the_provider(call: JsonObject) -> bool:
+    """Is a call of a shell run in a container of the provider?"""
+    environment = call.object("environment")
+    return environment is not None and (environment.string("type") or "").startswith("container")
