@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from pydantic import Field
 
+from outspoken.patterns.sentences import GOES_ON, is_in_sentence
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair, place_diagnostics
 from outspoken.results.edits import shown
@@ -33,6 +34,9 @@ _WORD = re.compile(
 )
 #: How the answer is called in a sentence that gives it, besides the name of its type.
 _ANSWER = ("answer", "result", "value")
+_QUOTES = "\"'“”‘’*`"
+#: So much of the text before and behind a value tells whether it stands in a sentence.
+_REST = 300
 #: So many errors are reported.
 _MOST = 20
 
@@ -80,6 +84,9 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
         is_sure = not any(one.error is None and one.rank == fit.rank and one.data != fit.data for one in fits)
         notes.append(_note_of_choice(reading, place, is_sure=is_sure))
         fields["ambiguous"] = reading.ambiguous or not is_sure
+    if fit.error is None and _is_said(reading.raw, reading.spans[place[0]][0], reading.spans[place[-1]][1]):
+        notes.append(note_of("in-sentence", _span(reading, place, ())))
+        fields["ambiguous"] = True
     absent = [key for key in target.view.properties if fit.ignored and key not in fit.data]
     if fit.error is None and any(is_alike(key, name) for key in fit.ignored for name in absent):
         fields["ambiguous"] = True
@@ -110,6 +117,12 @@ def _unsure(reading: JsonReading, place: tuple[int, ...]) -> tuple[Path, str] | 
         if end and reading.raw[end.end() :].strip():
             return (), "this stands in the reasoning, and the answer behind it has no value"
     return None
+
+
+def _is_said(raw: str, start: int, end: int) -> bool:
+    """Does what stands between two offsets, or in quotes there, belong to a sentence that goes on behind it?"""
+    before, behind = raw[max(start - _REST, 0) : start].rstrip(_QUOTES), raw[end : end + _REST].lstrip(_QUOTES)
+    return GOES_ON.match(behind) is not None and is_in_sentence(before)
 
 
 def _is_word(schema: Schema) -> bool:

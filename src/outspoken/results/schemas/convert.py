@@ -14,6 +14,8 @@ from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple, cast
 
+from outspoken.results.call_keys import called
+
 from .schema import SINGLE_TYPES, Schema, fits, is_object
 
 Path = tuple[str | int, ...]
@@ -37,6 +39,7 @@ CONVERSIONS = {
     "key-spelling": "the key `{before}` is `{after}`",
     "as-type": "`{before}` was taken as the type is",
     "wrapped": "the value stands under the key `{before}`",
+    "call-arguments": "the value is the arguments of a call of `{before}`",
 }
 _TRUTH = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
 _NULL = frozenset({"null", "none", "nil", "n/a", "-", ""})
@@ -136,7 +139,8 @@ def _made(value: Any, schema: Schema, path: Path, memo: _Memo) -> Converted:
         return _listed(value, schema, path)
     if fits(value, schema.types):
         if is_object(value):
-            return _members(value, schema, path, memo)
+            call = _call_in(value, schema)
+            return _from_call(value, call, schema, path, memo) if call else _members(value, schema, path, memo)
         if isinstance(value, list):
             return _items(cast("list[Any]", value), schema, path, memo)
         return _dated(value, schema, path) if isinstance(value, str) else Converted(value)
@@ -270,11 +274,41 @@ def _from_holder(value: Any, schema: Schema, path: Path, memo: _Memo) -> Iterato
         yield from _unwrapped(value, schema, path, memo)
 
 
+def calls_within(value: Any, schema: Schema, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """The paths and names of the calls that stand where another object is due."""
+    if is_object(value):
+        if call := _call_in(value, schema):
+            yield path, call[0]
+            return
+        for key, inner in value.items():
+            yield from calls_within(inner, schema.member(key), (*path, key))
+    elif isinstance(value, list):
+        for at, inner in enumerate(cast("list[Any]", value)):
+            yield from calls_within(inner, schema.item, (*path, at))
+
+
+def _call_in(value: dict[str, Any], schema: Schema) -> tuple[str, str] | None:
+    """The name of the tool that an object calls, and the key of the arguments, unless the schema has such a member."""
+    call = called(value)
+    return call if call is not None and schema.properties and not schema.may_have(call[1]) else None
+
+
+def _from_call(value: dict[str, Any], call: tuple[str, str], schema: Schema, path: Path, memo: _Memo) -> Converted:
+    """The arguments of a call of the tool that has the name of the type. Those of others are another tool's."""
+    name, key = call
+    made = _convert(value[key], schema, (*path, key), memo) if _plain(name) == _plain(schema.title) else None
+    if made is None or not is_valid(made.value, schema):
+        return Converted(value)
+    return Converted(made.value, (Conversion("call-arguments", path, name, ""), *made.conversions))
+
+
 def _unwrapped(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
     """The value under a key that the schema does not have, if no other key has one that fits.
 
     Beside others, it must be of the kind that is due, and such as no value is by chance.
     """
+    if called(value) is not None:
+        return
     kinds = [kind for kind in ("object", "array") if kind in (schema.types or ())]
     is_rare = len(kinds) == len(schema.types or ()) or all(isinstance(one, str) for one in schema.values or [0])
     if any(key in schema.properties for key in value) or (len(value) > 1 and not is_rare):

@@ -56,6 +56,11 @@ class Schema:
         return _types_of(self.node, self._root, {}, 0) or None
 
     @cached_property
+    def title(self) -> str:
+        """The name of the type; "" if it has none."""
+        return next((title for part in self._rules if isinstance(title := part.get("title"), str)), "")
+
+    @cached_property
     def required(self) -> tuple[str, ...]:
         """The members that an object must have."""
         found = (key for part in self._rules for key in items_of(part, "required"))
