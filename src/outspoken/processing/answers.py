@@ -82,7 +82,7 @@ def _reader(
         if isinstance(response, Reply):
             reply = response
         else:
-            said = read_response(response, how.get("provider", "openai"), parser.settings, "response")
+            said = read_response(response, how.get("provider", "openai"), parser, "response")
             reply = with_native(parser.parse(said.text, finish_reason=said.finish_reason), said.native)
             may_ask = not said.problems and not is_filtered(said.finish_reason)
         calls = [one for one in reply.segments if isinstance(one, ToolCall)]

@@ -163,7 +163,7 @@ class ResponseProcessor:
         )
 
     def _response(self, response: ResponseLike, provider: Provider, argument: str) -> Response:
-        return read_response(response, provider, self.parser.settings, argument)
+        return read_response(response, provider, self.parser, argument)
 
     def _attempts(
         self, request: Request, attempt: int, retry: object, provider: Provider

@@ -343,6 +343,11 @@ def _both(one: Types | None, other: Types | None) -> Types | None:
     return shared & whole
 
 
+def pointer_of(path: Iterable[str | int]) -> str:
+    """A path as a JSON Pointer."""
+    return "".join(["/" + str(key).replace("~", "~0").replace("/", "~1") for key in path])
+
+
 def referred(ref: str, root: Any) -> Any:
     """The part of the schema that a reference names; None if there is none."""
     if ref != "#" and not ref.startswith("#/"):
