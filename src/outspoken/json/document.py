@@ -48,11 +48,12 @@ _STEPS = dict.fromkeys("{[｛［【", 1) | dict.fromkeys("}]｝］】", -1)
 _ATTEMPT = 60
 #: so much of the text behind a sound value tells whether it ends there
 _REST = 2000
-#: reasoning that a response begins with, and the end of such that the prompt began
-_REASONING = re.compile(
-    r"\s*(?:<(think(?:ing)?|thought|reasoning)>.*?</\1>|\[THINK\].*?\[/THINK\])", re.DOTALL | re.IGNORECASE
-)
-REASONING_END = re.compile(r"</(?:think(?:ing)?|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
+_TAGS = ("think", "thinking", "thought", "reasoning")
+#: what opens the reasoning that a response begins with
+REASONING_OPENERS = (*[f"<{tag}>" for tag in _TAGS], "[think]")
+_REASONING = re.compile(rf"\s*(?:<({'|'.join(_TAGS)})>.*?</\1>|\[think\].*?\[/think\])", re.DOTALL | re.IGNORECASE)
+#: what ends it, or such that the prompt began
+REASONING_END = re.compile(rf"</(?:{'|'.join(_TAGS)})>|\[/think\]", re.IGNORECASE)
 
 
 class Document:

@@ -358,7 +358,8 @@ def _number(text: str, *, whole: bool) -> int | float | None:
         return None
     try:
         exact = Decimal(text)
-        if exact == exact.to_integral_value() and abs(exact) < Decimal(10) ** 300 and "e" not in text.lower():
+        is_integer = whole or text.lstrip("+-").isdecimal()
+        if is_integer and exact == exact.to_integral_value() and "e" not in text.lower():
             return int(exact)
         number = float(text)
         is_kept = not whole and abs(number) != float("inf") and Decimal(repr(number)) == exact
