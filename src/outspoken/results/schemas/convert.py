@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 
 from outspoken.results.call_keys import called
 
-from .schema import SINGLE_TYPES, Schema, fits, is_object
+from .schema import LINK, SINGLE_TYPES, Schema, fits, is_object
 
 Path = tuple[str | int, ...]
 
@@ -34,6 +34,7 @@ CONVERSIONS = {
     "only-item": "the only item of a list is the value",
     "split-text": "`{before}` is a list of values that the schema lists",
     "date-text": "the text `{before}` is the date or time {after}",
+    "link-text": "the link `{before}` is the address {after}",
     "null-member": "null at `{before}` is no value",
     "known-member": "`{before}` can only be {after}",
     "key-spelling": "the key `{before}` is `{after}`",
@@ -229,9 +230,9 @@ def is_alike(key: str, name: str) -> bool:
     return min(len(one), len(other)) >= _SHORTEST and one[:_SHORTEST] == other[:_SHORTEST]
 
 
-def _is_one_mistake(known: str, word: str) -> bool:
+def _is_one_mistake(known: str, word: str, shortest: int = _SHORTEST) -> bool:
     """Do two words differ in one letter that is missing, additional, another one, or swapped with the next?"""
-    if abs(len(known) - len(word)) > 1 or min(len(known), len(word)) < _SHORTEST:
+    if abs(len(known) - len(word)) > 1 or min(len(known), len(word)) < shortest:
         return False
     at = next((at for at, (a, b) in enumerate(zip(known, word, strict=False)) if a != b), min(len(known), len(word)))
     one, other = known[at:], word[at:]
@@ -369,7 +370,10 @@ def _number(text: str, *, whole: bool) -> int | float | None:
 
 
 def _dated(text: str, schema: Schema, path: Path) -> Converted:
-    """The date that a text is, if that is what is due, in the notation of ISO 8601."""
+    """The date that a text is, in the notation of ISO 8601, or the address of a link, if that is what is due."""
+    if "uri" in schema.formats and (link := LINK.fullmatch(text)):
+        address = link["target"] or link["address"]
+        return Converted(address, (Conversion("link-text", path, text, address),))
     made = text
     if "date" in schema.formats and (found := next((m for one in _DATES if (m := one.fullmatch(text.strip()))), None)):
         month = found["m"].casefold()
@@ -385,7 +389,11 @@ def _dated(text: str, schema: Schema, path: Path) -> Converted:
 def key_meant(key: str, schema: Schema, absent: list[str]) -> str:
     """The member that a key means which the schema does not name, of those that are absent; "" if none is sure."""
     is_odd = key not in schema.properties and not (schema.allows_others and not set(absent) & {*schema.required})
-    return _meant(key, absent) if is_odd else ""
+    if not is_odd or (meant := _meant(key, absent)):
+        return meant if is_odd else ""
+    needed = [name for name in absent if name in schema.required]
+    is_only = len(needed) == 1 and _is_one_mistake(_plain(needed[0]), _plain(key), shortest=_SHORTEST - 1)
+    return needed[0] if is_only else ""
 
 
 def _members(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> Converted:

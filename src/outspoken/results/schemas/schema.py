@@ -5,6 +5,7 @@ No schema makes this raise: what is not understood says nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from functools import cache, cached_property
@@ -33,6 +34,8 @@ _VALUES = frozenset({"properties", "enum", "const", "default", "examples"})
 #: the formats of dates and times
 _MOMENTS = {"date": date, "time": time, "date-time": datetime, "duration": timedelta}
 _MAX_SECONDS = 0.05
+#: an address as a link of Markdown, or in angle brackets
+LINK = re.compile(r"\s*(?:\[[^\[\]]{0,300}\]\(\s*(?P<target>\S{1,2000}?)\s*\)|<(?P<address>[^<>\s]{1,2000})>)\s*")
 _MAX_DEPTH = 64
 _MAX_PARTS = 64
 #: how many places of a value, or of a schema, are looked at
@@ -154,7 +157,10 @@ class Schema:
         return [part["format"] for part in self._rules if isinstance(part.get("format"), str)]
 
     def takes_text(self, text: str) -> bool:
-        """Is a text of the formats and patterns that are due? Of formats, only dates and times are looked at."""
+        """Is a text of the formats and patterns that are due?
+
+        Of formats, only dates and times are looked at, and whether an address is a link of Markdown.
+        """
         patterns = [part["pattern"] for part in self._rules if isinstance(part.get("pattern"), str)]
         return all(_has_format(text, name) for name in self.formats) and all(_matches(text, one) for one in patterns)
 
@@ -227,7 +233,7 @@ class Schema:
 
 def _has_format(text: str, name: str) -> bool:
     if name not in _MOMENTS:
-        return True
+        return name != "uri" or LINK.fullmatch(text) is None
     try:
         _adapter(_MOMENTS[name]).validate_python(text)
     except ValueError:
