@@ -45,10 +45,10 @@ from outspoken import (
 )
 from outspoken.actions import Action, ActionText, Box, PageContext, Point
 from outspoken.constraints import Constraint
-from outspoken.json import Conversion, JsonReading, Reading
+from outspoken.json import Conversion, JsonReading, Reading, Snapshot
 from outspoken.parsing import AsyncEventStream, Candidate, EventStream, Held, Session
 from outspoken.payloads import PayloadEvent, PayloadParser, PayloadReply, PayloadSession, TypedPayload
-from outspoken.processing import Processed, ProcessorSettings, ResponseCache
+from outspoken.processing import PartialCalls, Processed, ProcessorSettings, ResponseCache
 from outspoken.providers import (
     FinishReason,
     Provider,
@@ -152,6 +152,7 @@ def ran() -> list[dict[str, Any]]:
     reply = parse(TEXT, format="hermes")
     call = reply.tool_calls[0]
     assert_type(call.value, Any)
+    assert_type(PartialCalls([tide, Tide]).feed(TextDelta("")), Snapshot[Any] | None)
     assert_type(call.conversions(), tuple[Conversion, ...])
     assert_type(call.into(Tide), Tide)
     assert_type(call.into(TideKeys), TideKeys)
