@@ -78,8 +78,7 @@ TOOLS: list[tuple[Any, Any, Any]] = [
 @pytest.mark.parametrize("format", TEXTS)
 @pytest.mark.parametrize(("tool", "part", "whole"), TOOLS)
 def test_arguments_grow_and_are_complete_at_the_end(tool: Any, part: Any, whole: Any, format: str) -> None:
-    name = tool["name"] if isinstance(tool, dict) else tool.__name__
-    text = TEXTS[format].format(name=name)
+    text = TEXTS[format].format(name=getattr(tool, "__name__", "raw"))
     *growing, last = moments(tool, text, format)
     assert growing[0].partial == "None"
     assert repr(part) in [one.partial for one in growing]
@@ -88,7 +87,7 @@ def test_arguments_grow_and_are_complete_at_the_end(tool: Any, part: Any, whole:
         ("growing", "absent"),
         ("complete", "absent"),
     ]
-    assert {one.snapshot.reading for one in growing} == {None}
+    assert all(one.snapshot.reading is None for one in growing)
     assert (last.snapshot.value, last.states) == (whole, ("complete", "complete"))
 
 
@@ -110,7 +109,7 @@ def test_a_tool_that_has_no_schema_is_shown_as_far_as_it_goes() -> None:
 def test_calls_of_a_provider() -> None:
     call = {"index": 0, "id": "c", "type": "function", "function": {"name": "Book", "arguments": '{"ferry": "Y'}}
     more = {"index": 0, "function": {"arguments": 'stad"}'}}
-    body = [{"choices": [{"index": 0, "delta": {"tool_calls": [one]}}]} for one in (call, more)]
+    body: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": {"tool_calls": [one]}}]} for one in (call, more)]
     body.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
     calls = PartialCalls([Book])
     snapshots = [one for event in stream_response(body, tools=[Book]) if (one := calls.feed(event)) is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -89,7 +89,7 @@ _kept = lru_cache(maxsize=256)(_described)
 
 def _bound(name: str, arguments: Mapping[str, Any], function: Callable[..., Any]) -> inspect.BoundArguments:
     """The arguments, bound to a function's parameters; none that a `partial` binds is the model's to give."""
-    signature, names, rest = _kept(function) if isinstance(function, Hashable) else _described(function)
+    signature, names, rest = _kept(function) if isinstance(cast("object", function), Hashable) else _described(function)
     fit = _fit(name, arguments, function)
     data: dict[str, Any] = fit.data
     more = {key: value for key, value in data.items() if key not in names}

@@ -389,8 +389,10 @@ def _dated(text: str, schema: Schema, path: Path) -> Converted:
 def key_meant(key: str, schema: Schema, absent: list[str]) -> str:
     """The member that a key means which the schema does not name, of those that are absent; "" if none is sure."""
     is_odd = key not in schema.properties and not (schema.allows_others and not set(absent) & {*schema.required})
-    if not is_odd or (meant := _meant(key, absent)):
-        return meant if is_odd else ""
+    if not is_odd:
+        return ""
+    if meant := _meant(key, absent):
+        return meant
     needed = [name for name in absent if name in schema.required]
     is_only = len(needed) == 1 and _is_one_mistake(_plain(needed[0]), _plain(key), shortest=_SHORTEST - 1)
     return needed[0] if is_only else ""
