@@ -289,6 +289,7 @@ CALLS: list[tuple[str, Any, Any]] = [
     (f'{{"tool": "ferry", "tool_input": {TEXT}}}', Ferry, FERRY),
     ('[{"name": "Named", "input": {"name": "Ada"}}]', list[Named], [{"name": "Ada", "age": None}]),
     ('{"name": "search", "arguments": {"a": 1}}', dict[str, Any], {"name": "search", "arguments": {"a": 1}}),
+    ('{"name": "Ada", "age": 36, "params": {"a": 1}}', Named, {"name": "Ada", "age": 36}),
     ('{"name": "Ada", "input": "x"}', Named, {"name": "Ada", "age": None}),
 ]
 

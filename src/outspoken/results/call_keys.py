@@ -14,6 +14,9 @@ CALL_KEYS = frozenset({
 })  # fmt: skip
 
 
+CALL_WORDS = CALL_KEYS.union(NAME_KEYS, ARGUMENTS_KEYS)
+
+
 def called(value: dict[str, Any]) -> tuple[str, str] | None:
     """The name of the tool that an object calls, and the key of the arguments; None if it is no call.
 

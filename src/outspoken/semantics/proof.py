@@ -76,6 +76,7 @@ def objections(tools: Tools, name: str, arguments: Mapping[str, Any], *, repaire
             kinds = " or ".join(sorted(tools.types(name, key) or ()))
             yield Objection("mistyped-argument", f"the argument `{key}` of `{name}` should be {kinds}", key)
         elif key in facts.listed and not _is_listed(value, facts.listed[key]):
+            told.add(key)
             yield Objection(
                 "unlisted-value", f"the value of the argument `{key}` of `{name}` is none that its schema lists"
             )

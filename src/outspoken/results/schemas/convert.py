@@ -14,7 +14,7 @@ from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple, cast
 
-from outspoken.results.call_keys import called
+from outspoken.results.call_keys import CALL_WORDS, called
 
 from .schema import LINK, SINGLE_TYPES, Schema, fits, is_object
 
@@ -289,9 +289,14 @@ def calls_within(value: Any, schema: Schema, path: Path = ()) -> Iterator[tuple[
 
 
 def _call_in(value: dict[str, Any], schema: Schema) -> tuple[str, str] | None:
-    """The name of the tool that an object calls, and the key of the arguments, unless the schema has such a member."""
+    """The name of the tool that an object calls, and the key of the arguments; None if it is what the schema says.
+
+    It is, if the schema has such a member, or another one of those that calls do not have.
+    """
     call = called(value)
-    return call if call is not None and schema.properties and not schema.may_have(call[1]) else None
+    if call is None or not schema.properties or schema.may_have(call[1]):
+        return None
+    return call if schema.properties.keys() & value.keys() <= CALL_WORDS else None
 
 
 def _from_call(value: dict[str, Any], call: tuple[str, str], schema: Schema, path: Path, memo: _Memo) -> Converted:
