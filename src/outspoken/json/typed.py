@@ -13,9 +13,10 @@ from outspoken.patterns.sentences import GOES_ON, is_in_sentence
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair, place_diagnostics
 from outspoken.results.edits import shown
-from outspoken.results.schemas.convert import Conversion, Path, is_alike
+from outspoken.results.schemas.convert import Conversion, Path
 from outspoken.results.schemas.fitting import ConvertMode, Fit, Target, fit_to
-from outspoken.results.schemas.schema import Schema
+from outspoken.results.schemas.schema import Schema, dotted
+from outspoken.results.schemas.words import is_alike
 
 from .document import REASONING_END, note_of
 from .locate import span_at
@@ -193,8 +194,7 @@ def _notes_of_value(reading: JsonReading, place: tuple[int, ...], fit: Fit) -> I
     for one in fit.conversions:
         yield PendingDiagnostic("converted", one.message, _span(reading, place, one.path), "note", None)
     for path, message in (fit.error or [])[:_MOST]:
-        name = "".join([f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]).lstrip(".")
-        told = f"{shown(name)}: {message}" if name else message
+        told = f"{shown(dotted(path))}: {message}" if path else message
         yield PendingDiagnostic("type-mismatch", told, _span(reading, place, path), "error", None)
 
 

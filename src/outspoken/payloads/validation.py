@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 from pydantic import TypeAdapter, ValidationError
 
 from outspoken.results.schemas.convert import Conversion, convert
-from outspoken.results.schemas.schema import Schema
+from outspoken.results.schemas.schema import Schema, dotted
 
 from .types import Page, PayloadType, Validation
 
@@ -143,7 +143,7 @@ def _one(
         return data, None, wrong
     dumped = adapter.dump_python(value, by_alias=True, exclude_unset=True, warnings=False)
     unknown = (
-        [_place((*at, key)) for key in data if key not in dumped]
+        [dotted((*at, key)) for key in data if key not in dumped]
         if repaired and is_dict(data) and is_dict(dumped)
         else []
     )
@@ -168,7 +168,7 @@ def _instance(
 
 
 def _message_of(conversion: Conversion, at: tuple[int | str, ...]) -> str:
-    place = _place((*at, *conversion.path))
+    place = dotted((*at, *conversion.path))
     return f"`{place}`: {conversion.message}" if place else conversion.message
 
 
@@ -178,7 +178,7 @@ def _wrong(error: ValidationError, data: Any, at: tuple[int | str, ...]) -> list
     for one in error.errors(include_url=False):
         raised = one.get("ctx", {}).get("error")
         rules = raised.rules if isinstance(raised, BrokenRulesError) else [one["msg"].removeprefix("Value error, ")]
-        place = _place((*at, *_followed(one["loc"], data)))
+        place = dotted((*at, *_followed(one["loc"], data)))
         found += [f"`{place}`: {rule}" if place else rule for rule in rules]
     return found
 
@@ -195,14 +195,6 @@ def _followed(path: tuple[int | str, ...], data: Any) -> Iterator[int | str]:
         yield step
 
 
-def _place(path: tuple[int | str, ...]) -> str:
-    """A path as text: `operations[0].row_id`."""
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
-
-
 def _coerced(data: Any, dumped: Any, at: tuple[int | str, ...], findings: list[Finding]) -> Any:
     """The JSON with the plain values that the model converted; keys that the model does not know stay."""
     if is_dict(data) and is_dict(dumped):
@@ -217,5 +209,5 @@ def _coerced(data: Any, dumped: Any, at: tuple[int | str, ...], findings: list[F
         return data
     if type(data) is int and type(dumped) is float and data == dumped:
         return dumped  # JSON's numbers are of one type
-    findings.append(Finding("coerced-value", f"`{_place(at)}` is {data!r}, and was read as {dumped!r}"))
+    findings.append(Finding("coerced-value", f"`{dotted(at)}` is {data!r}, and was read as {dumped!r}"))
     return dumped

@@ -354,6 +354,11 @@ def pointer_of(path: Iterable[str | int]) -> str:
     return "".join(["/" + str(key).replace("~", "~0").replace("/", "~1") for key in path])
 
 
+def dotted(path: Iterable[str | int]) -> str:
+    """A path as text: `operations[0].row_id`."""
+    return "".join([f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]).removeprefix(".")
+
+
 def referred(ref: str, root: Any) -> Any:
     """The part of the schema that a reference names; None if there is none."""
     if ref != "#" and not ref.startswith("#/"):
