@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 import pytest
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field, create_model, field_validator
 from typing_extensions import NotRequired
 
 from outspoken import (
@@ -29,6 +29,7 @@ from outspoken import (
     render,
 )
 from outspoken.integrations.messages import identified_calls
+from outspoken.processing import ResponseCache
 from outspoken.providers import to_wire
 from outspoken.results.errors import CallError, OutspokenError, ToolError
 from outspoken.results.signatures import callable_name
@@ -233,6 +234,24 @@ def test_validators_of_the_caller_count_and_raise_nothing() -> None:
         assert reply.tool_calls[0].value is None
         assert parser.parse(call_of(Picky, {"city": city}, end=",")).tool_calls == []
     assert parser.parse(call_of(Picky, {"city": "Brest"}, end=",")).tool_calls[0].value == Picky(city="Brest")
+
+
+def test_a_cached_result_has_values_of_the_types_of_its_own_processor() -> None:
+    def model(limit: int) -> Any:
+        def check(cls: Any, city: str) -> str:
+            if len(city) > limit:
+                raise ValueError("too long")
+            return city
+
+        validators: Any = {"check": field_validator("city")(check)}
+        return create_model("City", city=(str, ...), __validators__=validators)
+
+    cache, types = ResponseCache(), [model(9), model(3)]
+    processors = [ResponseProcessor(Parser("hermes", tools=[type_]), cache=cache) for type_ in types]
+    for _ in range(2):
+        long, short = [one.process(call_of(types[0], {"city": "Brest"})).tool_calls[0].value for one in processors]
+        assert (long, short) == (types[0](city="Brest"), None)
+    assert cache.info()[:2] == (2, 2)
 
 
 def test_a_tool_that_is_a_schema_gives_no_value() -> None:

@@ -159,6 +159,11 @@ class Tools:
         """What a tool was given as."""
         return self.types_by_name[name].type if name in self.types_by_name else self._sources[name]
 
+    def attach_type(self, segment: Any) -> None:
+        """Let a call know the type or the function that its tool was given as."""
+        if segment.kind == "tool_call" and segment.name in self.types_by_name:
+            vars(segment)[segment.TYPE] = self.types_by_name[segment.name]
+
     def only(self, *names: str) -> Tools:
         """Some of the tools alone."""
         notes = {name: self._notes[name] for name in names if name in self._notes}

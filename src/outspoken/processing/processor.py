@@ -200,6 +200,9 @@ class ResponseProcessor:
             found = evaluate(request, self._strategies, self.settings, self._checks)
             with suppress(*_PICKLE_ERRORS):  # a check may add objects of any class
                 self.cache.put(key, found)
+        elif self.parser.tools is not None:
+            for segment in found.reply.segments:  # a pickle does not hold the types of tools
+                self.parser.tools.attach_type(segment)
         return found
 
     def _key(self, request: Request) -> str | None:

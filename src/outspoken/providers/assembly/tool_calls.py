@@ -242,8 +242,8 @@ class ToolCallBlock(Block):
             span=self._span, repairs=repairs,
         )  # fmt: skip
         tools = recorder.options.read.tools
-        if tools is not None and name in tools.types_by_name:
-            vars(call)[ToolCall.TYPE] = tools.types_by_name[name]
+        if tools is not None:
+            tools.attach_type(call)
         self.segments.append(call)
         index = recorder.next_call_index() if self._call_index is None else self._call_index
         if parsed.status in ("ok", "repaired"):
