@@ -222,6 +222,10 @@ def test_formats_and_providers_are_completed(
         found = completed(monkeypatch, capfdbinary, "outspoken", *words)
         assert set(found) >= {f"plain,{name}" for name in names}, words
         assert len(found) == len(set(found))
+    for words in (("ui", "-f", "Qwen/qwen-3-c"), ("parse", "-f", "Qwen/Qwen-3-c")):
+        assert completed(monkeypatch, capfdbinary, "outspoken", *words) == ["plain,Qwen/qwen-3-coder"]
+    found = completed(monkeypatch, capfdbinary, "outspoken", "model", "gpt-os")
+    assert found == ["plain,gpt-oss", "file,gpt-os"]
     assert completed(monkeypatch, capfdbinary, "outspoken", "batch", "-P", "") == [
         f"plain,{name}" for name in sorted(PROVIDERS)
     ]

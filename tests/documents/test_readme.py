@@ -110,6 +110,17 @@ def test_custom_payload_example_is_short() -> None:
     assert len(lines) <= 15
 
 
+def test_programs_of_others_are_shorter_with_outspoken() -> None:
+    guide = (ROOMS / "processing" / "README.md").read_text("utf-8").partition("## The same programs, shorter")[2]
+    shown = [(kind, len(text.strip().splitlines())) for _, kind, text in _FENCE.findall(guide)]
+    before = [count for kind, count in shown if kind in ("py", "baml")][:6]
+    _, *after = re.split(r"^# .*$", EXAMPLES["src/outspoken/processing-2"], flags=re.MULTILINE)
+    instructor, agent, described, parsed = [len(re.findall(r"^(?!#>).+", part, re.MULTILINE)) for part in after]
+    theirs = [before[0], before[1], before[2] + before[3], before[4], before[5]]
+    ours = [instructor, described, described, parsed, agent]
+    assert all(more > less for more, less in zip(theirs, ours, strict=True)), (theirs, ours)
+
+
 READ_IT = TABLES["READ_IT"]
 
 

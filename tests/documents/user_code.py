@@ -45,10 +45,10 @@ from outspoken import (
 )
 from outspoken.actions import Action, ActionText, Box, PageContext, Point
 from outspoken.constraints import Constraint
-from outspoken.json import JsonReading, Reading
+from outspoken.json import Conversion, JsonReading, Reading, Snapshot
 from outspoken.parsing import AsyncEventStream, Candidate, EventStream, Held, Session
 from outspoken.payloads import PayloadEvent, PayloadParser, PayloadReply, PayloadSession, TypedPayload
-from outspoken.processing import Processed, ProcessorSettings, ResponseCache
+from outspoken.processing import PartialCalls, Processed, ProcessorSettings, ResponseCache
 from outspoken.providers import (
     FinishReason,
     Provider,
@@ -151,6 +151,9 @@ def ran() -> list[dict[str, Any]]:
     """The arguments of a call as typed values, and the results of calls."""
     reply = parse(TEXT, format="hermes")
     call = reply.tool_calls[0]
+    assert_type(call.value, Any)
+    assert_type(PartialCalls([tide, Tide]).feed(TextDelta("")), Snapshot[Any] | None)
+    assert_type(call.conversions(), tuple[Conversion, ...])
     assert_type(call.into(Tide), Tide)
     assert_type(call.into(TideKeys), TideKeys)
     assert_type(call.into(dict[str, int]), dict[str, int])
@@ -279,6 +282,7 @@ def wrong(parser: Parser, reply: Reply, result: Processed, events: list[StreamEv
     parser.replace(fromat="hermes")  # type: ignore
     print(reply.finish_reason)  # type: ignore
     print(reply.tool_calls[0].into(Tide).dya)  # type: ignore
+    reply.tool_calls[0].value = Tide(day=3)  # type: ignore
     reply.run([tide], provider="opnai")  # type: ignore
     reply.run([tide], on_error="rasie")  # type: ignore
     reply.run(tide)  # type: ignore

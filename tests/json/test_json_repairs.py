@@ -60,8 +60,8 @@ def test_every_code_has_a_case() -> None:
 
 
 def _of_json() -> set[str]:
-    """The codes of repairs of JSON and of remarks on it."""
-    others = {"other-arguments", "empty-response", "token-limit", "content-filter"}
+    """The codes of repairs of JSON and of remarks on it, without a type."""
+    others = {"other-arguments", "empty-response", "token-limit", "content-filter", "in-sentence"}
     return {code for code, one in CODES.items() if one.message and one.level != "markup"} - others
 
 

@@ -269,6 +269,59 @@ def test_a_schema_gives_plain_values() -> None:
     assert read_json('{"m": 3.5}', schema).value is None
 
 
+class Named(BaseModel):
+    """One of the keys of a call."""
+
+    name: str
+    age: int | None = None
+
+
+TEXT = json.dumps(json.dumps(FERRY))
+#: Calls, the type, and what is meant; None for the calls of other tools.
+CALLS: list[tuple[str, Any, Any]] = [
+    (f'{{"name": "search", "arguments": {json.dumps(FERRY)}}}', Ferry, None),
+    (f'{{"name": "search", "arguments": {{"q": {TEXT}}}}}', Ferry, None),
+    (f'[{{"action": "search", "action_input": {TEXT}}}]', list[Ferry], None),
+    (f'{{"tool_calls": [{{"id": "c", "function": {{"name": "search", "arguments": {TEXT}}}}}]}}', Ferry, None),
+    ('{"name": "search", "arguments": {"name": "Ada"}}', Named, None),
+    ('[{"name": "search", "input": {"name": "Ada"}}]', list[Named], None),
+    (f'{{"name": "Ferry", "arguments": {json.dumps(FERRY)}}}', Ferry, FERRY),
+    (f'{{"tool": "ferry", "tool_input": {TEXT}}}', Ferry, FERRY),
+    ('[{"name": "Named", "input": {"name": "Ada"}}]', list[Named], [{"name": "Ada", "age": None}]),
+    ('{"name": "search", "arguments": {"a": 1}}', dict[str, Any], {"name": "search", "arguments": {"a": 1}}),
+    ('{"name": "Ada", "age": 36, "params": {"a": 1}}', Named, {"name": "Ada", "age": 36}),
+    ('{"name": "Ada", "input": "x"}', Named, {"name": "Ada", "age": None}),
+]
+
+
+@pytest.mark.parametrize(("text", "type_", "meant"), CALLS)
+@pytest.mark.parametrize("convert", ["on", "off"])
+def test_the_arguments_of_a_call_are_those_of_its_tool(text: str, type_: Any, meant: Any, convert: str) -> None:
+    read = read_as(text, type_, convert=convert)
+    if meant is None:
+        assert (read.value, read.is_valid) == (None, False)
+        assert convert == "off" or "tool_calls" in text or "calls `search`" in read.retry
+    elif convert == "on" or type_ is dict[str, Any]:
+        assert read.value == TypeAdapter(type_).validate_python(meant)
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "ambiguous"),
+    [
+        ("I would not say ", " as it is wrong.", True),
+        ("It cannot be `", "`, whatever they say.", True),
+        ("The ferry is ", ".", False),
+        ("The ferry is ", " It is late.", False),
+        ("The ferry: ", " as you asked", False),
+        ("", " is my answer", False),
+    ],
+)
+def test_a_value_in_a_sentence_that_goes_on_may_be_denied(before: str, behind: str, ambiguous: bool) -> None:
+    read = read_json(f"{before}{json.dumps(FERRY)}{behind}", Ferry)
+    assert read.value == Ferry.model_validate(FERRY)
+    assert (read.ambiguous, "in-sentence" in [one.code for one in read.diagnostics]) == (ambiguous, ambiguous)
+
+
 class Place:
     """A class that pydantic does not know."""
 

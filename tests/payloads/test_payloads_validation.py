@@ -106,6 +106,39 @@ def test_numeric_strings_are_converted_and_reported() -> None:
     assert [type(one["row_id"]) for one in data["operations"]] == [int, int, int]
 
 
+class Berth(BaseModel):
+    """What is converted where pydantic would refuse it."""
+
+    seat_count: int
+    board: Literal["full_board", "none"] = "none"
+    leaves: date | None = None
+
+
+BERTHS: list[tuple[str, Any, Any, list[str]]] = [
+    ("object", {"seat_count": 1, "board": "none", "x": 2}, {"seat_count": 1, "board": "none", "x": 2}, []),
+    ("object", {"seatCount": "1,200"}, {"seat_count": 1200}, ["seatCount", "seatCount"]),
+    ("object", {"seat_count": 1, "Board": "Full board"}, {"seat_count": 1, "board": "full_board"}, ["Board", "Board"]),
+    ("object", {"berth": {"seat_count": 1}}, {"seat_count": 1}, ["the value stands under the key `berth`"]),
+    ("object", {"seat_count": "1.200"}, None, ["seat_count"]),
+    ("object", {"seat_count": "a dozen", "leaves": "May 1, 2026"}, None, ["seat_count", "leaves"]),
+    ("array", [{"seat_count": 1}, {"seatCount": 2}], [{"seat_count": 1}, {"seat_count": 2}], ["[1].seatCount"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "data", "expected", "places"), BERTHS)
+def test_payloads_are_converted_as_answers_are(kind: Any, data: Any, expected: Any, places: list[str]) -> None:
+    registry = PayloadRegistry([PayloadType("berth", "BERTH", Berth, kind=kind)])
+    found, messages = judged("BERTH:", data, "strict", registry)
+    assert found == expected
+    code = "coerced-value" if expected is not None else "invalid-payload"
+    assert len(messages) == len(places)
+    for message, place in zip(messages, places, strict=True):
+        assert message.startswith((f"{code}: `{place}`: ", f"{code}: {place}"))
+    damaged = f"BERTH: {json.dumps(data)[:-1]},{json.dumps(data)[-1]}"
+    sound = registry.parse(damaged, settings=PayloadSettings(validation="strict")).payloads
+    assert [one.data for one in sound] == ([] if places or "x" in data else [expected])
+
+
 def test_whole_numbers_are_numbers() -> None:
     class Weight(BaseModel):
         kilos: float

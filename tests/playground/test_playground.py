@@ -20,6 +20,7 @@ from outspoken.playground.answers import ANSWERS, answer
 from outspoken.playground.app import Playground
 from outspoken.playground.given import MOST_CHARS, Asked, Given, shared
 from outspoken.playground.run import begin_with, write
+from outspoken.results.errors import UnknownFormatError
 from outspoken.terminal.errors import UsageError
 from tests.serving.serving import Server
 from tests.tables import tables
@@ -259,6 +260,20 @@ def test_a_page_is_written_and_read_back(tmp_path: Path) -> None:
     assert "<function=get_weather>" in data["rendered"]["qwen3_coder"]["text"]
     assert "cannot say this" in data["rendered"]["text"]["error"]
     assert "connect-src 'none'" in page
+
+
+def test_a_page_knows_the_prompt_of_a_model() -> None:
+    for format, prefix, expected in (
+        ("Qwen/Qwen3-8B", None, ("hermes", "")),
+        ("Qwen/QwQ-32B", None, ("hermes", "<think>\n")),
+        ("Qwen/QwQ-32B", "", ("hermes", "")),
+        ("mistral", None, ("mistral", None)),
+    ):
+        first = begin_with(TEXT, format=format, prefix=prefix)
+        assert first is not None
+        assert (first.format, first.prefix) == expected
+    with pytest.raises(UnknownFormatError):
+        begin_with(TEXT, format="qwen3_codr")
 
 
 def test_a_page_has_the_beginning_of_a_long_constraint(tmp_path: Path) -> None:

@@ -88,6 +88,9 @@ def test_any_way_to_answer(kind: str) -> None:
         '{"harbour": "Ystad", "seats": "many"}',
         '{"harbour": "Ystad", "seats": 2',
         '<tool_call>\n{"name": "search", "arguments": {"harbour": "Ystad"}}\n</tool_call>',
+        '{"name": "search", "arguments": {"q": "{\\"harbour\\": \\"Ystad\\"}"}}',
+        f'As an example: `<tool_call>{{"name": "Ferry", "arguments": {JSON}}}</tool_call>`, nothing else.',
+        f'The syntax is "<tool_call>{{"name": "Ferry", "arguments": {JSON}}}</tool_call>" as they say.',
         '<tool_call>\n{"name": "Ferry", "arguments": {"harbour": "Ystad", "seats": 2}',
         chat(**call("search", JSON)),
         chat(finish_reason="length", **call("Ferry", '{"harbour": "Ystad", "seats": 2')),
@@ -143,6 +146,10 @@ def test_the_calls_of_other_tools_are_not_taken_for_values() -> None:
     assert answer.value is None
     answer = read_answer('{"name": "drop", "arguments": {}} {"note": "x"}', Wish)
     assert answer.value == Wish(note="x")
+    answer = read_answer(
+        'The syntax is "<tool_call>{"name": "Ferry", "arguments": {}}</tool_call>", so:\n{"note": "x"}', Wish
+    )
+    assert (answer.value, [one.code for one in answer.diagnostics]) == (Wish(note="x"), ["left-out"])
     answer = read_answer('{"error": "none"}', Wish)
     assert [one.code for one in answer.diagnostics] == ["ignored-key"]
     assert answer.diagnostics[0].severity == "warning"

@@ -3,22 +3,36 @@
 import asyncio
 import inspect
 import json
+import pickle
 import re
 import threading
 from collections.abc import Callable
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model, field_validator
 from typing_extensions import NotRequired
 
-from outspoken import Reply, ToolCall, parse, parse_response, render
+from outspoken import (
+    Parser,
+    Reply,
+    ResponseProcessor,
+    Settings,
+    ToolCall,
+    ToolCallEnd,
+    parse,
+    parse_response,
+    render,
+)
 from outspoken.integrations.messages import identified_calls
+from outspoken.processing import ResponseCache
 from outspoken.providers import to_wire
 from outspoken.results.errors import CallError, OutspokenError, ToolError
+from outspoken.results.signatures import callable_name
 from tests.loops import in_one_item
 
 
@@ -36,6 +50,10 @@ class Ferry:
 class Trip(TypedDict):
     seats: int
     weather: NotRequired[Weather]
+
+
+class Chain(BaseModel):
+    a: int
 
 
 class Desk:
@@ -130,6 +148,116 @@ def test_arguments_that_do_not_fit(type_: Any, arguments: dict[str, Any], path: 
     assert (caught.value.tool, caught.value.path) == ("f", path)
     assert str(caught.value).startswith("the call of `f` cannot be used: ")
     assert reason in str(caught.value)
+
+
+def call_of(type_: Any, arguments: dict[str, Any], end: str = "") -> str:
+    """A response that calls a tool with the name of a type."""
+    name = callable_name(type_)
+    return f'<tool_call>\n{{"name": "{name}", "arguments": {json.dumps(arguments)[:-1]}{end}}}}}\n</tool_call>'
+
+
+def comparable(value: Any) -> Any:
+    return (value.args, value.kwargs) if isinstance(value, inspect.BoundArguments) else value
+
+
+NAMED = {key: fit for key, fit in FITS.items() if callable_name(fit.type) and key not in ("generic", "union")}
+
+
+@in_one_item("type_, arguments, value", NAMED.values())
+def test_the_value_of_a_call_is_what_its_tool_takes(type_: Any, arguments: dict[str, Any], value: Any) -> None:
+    parser, text = Parser("hermes", tools=[type_]), call_of(type_, arguments)
+    whole, events = parser.parse(text), parser.stream([*text])
+    ends = [event.call for event in events if isinstance(event, ToolCallEnd)]
+    assert events.reply == whole
+    body = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+    native = json.loads(text[len("<tool_call>\n") : -len("\n</tool_call>")])
+    native["arguments"] = json.dumps(arguments)
+    sent: Any = {"choices": [{"message": {"tool_calls": [{"id": "c", "type": "function", "function": native}]}}]}
+    for reply in (
+        whole,
+        Parser(tools=[type_]).parse(text),
+        parse(text, tools=[type_], format="hermes"),
+        parse_response(body, format="hermes", tools=[type_]),
+        parse_response(sent, tools=[type_]),
+        ResponseProcessor(parser).process(sent).reply,
+        copy(whole),
+        deepcopy(whole),
+        events.reply,
+        whole.model_copy(update={"segments": ends}),
+    ):
+        call = reply.tool_calls[0]
+        assert comparable(call.value) == value
+        assert call.arguments == arguments
+        assert call.conversions() == (call.conversions(type_) if call.status == "ok" else ())
+        assert "type-mismatch" not in [one.code for one in reply.diagnostics]
+    pickled = pickle.loads(pickle.dumps(whole))
+    assert (pickled, pickled.tool_calls[0].value) == (whole, None)
+    assert Reply.model_validate(whole.model_dump()) == whole
+
+
+@in_one_item("type_, arguments, path, reason", MISFITS.values())
+def test_a_call_without_a_value_says_why(type_: Any, arguments: dict[str, Any], path: str, reason: str) -> None:
+    if callable_name(type_) in (None, "dict"):
+        return
+    parser, text = Parser("hermes", tools=[type_]), call_of(type_, arguments)
+    events = parser.stream([*text])
+    assert [event.call.value for event in events if isinstance(event, ToolCallEnd)] == [None]
+    for reply in (parser.parse(text), Parser(tools=[type_]).parse(text), events.reply):
+        assert [(call.status, call.value) for call in reply.tool_calls] == [("ok", None)]
+        codes = {one.code for one in reply.diagnostics}
+        assert codes & {"type-mismatch", "missing-argument", "mistyped-argument"}
+        if codes == {"type-mismatch"}:
+            assert reason in reply.diagnostics[0].message
+    refusing = Parser("hermes", tools=[type_], settings=Settings(schema_check="refuse"))
+    assert refusing.parse(text).tool_calls == []
+
+
+class Picky(BaseModel):
+    """What validates with code of the caller."""
+
+    city: str
+
+    @field_validator("city")
+    @classmethod
+    def check(cls, city: str) -> str:
+        """The messages of errors of any kind."""
+        if city == "Ys":
+            raise ValueError("there is no Ys")
+        return city if city != "Is" else str(1 / 0)
+
+
+def test_validators_of_the_caller_count_and_raise_nothing() -> None:
+    parser = Parser("hermes", tools=[Picky])
+    for city, reason in (("Ys", "/city: Value error, there is no Ys"), ("Is", "ZeroDivisionError: division by zero")):
+        reply = parser.parse(call_of(Picky, {"city": city}))
+        assert [one.message for one in reply.diagnostics] == [f"the arguments of `Picky` do not fit it: {reason}"]
+        assert reply.tool_calls[0].value is None
+        assert parser.parse(call_of(Picky, {"city": city}, end=",")).tool_calls == []
+    assert parser.parse(call_of(Picky, {"city": "Brest"}, end=",")).tool_calls[0].value == Picky(city="Brest")
+
+
+def test_a_cached_result_has_values_of_the_types_of_its_own_processor() -> None:
+    def model(limit: int) -> Any:
+        def check(cls: Any, city: str) -> str:
+            if len(city) > limit:
+                raise ValueError("too long")
+            return city
+
+        validators: Any = {"check": field_validator("city")(check)}
+        return create_model("City", city=(str, ...), __validators__=validators)
+
+    cache, types = ResponseCache(), [model(9), model(3)]
+    processors = [ResponseProcessor(Parser("hermes", tools=[type_]), cache=cache) for type_ in types]
+    for _ in range(2):
+        long, short = [one.process(call_of(types[0], {"city": "Brest"})).tool_calls[0].value for one in processors]
+        assert (long, short) == (types[0](city="Brest"), None)
+    assert cache.info()[:2] == (2, 2)
+
+
+def test_a_tool_that_is_a_schema_gives_no_value() -> None:
+    tool = {"name": "Weather", "parameters": Weather.model_json_schema()}
+    call = parse(call_of(Weather, {"city": "Brest"}), format="hermes", tools=[tool]).tool_calls[0]
+    assert (call.value, call.conversions(), call.into(Weather)) == (None, (), Weather(city="Brest"))
 
 
 @pytest.mark.parametrize("status", ["truncated", "invalid"])
@@ -310,9 +438,8 @@ def test_classes_and_tool_objects_run() -> None:
     async def ainvoke(arguments: dict[str, Any]) -> str:
         return f"awaited {arguments}"
 
-    schema = SimpleNamespace(model_fields={"a": SimpleNamespace(alias=None)})
-    chain = SimpleNamespace(name="chain", tool_call_schema=schema, invoke=invoke, ainvoke=ainvoke)
-    reply = reply_of(call("Weather", city="Brest", days="3"), call("chain", a=1), call("chain", state=1))
+    chain = SimpleNamespace(name="chain", tool_call_schema=Chain, invoke=invoke, ainvoke=ainvoke)
+    reply = reply_of(call("Weather", city="Brest", days="3"), call("chain", A="1"), call("chain", a=1, state=1))
     tools = [[Weather], (chain,)]
     refused = "Error: the call of `chain` cannot be used: /state: there is no such argument"
     assert contents(reply.run(tools)) == ['{"city":"Brest","days":3}', "invoked {'a': 1}", refused]

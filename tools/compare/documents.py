@@ -151,9 +151,8 @@ def _ours(texts: Sequence[JsonText]) -> Read:
         found = read_json(texts[number].text, schema=texts[number].schema)
         if not found.values:
             return None
-        value = found.values[0] if len(found.values) == 1 else list(found.values)
         is_doubtful = found.status == "invalid" or found.ambiguous or found.level == "heuristic"
-        return Reading(value, is_doubtful, found.status == "truncated")
+        return Reading(found.data, is_doubtful, found.status == "truncated")
 
     return read
 

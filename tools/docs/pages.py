@@ -34,10 +34,11 @@ def format_table() -> str:
             plain(info.title),
             plain(", ".join(info.models)),
             codes(info.aliases),
+            codes(info.ids),
         )
         for info in formats()
     ]
-    return table(("format", "notation", "models", "aliases"), rows)
+    return table(("format", "notation", "models", "aliases", "ids of models"), rows)
 
 
 def page(name: str, checkout: Checkout) -> str:
@@ -62,6 +63,7 @@ def _about(name: str, header: Header) -> Iterator[str]:
         "format": code(name),
         "aliases": codes(header.aliases) or "none",
         "models": plain(", ".join(header.models)),
+        "ids of models": codes(header.ids),
         "source": plain(" ".join(header.source.split())),
         "grammar": f"[`{name}.lark`](../../{name}.lark)",
         "constraint": _constraint(name),

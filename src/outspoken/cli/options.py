@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 import cloup
+from click.shell_completion import CompletionItem
 from cloup import argument, option_group
 
 from outspoken.results.edits import REPAIR_LIMITS, RepairLimit
@@ -84,12 +85,27 @@ def positive(value: str) -> float:
 
 
 def format_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """What shells complete for a format, which the command checks itself: names, aliases, and `auto`."""
+    """What shells complete for a format, which the command checks itself: names, aliases, `auto`, and ids of models."""
     from outspoken.grammar import registry  # imports pydantic, which a list of commands need not wait for
 
     known = registry.names()
     aliases = {alias for name in known for alias in registry.header(name).aliases} - {*known}
-    return [name for name in ("auto", *known, *sorted(aliases)) if name.startswith(incomplete)]
+    names = [name for name in ("auto", *known, *sorted(aliases)) if name.startswith(incomplete)]
+    return [*names, *(one for one in _model_ids(incomplete) if one not in names)] if incomplete else names
+
+
+def _model_ids(incomplete: str) -> list[str]:
+    """What the ids of models hold that begin so: the patterns of grammars, up to what may be anything."""
+    from outspoken.grammar import registry
+
+    owner, slash, begun = incomplete.rpartition("/")
+    patterns = {pattern.partition("*")[0] for _, pattern, _ in registry.ids(registry.edition())}
+    return sorted(f"{owner}{slash}{pattern}" for pattern in patterns if pattern.startswith(begun.lower()))
+
+
+def models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """What shells complete for a model: ids, and files."""
+    return [*map(CompletionItem, _model_ids(incomplete)), CompletionItem(incomplete, type="file")]
 
 
 def provider_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -115,7 +131,9 @@ def option(spec: str, help: str, type: Any = None, shown: object = None, **setti
     return cloup.option(*names, *into, metavar=last, help=help, type=type, **settings)
 
 
-def format_option(words: str = "a format's name or alias, or auto", **settings: Any) -> Callable[[_F], _F]:
+def format_option(
+    words: str = "a format's name or alias, the id of a model, or auto", **settings: Any
+) -> Callable[[_F], _F]:
     """`--format`: the format of the responses."""
     return option("-f --format NAME", words, shell_complete=format_names, **{"default": "auto", **settings})
 

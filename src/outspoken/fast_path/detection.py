@@ -105,7 +105,7 @@ class _Reader:
         self._pos, self._trims = 0, plain.fast_path.trims_text
         #: where markup ended last
         self._behind: int = -1
-        self.output = plain.fast_path.new_output(text)
+        self.output = plain.fast_path.new_output(text, tools)
         self.detected: str | None = None
         self.found: set[str] = set()
         self.used_recent = False
@@ -224,7 +224,7 @@ class _Reader:
         path = self.plain.path_of(name)
         if path is None:
             return None
-        output = path.new_output(self.text)
+        output = path.new_output(self.text, self.tools)
         output.continue_from(self.output, start)
         found = path.read_segment(output, self.text, start, self.tools, self.settings)
         return found if found is None or isinstance(found, bool) else _Read(path, output, found)

@@ -86,18 +86,21 @@ class FastPath:
         self._prompt_body = self._prompt_end.strip()
         self._read: Any = module.read_sound
 
-    def new_output(self, text: str) -> Output:
+    def new_output(self, text: str, tools: Tools | None) -> Output:
         """What collects the segments of a text."""
-        return Output(text, None, trims=self.trims_text, separates=self.separates)
+        output = Output(text, None, trims=self.trims_text, separates=self.separates)
+        if tools is not None:
+            output.types = tools.types_by_name
+        return output
 
     def read(self, text: str, prefix: str | None, tools: Tools | None, settings: Settings) -> Output | None:
         """What a text says; None if only the parser can tell. `prefix` is as for `parse`."""
         end = self._prompt_end
         if not end or prefix is not None or not (begin := text.lstrip()) or begin.startswith(self._prompt_body):
-            output = self.new_output(text)
+            output = self.new_output(text, tools)
             found = self._read(text, 0, 0, output, tools, settings, WHOLE, 0)
             return output if found.__class__ is int and self.is_certain(text, output, tools, settings) else None
-        output = self.new_output(text)
+        output = self.new_output(text, tools)
         output.consumed = -len(end)
         found = self._read(end + text, 0, 0, output, tools, settings, WHOLE, len(end))
         if found.__class__ is not int or (output.segments and output.segments[0].span[0] < 0):
@@ -250,7 +253,7 @@ class FastPath:
 
     def read_head(self, text: str, tools: Tools | None, settings: Settings) -> ReadSegment | bool | None:
         """Read what precedes all text. Without it, the result is None or a bool, as that of `read_segment` is."""
-        return self._read_once(text, 0, 0, self.new_output(text), tools, settings, INSIDE)
+        return self._read_once(text, 0, 0, self.new_output(text, tools), tools, settings, INSIDE)
 
     def read_segment(
         self, output: Output, text: str, pos: int, tools: Tools | None, settings: Settings
@@ -297,7 +300,7 @@ class FastPath:
 
         Everything up to `consumed` is in segments already; `after_text` tells whether the last of them is text.
         """
-        output = self.new_output(text)
+        output = self.new_output(text, tools)
         output.continue_from(behind, consumed)
         output.after_text = after_text
         return self._read_once(text, pos, 1, output, tools, settings, INSIDE)

@@ -29,6 +29,8 @@ NEXT_MEMBER = lazy_pattern(r"""\s*,\s*(?:"(?:[^"\\\n]|\\.){0,80}"|'[^'\\\n]{0,80
 _NESTED = lazy_pattern(r"[\[{]\s*[\[{]")
 #: after so many brackets that were no sound values, no other one is tried: a try may read the whole text
 _MAX_UNSOUND = 300
+#: a comma, and a list or an object without another one at its beginning
+_NEXT_ITEM = lazy_pattern(r"[ \t\r\n]*(,)[ \t\r\n]*(?=[\[{](?!\s*[\[{]))")
 _COMMA = lazy_pattern(r"\s*,")
 
 _EXPECTED = {
@@ -126,16 +128,17 @@ class BracketRules:
 
     def _open(self, s: WalkState, char: str) -> Stop | None:
         """Read an opening bracket: a whole sound value, or one level deeper."""
-        whole = (
-            bool(s.stack) and not (self.try_brackets and self.first_quote_ends) and not _NESTED.match(self.text, s.pos)
-        )
-        tried = whole and self._unsound < _MAX_UNSOUND
-        found = read_at(self.text, s.pos, self.max_depth - len(s.stack)) if tried else None
-        self._unsound += tried and found is None
-        if found is not None and (found[2].isascii() or not SURROGATE.search(found[2])) and "\\u" not in found[2]:
-            s.pos = found[1]
-            s.end_value("container")
-            return None
+        whole = bool(s.stack) and not (self.try_brackets and self.first_quote_ends) and self._unsound < _MAX_UNSOUND
+        if whole and not _NESTED.match(self.text, s.pos):
+            if (end := self._sound_end(s, s.pos)) > 0:
+                s.pos = end
+                while s.stack[-1] == "]" and (item := _NEXT_ITEM.match(self.text, s.pos)):
+                    if (end := self._sound_end(s, item.end())) <= 0:
+                        break
+                    s.comma, s.pos = item.span(1), end
+                s.end_value("container")
+                return None
+            self._unsound += end < 0
         if len(s.stack) >= self.max_depth:
             self.too_deep = True
             return "stuck"
@@ -151,6 +154,15 @@ class BracketRules:
         s.mode = "F" if name == "}" else "E"
         s.last, s.comma, s.pending, s.kind = s.pos, None, False, ""
         return None
+
+    def _sound_end(self, s: WalkState, pos: int) -> int:
+        """Where a sound value ends that begins at a bracket; -1 if it is not sound, 0 if its strings need a look."""
+        found = read_at(self.text, pos, self.max_depth - len(s.stack))
+        if found is None:
+            return -1
+        if "\\u" in found[2] or (not found[2].isascii() and SURROGATE.search(found[2])):
+            return 0
+        return found[1]
 
     def _closer(self, s: WalkState, char: str) -> Stop | None:
         """Read a closing bracket. Stop with "choice" if it may be a wrong one; see `choices`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 
 from outspoken.results.codes import CODES
 from outspoken.results.diagnostics import PendingDiagnostic, Severity
-from outspoken.results.edits import LEVELS, RepairBudget, RepairedValue, RepairLimit
+from outspoken.results.edits import LEVELS, Edit, RepairBudget, RepairedValue, RepairLimit
 from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
 
@@ -46,13 +47,23 @@ _EXTENT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]｛｝［］【】]', re.
 _STEPS = dict.fromkeys("{[｛［【", 1) | dict.fromkeys("}]｝］】", -1)
 #: the steps that each attempt at damaged JSON costs at least
 _ATTEMPT = 60
+_OPENERS = frozenset("{[")
+#: JSON of which the quotes are escaped, and an escape
+_ESCAPED = re.compile(r"[{\[](?:[\s{\[]|\\[nrt])*\\\"")
+_ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.", re.DOTALL)
+#: what stands in code before a value that a variable gets
+_ASSIGNED = re.compile(
+    r"\s*(?:(?:const|let|var|final|auto)\s{1,9})?[A-Za-z_$][\w$]{0,63}(?:\s?:[\w<>\[\], ]{1,64})?"
+    r"\s{0,9}=\s{0,9}(?=[{\[])"
+)
 #: so much of the text behind a sound value tells whether it ends there
 _REST = 2000
-#: reasoning that a response begins with, and the end of such that the prompt began
-_REASONING = re.compile(
-    r"\s*(?:<(think(?:ing)?|thought|reasoning)>.*?</\1>|\[THINK\].*?\[/THINK\])", re.DOTALL | re.IGNORECASE
-)
-REASONING_END = re.compile(r"</(?:think(?:ing)?|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
+_TAGS = ("think", "thinking", "thought", "reasoning")
+#: what opens the reasoning that a response begins with
+REASONING_OPENERS = (*[f"<{tag}>" for tag in _TAGS], "[think]")
+_REASONING = re.compile(rf"\s*(?:<({'|'.join(_TAGS)})>.*?</\1>|\[think\].*?\[/think\])", re.DOTALL | re.IGNORECASE)
+#: what ends it, or such that the prompt began
+REASONING_END = re.compile(rf"</(?:{'|'.join(_TAGS)})>|\[/think\]", re.IGNORECASE)
 
 
 class Document:
@@ -87,6 +98,8 @@ class Document:
         stripped = self.text[start:].lstrip(" \t\r\n")
         if stripped[:1] not in "{[" and (sound := self._sound(stripped)):
             return [sound]
+        if stripped[:1] in _OPENERS and _ESCAPED.match(stripped) and (escaped := self._escaped(stripped.rstrip())):
+            return [escaped]
         begins = _BEGINS.match(self.text, start)
         if begins and (found := self._region(start, len(self.text), closed=False, whole=True)):
             return found
@@ -116,6 +129,24 @@ class Document:
         reader = self._reader(start, len(self.text), closed=False, prose=False)
         repaired = reader.value(0) if read_at(stripped, 0, self.max_depth) else None
         return repaired if repaired and repaired.level == "exact" else None
+
+    def _escaped(self, stripped: str) -> RepairedValue | None:
+        """The text as JSON of which all quotes are escaped, as in a string that has lost its own."""
+        escapes = list(_ESCAPE.finditer(stripped))
+        if self._context.repair_limit == "none" or '"' in _ESCAPE.sub("", stripped):
+            return None
+        try:
+            plain = _ESCAPE.sub(lambda escape: json.loads(f'"{escape[0]}"'), stripped)
+            plain.encode()
+        except ValueError:
+            return None
+        sound = read_at(plain, 0, self.max_depth)
+        if sound is None or sound[1] < len(plain):
+            return None
+        start = self.text.rindex(stripped)
+        spans = [(start + match.start(), start + match.end(), json.loads(f'"{match[0]}"')) for match in escapes]
+        edits = tuple([Edit(begin, end, after, "loose-escape", "notation") for begin, end, after in spans])
+        return RepairedValue(sound[0], plain, start, start + len(stripped), edits, "notation", 1, True, None)
 
     def _reader(self, start: int, end: int, *, closed: bool, prose: bool) -> RegionReader:
         return RegionReader(self.text, start, end, closed, self._context, prose=prose)
@@ -187,6 +218,11 @@ class Document:
         ends = list(islice(same, 2))
         last = self._fence_ends[-1:]
         ends += [span for at, mark, span in last if at >= start and mark.startswith(match["fence"])]
+        assigned = _ASSIGNED.match(self.text, start)
+        if assigned is not None and ends:
+            sound = read_at(self.text, assigned.end(), self.max_depth)
+            if sound is not None and not self.text[sound[1] : ends[0][0]].strip(" \t\r\n;"):
+                return self._region(assigned.end(), sound[1], closed=True), ends[0][1]
         if not _BEGINS.match(self.text, start):
             return [], ends[0][1] if ends else start
         best: tuple[tuple[bool, int, int], list[RepairedValue], int] | None = None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from outspoken.results.schemas.convert import key_meant
-from outspoken.results.schemas.schema import Schema
+from outspoken.results.schemas.schema import Schema, pointer_of
 
 from .scanner import KEYS, UNSOUND, JsonScanner, scan_once
 from .shapes import ANY, INVALID, Shape
@@ -75,7 +75,7 @@ class _Frame:
             return False
         self._seen.add(key)
         self.name, shape = self.shape.child(key)
-        self.slot = _Slot(f"{self.path}/{_escaped(key)}", shape, self.schema.member(key))
+        self.slot = _Slot(self.path + pointer_of((key,)), shape, self.schema.member(key))
         return True
 
     def put(self, value: Any) -> None:
@@ -298,7 +298,3 @@ def differences(shown: GrowingValue, whole: GrowingValue) -> Iterator[JsonEvent]
 
 def _unescaped(escape: str) -> str:
     return json.loads(f'"{escape}"')
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")

@@ -67,12 +67,16 @@ def finite(text: str) -> float:
     return value
 
 
+#: A part without a place is passed over as a whole if the next place is so far away, unless that failed so often.
+_FAR_PLACE, _MAX_MISSES = 48, 16
 #: Finds the ends of keys.
 _KEY_ENDS = re.compile(r'"[ \t\r\n]*:').findall
 
 _DECODER = cast(Any, json.JSONDecoder(parse_constant=finite, parse_float=finite))
 #: The standard decoder: takes a text and an offset, returns the value that begins there and its end.
 scan_once: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once
+
+_decode_loosely: Callable[[str], str] = json.JSONDecoder(strict=False).decode
 
 #: What the decoder raises for a value that is not sound.
 UNSOUND = (StopIteration, ValueError, RecursionError)
@@ -97,7 +101,7 @@ def checked(value: Any, piece: str, max_depth: int) -> Any:
 
     Text that is not longer than `max_depth` and has no backslash needs no check.
     """
-    if piece[0] in "{[" and (piece.find("{", 1) > 0 or piece.find("[", 1) > 0) and too_deep(piece, max_depth):
+    if piece.count("{") + piece.count("[") > max_depth and _nests(value, max_depth):
         raise NotJsonError(piece[:80])
     return encodable_value(value) if "\\" in piece and "\\u" in piece else value
 
@@ -175,6 +179,17 @@ def encodable_value(value: Any) -> Any:
     return value
 
 
+def _nests(value: Any, limit: int) -> bool:
+    """Is a value nested deeper than the limit?"""
+    level: list[Any] = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(limit):
+        parts = [inner for outer in level for inner in (outer.values() if outer.__class__ is dict else outer)]
+        level = [inner for inner in parts if inner.__class__ is dict or inner.__class__ is list]
+        if not level:
+            return False
+    return True
+
+
 def too_deep(piece: str, max_depth: int) -> bool:
     """Do the brackets of a sound value nest deeper than the limit?"""
     return piece.count("{") + piece.count("[") > max_depth and depth_of(piece) > max_depth
@@ -188,32 +203,44 @@ def depth_of(text: str) -> int:
 def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
     """The paths of the values that ascending places of a sound JSON text are in."""
     found: list[tuple[str | int, ...]] = []
-    path: list[str | int] = []
+    path: list[str | int] = []  # keys as they are written
     keys: list[bool] = []
-    for match in _STRING_OR_MARK.finditer(text):
-        if match[0] in "}]":
-            while len(found) < len(places) and text[places[len(found)] : match.start()].strip():
-                found.append(tuple(path))  # in the last value before the bracket
+    pos = misses = 0
+    rest = iter(places)
+    place = next(rest, None)
+    while place is not None and (match := _STRING_OR_MARK.search(text, pos)) is not None:
+        char, pos = match[0][0], match.end()
+        if char in "}]":
+            while place is not None and place < pos and text[place : match.start()].strip():
+                found.append(_read_path(path))  # in the last value before the bracket
+                place = next(rest, None)
             path.pop()
             keys.pop()
-        while len(found) < len(places) and places[len(found)] < match.end():
-            found.append(tuple(path[:-1] if keys and keys[-1] else path))
-        if len(found) == len(places):
-            break
-        char = match[0][0]
+        while place is not None and place < pos:
+            found.append(_read_path(path[:-1] if keys and keys[-1] else path))
+            place = next(rest, None)
         if char == '"':
             if keys and keys[-1]:
-                path[-1] = json.loads(match[0], strict=False)
+                path[-1] = match[0]
                 keys[-1] = False
         elif char in "{[":
+            if path and place is not None and place - pos > _FAR_PLACE and misses < _MAX_MISSES:
+                behind = scan_once(text, match.start())[1]
+                if behind <= place:
+                    pos = behind
+                    continue
+                misses += 1
             path.append(0 if char == "[" else "")
             keys.append(char == "{")
         elif char == ",":
             last = path[-1]
             keys[-1] = isinstance(last, str)
             path[-1] = last + 1 if isinstance(last, int) else ""
-    found += [tuple(path)] * (len(places) - len(found))
-    return found
+    return found + [_read_path(path)] * (len(places) - len(found))
+
+
+def _read_path(path: list[str | int]) -> tuple[str | int, ...]:
+    return tuple([part if isinstance(part, int) or not part else _decode_loosely(part) for part in path])
 
 
 class BracketCounter:

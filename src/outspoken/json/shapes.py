@@ -96,29 +96,21 @@ class _Any(Shape):
 
 
 class _Items(Shape):
+    """A list or a mapping, of which all parts have one type."""
+
+    def __init__(self, hint: Any, bracket: str) -> None:
+        super().__init__(hint)
+        self._bracket = bracket
+
     def opened(self, bracket: str) -> Holder | None:
-        parts: list[Any] = []
-        return Holder(parts, parts) if bracket == "[" else None
+        return ANY.opened(bracket) if bracket == self._bracket else None
 
     @cached_property
     def _item(self) -> Shape:
-        return shape_of(get_args(self.hint)[0])
+        return shape_of(get_args(self.hint)[-1])
 
     def child(self, key: str | int) -> tuple[str | None, Shape]:
         return str(key), self._item
-
-
-class _Mapping(Shape):
-    def opened(self, bracket: str) -> Holder | None:
-        parts: dict[str, Any] = {}
-        return Holder(parts, parts) if bracket == "{" else None
-
-    @cached_property
-    def _value(self) -> Shape:
-        return shape_of(get_args(self.hint)[1])
-
-    def child(self, key: str | int) -> tuple[str | None, Shape]:
-        return str(key), self._value
 
 
 class _Record(Shape):
@@ -167,9 +159,9 @@ def _made(hint: Any) -> Shape:
     if bare is str:
         return _Text(hint)
     if origin in _LISTS:
-        return _Items(bare)
+        return _Items(bare, "[")
     if origin in _MAPPINGS and get_args(bare)[0] is str:
-        return _Mapping(bare)
+        return _Items(bare, "{")
     return _Record(bare) if _has_fields(bare) else ANY if bare in _LISTS | _MAPPINGS else Shape(hint)
 
 

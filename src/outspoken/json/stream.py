@@ -17,7 +17,7 @@ from outspoken.results.schemas.fitting import ConvertMode, target_of
 from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import DEFAULT, Settings
 
-from .document import DATA, REASONING_END, is_evidently_json
+from .document import DATA, REASONING_END, REASONING_OPENERS, is_evidently_json
 from .growing import GrowingValue, JsonEvent, State, differences
 from .read import JsonLimitError, read_json
 from .reading import JsonReading
@@ -29,9 +29,8 @@ T = TypeVar("T")
 _BRACKET = re.compile(r"[{\[]")
 #: A bracket of which it cannot be told yet whether it begins JSON.
 _UNDECIDED = re.compile(r"[{\[]\s{0,200}(?:[\w$.\-]{0,64}\s{0,64}|/)\Z")
-_OPENERS = ("<think>", "<thinking>", "<thought>", "<reasoning>", "[think]")
 #: More than the longest end of reasoning.
-_LONGEST_END = 20
+_LONGEST_END = max(map(len, REASONING_OPENERS)) + 2
 
 
 class Snapshot(Generic[T]):
@@ -88,9 +87,9 @@ class _Beginning:
         self._text += chunk
         if self.in_reasoning is None:
             begun = self._text.lstrip()[:_LONGEST_END].lower()
-            if not begun or any(opener.startswith(begun) for opener in _OPENERS):
+            if not begun or any(opener.startswith(begun) for opener in REASONING_OPENERS):
                 return None
-            self.in_reasoning = self.had_reasoning = begun.startswith(_OPENERS)
+            self.in_reasoning = self.had_reasoning = begun.startswith(REASONING_OPENERS)
         if self.in_reasoning:
             end = REASONING_END.search(self._text)
             if end is None:

@@ -15,6 +15,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from outspoken.patterns.lazy import lazy_pattern
+from outspoken.results.call_keys import ARGUMENTS_KEYS, NAME_KEYS
 from outspoken.results.edits import RepairBudget
 
 from .brackets import WalkState
@@ -52,9 +53,7 @@ _PLAIN_KEY = lazy_pattern(r"[\w$][\w$ .\-/@]{0,40}")
 #: a key that has quotes inside
 _ONE_LINE = lazy_pattern(r"[^\n:{}\[\]]*")
 _BRACKETS = lazy_pattern(r"[(){}\[\]]")
-_ENVELOPE = frozenset(
-    ("name", "arguments", "parameters", "args", "id", "type", "function", "tool_calls", "input", "tool", "action")
-)
+_ENVELOPE = frozenset((*NAME_KEYS, *ARGUMENTS_KEYS, "id", "type", "tool_calls"))
 
 
 def tolerance(weight: int) -> int:

@@ -60,6 +60,8 @@ class StructureWalk(BracketRules):
     def _blank(self, s: WalkState) -> bool:
         """Skip white space and comments. Returns whether there is more text."""
         text, pos = self.text, s.pos
+        if pos < self.end and " " < text[pos] < "\x7f" and text[pos] not in "/#":
+            return True
         pos = BLANKS.match(text, pos).end()
         while pos < self.end and (text[pos] in "/#" or not text[pos].isascii() or text[pos] in "\f\v"):
             match = tokens.BLANK.match(text, pos)

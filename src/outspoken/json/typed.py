@@ -9,12 +9,14 @@ from typing import Any, Generic, TypeVar, cast
 
 from pydantic import Field
 
+from outspoken.patterns.sentences import GOES_ON, is_in_sentence
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair, place_diagnostics
 from outspoken.results.edits import shown
-from outspoken.results.schemas.convert import Conversion, Path, is_alike
+from outspoken.results.schemas.convert import Conversion, Path
 from outspoken.results.schemas.fitting import ConvertMode, Fit, Target, fit_to
-from outspoken.results.schemas.schema import Schema
+from outspoken.results.schemas.schema import Schema, dotted
+from outspoken.results.schemas.words import is_alike
 
 from .document import REASONING_END, note_of
 from .locate import span_at
@@ -33,6 +35,9 @@ _WORD = re.compile(
 )
 #: How the answer is called in a sentence that gives it, besides the name of its type.
 _ANSWER = ("answer", "result", "value")
+_QUOTES = "\"'“”‘’*`"
+#: So much of the text before and behind a value tells whether it stands in a sentence.
+_REST = 300
 #: So many errors are reported.
 _MOST = 20
 
@@ -80,6 +85,9 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
         is_sure = not any(one.error is None and one.rank == fit.rank and one.data != fit.data for one in fits)
         notes.append(_note_of_choice(reading, place, is_sure=is_sure))
         fields["ambiguous"] = reading.ambiguous or not is_sure
+    if fit.error is None and _is_said(reading.raw, reading.spans[place[0]][0], reading.spans[place[-1]][1]):
+        notes.append(note_of("in-sentence", _span(reading, place, ())))
+        fields["ambiguous"] = True
     absent = [key for key in target.view.properties if fit.ignored and key not in fit.data]
     if fit.error is None and any(is_alike(key, name) for key in fit.ignored for name in absent):
         fields["ambiguous"] = True
@@ -110,6 +118,12 @@ def _unsure(reading: JsonReading, place: tuple[int, ...]) -> tuple[Path, str] | 
         if end and reading.raw[end.end() :].strip():
             return (), "this stands in the reasoning, and the answer behind it has no value"
     return None
+
+
+def _is_said(raw: str, start: int, end: int) -> bool:
+    """Does what stands between two offsets, or in quotes there, belong to a sentence that goes on behind it?"""
+    before, behind = raw[max(start - _REST, 0) : start].rstrip(_QUOTES), raw[end : end + _REST].lstrip(_QUOTES)
+    return GOES_ON.match(behind) is not None and is_in_sentence(before)
 
 
 def _is_word(schema: Schema) -> bool:
@@ -180,8 +194,7 @@ def _notes_of_value(reading: JsonReading, place: tuple[int, ...], fit: Fit) -> I
     for one in fit.conversions:
         yield PendingDiagnostic("converted", one.message, _span(reading, place, one.path), "note", None)
     for path, message in (fit.error or [])[:_MOST]:
-        name = "".join([f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]).lstrip(".")
-        told = f"{shown(name)}: {message}" if name else message
+        told = f"{shown(dotted(path))}: {message}" if path else message
         yield PendingDiagnostic("type-mismatch", told, _span(reading, place, path), "error", None)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from outspoken.results.errors import ToolError
 from outspoken.results.schemas.schema import KINDS, Schema, Types, is_object, plain_types
 from outspoken.results.signatures import (
+    ToolType,
     callable_name,
     each_tool,
     field,
@@ -95,6 +96,7 @@ class Tools:
 
     __slots__ = (
         "_envelopes", "_facts", "_notes", "_sources", "_types", "_views", "destructive", "names", "schema_views",
+        "types_by_name",
     )  # fmt: skip
 
     def __init__(
@@ -102,6 +104,10 @@ class Tools:
     ) -> None:
         #: a schema, None, or a model or function whose schema is made on first use
         self._sources = sources
+        #: the types and functions among them
+        self.types_by_name = {
+            name: ToolType(source) for name, source in sources.items() if source is not None and not is_object(source)
+        }
         #: what else is said of a tool: the dict as it was given, or its description
         self._notes = notes or {}
         #: the names of the tools
@@ -136,7 +142,7 @@ class Tools:
 
     def __reduce__(self) -> tuple[type[Tools], tuple[dict[str, Any], frozenset[str], dict[str, Any]]]:
         """What is made on first use is not kept in a copy or a pickle."""
-        return Tools, (self._sources, self.destructive, self._notes)
+        return Tools, ({name: self._source(name) for name in self.names}, self.destructive, self._notes)
 
     def __contains__(self, name: object) -> bool:
         return name in self._sources
@@ -149,10 +155,19 @@ class Tools:
         schema = self._sources[name] = _made_schema(source)
         return schema
 
+    def _source(self, name: str) -> Any:
+        """What a tool was given as."""
+        return self.types_by_name[name].type if name in self.types_by_name else self._sources[name]
+
+    def attach_type(self, segment: Any) -> None:
+        """Let a call know the type or the function that its tool was given as."""
+        if segment.kind == "tool_call" and segment.name in self.types_by_name:
+            vars(segment)[segment.TYPE] = self.types_by_name[segment.name]
+
     def only(self, *names: str) -> Tools:
         """Some of the tools alone."""
         notes = {name: self._notes[name] for name in names if name in self._notes}
-        return Tools({name: self._sources[name] for name in names}, self.destructive.intersection(names), notes)
+        return Tools({name: self._source(name) for name in names}, self.destructive.intersection(names), notes)
 
     def to_openai(self) -> list[dict[str, Any]]:
         """The tools as chat completions and chat templates take them."""

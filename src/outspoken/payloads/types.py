@@ -12,6 +12,8 @@ from pydantic import TypeAdapter
 
 from outspoken.results.arguments import check_type
 from outspoken.results.old_names import with_old_names
+from outspoken.results.schemas.fitting import target_of_call
+from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
 
 Validation = Literal["off", "warn", "strict"]
@@ -122,6 +124,11 @@ class PayloadType:
     def adapter(self) -> TypeAdapter[Any] | None:
         """The validator of the object, or of one item of the array; None without a model."""
         return None if self.model is None else TypeAdapter(self.model)
+
+    @cached_property
+    def view(self) -> Schema:
+        """What is known of the object, or of one item of the array."""
+        return Schema({}) if self.model is None else target_of_call(self.model).view
 
     @cached_property
     def whole_model(self) -> Any:

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple, TypeGuard
 
 from pydantic import TypeAdapter, ValidationError
 
+from outspoken.results.schemas.convert import Conversion, convert
+from outspoken.results.schemas.schema import Schema, dotted
+
 from .types import Page, PayloadType, Validation
 
 
@@ -96,14 +99,14 @@ def _validated(
 ) -> Checked:
     context = {"page": page.name, "actions": page.actions}
     if type_.kind == "object":
-        data, value, wrong = _one(adapter, data, context, (), findings, repaired=repaired)
+        data, value, wrong = _one(adapter, type_.view, data, context, (), findings, repaired=repaired)
         findings += [Finding("invalid-payload", message) for message in wrong]
         return Checked(not (wrong and (strict or repaired)), data, value, findings)
     kept: list[Any] = []
     values: list[Any] = []
     is_sound = True
     for number, item in enumerate(data if is_list(data) else [data]):
-        item, value, wrong = _one(adapter, item, context, (number,), findings, repaired=repaired)
+        item, value, wrong = _one(adapter, type_.view, item, context, (number,), findings, repaired=repaired)
         findings += [Finding("invalid-item", message) for message in wrong]
         is_sound = is_sound and not wrong
         if not wrong:
@@ -114,6 +117,7 @@ def _validated(
 
 def _one(
     adapter: TypeAdapter[Any],
+    view: Schema,
     data: Any,
     context: dict[str, Any],
     at: tuple[int | str, ...],
@@ -121,14 +125,25 @@ def _one(
     *,
     repaired: bool,
 ) -> tuple[Any, Any, list[str]]:
-    """Validate one value: its JSON with converted values, its instance, and the messages if it is invalid."""
-    try:
-        value = adapter.validate_python(data, context=context)
-    except ValidationError as error:
-        return data, None, _wrong(error, data, at)
+    """Validate one value: its JSON with converted values, its instance, and the messages if it is invalid.
+
+    What does not validate is converted as in answers; so are keys that the type does not have.
+    """
+    value, wrong = _instance(adapter, data, context, at)
+    if wrong or (is_dict(data) and view.unknown_names(data)):
+        made = convert(data, view)
+        taken, misfits = _instance(adapter, made.value, context, at) if made.conversions else (None, wrong)
+        if made.conversions and not misfits:
+            told = [_message_of(one, at) for one in made.conversions]
+            if repaired:
+                return data, None, [f"{message}, in a text that was repaired" for message in told]
+            findings += [Finding("coerced-value", message) for message in told]
+            data, value, wrong = made.value, taken, []
+    if wrong:
+        return data, None, wrong
     dumped = adapter.dump_python(value, by_alias=True, exclude_unset=True, warnings=False)
     unknown = (
-        [_place((*at, key)) for key in data if key not in dumped]
+        [dotted((*at, key)) for key in data if key not in dumped]
         if repaired and is_dict(data) and is_dict(dumped)
         else []
     )
@@ -142,13 +157,28 @@ def _one(
     return data, value, []
 
 
+def _instance(
+    adapter: TypeAdapter[Any], data: Any, context: dict[str, Any], at: tuple[int | str, ...]
+) -> tuple[Any, list[str]]:
+    """The instance of a value, or the messages if it is invalid."""
+    try:
+        return adapter.validate_python(data, context=context), []
+    except ValidationError as error:
+        return None, _wrong(error, data, at)
+
+
+def _message_of(conversion: Conversion, at: tuple[int | str, ...]) -> str:
+    place = dotted((*at, *conversion.path))
+    return f"`{place}`: {conversion.message}" if place else conversion.message
+
+
 def _wrong(error: ValidationError, data: Any, at: tuple[int | str, ...]) -> list[str]:
     """The messages of a validation error, each with its path."""
     found: list[str] = []
     for one in error.errors(include_url=False):
         raised = one.get("ctx", {}).get("error")
         rules = raised.rules if isinstance(raised, BrokenRulesError) else [one["msg"].removeprefix("Value error, ")]
-        place = _place((*at, *_followed(one["loc"], data)))
+        place = dotted((*at, *_followed(one["loc"], data)))
         found += [f"`{place}`: {rule}" if place else rule for rule in rules]
     return found
 
@@ -165,14 +195,6 @@ def _followed(path: tuple[int | str, ...], data: Any) -> Iterator[int | str]:
         yield step
 
 
-def _place(path: tuple[int | str, ...]) -> str:
-    """A path as text: `operations[0].row_id`."""
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
-
-
 def _coerced(data: Any, dumped: Any, at: tuple[int | str, ...], findings: list[Finding]) -> Any:
     """The JSON with the plain values that the model converted; keys that the model does not know stay."""
     if is_dict(data) and is_dict(dumped):
@@ -187,5 +209,5 @@ def _coerced(data: Any, dumped: Any, at: tuple[int | str, ...], findings: list[F
         return data
     if type(data) is int and type(dumped) is float and data == dumped:
         return dumped  # JSON's numbers are of one type
-    findings.append(Finding("coerced-value", f"`{_place(at)}` is {data!r}, and was read as {dumped!r}"))
+    findings.append(Finding("coerced-value", f"`{dotted(at)}` is {data!r}, and was read as {dumped!r}"))
     return dumped

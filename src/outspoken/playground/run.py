@@ -7,7 +7,8 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
-from outspoken.grammar import registry
+from outspoken.models.finding import find_model
+from outspoken.parsing.parser import read_sound
 from outspoken.results.packages import install_command
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
@@ -26,8 +27,9 @@ def begin_with(
 ) -> Given | None:
     """What a page begins with; None for the example, if there is neither a text nor an option.
 
-    `text` is a response, or what a page saved: its options come with it. `format` is the name of a format or the path
-    of a grammar, the `options` are the other fields of `Given`; those that are None are not given.
+    `text` is a response, or what a page saved: its options come with it. `format` is the name of a format, the path of
+    a grammar, or the id or the folder of a model, of which the end of the prompt is known. The `options` are the other
+    fields of `Given`; those that are None are not given.
 
     Raises UsageError if the grammar cannot be read or a saved file is damaged, and UnknownFormatError.
     """
@@ -40,7 +42,10 @@ def begin_with(
     if format.endswith(".lark"):
         options["grammar"] = read_text(format)
     elif format != "auto":
-        options["format"] = registry.resolve(format)
+        known = find_model(format, read_sound)
+        options["format"] = known.format
+        if options.get("prefix") is None:
+            options["prefix"] = known.ends.end(thinking=None)
     options = {key: value for key, value in options.items() if value is not None}
     made = checked(Given.model_validate, {"name": name, "text": text or "", **options})
     return None if made == Given() else made

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from .cache import CacheInfo as CacheInfo, ResponseCache as ResponseCache
     from .page_actions import ActionsLike as ActionsLike, parse_action as parse_action, parse_actions as parse_actions
+    from .partial_calls import PartialCalls as PartialCalls
     from .processor import ResponseProcessor as ResponseProcessor
     from .results import Processed as Processed, RetryRequest as RetryRequest
     from .settings import ProcessorSettings as ProcessorSettings

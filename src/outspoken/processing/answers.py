@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from functools import partial
 from inspect import isawaitable
@@ -16,7 +17,7 @@ from outspoken.providers.registry import Provider
 from outspoken.results.construct import construct
 from outspoken.results.edits import RepairLimit
 from outspoken.results.finish_reasons import is_filtered
-from outspoken.results.replies import Reply, ToolCall
+from outspoken.results.replies import Reply, Status, ToolCall
 from outspoken.results.schemas.fitting import ConvertMode, target_of
 from outspoken.results.settings import Settings
 
@@ -33,6 +34,9 @@ AnswerLike: TypeAlias = "ResponseLike | Reply | Iterable[Any]"
 AsyncAnswer: TypeAlias = "AnswerLike | Awaitable[Any] | AsyncIterator[Any]"
 #: So often a model is asked again, unless the caller says it.
 _RETRIES = 2
+#: The diagnostics of calls that are only said.
+_SAID = frozenset({"quoted-call", "thought-call", "echoed-call"})
+_VISIBLE = re.compile(r"[^\n]")
 
 
 class TypedAnswer(Reading[T], Generic[T]):
@@ -78,17 +82,19 @@ def _reader(
         if isinstance(response, Reply):
             reply = response
         else:
-            said = read_response(response, how.get("provider", "openai"), parser.settings, "response")
+            said = read_response(response, how.get("provider", "openai"), parser, "response")
             reply = with_native(parser.parse(said.text, finish_reason=said.finish_reason), said.native)
             may_ask = not said.problems and not is_filtered(said.finish_reason)
         calls = [one for one in reply.segments if isinstance(one, ToolCall)]
         meant = next((call for call in calls if call.name == name), None)
         if meant is None:
-            reading: Reading[Any] = as_type(reply.text if calls else reply.raw)
+            reading: Reading[Any] = as_type(reply.text if calls else _unquoted(reply))
+            if any(one.code == "call-arguments" for one in reading.conversions):
+                reading = _without_value(reading, "invalid", f"Your call of `{name}` cannot be read.")
         else:
             reading = as_type(meant.arguments_text)
             if meant.status not in ("ok", "repaired"):
-                reading = _without_value(reading, meant)
+                reading = _without_value(reading, meant.status, f"Your call of `{meant.name}` is {meant.status}.")
             elif reply.status == "repaired" and reading.status == "ok":
                 reading = reading.model_copy(update={"status": "repaired"})
         fields = {name: getattr(reading, name) for name in Reading.model_fields}
@@ -98,10 +104,20 @@ def _reader(
     return read
 
 
-def _without_value(reading: Reading[Any], call: ToolCall) -> Reading[Any]:
+def _unquoted(reply: Reply) -> str:
+    """The text of a response, with blanks for the calls in it that are no calls, as they were only said."""
+    raw = reply.raw
+    for one in reply.diagnostics:
+        if one.code in _SAID:
+            start, end = one.span
+            raw = f"{raw[:start]}{_VISIBLE.sub(' ', raw[start:end])}{raw[end:]}"
+    return raw
+
+
+def _without_value(reading: Reading[Any], status: Status, why: str) -> Reading[Any]:
     """The same for the arguments of a call that must not be used."""
-    why = f"Your call of `{call.name}` is {call.status}. {reading.retry or 'Write the whole call again.'}"
-    return reading.model_copy(update={"typed": None, "is_valid": False, "status": call.status, "retry": why})
+    retry = f"{why} {reading.retry or 'Write the whole call again.'}"
+    return reading.model_copy(update={"typed": None, "is_valid": False, "status": status, "retry": retry})
 
 
 def _whole(response: Any) -> Any:

@@ -61,7 +61,8 @@ def _write_object(value: Any, put: Callable[[bytes], None], depth: int) -> None:
     if isinstance(value, tuple):  # a named tuple
         parts = list(cast("tuple[Any, ...]", value))
     elif isinstance(value, Tools):
-        parts = [part for tool in value.names for part in (tool, value.schema(tool))]
+        types = {name: holder.type for name, holder in value.types_by_name.items()}
+        parts = [part for tool in value.names for part in (tool, value.schema(tool), _identity(types.get(tool)))]
     elif isinstance(value, BaseModel) and not value.__pydantic_private__:
         # only fields: `__dict__` also has the cached properties that were read
         given = {field: getattr(value, field) for field in kind.model_fields} | (value.model_extra or {})
@@ -75,6 +76,11 @@ def _write_object(value: Any, put: Callable[[bytes], None], depth: int) -> None:
     else:
         raise FingerprintError(f"a value of type {name} has no fingerprint")
     _write_all(name, parts, put, depth)
+
+
+def _identity(type_: Any) -> str:
+    """What tells a type from others of the same schema."""
+    return f"{getattr(type_, '__qualname__', '')} {id(type_)}"
 
 
 def _write_all(name: str, parts: list[Any], put: Callable[[bytes], None], depth: int) -> None:

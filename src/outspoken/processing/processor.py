@@ -163,7 +163,7 @@ class ResponseProcessor:
         )
 
     def _response(self, response: ResponseLike, provider: Provider, argument: str) -> Response:
-        return read_response(response, provider, self.parser.settings, argument)
+        return read_response(response, provider, self.parser, argument)
 
     def _attempts(
         self, request: Request, attempt: int, retry: object, provider: Provider
@@ -200,6 +200,9 @@ class ResponseProcessor:
             found = evaluate(request, self._strategies, self.settings, self._checks)
             with suppress(*_PICKLE_ERRORS):  # a check may add objects of any class
                 self.cache.put(key, found)
+        elif self.parser.tools is not None:
+            for segment in found.reply.segments:  # a pickle does not hold the types of tools
+                self.parser.tools.attach_type(segment)
         return found
 
     def _key(self, request: Request) -> str | None:

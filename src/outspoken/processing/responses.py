@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeAlias
 
+from outspoken.parsing.parser import Parser
 from outspoken.providers.decode.sdk_objects import ChunkLike
 from outspoken.providers.registry import Provider
 from outspoken.providers.stream import parse_response
@@ -11,7 +12,6 @@ from outspoken.results.arguments import text_of
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply, Segment
-from outspoken.results.settings import Settings
 
 #: A response: its text, or the response of a provider as a dict or as an object of its SDK. None is an empty one.
 ResponseLike: TypeAlias = "str | bytes | ChunkLike | None"
@@ -30,11 +30,14 @@ class Response(NamedTuple):
     problems: tuple[Diagnostic, ...] = ()
 
 
-def read_response(response: ResponseLike, provider: Provider, settings: Settings, argument: str) -> Response:
-    """The content of a response. Raises TypeError for anything else, and ProviderFormatError."""
+def read_response(response: ResponseLike, provider: Provider, parser: Parser, argument: str) -> Response:
+    """The content of a response. Raises TypeError for anything else, and ProviderFormatError.
+
+    Of the parser of its text are the settings and the tools.
+    """
     if response is None or isinstance(response, (str, bytes, bytearray)):
         return Response(text_of(response, argument))
-    read = parse_response(response, provider=provider, format=None, settings=settings)
+    read = parse_response(response, provider=provider, format=None, settings=parser.settings, tools=parser.tools)
     native = [s for s in read.segments if s.kind in ("tool_call", "reasoning") and s.span[0] == s.span[1]]
     found: list[PendingDiagnostic] = []
     end = (len(read.raw), len(read.raw))

@@ -11,8 +11,9 @@ from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.scanner import read_at
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.spellings import without_conditions
+from outspoken.results.call_keys import ARGUMENTS_KEYS, NAME_KEYS
 from outspoken.results.edits import Edit, RepairedValue
-from outspoken.semantics.keys import ARGUMENTS_KEYS, NAME_KEYS, meant
+from outspoken.semantics.keys import meant
 
 from .marker_lexer import marker_forms
 from .one_mistake import CallKeys

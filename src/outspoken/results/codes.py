@@ -108,6 +108,7 @@ CODES: dict[str, Code] = {
         "left-out": "text around the JSON is not part of the value",
         "ambiguous-strings": "the strings of this value can be read in more than one way",
         "in-reasoning": "the value stands in reasoning, and the text has no other",
+        "in-sentence": "the value stands in a sentence that goes on behind it, and may deny it",
         "torn-json": "this looks like part of a JSON value that was not read",
         "not-json": "expected {expected}, found {found}",
         "no-json": "the text holds no JSON",

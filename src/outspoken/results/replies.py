@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, overload
 
 from pydantic import BaseModel, Field
 
@@ -74,6 +74,9 @@ class ToolCall(FrozenModel):
     if it wrote JSON, and the concatenation of the deltas of a stream.
     """
 
+    #: the name of what holds the type or the function that the tool was given as
+    TYPE: ClassVar = "_tool_type"
+
     kind: Literal["tool_call"] = "tool_call"
     name: str
     arguments: dict[str, Any]
@@ -110,15 +113,36 @@ class ToolCall(FrozenModel):
 
         return into(self, type_)
 
-    def conversions(self, type_: Any) -> tuple[Conversion, ...]:
+    @property
+    def value(self) -> Any:
+        """The arguments as the tool takes them, if it was given as a type or a function: what `into` returns for it.
+
+        None if they do not fit, which a diagnostic of the reply says, for a call that is neither ok nor repaired, and
+        for one that was pickled: a pickle does not hold the types of tools.
+        """
+        from .typed_calls import problems
+
+        if self._type is None or self.status not in ("ok", "repaired"):
+            return None
+        return None if problems(self.name, self.arguments, self._type) else self.into(self._type)
+
+    @property
+    def _type(self) -> Any:
+        holder = self.__dict__.get(self.TYPE)
+        return None if holder is None else holder.type
+
+    def conversions(self, type_: Any = None) -> tuple[Conversion, ...]:
         """What `into` converts so that the arguments fit the type; nothing if they fit as they are. Raises CallError.
+
+        Without a type, it is what `value` converts.
 
         They are those of `read_json`: `"12"` is 12, `Full board` is the listed `full_board`, `seatCount` is
         `seat_count`, where there is one way to read it that loses nothing.
         """
         from .typed_calls import conversions
 
-        return conversions(self, type_)
+        type_ = self._type if type_ is None else type_
+        return () if type_ is None else conversions(self, type_)
 
 
 class Payload(FrozenModel):

@@ -16,7 +16,7 @@ from .call_ids import CallIds
 from .encoding import replace_surrogates
 from .errors import CallError, ToolError
 from .signatures import callable_name, each_tool, field, function_of, has_fields, is_function, is_mapping, name_of
-from .typed_calls import check_names, into
+from .typed_calls import check_names, converted, into
 
 if TYPE_CHECKING:
     from .replies import Reply, ToolCall
@@ -228,9 +228,11 @@ def _invoked(tool: Any) -> _Tool:
     """A tool of LangChain, which validates its arguments; those that it injects are not the model's to give."""
 
     def run(invoke: Callable[[dict[str, Any]], Any], call: ToolCall) -> Any:
-        fields = getattr(getattr(tool, "tool_call_schema", None), "model_fields", None)
+        schema, arguments = getattr(tool, "tool_call_schema", None), call.arguments
+        fields = getattr(schema, "model_fields", None)
         if fields is not None:
-            check_names(call.name, call.arguments, {field.alias or name for name, field in fields.items()})
-        return invoke(call.arguments)
+            arguments = converted(call, schema)
+            check_names(call.name, arguments, {field.alias or name for name, field in fields.items()})
+        return invoke(arguments)
 
     return _Tool(partial(run, tool.invoke), partial(run, tool.ainvoke) if hasattr(tool, "ainvoke") else None)

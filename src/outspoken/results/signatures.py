@@ -17,6 +17,21 @@ from .errors import ToolError
 _MAX_DEPTH = 8
 
 
+class ToolType:
+    """The type or the function that a tool was given as. A copy holds the same one, and a pickle none."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type_: Any = None) -> None:
+        self.type = type_
+
+    def __deepcopy__(self, memo: object) -> ToolType:
+        return self
+
+    def __reduce__(self) -> tuple[type[ToolType], tuple[()]]:
+        return ToolType, ()
+
+
 def each_tool(tools: Any, depth: int = 0) -> Iterator[tuple[int, Any]]:
     """The tools of a list, also those in lists within it and in what `list_tools` of MCP returns.
 

@@ -1,4 +1,4 @@
-"""The keys of a call's object: their words, which of them another word means, and the arguments that a call lacks."""
+"""The keys of a call's object: which of them another word means, and the arguments that a call lacks."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ from typing import Any
 
 from outspoken.notations.tools import Tools
 from outspoken.patterns.near_miss import near_misses
-
-#: What models write in place of a format's own keys.
-ARGUMENTS_KEYS = ("arguments", "parameters", "params", "args", "input", "action_input", "tool_input")
-NAME_KEYS = ("name", "tool", "tool_name", "function", "action")
-#: What models write of a call beside its name and its arguments.
-CALL_KEYS = frozenset({
-    "id", "call_id", "tool_call_id", "type", "index", "status", "thought", "thoughts", "thinking", "reasoning",
-    "reason", "explanation", "comment", "description", "title",
-})  # fmt: skip
+from outspoken.results.call_keys import ARGUMENTS_KEYS, NAME_KEYS
 
 
 @lru_cache(maxsize=1024)

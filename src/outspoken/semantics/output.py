@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,8 @@ class Output:
     _text_end: int | None = None
     run_model: type[Text] | type[Reasoning] | None = None
     _run_start = _run_end = 0
+    #: the types and functions that are tools, by name
+    types: Mapping[str, Any] | None = None
     #: the module of the events, which only streams need
     _models: ModuleType
 

@@ -65,15 +65,18 @@ def objections(tools: Tools, name: str, arguments: Mapping[str, Any], *, repaire
     if name not in tools:
         yield Objection("unknown-tool", f"there is no tool `{name}`")
         return
-    facts = tools.facts(name)
+    facts, told = tools.facts(name), set[str]()
     for key in facts.required:
         if key not in arguments:
+            told.add(key)
             yield Objection("missing-argument", f"the argument `{key}` of `{name}` is missing")
     for key, value in arguments.items():
         if not fits(value, tools.types(name, key)):
+            told.add(key)
             kinds = " or ".join(sorted(tools.types(name, key) or ()))
             yield Objection("mistyped-argument", f"the argument `{key}` of `{name}` should be {kinds}", key)
         elif key in facts.listed and not _is_listed(value, facts.listed[key]):
+            told.add(key)
             yield Objection(
                 "unlisted-value", f"the value of the argument `{key}` of `{name}` is none that its schema lists"
             )
@@ -81,6 +84,23 @@ def objections(tools: Tools, name: str, arguments: Mapping[str, Any], *, repaire
             yield Objection("unnamed-argument", f"a value of `{name}` has no name")
         elif repaired and not may_have(tools, name, key):
             yield Objection("unknown-argument", f"`{name}` has no argument `{key}`")
+    yield from misfits(tools, name, arguments, told)
+
+
+def misfits(tools: Tools, name: str, arguments: Mapping[str, Any], told: Collection[str] = ()) -> Iterator[Objection]:
+    """Why a call has no value of the type, or for the function, that its tool was given as.
+
+    What is wrong with some arguments is `told` already.
+    """
+    holder = tools.types_by_name.get(name)
+    if holder is not None:
+        from outspoken.results.typed_calls import problems  # which tools without types do not need
+
+        found = problems(name, arguments, holder.type)
+        known = [[key] for key in told]
+        reasons = [f"{path}: {why}".removeprefix(": ") for path, why in found if path.split("/")[1:2] not in known]
+        if reasons:
+            yield Objection("type-mismatch", f"the arguments of `{name}` do not fit it: {'; '.join(reasons)}")
 
 
 def is_unlike(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> bool:
@@ -119,6 +139,8 @@ def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any], *, checks
                 return True
             if key in facts.listed and not _is_listed(value, facts.listed[key]):
                 return True
+        if name in tools.types_by_name and any(misfits(tools, name, arguments)):
+            return True
     absent = [key for key in facts.properties if key not in arguments]
     return bool(absent) and mentions(absent, arguments)
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from outspoken.patterns.lazy import lazy_pattern
+from outspoken.patterns.sentences import GOES_ON
 
 #: So much text before a call may open a quotation, and so much behind it may close that.
 LONGEST_QUOTE = 200
@@ -28,12 +29,9 @@ _CLOSING = {
     **{"“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "「": "」", "»": "«", "『": "』", "《": "》", "〈": "〉"},
     **{"‹": "›", "❝": "❞", "<": ">", "[": r"\](?=[(\[])"},
 }
-#: The words of a sentence that is open at the end of a text, and how it goes on.
-_WORDS = re.compile(r"[^\W\d_]['’]?[ \t,]{1,3}[^\W\d_]+,?[ \t]{0,9}\n?[ \t]{0,9}\Z")
 #: Marks that are a part of words, too.
 _LETTERS = "'‘"
 _FENCE_END = re.compile(r"\A\s*(?:`{3,16}|~{3,16})[ \t\r]*(?=\n)")
-_GOES_ON = re.compile(r"\A[,;]?[ \t]{0,9}(?![A-ZÀ-Þ])[^\W\d_]")
 
 
 #: A sentence that says no more than that an example follows, in the languages that models write most, and maybe a tag
@@ -78,7 +76,7 @@ def is_shown(text: str, blank: str) -> bool:
 def _closing(mark: str) -> re.Pattern[str]:
     """The pattern of what closes a mark, with the character behind it."""
     if mark == SENTENCE:
-        return _GOES_ON
+        return GOES_ON
     if mark[0] == "`":
         return re.compile(f"(?:\\A`*|(?<!`)){mark}(?!`)" + ("|''" if len(mark) == 2 else ""))
     behind = r"\w" if mark in _LETTERS else "[a-zA-Z0-9_]"  # no blank is between them and the next word in Chinese
@@ -116,11 +114,6 @@ def is_linked(
     if behind in ("", "]") and not final and len(after) == 1:
         return None
     return behind == "](" or (behind[:1] == "(" and read(end, first).endswith("]"))
-
-
-def is_in_sentence(text: str) -> bool:
-    """Does a text end within a sentence?"""
-    return _WORDS.search(text[-LONGEST_QUOTE:]) is not None
 
 
 def closes_quote(text: str, marks: Collection[str], *, whole: bool) -> Literal["closed", "scrap", "open"] | None:

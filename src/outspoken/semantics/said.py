@@ -13,11 +13,12 @@ from functools import lru_cache
 from typing import Any
 
 from outspoken.patterns.lazy import lazy_pattern
+from outspoken.patterns.sentences import is_in_sentence
 from outspoken.results.replies import Reasoning, Text
 
 from .doubt import FENCE_LINE, LOOKBEHIND, Doubt
 from .orphan_closers import orphan_closer
-from .quotations import ANNOUNCES, EXAMPLE, LONGEST_QUOTE, SENTENCE, is_in_sentence, is_linked, is_shown, open_quotes
+from .quotations import ANNOUNCES, EXAMPLE, LONGEST_QUOTE, SENTENCE, is_linked, is_shown, open_quotes
 from .said_signs import MADE, QUOTING_TAGS, RESULT_TAGS, THINKING_TAGS, ThinkMarkers, may_open_region, may_quote
 
 _ATTRIBUTES = r"(?:\s[^<>\n]{0,200})?"

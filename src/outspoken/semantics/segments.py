@@ -206,6 +206,8 @@ def end_call(
         "span": (start if start > 0 else 0, end),
         "repairs": repairs,
     }
+    if output.types and name in output.types:
+        values[ToolCall.TYPE] = output.types[name]
     set_values(call, values)
     set_given(call, _CALL)
     set_extra(call, None)

@@ -77,6 +77,8 @@ class ReplyState:
         self.source = source = Source()
         self.recorder = Recorder(header.format, source)
         self.output = Output(source, events, trims="text" in header.trim, separates=header.separate == "text")
+        if context.tools is not None:
+            self.output.types = context.tools.types_by_name
         self.nodes: list[OpenNode] = []
 
     @property

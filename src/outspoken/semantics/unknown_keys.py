@@ -10,10 +10,11 @@ from typing import Any
 
 from outspoken.json.scanner import paths_of
 from outspoken.patterns.lazy import lazy_pattern
+from outspoken.results.call_keys import ARGUMENTS_KEYS, CALL_KEYS, NAME_KEYS
 from outspoken.results.diagnostics import Severity
 from outspoken.results.edits import Edit, shown
 
-from .keys import ARGUMENTS_KEYS, CALL_KEYS, NAME_KEYS, meant
+from .keys import meant
 from .open_node import OpenNode, UnknownEntry
 from .recorder import Source
 from .segments import object_of

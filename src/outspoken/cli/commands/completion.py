@@ -17,7 +17,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 @command(
     "completion",
-    "Print the script that completes commands, options, formats, providers and files in a shell."
+    "Print the script that completes commands, options, formats, models, providers and files in a shell."
     "\n\nSHELL is bash, zsh or fish; by default the one that the variable SHELL names.",
     ('eval "$(outspoken completion bash)"', "in ~/.bashrc; for zsh the same in ~/.zshrc, with zsh"),
     ("outspoken completion fish > ~/.config/fish/completions/outspoken.fish", "for fish, once"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from cloup import argument
 
-from outspoken.cli.options import command, json_option
+from outspoken.cli.options import command, json_option, models
 from outspoken.grammar.registry import header
 from outspoken.models.finding import Model, find_model
 from outspoken.parsing.parser import read_sound
@@ -22,7 +22,7 @@ from outspoken.terminal.outputs import print_json
     ("outspoken model Qwen/Qwen3-8B", "by its id"),
     ("outspoken model ./checkpoint --json", "by the chat template in a folder, as JSON"),
 )
-@argument("model", metavar="MODEL")
+@argument("model", metavar="MODEL", shell_complete=models)
 @json_option("write what is known as JSON")
 def run(model: str, as_json: bool) -> int:
     """Print what is known."""

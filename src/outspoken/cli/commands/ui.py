@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @option_group(
     "Reading",
     SHARED["text"],
-    format_option("a format's name or alias, auto, or a grammar file (NAME.lark)"),
+    format_option("a format's name or alias, the id or the folder of a model, auto, or a grammar file (NAME.lark)"),
     SHARED["tools"],
     SHARED["screen"],
     SHARED["prefix"],

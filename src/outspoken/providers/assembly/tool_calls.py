@@ -14,6 +14,7 @@ from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, 
 from outspoken.results.replies import Status, ToolCall
 from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
+from outspoken.semantics.proof import misfits
 
 from .blocks import Block
 from .recorder import Recorder
@@ -242,12 +243,17 @@ class ToolCallBlock(Block):
             name=name, arguments=parsed.value, arguments_text=arguments_text, id=self.id, status=parsed.status,
             span=self._span, repairs=repairs,
         )  # fmt: skip
+        tools = recorder.options.read.tools
+        if tools is not None:
+            tools.attach_type(call)
         self.segments.append(call)
         index = recorder.next_call_index() if self._call_index is None else self._call_index
         if parsed.status in ("ok", "repaired"):
             recorder.add_argument_repairs(repairs, self.offset, name)
             recorder.has_complete_call = True
             recorder.send(ToolCallEnd(index, call))
+            for code, message, _ in misfits(tools, name, call.arguments) if tools is not None else ():
+                recorder.add_diagnostic(code, message, self.offset, "warning", label="in this call")
             return
         if parsed.status == "truncated":
             recorder.add_diagnostic("unclosed-call", f"the call of `{name}` never ends", self.offset)

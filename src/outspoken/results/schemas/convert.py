@@ -7,14 +7,14 @@ Each conversion is recorded. A part that fits is left as it is, and so is one th
 from __future__ import annotations
 
 import json
-import re
-import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple, cast
 
-from .schema import SINGLE_TYPES, Schema, fits, is_object
+from outspoken.results.call_keys import CALL_WORDS, called
+
+from .schema import LINK, SINGLE_TYPES, Schema, fits, is_object
+from .words import SHORTEST, core, is_one_mistake, iso_date, iso_time, meant_word, number_of, plain
 
 Path = tuple[str | int, ...]
 
@@ -32,35 +32,17 @@ CONVERSIONS = {
     "only-item": "the only item of a list is the value",
     "split-text": "`{before}` is a list of values that the schema lists",
     "date-text": "the text `{before}` is the date or time {after}",
+    "link-text": "the link `{before}` is the address {after}",
     "null-member": "null at `{before}` is no value",
     "known-member": "`{before}` can only be {after}",
     "key-spelling": "the key `{before}` is `{after}`",
     "as-type": "`{before}` was taken as the type is",
     "wrapped": "the value stands under the key `{before}`",
+    "call-arguments": "the value is the arguments of a call of `{before}`",
 }
 _TRUTH = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
 _NULL = frozenset({"null", "none", "nil", "n/a", "-", ""})
-_PLAIN_NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
-#: Digits in groups of three; a single group behind a comma or a point may be a fraction.
-_GROUPED = re.compile(r"[+-]?\d{1,3}(?:([,_' \u00a0\u202f])\d{3})(?:\1\d{3}){0,30}(?:\.\d{1,300})?")
-_POINT_GROUPED = re.compile(r"[+-]?\d{1,3}(?:\.\d{3}){1,30},\d{1,300}")
-_MAYBE_GROUP = re.compile(r"[+-]?\d{1,3}\.\d{3}")
-#: A decimal comma, which no group of three digits follows.
-_COMMA = re.compile(r"[+-]?\d{1,300},(?:\d{1,2}|\d{4,300})")
-_CLOCK = re.compile(r"(?P<h>\d{1,2})(?::(?P<m>\d{2}))? ?(?P<half>[ap])\.?m\.?", re.IGNORECASE)
-#: Words shorter than this are not taken for misspelled.
-_SHORTEST = 4
 _MAX_DEPTH, _MAX_OPTIONS = 64, 16
-#: Dates with the year first, or with the name of the month.
-_DATES = [
-    re.compile(pattern)
-    for pattern in (
-        r"(?P<y>\d{4})[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})",
-        r"(?P<m>[A-Za-z]{3,9})\.? (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>\d{4})",
-        r"(?P<d>\d{1,2})(?:st|nd|rd|th|\.)? (?P<m>[A-Za-z]{3,9})\.?,? (?P<y>\d{4})",
-    )
-]
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
 class Conversion(NamedTuple):
@@ -136,7 +118,8 @@ def _made(value: Any, schema: Schema, path: Path, memo: _Memo) -> Converted:
         return _listed(value, schema, path)
     if fits(value, schema.types):
         if is_object(value):
-            return _members(value, schema, path, memo)
+            call = _call_in(value, schema)
+            return _from_call(value, call, schema, path, memo) if call else _members(value, schema, path, memo)
         if isinstance(value, list):
             return _items(cast("list[Any]", value), schema, path, memo)
         return _dated(value, schema, path) if isinstance(value, str) else Converted(value)
@@ -178,60 +161,10 @@ def _listed(value: str, schema: Schema, path: Path) -> Converted:
     if len(by_text) == 1:
         return Converted(by_text[0], (Conversion("number-text", path, value, json.dumps(by_text[0])),))
     for words in ({one: one for one in values if isinstance(one, str)}, schema.names):
-        if meant := _meant(value, [*words]):
+        if meant := meant_word(value, [*words]):
             found = words[meant]
             return Converted(found, (Conversion("listed-word", path, value, str(found)),))
     return Converted(value)
-
-
-def _plain(word: str) -> str:
-    """A word without case, accents, white space and punctuation."""
-    letters = unicodedata.normalize("NFKD", word.replace("&", " and ")).casefold()
-    return "".join([letter for letter in letters if letter.isalnum()])
-
-
-#: What stands before a word and says nothing more: `is_` of a truth value, the name of an enumeration.
-_BEFORE = re.compile(r"(?:[Ii]s|[Hh]as)(?:[_ -]|(?=[A-Z]))|[A-Z]\w*\.(?=[A-Za-z])")
-
-
-def _core(word: str) -> str:
-    """The same without what may stand before it."""
-    return _plain(_BEFORE.sub("", word, count=1) if _BEFORE.match(word) else word)
-
-
-def _singular(word: str) -> str:
-    return word[:-1] if word.endswith("s") and len(word) > _SHORTEST else word
-
-
-def _meant(word: str, words: list[str]) -> str:
-    """The one of several words that a word means, spelled in another way or with one mistake; "" if none is sure."""
-    wanted = _plain(word)
-    rules: tuple[Callable[[str], bool], ...] = (
-        lambda known: _plain(known) == wanted,
-        lambda known: _singular(_plain(known)) == _singular(wanted),
-        lambda known: _plain(known) == _core(word) or _core(known) == wanted,
-        lambda known: len(wanted) >= _SHORTEST and _is_one_mistake(_plain(known), wanted),
-    )
-    for rule in rules if wanted else ():
-        found = [known for known in words if rule(known)]
-        if found:
-            return found[0] if len(found) == 1 else ""
-    return ""
-
-
-def is_alike(key: str, name: str) -> bool:
-    """Do two keys begin alike, so that one may be meant for the other?"""
-    one, other = _plain(key), _plain(name)
-    return min(len(one), len(other)) >= _SHORTEST and one[:_SHORTEST] == other[:_SHORTEST]
-
-
-def _is_one_mistake(known: str, word: str) -> bool:
-    """Do two words differ in one letter that is missing, additional, another one, or swapped with the next?"""
-    if abs(len(known) - len(word)) > 1 or min(len(known), len(word)) < _SHORTEST:
-        return False
-    at = next((at for at, (a, b) in enumerate(zip(known, word, strict=False)) if a != b), min(len(known), len(word)))
-    one, other = known[at:], word[at:]
-    return other[1:] == one[1:] or other == one[1:] or other[1:] == one or (other[1::-1] + other[2:] == one)
 
 
 def _to_types(value: Any, schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
@@ -270,11 +203,46 @@ def _from_holder(value: Any, schema: Schema, path: Path, memo: _Memo) -> Iterato
         yield from _unwrapped(value, schema, path, memo)
 
 
+def calls_within(value: Any, schema: Schema, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """The paths and names of the calls that stand where another object is due."""
+    if is_object(value):
+        if call := _call_in(value, schema):
+            yield path, call[0]
+            return
+        for key, inner in value.items():
+            yield from calls_within(inner, schema.member(key), (*path, key))
+    elif isinstance(value, list):
+        for at, inner in enumerate(cast("list[Any]", value)):
+            yield from calls_within(inner, schema.item, (*path, at))
+
+
+def _call_in(value: dict[str, Any], schema: Schema) -> tuple[str, str] | None:
+    """The name of the tool that an object calls, and the key of the arguments; None if it is what the schema says.
+
+    It is, if the schema has such a member, or another one of those that calls do not have.
+    """
+    call = called(value)
+    if call is None or not schema.properties or schema.may_have(call[1]):
+        return None
+    return call if schema.properties.keys() & value.keys() <= CALL_WORDS else None
+
+
+def _from_call(value: dict[str, Any], call: tuple[str, str], schema: Schema, path: Path, memo: _Memo) -> Converted:
+    """The arguments of a call of the tool that has the name of the type. Those of others are another tool's."""
+    name, key = call
+    made = _convert(value[key], schema, (*path, key), memo) if plain(name) == plain(schema.title) else None
+    if made is None or not is_valid(made.value, schema):
+        return Converted(value)
+    return Converted(made.value, (Conversion("call-arguments", path, name, ""), *made.conversions))
+
+
 def _unwrapped(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
     """The value under a key that the schema does not have, if no other key has one that fits.
 
     Beside others, it must be of the kind that is due, and such as no value is by chance.
     """
+    if called(value) is not None:
+        return
     kinds = [kind for kind in ("object", "array") if kind in (schema.types or ())]
     is_rare = len(kinds) == len(schema.types or ()) or all(isinstance(one, str) for one in schema.values or [0])
     if any(key in schema.properties for key in value) or (len(value) > 1 and not is_rare):
@@ -303,46 +271,20 @@ def _from_text(text: str, types: frozenset[str], schema: Schema, path: Path, mem
         yield Converted(None, (Conversion("null-word", path, text, "null"),))
     if "boolean" in types and (truth := _TRUTH.get(bare.casefold())) is not None:
         yield Converted(truth, (Conversion("truth-word", path, text, json.dumps(truth)),))
-    if types & {"integer", "number"} and (number := _number(bare, whole="number" not in types)) is not None:
+    if types & {"integer", "number"} and (number := number_of(bare, whole="number" not in types)) is not None:
         yield Converted(number, (Conversion("number-text", path, text, json.dumps(number)),))
 
 
-def _number(text: str, *, whole: bool) -> int | float | None:
-    """The number that a text is, if there is one reading and no digit is lost."""
-    text = text.replace("\u2212", "-")
-    if grouped := _GROUPED.fullmatch(text):
-        if not whole and text.count(",") == 1 and "." not in text:
-            return None  # `1,200` may be a fraction
-        text = text.replace(grouped[1], "")
-    elif _POINT_GROUPED.fullmatch(text):
-        text = text.replace(".", "").replace(",", ".")
-    elif whole and _MAYBE_GROUP.fullmatch(text):
-        return None  # `1.200` may be a fraction
-    elif not whole and _COMMA.fullmatch(text):
-        text = text.replace(",", ".")
-    elif not _PLAIN_NUMBER.fullmatch(text):
-        return None
-    try:
-        exact = Decimal(text)
-        if exact == exact.to_integral_value() and abs(exact) < Decimal(10) ** 300 and "e" not in text.lower():
-            return int(exact)
-        number = float(text)
-        is_kept = not whole and abs(number) != float("inf") and Decimal(repr(number)) == exact
-    except (InvalidOperation, OverflowError, ValueError):
-        return None
-    return number if is_kept else None
-
-
 def _dated(text: str, schema: Schema, path: Path) -> Converted:
-    """The date that a text is, if that is what is due, in the notation of ISO 8601."""
+    """The date that a text is, in the notation of ISO 8601, or the address of a link, if that is what is due."""
+    if "uri" in schema.formats and (link := LINK.fullmatch(text)):
+        address = link["target"] or link["address"]
+        return Converted(address, (Conversion("link-text", path, text, address),))
     made = text
-    if "date" in schema.formats and (found := next((m for one in _DATES if (m := one.fullmatch(text.strip()))), None)):
-        month = found["m"].casefold()
-        number = int(month) if month.isdecimal() else _MONTHS.index(month[:3]) + 1 if month[:3] in _MONTHS else 0
-        made = f"{found['y']}-{number:02}-{int(found['d']):02}"
-    elif "time" in schema.formats and (found := _CLOCK.fullmatch(text.strip())) and 1 <= int(found["h"]) <= 12:
-        hour = int(found["h"]) % 12 + (12 if found["half"] in "pP" else 0)
-        made = f"{hour:02}:{found['m'] or '00'}:00"
+    if "date" in schema.formats:
+        made = iso_date(text.strip()) or text
+    elif "time" in schema.formats:
+        made = iso_time(text.strip()) or text
     is_date = made != text and is_valid(made, schema)
     return Converted(made, (Conversion("date-text", path, text, made),)) if is_date else Converted(text)
 
@@ -350,7 +292,13 @@ def _dated(text: str, schema: Schema, path: Path) -> Converted:
 def key_meant(key: str, schema: Schema, absent: list[str]) -> str:
     """The member that a key means which the schema does not name, of those that are absent; "" if none is sure."""
     is_odd = key not in schema.properties and not (schema.allows_others and not set(absent) & {*schema.required})
-    return _meant(key, absent) if is_odd else ""
+    if not is_odd:
+        return ""
+    if meant := meant_word(key, absent):
+        return meant
+    needed = [name for name in absent if name in schema.required]
+    is_only = len(needed) == 1 and is_one_mistake(plain(needed[0]), plain(key), shortest=SHORTEST - 1)
+    return needed[0] if is_only else ""
 
 
 def _members(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> Converted:
@@ -372,11 +320,7 @@ def _members(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> 
             done.append(Conversion("key-spelling", (*path, key), key, name))
         member = schema.member(name)
         made = _convert(inner, member, (*path, key), memo)
-        if (
-            isinstance(made.value, str)
-            and member.types == SINGLE_TYPES["boolean"]
-            and _core(name) == _plain(made.value)
-        ):
+        if isinstance(made.value, str) and member.types == SINGLE_TYPES["boolean"] and core(name) == plain(made.value):
             made = Converted(True, (Conversion("truth-word", (*path, key), made.value, "true"),))
         if _is_null_word(made.value) and _may_be_absent(name, schema) and not is_valid(made.value, member):
             done.append(Conversion("null-member", (*path, key), key, ""))

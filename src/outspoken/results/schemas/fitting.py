@@ -17,7 +17,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from outspoken.results.arguments import kind_of
 from outspoken.results.signatures import is_function, model, readable, takes_others
 
-from .convert import Conversion, Path, convert, is_valid
+from .convert import Conversion, Path, calls_within, convert, is_valid
 from .schema import NAMES, Schema, fits, is_object
 
 ConvertMode = Literal["on", "off"]
@@ -130,10 +130,12 @@ def fit_to(target: Target, value: Any, mode: ConvertMode = "on", text: str | Non
     schema = target.view
     text = json.dumps(value) if text is None else text
     typed, error = _validated(text, value, target, schema, strict=True)
-    if mode == "off" or (error is None and not _has_unknown_keys(value, schema)):
+    if error is None and not _has_unknown_keys(value, schema):
         return Fit(value, typed, (), error, _ignored(value, schema))
-    data, conversions = convert(value, schema)
-    if error is None and not conversions:
+    data, conversions = (value, ()) if mode == "off" else convert(value, schema)
+    if calls := [(path, f"this calls `{name}`, and is no value") for path, name in calls_within(data, schema)]:
+        return Fit(data, None, conversions, calls, _ignored(data, schema))
+    if mode == "off" or (error is None and not conversions):
         return Fit(value, typed, (), error, _ignored(value, schema))
     ignored = _ignored(data, schema)
     text = json.dumps(data)

@@ -5,6 +5,7 @@ No schema makes this raise: what is not understood says nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from functools import cache, cached_property
@@ -33,6 +34,8 @@ _VALUES = frozenset({"properties", "enum", "const", "default", "examples"})
 #: the formats of dates and times
 _MOMENTS = {"date": date, "time": time, "date-time": datetime, "duration": timedelta}
 _MAX_SECONDS = 0.05
+#: an address as a link of Markdown, or in angle brackets
+LINK = re.compile(r"\s*(?:\[[^\[\]]{0,300}\]\(\s*(?P<target>\S{1,2000}?)\s*\)|<(?P<address>[^<>\s]{1,2000})>)\s*")
 _MAX_DEPTH = 64
 _MAX_PARTS = 64
 #: how many places of a value, or of a schema, are looked at
@@ -54,6 +57,11 @@ class Schema:
     def types(self) -> Types | None:
         """The JSON types that the value may have; None if they are not known."""
         return _types_of(self.node, self._root, {}, 0) or None
+
+    @cached_property
+    def title(self) -> str:
+        """The name of the type; "" if it has none."""
+        return next((title for part in self._rules if isinstance(title := part.get("title"), str)), "")
 
     @cached_property
     def required(self) -> tuple[str, ...]:
@@ -149,7 +157,10 @@ class Schema:
         return [part["format"] for part in self._rules if isinstance(part.get("format"), str)]
 
     def takes_text(self, text: str) -> bool:
-        """Is a text of the formats and patterns that are due? Of formats, only dates and times are looked at."""
+        """Is a text of the formats and patterns that are due?
+
+        Of formats, only dates and times are looked at, and whether an address is a link of Markdown.
+        """
         patterns = [part["pattern"] for part in self._rules if isinstance(part.get("pattern"), str)]
         return all(_has_format(text, name) for name in self.formats) and all(_matches(text, one) for one in patterns)
 
@@ -222,7 +233,7 @@ class Schema:
 
 def _has_format(text: str, name: str) -> bool:
     if name not in _MOMENTS:
-        return True
+        return name != "uri" or LINK.fullmatch(text) is None
     try:
         _adapter(_MOMENTS[name]).validate_python(text)
     except ValueError:
@@ -336,6 +347,16 @@ def _both(one: Types | None, other: Types | None) -> Types | None:
     whole = one | other
     shared = (one | {"integer"} if "number" in one else one) & (other | {"integer"} if "number" in other else other)
     return shared & whole
+
+
+def pointer_of(path: Iterable[str | int]) -> str:
+    """A path as a JSON Pointer."""
+    return "".join(["/" + str(key).replace("~", "~0").replace("/", "~1") for key in path])
+
+
+def dotted(path: Iterable[str | int]) -> str:
+    """A path as text: `operations[0].row_id`."""
+    return "".join([f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]).removeprefix(".")
 
 
 def referred(ref: str, root: Any) -> Any:

@@ -1,0 +1,125 @@
+"""How words, numbers, dates and times are spelled: which of several words one means, and what a text says."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+
+#: Words shorter than this are not taken for misspelled.
+SHORTEST = 4
+_PLAIN_NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
+#: Digits in groups of three; a single group behind a comma or a point may be a fraction.
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:([,_' \u00a0\u202f])\d{3})(?:\1\d{3}){0,30}(?:\.\d{1,300})?")
+_POINT_GROUPED = re.compile(r"[+-]?\d{1,3}(?:\.\d{3}){1,30},\d{1,300}")
+_MAYBE_GROUP = re.compile(r"[+-]?\d{1,3}\.\d{3}")
+#: A decimal comma, which no group of three digits follows.
+_COMMA = re.compile(r"[+-]?\d{1,300},(?:\d{1,2}|\d{4,300})")
+_CLOCK = re.compile(r"(?P<h>\d{1,2})(?::(?P<m>\d{2}))? ?(?P<half>[ap])\.?m\.?", re.IGNORECASE)
+#: Dates with the year first, or with the name of the month.
+_DATES = [
+    re.compile(pattern)
+    for pattern in (
+        r"(?P<y>\d{4})[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})",
+        r"(?P<m>[A-Za-z]{3,9})\.? (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>\d{4})",
+        r"(?P<d>\d{1,2})(?:st|nd|rd|th|\.)? (?P<m>[A-Za-z]{3,9})\.?,? (?P<y>\d{4})",
+    )
+]
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+
+def plain(word: str) -> str:
+    """A word without case, accents, white space and punctuation."""
+    letters = unicodedata.normalize("NFKD", word.replace("&", " and ")).casefold()
+    return "".join([letter for letter in letters if letter.isalnum()])
+
+
+#: What stands before a word and says nothing more: `is_` of a truth value, the name of an enumeration.
+_BEFORE = re.compile(r"(?:[Ii]s|[Hh]as)(?:[_ -]|(?=[A-Z]))|[A-Z]\w*\.(?=[A-Za-z])")
+
+
+def core(word: str) -> str:
+    """The same without what may stand before it."""
+    return plain(_BEFORE.sub("", word, count=1) if _BEFORE.match(word) else word)
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if word.endswith("s") and len(word) > SHORTEST else word
+
+
+def meant_word(word: str, words: list[str]) -> str:
+    """The one of several words that a word means, spelled in another way or with one mistake; "" if none is sure."""
+    wanted = plain(word)
+    rules: tuple[Callable[[str], bool], ...] = (
+        lambda known: plain(known) == wanted,
+        lambda known: _singular(plain(known)) == _singular(wanted),
+        lambda known: plain(known) == core(word) or core(known) == wanted,
+        lambda known: len(wanted) >= SHORTEST and is_one_mistake(plain(known), wanted),
+    )
+    for rule in rules if wanted else ():
+        found = [known for known in words if rule(known)]
+        if found:
+            return found[0] if len(found) == 1 else ""
+    return ""
+
+
+def is_alike(key: str, name: str) -> bool:
+    """Do two keys begin alike, so that one may be meant for the other?"""
+    one, other = plain(key), plain(name)
+    return min(len(one), len(other)) >= SHORTEST and one[:SHORTEST] == other[:SHORTEST]
+
+
+def is_one_mistake(known: str, word: str, shortest: int = SHORTEST) -> bool:
+    """Do two words differ in one letter that is missing, additional, another one, or swapped with the next?"""
+    if abs(len(known) - len(word)) > 1 or min(len(known), len(word)) < shortest:
+        return False
+    at = next((at for at, (a, b) in enumerate(zip(known, word, strict=False)) if a != b), min(len(known), len(word)))
+    one, other = known[at:], word[at:]
+    return other[1:] == one[1:] or other == one[1:] or other[1:] == one or (other[1::-1] + other[2:] == one)
+
+
+def number_of(text: str, *, whole: bool) -> int | float | None:
+    """The number that a text is, if there is one reading and no digit is lost."""
+    text = text.replace("\u2212", "-")
+    if grouped := _GROUPED.fullmatch(text):
+        if not whole and text.count(",") == 1 and "." not in text:
+            return None  # `1,200` may be a fraction
+        text = text.replace(grouped[1], "")
+    elif _POINT_GROUPED.fullmatch(text):
+        text = text.replace(".", "").replace(",", ".")
+    elif whole and _MAYBE_GROUP.fullmatch(text):
+        return None  # `1.200` may be a fraction
+    elif not whole and _COMMA.fullmatch(text):
+        text = text.replace(",", ".")
+    elif not _PLAIN_NUMBER.fullmatch(text):
+        return None
+    try:
+        exact = Decimal(text)
+        is_integer = whole or text.lstrip("+-").isdecimal()
+        if is_integer and exact == exact.to_integral_value() and "e" not in text.lower():
+            return int(exact)
+        number = float(text)
+        is_kept = not whole and abs(number) != float("inf") and Decimal(repr(number)) == exact
+    except (InvalidOperation, OverflowError, ValueError):
+        return None
+    return number if is_kept else None
+
+
+def iso_date(text: str) -> str:
+    """The date that a text is, in the notation of ISO 8601; "" if it is none."""
+    found = next((match for one in _DATES if (match := one.fullmatch(text))), None)
+    if found is None:
+        return ""
+    month = found["m"].casefold()
+    number = int(month) if month.isdecimal() else _MONTHS.index(month[:3]) + 1 if month[:3] in _MONTHS else 0
+    return f"{found['y']}-{number:02}-{int(found['d']):02}"
+
+
+def iso_time(text: str) -> str:
+    """The same for a time of twelve hours."""
+    found = _CLOCK.fullmatch(text)
+    if found is None or not 1 <= int(found["h"]) <= 12:
+        return ""
+    hour = int(found["h"]) % 12 + (12 if found["half"] in "pP" else 0)
+    return f"{hour:02}:{found['m'] or '00'}:00"
