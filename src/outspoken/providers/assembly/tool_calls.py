@@ -10,7 +10,7 @@ from outspoken.notations.coerce import escape
 from outspoken.results.codes import NAMELESS, NO_OBJECT
 from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import Edit, RepairLimit
-from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
+from outspoken.results.events import ToolCallDelta, ToolCallStart, ToolCallUnfinished
 from outspoken.results.replies import Status, ToolCall
 from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
@@ -240,13 +240,12 @@ class ToolCallBlock(Block):
             name=name, arguments=parsed.value, arguments_text=arguments_text, id=self.id, status=parsed.status,
             span=self._span, repairs=repairs,
         )  # fmt: skip
-        self.segments.append(call)
         index = recorder.next_call_index() if self._call_index is None else self._call_index
         if parsed.status in ("ok", "repaired"):
             recorder.add_argument_repairs(repairs, self.offset, name)
-            recorder.has_complete_call = True
-            recorder.send(ToolCallEnd(index, call))
+            self.segments.append(recorder.end_call(index, call))
             return
+        self.segments.append(call)
         if parsed.status == "truncated":
             recorder.add_diagnostic("unclosed-call", f"the call of `{name}` never ends", self.offset)
         else:
