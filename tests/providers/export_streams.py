@@ -107,6 +107,11 @@ def unfinished(reply: Reply) -> int:
     return len(reply.unfinished_tool_calls) + len(reply.unfinished_actions)
 
 
+def is_cut(reply: Reply) -> bool:
+    """Is a call or an action of a reply cut off, so that the client may continue?"""
+    return any(one.status == "truncated" for one in (*reply.unfinished_tool_calls, *reply.unfinished_actions))
+
+
 # generated streams
 
 _TEXT = st.text(min_size=1, max_size=12)

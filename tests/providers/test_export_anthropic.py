@@ -23,10 +23,10 @@ from tests.providers.export_streams import (
     corpus_streams,
     error_of,
     in_both_ways,
+    is_cut,
     reply_of,
     streams,
     text_of,
-    unfinished,
     unknown,
     written,
 )
@@ -79,7 +79,7 @@ def check_message(events: Events, parts: list[Any], stream_calls: StreamCalls) -
     assert len(beyond.get("payloads", [])) == len(reply.payloads) + len(reply.unfinished_payloads)
     assert len(beyond.get("actions", [])) == len(reply.actions)
     assert len(beyond.get("unfinished_tool_calls", [])) == len(reply.unfinished_tool_calls)
-    if unfinished(reply):
+    if is_cut(reply):
         assert message.stop_reason in ("max_tokens", "refusal")
 
 

@@ -22,10 +22,10 @@ from tests.providers.export_streams import (
     corpus_streams,
     error_of,
     in_both_ways,
+    is_cut,
     reply_of,
     streams,
     text_of,
-    unfinished,
     unknown,
     written,
 )
@@ -94,7 +94,7 @@ def check_message(events: Events, chunks: list[Any], stream_calls: StreamCalls) 
     assert len(beyond.get("actions", [])) == len(reply.actions)
     assert len(beyond.get("unfinished_tool_calls", [])) == len(reply.unfinished_tool_calls)
     assert len(beyond.get("unfinished_actions", [])) == len(reply.unfinished_actions)
-    if unfinished(reply):
+    if is_cut(reply):
         assert choice.finish_reason in ("length", "content_filter")
     reported = {item["call"] for item in beyond.get("unfinished_tool_calls", []) if item["call"] is not None}
     assert reported == {position for position, call in enumerate(calls) if not call.finished}
@@ -149,7 +149,7 @@ def test_whole(events: Events) -> None:
         (call.function.name, call.function.arguments) for call in message.tool_calls or [] if call.type == "function"
     ]
     assert found == [(call.name, call.arguments_text) for call in reply.tool_calls]
-    if unfinished(reply):
+    if is_cut(reply):
         assert completion.choices[0].finish_reason in ("length", "content_filter")
 
 

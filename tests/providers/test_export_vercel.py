@@ -24,10 +24,10 @@ from tests.providers.export_streams import (
     corpus_streams,
     error_of,
     in_both_ways,
+    is_cut,
     reply_of,
     streams,
     text_of,
-    unfinished,
     written,
 )
 
@@ -149,7 +149,7 @@ def check_message(events: Events, parts: list[Any], stream_calls: StreamCalls) -
     assert len(client.of("data-unfinished-action")) == len(reply.unfinished_actions)
     failed = [tool for tool in tools if tool["state"] == "error"]
     assert len(client.of("data-unfinished-call")) + len(failed) == len(reply.unfinished_tool_calls)
-    if unfinished(reply):
+    if is_cut(reply):
         assert parts[-1]["finishReason"] not in ("stop", "tool-calls")
 
 

@@ -90,6 +90,15 @@ def until(true: Callable[[], bool], seconds: float = 10) -> None:
         time.sleep(0.01)
 
 
+#: Tools of the names that the texts of the tests call, as the APIs take them.
+_NAMES = ("find", "get_weather", "tide", "wind", "a", "b", "f0", "f1")
+OFFERED: Any = [{"type": "function", "function": {"name": name}} for name in _NAMES]
+OFFERED_TO: Any = {
+    "chat/completions": OFFERED,
+    "responses": [{"type": "function", "name": name} for name in _NAMES],
+    "messages": [{"name": name, "input_schema": {"type": "object"}} for name in _NAMES],
+}
+
 Answer = Callable[[dict[str, Any]], Awaitable[Response]]
 
 

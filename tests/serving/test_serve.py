@@ -9,7 +9,7 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletion
 
-from tests.serving.serving import Server, chunk, completion, event, proxied, streaming, until, whole, written
+from tests.serving.serving import OFFERED, Server, chunk, completion, event, proxied, streaming, until, whole, written
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -29,7 +29,7 @@ def client(front: Server) -> Any:
 
 
 def asked(**more: Any) -> Any:
-    return {"model": "mosses-2", "messages": [{"role": "user", "content": "?"}], **more}
+    return {"model": "mosses-2", "messages": [{"role": "user", "content": "?"}], "tools": OFFERED, **more}
 
 
 def streamed(front: Server, **more: Any) -> ChatCompletion:

@@ -11,7 +11,7 @@ import pytest
 from starlette.responses import Response
 
 from outspoken.constraints import constraint
-from tests.serving.serving import chunk, completion, event, proxied, streaming, until, whole, written
+from tests.serving.serving import OFFERED_TO, chunk, completion, event, proxied, streaming, until, whole, written
 from tests.serving.test_serve_responses import CHAT_TOOLS, PARALLEL, SCHEMA, TEXT, Front, answer
 from tests.tables import tables
 
@@ -21,7 +21,9 @@ TOOLS: Any = [
     {"name": "tide", "description": "The hour.", "input_schema": SCHEMA, "cache_control": {"type": "ephemeral"}},
     {"name": "wind", "input_schema": SCHEMA, "strict": False, "type": "custom"},
 ]
-ASKED: Any = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "When?"}]}
+ASKED: Any = {
+    "model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "When?"}], "tools": OFFERED_TO["messages"],
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +135,7 @@ def test_the_tool_runner_of_the_client(front: Front, stream: bool) -> None:
         return "west"
 
     with client(front) as found:
-        turns = list(found.beta.messages.tool_runner(**ASKED, tools=[tide, wind], stream=stream))
+        turns = list(found.beta.messages.tool_runner(**{**ASKED, "tools": [tide, wind]}, stream=stream))
         last = turns[-1].get_final_message() if stream else turns[-1]
     assert sorted(ran, key=str) == [("Brest", 2), "Brest", "Brest"]
     assert [block.text for block in last.content] == ["At nine."]
@@ -333,7 +335,7 @@ def test_constraints() -> None:
     with proxied(answer(TEXT), constrain="vllm") as front:
         choice = {"type": "any", "disable_parallel_tool_use": True}
         with client(front) as found:
-            raw = found.messages.with_raw_response.create(**ASKED, tools=TOOLS, tool_choice=choice)
+            raw = found.messages.with_raw_response.create(**{**ASKED, "tools": TOOLS}, tool_choice=choice)
         assert raw.headers["outspoken-constraint"] == "applied; warnings=0"
         assert front[2].asked.items() >= made.to_vllm().items()
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from outspoken.serving.http_errors import HttpError
 from outspoken.serving.rewriter import CompletionRewriter, CompletionStream
 from outspoken.serving.settings import ServerSettings
-from tests.serving.serving import chunk, completion, event, written
+from tests.serving.serving import OFFERED, chunk, completion, event, written
 
 TEXT = """<think>Hm.</think>Über Moose.
 <tool_call>
@@ -22,7 +22,7 @@ BODY = b"".join(written(TEXT, 40))
 
 def rewriter(**settings: Any) -> CompletionRewriter:
     given: dict[str, Any] = {"upstream": "http://upstream", "format": "hermes", **settings}
-    return CompletionRewriter(ServerSettings(**given), {})
+    return CompletionRewriter(ServerSettings(**given), {"tools": OFFERED})
 
 
 def joined(parts: list[Any]) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from starlette.responses import Response, StreamingResponse
 
-from tests.serving.serving import chunk, event, proxied, until
+from tests.serving.serving import OFFERED_TO, chunk, event, proxied, until
 
 STREAMS, ROUNDS = 51, 2
 PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/messages")
@@ -60,6 +60,7 @@ async def check_stream(client: httpx.AsyncClient, url: str, identity: str) -> No
     body = {"model": "m", "stream": True, "max_tokens": 1000, "messages": [{"role": "user", "content": ask}]}
     if path == "/v1/responses":
         body = {"model": "m", "stream": True, "input": ask}
+    body["tools"] = OFFERED_TO[path.removeprefix("/v1/")]
     text, arguments, whole = "", "", ""
     async with client.stream("POST", f"{url}{path}", json=body) as response:
         assert response.status_code == 200

@@ -13,7 +13,7 @@ import pytest
 
 from outspoken.results.packages import install_command
 from outspoken.serving.app import Proxy
-from tests.serving.serving import Server, chunk, event, proxied, streaming, until, whole, written
+from tests.serving.serving import OFFERED_TO, Server, chunk, event, proxied, streaming, until, whole, written
 from tests.serving.test_serve_failures import Endless, _ask  # pyright: ignore[reportPrivateUsage]
 from tests.serving.test_serve_responses import TEXT, Front, answer
 
@@ -30,6 +30,7 @@ def shared() -> Generator[Front]:
 
 def ask(front: Server, endpoint: str, headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:
     body = {**BODY, "input": "?"} if endpoint == "responses" else {**BODY, "messages": MESSAGES}
+    body["tools"] = OFFERED_TO[PATHS[endpoint].removeprefix("/v1/")]
     return httpx.post(f"{front.url}{PATHS[endpoint]}", json={**body, **more}, headers=headers)
 
 

@@ -11,7 +11,7 @@ from outspoken.providers import stream_response
 from outspoken.results.errors import UnknownFormatError
 from outspoken.serving.app import Proxy
 from outspoken.serving.settings import ServerSettings
-from tests.serving.serving import Server, completion, proxied, streaming, whole, written
+from tests.serving.serving import OFFERED_TO, Server, completion, proxied, streaming, whole, written
 
 HERMES = '<tool_call>\n{"name": "tide", "arguments": {"place": "Brest"}}\n</tool_call>'
 QWEN = "<tool_call>\n<function=tide>\n<parameter=place>\nBrest\n</parameter>\n</function>\n</tool_call>"
@@ -37,7 +37,7 @@ def asking(request: pytest.FixtureRequest) -> Generator[Any]:
     def ask(front: Server, path: str, model: str | None, text: str, **more: Any) -> httpx.Response:
         user = {"metadata": {"user_id": text}} if path == "messages" else {"user": text}
         named = {} if model is None else {"model": model}
-        asked = {**PATHS[path], **user, **named, **more, "stream": request.param}
+        asked = {**PATHS[path], "tools": OFFERED_TO[path], **user, **named, **more, "stream": request.param}
         return httpx.post(f"{front.url}/v1/{path}", json=asked)
 
     with proxied(answer, format=None, models=MODELS) as (front, _, _):

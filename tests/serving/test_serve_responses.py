@@ -13,7 +13,19 @@ from starlette.responses import JSONResponse, Response
 from outspoken.constraints import constraint
 from outspoken.serving.apis.export_rewriter import ExportRewriter, ExportStream
 from outspoken.serving.app import Proxy
-from tests.serving.serving import Server, Upstream, chunk, completion, event, proxied, streaming, until, whole, written
+from tests.serving.serving import (
+    OFFERED_TO,
+    Server,
+    Upstream,
+    chunk,
+    completion,
+    event,
+    proxied,
+    streaming,
+    until,
+    whole,
+    written,
+)
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -71,7 +83,7 @@ def answer(text: str, finish: str = "stop") -> Any:
 
 def response(front: Front, stream: bool, **asked: Any) -> Any:
     """The response, as the client has it at the end."""
-    given: Any = {"model": "m", "input": "When?", **asked}
+    given: Any = {"model": "m", "input": "When?", "tools": OFFERED_TO["responses"], **asked}
     with client(front) as found:
         if not stream:
             return found.responses.create(**given)
@@ -80,7 +92,9 @@ def response(front: Front, stream: bool, **asked: Any) -> Any:
 
 
 def post(front: Front, **asked: Any) -> httpx.Response:
-    return httpx.post(f"{front[0].url}/v1/responses", json={"model": "m", "input": "When?", **asked})
+    return httpx.post(
+        f"{front[0].url}/v1/responses", json={"model": "m", "input": "When?", "tools": OFFERED_TO["responses"], **asked}
+    )
 
 
 def outputs(found: Any) -> list[Any]:
@@ -149,7 +163,12 @@ def test_asynchronous(front: Front) -> None:
     async def main() -> list[Any]:
         known: Any = openai.AsyncOpenAI(api_key="k", base_url=f"{front[0].url}/v1", max_retries=0)
         async with known as found:
-            return [part async for part in await found.responses.create(model="m", input="When?", stream=True)]
+            return [
+                part
+                async for part in await found.responses.create(
+                    model="m", input="When?", stream=True, tools=OFFERED_TO["responses"]
+                )
+            ]
 
     events = asyncio.run(main())
     assert [part.sequence_number for part in events] == list(range(len(events)))
@@ -294,7 +313,7 @@ def test_errors_of_the_upstream(front: Front, stream: bool) -> None:
 def test_upstream_breaks_off_in_a_call(front: Front) -> None:
     front[2].answer = streaming(written(TEXT[:-25])[:-2])
     with client(front) as found:
-        events = list(found.responses.create(model="m", input="x", stream=True))
+        events = list(found.responses.create(model="m", input="x", stream=True, tools=OFFERED_TO["responses"]))
     assert [item.type for item in events].count("response.function_call_arguments.done") == 0
     last = events[-1]
     assert (last.type, last.response.status) == ("response.failed", "failed")
@@ -311,7 +330,7 @@ def test_errors_in_the_stream(front: Front) -> None:
     ]:
         front[2].answer = streaming([*written(TEXT)[:-2], piece, b"data: [DONE]\n\n"])
         with client(front) as found:
-            last = list(found.responses.create(model="m", input="x", stream=True))[-1]
+            last = list(found.responses.create(model="m", input="x", stream=True, tools=OFFERED_TO["responses"]))[-1]
         assert (last.type, words in last.response.error.message) == ("response.failed", True), words
 
 

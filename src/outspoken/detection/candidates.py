@@ -134,7 +134,7 @@ class Candidate:
         log: list[ParseStep] | None = None,
     ) -> None:
         self.name = name
-        self.automaton = automaton = registry.automaton(name, lenient=is_lenient(parent))
+        self.automaton = automaton = registry.automaton(name, lenient=is_lenient(parent), calls=parent.context.calls)
         self.builder = builder = parent.fork(start, automaton.tables.header)
         #: the spaces of its kin, if points stay in the numbers of the model
         acts = bool(automaton.tables.header.actions)

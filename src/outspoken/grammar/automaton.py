@@ -136,7 +136,7 @@ class Config:
         markers: list[Transition] = []
         for name in self.automaton.tables.states[self.stack[-1]]:
             found = self.automaton.transition(self.stack, name)
-            if found is None:
+            if found is None or not self.automaton.may_take(found):
                 continue
             if found.terminal.short in FREE_TEXT:
                 free = found
@@ -205,12 +205,24 @@ class LenientRules(NamedTuple):
     missing_closers: Callable[[Config], tuple[MissingCloser, ...]]
 
 
-class Automaton:
-    """The configurations of one grammar that texts have led to so far. Threads may share it."""
+#: What completes a call, what holds calls, and data that is no text since it is told from calls.
+_CALL_ENDS = frozenset[Operation]({("end", kind) for kind in ("tool_call", "unread", "envelope", "json")})
 
-    def __init__(self, tables: Tables, lenient_rules: LenientRules | None = None) -> None:
+
+class Automaton:
+    """The configurations of one grammar that texts have led to so far. Threads may share it.
+
+    With `whole`, the strict automaton of the same grammar, calls are left out: a marker that leads to nothing but a
+    call is no marker.
+    """
+
+    def __init__(
+        self, tables: Tables, lenient_rules: LenientRules | None = None, whole: Automaton | None = None
+    ) -> None:
         self.tables = tables
-        self.lenient_rules = lenient_rules
+        self.lenient_rules, self._whole = lenient_rules, whole
+        #: by configuration of the whole automaton: may a text end behind it without a call?
+        self._has_end: dict[Config, bool] = {}
         self._configs: dict[Stack, Config] = {}
         #: the rule that a state reduces by whatever follows, or None; by state
         self._forced_rules: dict[int, int | None] = {}
@@ -232,7 +244,8 @@ class Automaton:
     @cached_property
     def broken(self) -> Automaton | None:
         """The automaton of the rules for damaged responses; None if the grammar has none."""
-        return Automaton(self.tables.broken) if self.tables.broken is not None else None
+        tables = self.tables.broken
+        return None if tables is None else Automaton(tables, whole=self._whole and self._whole.broken)
 
     @property
     def configs(self) -> list[Config]:
@@ -253,6 +266,32 @@ class Automaton:
             return self._configs[stack]
         except KeyError:
             return self._configs.setdefault(stack, Config(self, stack))
+
+    def may_take(self, step: Transition) -> bool:
+        """Is a transition of the grammar one of this automaton? Without calls, a text must be able to end behind it."""
+        if self._whole is None:
+            return True
+        if not _CALL_ENDS.isdisjoint((*step.before, *step.after)):
+            return False
+        begin = self._whole.config(step.target.stack)
+        if begin not in self._has_end:
+            self._find_end(begin)
+        return self._has_end[begin]
+
+    def _find_end(self, begin: Config) -> None:
+        """Find whether a text can end behind a configuration of the whole automaton without a call."""
+        waiting, seen = [begin], {begin}
+        while waiting:
+            config = waiting.pop()
+            ends = config.end_operations()
+            if self._has_end.get(config) or (ends is not None and _CALL_ENDS.isdisjoint(ends)):
+                self._has_end[begin] = True
+                return
+            steps = [step for step in config.steps if _CALL_ENDS.isdisjoint((*step.before, *step.after))]
+            new = {step.target for step in steps if self._has_end.get(step.target, True)} - seen
+            seen |= new
+            waiting += new
+        self._has_end |= dict.fromkeys(seen, False)
 
     def outside_of_call(self, config: Config) -> Config:
         """The configuration before the innermost call of a configuration; the top level if there is no call."""

@@ -294,19 +294,26 @@ def grammar_text(name: str) -> tuple[str, Path]:
     return path.read_text("utf-8"), path
 
 
-@cached
-def automaton(name: str, *, lenient: bool = False) -> Automaton:
+def automaton(name: str, *, lenient: bool = False, calls: bool = True) -> Automaton:
     """The automaton of a format, by its exact name; built once in a process.
 
     A lenient one also recognises calls whose opening marker is missing and values whose closing marker is missing.
+    Without `calls`, their markup is text, unless it may be that of actions or answers.
     """
+    return _automaton(name, lenient, calls)
+
+
+@cached
+def _automaton(name: str, lenient: bool, calls: bool) -> Automaton:
     from .automaton import Automaton
 
+    found = tables(name)
+    whole = None if calls or found.header.actions or found.header.answer else automaton(name)
     if not lenient:
-        return Automaton(tables(name))
+        return Automaton(found, None, whole)
     from .lenient_rules import LENIENT_RULES
 
-    return Automaton(tables(name), LENIENT_RULES)
+    return Automaton(found, LENIENT_RULES, whole)
 
 
 def tables(name: str) -> Tables:

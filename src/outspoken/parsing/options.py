@@ -38,6 +38,7 @@ class ParserOptions(TypedDict, total=False):
     page: PageContext | None
     given: Mapping[str, Any] | None
     special_tokens: Sequence[str] | None
+    calls: bool
 
 
 class ParserChanges(ParserOptions, total=False):
@@ -65,6 +66,7 @@ class ReadOptions(NamedTuple):
     proof: Mapping[str, Proof] | None = None
     prefix: str | None = None
     special_tokens: tuple[str, ...] = ()
+    calls: bool = True
 
     def parts(self) -> tuple[Any, ...]:
         """All that the result of a text depends on, as plain values and models."""
@@ -85,6 +87,7 @@ def read_options(
     page: PageContext | None = None,
     given: Mapping[str, Any] | None = None,
     special_tokens: Sequence[str] | None = None,
+    calls: bool = True,
 ) -> ReadOptions:
     """Check the arguments of `Parser`, which says what is raised."""
     check_choice(on_error, ("keep", "raise"), "on_error")
@@ -105,6 +108,7 @@ def read_options(
         check_optional(page, PageContext, "page")
     check_optional(given, Mapping, "given")
     made = ReadOptions(name, known, repair, on_error, with_screen(settings, screen), page, given)
+    made = made if check_type(calls, bool, "calls") else made._replace(calls=False)
     if name is not None and format != name:
         made = made._replace(prefix=registry.prompt_end(format))
     if special_tokens is not None:
@@ -122,7 +126,7 @@ def changed_options(options: ReadOptions, changes: ParserChanges) -> ReadOptions
         "format": options.format or "auto", "tools": options.tools, "repair": options.repair,
         "on_error": options.on_error, "screen": options.settings.screen, "settings": options.settings,
         "proof": options.proof, "page": options.page, "given": options.given,
-        "special_tokens": options.special_tokens,
+        "special_tokens": options.special_tokens, "calls": options.calls,
     }  # fmt: skip
     arguments.update(changes)
     made = read_options(**arguments)
@@ -173,7 +177,9 @@ def finish_reason_of(reason: object) -> str | None:
 
 
 def may_refuse(reply: Reply, options: ReadOptions) -> bool:
-    """May a call or action of a sound reply be an echo, or one of a tool that needs an exact call?"""
+    """May a call or action of a sound reply be an echo, one of a tool that needs an exact call, or unwanted?"""
+    if not options.calls and (reply.envelope or any(s.kind in ("tool_call", "json") for s in reply.segments)):
+        return True
     if options.exact and any(call.name in options.exact for call in reply.tool_calls):
         return True
     if reply.actions and (options.exact or options.echoes is not None):

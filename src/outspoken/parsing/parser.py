@@ -95,6 +95,9 @@ class Parser(StreamParser["Event", Reply]):
     `special_tokens` are the tokens that the model's tokenizer has added, as text: with them, `parse` and `Session.feed`
     can be told which characters come from such tokens. `for_model` takes those of a tokenizer.
 
+    With `calls=False`, the model was given no tools, or is not to call them: markup of calls, sound or not, is text as
+    it was written. Reasoning and actions are read.
+
     Raises UnknownFormatError for an unknown format, ToolError for an invalid tool, ValueError for an unknown `repair`
     or `on_error`, and TypeError for an argument of another wrong type.
     """
@@ -115,9 +118,10 @@ class Parser(StreamParser["Event", Reply]):
         page: PageContext | None = None,
         given: Mapping[str, Any] | None = None,
         special_tokens: Sequence[str] | None = None,
+        calls: bool = True,
     ) -> None:
         self._options = read_options(
-            format, tools, repair, on_error, screen, settings, context, proof, page, given, special_tokens
+            format, tools, repair, on_error, screen, settings, context, proof, page, given, special_tokens, calls
         )
         self._template: ChatTemplate | None = None
         self._thinking: bool | None = None
@@ -262,7 +266,8 @@ class Parser(StreamParser["Event", Reply]):
                 reply = reader.read(text, format, prefix, options.tools, options.settings)
             else:
                 reply = None if prefix else _detection().read(text, options.tools, options.settings)
-            if reply is not None and not ((options.echoes or options.exact) and may_refuse(reply, options)):
+            is_strict = options.echoes or options.exact or not options.calls
+            if reply is not None and not (is_strict and may_refuse(reply, options)):
                 return reply
         from .response_reader import ResponseReader  # with all of the parser; sound text does not need it
 

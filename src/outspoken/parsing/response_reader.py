@@ -88,8 +88,9 @@ class ResponseReader:
         #: hides what only looks like a special token of the model; None if these are not known
         self.special = special = SpecialText(self.format, options.special_tokens) if options.special_tokens else None
         context = Context(
-            header, tools, self.settings, repair, read_embedded, page, given, echoes, exact, calls, special
-        )
+            header, tools, self.settings, repair, read_embedded, page, given, echoes, exact, calls, special,
+            options.calls,
+        )  # fmt: skip
         self._builder = self.builder_type(ReplyState(context, events))
         usual = automaton.tables.header.opened if prefix is None and self.format else ""
         #: the end of the prompt, as long as the response may still begin by repeating it
@@ -102,7 +103,7 @@ class ResponseReader:
 
     def load_automaton(self, format: str, *, lenient: bool) -> Automaton:
         """The automaton of a format."""
-        return registry.automaton(format, lenient=lenient)
+        return registry.automaton(format, lenient=lenient, calls=self._options.calls)
 
     # the prompt prefix
 
@@ -245,7 +246,7 @@ class ResponseReader:
             pending += self._orphan_behind_call(raw, automaton, format)
             if settled.withdrawn:
                 recorder.withdraw(settled.withdrawn, [getattr(s, "status", "ok") for s in output.segments])
-        unread = self._unread_markup(format, automaton, quoted)
+        unread = self._unread_markup(format, automaton, quoted) if self._options.calls else []
         pending += [*recorder.diagnostics, *unread]
         is_prose = any(found.severity == "note" for found in unread)  # about the format's own markup
         if not quoted and not is_prose and may_be_other(output.segments):
@@ -281,7 +282,7 @@ class ResponseReader:
     def _other_reading(self, raw: str, automaton: Automaton, format: str | None) -> list[PendingDiagnostic]:
         """Diagnostics for calls of another format than the named one, and for reasoning that never began."""
         segments = self._builder.output.segments
-        is_named = self.format not in (None, registry.PLAIN)
+        is_named = self._options.calls and self.format not in (None, registry.PLAIN)
         found = other_format(raw, segments, self._options, _read_whole) if is_named else []
         closer = None if found else orphan_closer(raw, segments, self._thinks(), self._prefix)
         return found if closer is None else [orphan_diagnostic(closer, automaton, format)]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, cast
 from outspoken.grammar.registry import prompt_end
 from outspoken.parsing.event_stream import AsyncEventStream, EventStream, OneResponse
 from outspoken.parsing.options import ParserOptions, prefix_of, read_options
-from outspoken.results.arguments import check_async_chunks, check_chunks
+from outspoken.results.arguments import check_async_chunks, check_chunks, check_type
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
 from outspoken.results.old_names import by_keyword
 
 from .assembly.assembler import Assembler
-from .assembly.recorder import ContentOptions
+from .assembly.recorder import ContentOptions, RequestLimits
 from .decode.framing import DONE, Framer, parse_json
 from .decode.json_object import JsonObject, describe_value
 from .decode.sdk_objects import ChunkLike, chunk_data
@@ -38,6 +38,10 @@ class ProviderOptions(ParserOptions, total=False):
     prefix: str | None
     thinking: bool | None
     choice: int
+    tool_choice: str
+    parallel: bool
+    stops: bool
+    shows_invalid: bool
 
 
 class ProviderStream(OneResponse):
@@ -52,6 +56,12 @@ class ProviderStream(OneResponse):
     model to think whose id the `format` is; None for what is usual. Of several choices, the one with the index `choice`
     is read; the others are reported as `other-choices`.
 
+    The others say what the request asked for. `tool_choice` is "auto", "none", "required" or the name of a tool: with
+    "none", markup of calls is text, and native calls are refused, as calls of other tools than the named one are, and
+    without `parallel` all calls but the first (`unwanted-call`); a call that is required and not there is a
+    `missing-call`. With `stops`, the model was to stop at texts of the request, so its end proves nothing. With
+    `shows_invalid`, the text of an invalid call is a part of the reply's text.
+
     Raises UnknownProviderError, and what `Parser` raises.
     """
 
@@ -64,15 +74,23 @@ class ProviderStream(OneResponse):
         prefix: str | None = None,
         thinking: bool | None = None,
         choice: int = 0,
+        tool_choice: str = "auto",
+        parallel: bool = True,
+        stops: bool = False,
+        shows_invalid: bool = False,
         **options: Unpack[ParserOptions],
     ) -> None:
         self._api = find_provider(provider)
         format = content_format(provider) if format == PROVIDER_FORMAT else format
+        if tool_choice == "none":
+            options["calls"] = False
         found = read_options("text" if format is None else format, **options)
         if thinking is not None and format not in (None, found.format, "auto"):
             found = found._replace(prefix=prompt_end(format, thinking))
         name, settings = format and (found.format or "auto"), found.settings
-        self._assembler = Assembler(ContentOptions(provider, name, found, prefix_of(prefix), choice))
+        limits = RequestLimits(check_type(tool_choice, str, "tool_choice"), parallel, stops)
+        content = ContentOptions(provider, name, found, prefix_of(prefix), choice, limits, shows_invalid)
+        self._assembler = Assembler(content)
         self._raise_errors = found.on_error == "raise"
         self._framer = Framer(settings.max_chars)
         self._reader: Reader | None = None

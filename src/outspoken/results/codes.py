@@ -136,19 +136,19 @@ CODES: dict[str, Code] = {
         "wrapped-object wrong-element wrong-kind wrong-type"
     )),
     **_codes(_MISSING, "", (
-        "default-value missing-actions missing-argument missing-payload nothing-usable"
+        "default-value missing-actions missing-argument missing-call missing-payload nothing-usable"
     )),
     **_codes(_OTHER, "", (
         "ambiguous-space chosen-value echoed-call extra-payload invented-result needs-exact opens-nothing "
         "orphan-closer other-choices other-format other-values plain-marker provider-error quoted-call refusal "
-        "repeated-id repeated-message suggestions-with-proposal thought-call"
+        "repeated-id repeated-message suggestions-with-proposal thought-call unwanted-call"
     )),
 }  # fmt: skip
 
 #: The codes for markup of calls that could not be read.
 FAILED_CALLS = frozenset({
-    "invalid-list", "orphan-closer", "other-format", "unclosed-markup", "unclosed-section", "unread-entry",
-    "unread-markup",
+    "invalid-list", "missing-call", "orphan-closer", "other-format", "unclosed-markup", "unclosed-section",
+    "unread-entry", "unread-markup",
 })  # fmt: skip
 
 #: Messages of the codes `invalid-...` that say more than the code.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, ov
 from pydantic import BaseModel, Field
 
 from .construct import FrozenModel
-from .diagnostics import Diagnostic, Repair
+from .diagnostics import Diagnostic, Repair, retry_message
 from .envelope import Conventions, default_conventions
 from .message_text import text_pieces
 
@@ -374,3 +374,14 @@ def is_failed_call(reply: Reply) -> bool:
     """Does a reply look like a failed call that the model may write again? It cannot mend a prefix that is missing."""
     lacks_prefix = any(d.code == "orphan-closer" for d in reply.diagnostics)
     return reply.looks_like_failed_tool_call and not lacks_prefix
+
+
+def has_failed_call(reply: Reply) -> bool:
+    """True if the model should be asked again: a call is truncated or invalid, or its markup could not be read."""
+    return bool(reply.unfinished_tool_calls) or is_failed_call(reply)
+
+
+def retry_of(reply: Reply) -> str:
+    """A message for the model: what is wrong with its response, and a request to write the call again."""
+    opening = "Your last response could not be used, and no tool was run:"
+    return retry_message(opening, reply.diagnostics, is_truncated=reply.status == "truncated")

@@ -61,7 +61,11 @@ class CallBuilder:
 
         A call that may be an action is announced when it has `ended`, an answer never.
         """
-        if node.index >= 0 or not node.name or (self._answers.enabled and self._answers.is_answer(node)):
+        if (
+            node.index >= 0
+            or not (node.name and self._state.context.calls)
+            or (self._answers.enabled and self._answers.is_answer(node))
+        ):
             return
         if not ended and self._hold_back(node):
             return
@@ -379,6 +383,9 @@ class CallBuilder:
             return
         if self._actions.enabled and self._actions.take_call(node, end):
             return
+        if not self._state.context.calls:
+            self._show(end)
+            return
         if node.repeated:
             self.complete_text(node)
         if node.index < 0:
@@ -432,6 +439,9 @@ class CallBuilder:
         if node.partial_text is not None or "action" in node.kinds:
             self._actions.unfinished(node, end, status, self._complete_arguments(node))
             return
+        if not self._state.context.calls:
+            self._show(end)
+            return
         output, recorder = self._output, self._recorder
         output.flush()
         if node.key is not None:
@@ -453,6 +463,12 @@ class CallBuilder:
             if text:
                 output.send(ToolCallDelta(node.index, text))
         output.send(ToolCallUnfinished(node.index, call))
+
+    def _show(self, end: int) -> None:
+        """A call that ends here is text, since the request allows none."""
+        self._recorder.edits.clear()
+        self._recorder.ambiguity = ""
+        self._output.show(end)
 
     def _complete_arguments(self, node: OpenNode) -> dict[str, Any]:
         """The arguments of an unfinished call, as far as they are complete."""

@@ -33,7 +33,7 @@ class Context(NamedTuple):
 
     Actions are checked against the `page`; `given` are arguments of actions that the model need not write. `echoes`
     tell what the model had read, of which `read_calls` reads the calls, and the tools in `exact` need an exact call.
-    `special` knows which characters come from special tokens.
+    `special` knows which characters come from special tokens. Without `calls`, none runs.
     """
 
     header: Header
@@ -47,6 +47,7 @@ class Context(NamedTuple):
     exact: frozenset[str] = frozenset()
     read_calls: ReadCalls = no_calls
     special: SpecialText | None = None
+    calls: bool = True
 
 
 class ReadEmbedded(Protocol):

@@ -6,13 +6,14 @@ import json
 import logging
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 from outspoken.constraints.deriving import Constraint, constraint
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import OutspokenError
 
 from .http_errors import HttpError, write_object
+from .rewriter import choice_of
 from .settings import ServerSettings
 from .upstream import Headers
 
@@ -63,12 +64,9 @@ def _constraint_of(settings: ServerSettings, request: dict[str, Any]) -> Constra
     given = [name for name in _OWN if request.get(name) not in (None, {"type": "text"})]
     if given:
         raise ValueError(f"the request has a constraint of its own, `{given[0]}`")
-    choice: Any = request.get("tool_choice") or "auto"
-    if isinstance(choice, dict):
-        function: Any = cast("dict[str, Any]", choice).get("function")
-        choice = cast("dict[str, Any]", function).get("name") if isinstance(function, dict) else None
-    if not isinstance(choice, str):
+    if not isinstance(request.get("tool_choice"), str | dict | None):
         raise ValueError("the request has a `tool_choice` of an unknown shape")
+    choice = choice_of(request)
     tools = json.dumps(request["tools"], ensure_ascii=False)
     is_parallel = request.get("parallel_tool_calls") is not False
     return _made(settings.format_of(request.get("model")), tools, choice, is_parallel, settings.constrain_strict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 from typing import Any, TypeVar
 
 import anyio
@@ -115,11 +115,15 @@ class Exchange:
         return bytes(found)
 
     async def _whole(self, rewriter: Rewriter, body: bytes) -> Response:
-        async with self.ask(body) as response:
-            content = await self.upstream.body(response, self.deadline)
-        if not response.is_success:
-            return self.upstream_failed(response, content)
-        written = write_object(rewriter.rewrite(parse_object(content, bad_upstream_response, "answer")))
+        while True:
+            async with self.ask(body) as response:
+                content = await self.upstream.body(response, self.deadline)
+            if not response.is_success:
+                return self.upstream_failed(response, content)
+            written = write_object(rewriter.rewrite(parse_object(content, bad_upstream_response, "answer")))
+            if rewriter.again is None:
+                break
+            body, rewriter.again = with_messages(body, rewriter.again), None
         answer = Response(written, response.status_code)
         answer.raw_headers += self.answer_headers(response, b"application/json")
         return answer
@@ -269,19 +273,29 @@ class StreamResponse(Response):
     async def _events(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
         """Return the bytes of the stream. An error is an event of the stream and ends it."""
         exchange, wire = self._exchange, self._exchange.api.wire
-        stream = self._read.rewriter.stream()
-        waiting = True
+        rewriter = self._read.rewriter
+        stream, body, waiting = rewriter.stream(), self._body, True
         try:
-            async with aclosing(exchange.upstream.pieces(response, exchange.deadline)) as pieces:
-                async for piece in pieces:
-                    if sent := b"".join([sse_event(part, wire) for part in stream.feed(piece)]):
-                        if waiting:
-                            waiting = False
-                            exchange.first_piece()
-                        yield sent
-                    if stream.failed:
+            async with AsyncExitStack() as responses:
+                while True:
+                    pieces = exchange.upstream.pieces(response, exchange.deadline)
+                    async for piece in await responses.enter_async_context(aclosing(pieces)):
+                        if sent := b"".join([sse_event(part, wire) for part in stream.feed(piece)]):
+                            if waiting:
+                                waiting = False
+                                exchange.first_piece()
+                            yield sent
+                        if stream.failed:
+                            break
+                    last = stream.close()
+                    if rewriter.again is None:
                         break
-            last = stream.close()
+                    yield b"".join([sse_event(part, wire) for part in last])
+                    body = with_messages(body, rewriter.again)
+                    stream.begin_again()
+                    response = await responses.enter_async_context(exchange.ask(body))
+                    if not response.is_success:
+                        raise HttpError(502, f"the upstream answers with {response.status_code}", "upstream_error")
             if stream.failed:
                 exchange.failed("error_in_stream")
         except Exception as error:
@@ -289,6 +303,12 @@ class StreamResponse(Response):
             exchange.failed(told.code, told.status)
             last = stream.abort(told)
         yield b"".join([sse_event(part, wire) for part in last]) + sse_end(wire)
+
+
+def with_messages(body: bytes, messages: list[Any]) -> bytes:
+    """The body of a request with more messages at the end."""
+    request = parse_object(body)
+    return write_object({**request, "messages": [*request["messages"], *messages]})
 
 
 async def while_connected(receive: Receive, work: Callable[[], Awaitable[_T]]) -> _T:

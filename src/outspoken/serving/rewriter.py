@@ -11,19 +11,24 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.notations.tools import Tools
 from outspoken.providers.decode.framing import Framer
-from outspoken.providers.events import Failed, Finished
+from outspoken.providers.events import Failed, Finished, ProviderEvent
 from outspoken.providers.export.chat_completions import ChatCompletionsExporter, ChatCompletionsOptions
+from outspoken.providers.export.exporter import Exporter
 from outspoken.providers.export.parts import Part
 from outspoken.providers.export.wires import to_wire
 from outspoken.providers.replies import EXTENSION, ProviderReply
 from outspoken.providers.stream import ProviderOptions, ProviderStream, parse_response
 from outspoken.results.errors import OutspokenError, UnknownFormatError
+from outspoken.results.events import Done, TextDelta
+from outspoken.results.replies import has_failed_call, retry_of
 from outspoken.results.settings import Settings
 
+from .answers import JsonAnswer, schema_of
 from .http_errors import HttpError, bad_upstream_response
 from .settings import ServerSettings
 
@@ -31,9 +36,11 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 #: The fields of a message or delta that are rewritten; all others pass through.
-_MESSAGE_FIELDS = frozenset(
-    {"role", "content", "refusal", "tool_calls", "function_call", "reasoning_content", "reasoning", "thinking"}
-)
+_MESSAGE_FIELDS = frozenset({
+    "role", "content", "refusal", "tool_calls", "function_call", "reasoning_content", "reasoning", "thinking",
+})  # fmt: skip
+#: The reasons for which a response ended that asking again would not change.
+_FINAL = frozenset({"length", "content_filter", "refusal", "error"})
 #: The same of a choice, and of a chunk.
 _CHOICE_FIELDS = frozenset({"index", "delta", "message", "finish_reason"})
 _CHUNK_FIELDS = frozenset({"id", "object", "created", "model", "choices"})
@@ -59,18 +66,57 @@ class Rewriter(ABC):
         messages: Any = request.get("messages")
         self._options: ProviderOptions = {
             "thinking": _thinking_of(request),
+            "prefix": settings.prefix,
             "tools": read_tools(request),
             "settings": Settings(max_chars=settings.max_chars),
             "context": cast("list[Any]", messages) if isinstance(messages, list) else None,
+            "tool_choice": choice_of(request),
+            "parallel": request.get("parallel_tool_calls") is not False,
+            "stops": bool(request.get("stop")),
+            "shows_invalid": settings.show_invalid and not settings.ask_again,
         }
+        self._schema = schema_of(request)
+        #: how often the model may be asked again, which is for one choice
+        self._left = settings.ask_again if request.get("n") in (None, 1) and isinstance(messages, list) else 0
+        #: the messages with which the model is to be asked again; None if it is not
+        self.again: list[Any] | None = None
+        self._usage: Any = None
+        self._spent: Any = None
 
     def read(self, body: dict[str, Any]) -> ProviderReply:
         """Read a completion."""
-        return parse_response(body, format=self._format, **self._options)
+        reply, answer = parse_response(body, format=self._format, **self._options), self.answer()
+        reply = reply if answer is None or reply.error is not None else answer.read(reply)
+        self.end(reply, answer)
+        return reply
 
     def provider_stream(self) -> ProviderStream:
         """Return a reader of the upstream's stream."""
         return ProviderStream(format=self._format, **self._options)
+
+    def answer(self) -> JsonAnswer | None:
+        """Return what reads the text of a response as the JSON that the request wants; None if it wants text."""
+        return None if self._schema is None else JsonAnswer(self._schema, holds=self._left > 0)
+
+    def end(self, reply: ProviderReply, answer: JsonAnswer | None) -> bool:
+        """Note the end of a response, and return whether the model is to be asked `again`."""
+        if reply.error is None:
+            self.on_reply(reply)
+        told = answer.retry if answer is not None else ""
+        told = told or (retry_of(reply) if has_failed_call(reply) else "")
+        if not told or not self._left or reply.tool_calls or reply.finish_reason in _FINAL or reply.error is not None:
+            return False
+        self._left -= 1
+        self._spent = self._usage
+        self.again = [{"role": "assistant", "content": reply.raw}, {"role": "user", "content": told}]
+        return True
+
+    def with_usage(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return a completion or chunk whose usage counts the responses before, for which the model was asked again."""
+        if body.get("usage") is None:
+            return body
+        self._usage = _sum(self._spent, body["usage"])
+        return body | {"usage": deepcopy(self._usage)}
 
     @abstractmethod
     def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -84,11 +130,17 @@ class Rewriter(ABC):
 class StreamRewriter(ABC):
     """Rewrites a streamed completion: the upstream's bytes in, the parts of an API out."""
 
-    def __init__(self, max_chars: int) -> None:
-        self._framer = Framer(max_chars)
+    def __init__(self, rewriter: Rewriter) -> None:
+        self._rewriter, self._max_chars = rewriter, rewriter.settings.max_chars
+        self._framer = Framer(self._max_chars)
         self._tail = b""
         #: an error was sent, which ends the stream
         self.failed = False
+
+    def begin_again(self) -> None:
+        """Read another response, which takes the place of the one that has ended."""
+        self._framer, self._tail = Framer(self._max_chars), b""
+        self._rewriter.again = None
 
     def feed(self, piece: bytes) -> list[Part]:
         """Return the parts that a piece of the body completes. Raises HttpError if it is no stream of completions."""
@@ -105,7 +157,7 @@ class StreamRewriter(ABC):
             parts = self._read(values)
         except OutspokenError as error:
             raise bad_upstream_response(f"stream cannot be read: {error}") from error
-        if self.failed:
+        if self.failed or self._rewriter.again:
             return parts
         if b"[DONE]" not in self._tail and not self._has_finished():
             where = f" inside {rest[:40]!r}" if rest else ""
@@ -122,11 +174,11 @@ class StreamRewriter(ABC):
     def _read(self, values: Iterable[tuple[str, Any]]) -> list[Part]:
         parts: list[Part] = []
         for _, value in values:
-            if self.failed:
+            if self.failed or self._rewriter.again:
                 break
             if not isinstance(value, dict):
                 raise bad_upstream_response("stream has an event that is not an object")
-            parts += self._rewrite(cast("dict[str, Any]", value))
+            parts += self._rewrite(self._rewriter.with_usage(cast("dict[str, Any]", value)))
         return parts
 
     @abstractmethod
@@ -153,6 +205,28 @@ def format_of(settings: ServerSettings, request: dict[str, Any]) -> str:
     except UnknownFormatError as error:
         problem = f"{error}; set it where the proxy is started: --model 'MODEL=FORMAT', or --format"
         raise HttpError(400, problem, "unknown_model", "model") from None
+
+
+def choice_of(request: dict[str, Any]) -> str:
+    """What a request lets the model call: "auto", "none", "required", or a tool by its name."""
+    choice: Any = request.get("tool_choice", request.get("function_call"))
+    if not any(isinstance(request.get(key), list) and request[key] for key in ("tools", "functions")):
+        return "none"
+    if isinstance(choice, dict):
+        given = cast("dict[str, Any]", choice)
+        function: Any = given.get("function", given)
+        choice = cast("dict[str, Any]", function).get("name") if isinstance(function, dict) else None
+        return choice if isinstance(choice, str) and choice else "auto"
+    return choice if choice in ("none", "required") else "auto"
+
+
+def _sum(one: Any, other: Any) -> Any:
+    """The sum of two usages: of their numbers, and of those in their objects."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        first, second = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
+        return {**first, **{key: _sum(first.get(key), value) for key, value in second.items()}}
+    are_numbers = all(isinstance(value, int) and not isinstance(value, bool) for value in (one, other))
+    return one + other if are_numbers else other if other is not None else one
 
 
 def _thinking_of(request: dict[str, Any]) -> bool | None:
@@ -223,6 +297,7 @@ class CompletionRewriter(Rewriter):
         """Rewrite a completion. Raises HttpError if it is malformed."""
         if "error" in body and "choices" not in body:
             return body
+        body = self.with_usage(body)
         try:
             choices = [self._rewrite_choice(body, index, choice) for index, choice in _read_choices(body)]
         except OutspokenError as error:
@@ -243,10 +318,10 @@ class CompletionRewriter(Rewriter):
             index=index,
             reasoning_field=self.reasoning_field(message),
             action_tool=self.settings.action_tool,
+            facts=True,
         )
         if "error" in completion:
             return choice
-        self.on_reply(reply)
         (new,) = completion["choices"]
         kept = {key: value for key, value in message.items() if key not in _MESSAGE_FIELDS}
         return choice | {"message": kept | new["message"], "finish_reason": new["finish_reason"]}
@@ -260,15 +335,51 @@ class CompletionRewriter(Rewriter):
         return next((key for key in _REASONING_FIELDS if message.get(key)), self.settings.reasoning_field)
 
 
-class _ChoiceRewriter:
-    """Rewrites one choice of a stream; `chunk` is the first with it."""
+class StreamedChoice:
+    """Reads one choice of a stream, of one response or several, and writes it with an exporter."""
+
+    def __init__(self, rewriter: Rewriter, exporter: Exporter) -> None:
+        self._rewriter, self.exporter = rewriter, exporter
+        self._has_text = False
+        self._begin()
+
+    def _begin(self) -> None:
+        self._stream, self._answer = self._rewriter.provider_stream(), self._rewriter.answer()
+        self.finished = self.failed = False
+
+    def feed(self, chunk: dict[str, Any]) -> list[Part]:
+        """Return the parts for a chunk."""
+        return self.export(self._stream.feed(chunk))
+
+    def close(self) -> list[Part]:
+        """Return the last parts of a response; only those before its end if the model is to be asked again."""
+        return self.export(self._stream.close())
+
+    def export(self, events: Iterable[ProviderEvent]) -> list[Part]:
+        """Return the parts for some events."""
+        parts: list[Part] = []
+        for event in events:
+            self.finished = self.finished or isinstance(event, Finished)
+            self.failed = self.failed or isinstance(event, Failed)
+            for sent in (event,) if self._answer is None else self._answer.events(event):
+                self._has_text = self._has_text or isinstance(sent, TextDelta)
+                if isinstance(sent, Done) and self._rewriter.end(cast("ProviderReply", sent.reply), self._answer):
+                    self.exporter.begin_again()
+                    self._begin()
+                    return parts + self.exporter.feed(TextDelta("\n\n" if self._has_text else ""))
+                parts += self.exporter.feed(sent)
+        return parts
+
+
+class _ChoiceRewriter(StreamedChoice):
+    """Rewrites one choice of a stream of completions; `chunk` is the first with it."""
+
+    exporter: _ServedExporter
 
     def __init__(self, rewriter: CompletionRewriter, index: int, chunk: dict[str, Any]) -> None:
-        settings = rewriter.settings
-        self._rewriter, self._reported = rewriter, False
-        self._stream = rewriter.provider_stream()
-        created = chunk.get("created")
-        self._exporter = _ServedExporter(
+        settings, created = rewriter.settings, chunk.get("created")
+        self._field = rewriter.reasoning_field
+        exporter = _ServedExporter(
             rewriter.call_seed,
             id=str(chunk.get("id") or "") or None,
             model=str(chunk.get("model") or "") or None,
@@ -278,35 +389,25 @@ class _ChoiceRewriter:
             reasoning_field=settings.reasoning_field,
             action_tool=settings.action_tool,
             stream_calls=settings.stream_calls,
+            facts=True,
         )
-        self.finished = False
+        super().__init__(rewriter, exporter)
 
-    def feed(self, chunk: dict[str, Any], choice: dict[str, Any]) -> list[Part]:
+    def feed_choice(self, chunk: dict[str, Any], choice: dict[str, Any]) -> list[Part]:
         """Rewrite the choice of a chunk. Its other fields are in the first chunk that is returned."""
         delta = cast("dict[str, Any]", choice.get("delta") or {})
         if any(delta.get(key) for key in _REASONING_FIELDS):
-            self._exporter.reasoning_field = self._rewriter.reasoning_field(delta)
-        parts: list[Part] = []
+            self.exporter.reasoning_field = self._field(delta)
         read = {key: value for key, value in delta.items() if key != EXTENSION}  # passes through
-        for event in self._stream.feed(chunk | {"choices": [{**choice, "index": 0, "delta": read}], "usage": None}):
-            self.finished = self.finished or isinstance(event, Finished)
-            if not isinstance(event, Failed):
-                parts += self._exporter.feed(event)
+        chunk = chunk | {"choices": [{**choice, "index": 0, "delta": read}], "usage": None}
+        parts = self.export([event for event in self._stream.feed(chunk) if not isinstance(event, Failed)])
         kept_choice = {key: value for key, value in choice.items() if key not in _CHOICE_FIELDS and value is not None}
         kept_delta = {key: value for key, value in delta.items() if key not in _MESSAGE_FIELDS and value is not None}
         if kept_choice or kept_delta:
-            parts = parts or [self._exporter.empty_chunk()]
+            parts = parts or [self.exporter.empty_chunk()]
             first = parts[0]["choices"][0]
             first |= kept_choice
             first["delta"] |= kept_delta
-        return parts
-
-    def close(self) -> list[Part]:
-        """Return the last chunks of a choice that has ended."""
-        parts = [part for event in self._stream.close() for part in self._exporter.feed(event)]
-        if self._stream.reply is not None and not self._reported:
-            self._reported = True
-            self._rewriter.on_reply(self._stream.reply)
         return parts
 
     def abort(self) -> list[Part]:
@@ -320,9 +421,10 @@ class _ChoiceRewriter:
 class CompletionStream(StreamRewriter):
     """Rewrites a streamed completion as one: the upstream's bytes in, chunks out."""
 
+    _rewriter: CompletionRewriter
+
     def __init__(self, rewriter: CompletionRewriter) -> None:
-        super().__init__(rewriter.settings.max_chars)
-        self._rewriter = rewriter
+        super().__init__(rewriter)
         self._choices: dict[int, _ChoiceRewriter] = {}
 
     def _abort(self, error: HttpError) -> list[Part]:
@@ -352,8 +454,9 @@ class CompletionStream(StreamRewriter):
             for index, choice in _read_choices(chunk):
                 if index not in self._choices:
                     self._choices[index] = _ChoiceRewriter(self._rewriter, index, chunk)
-                yield from [part | kept for part in self._choices[index].feed(chunk, choice)]
+                yield from [part | kept for part in self._choices[index].feed_choice(chunk, choice)]
         else:
             if self._has_finished():
                 yield from self._end()
-            yield chunk
+            if self._rewriter.again is None:
+                yield chunk

@@ -16,6 +16,9 @@ from outspoken.results.errors import OutspokenError
 _LONGEST = 300
 #: The upstreams whose responses can be constrained.
 UPSTREAMS = ("vllm", "sglang", "llama_cpp")
+_NUMBERS = (
+    "connect_timeout", "read_timeout", "total_timeout", "max_body", "max_chars", "max_concurrent", "ask_again",
+)  # fmt: skip
 
 
 class ServerStartError(OutspokenError, ValueError):
@@ -33,7 +36,10 @@ class ServerSettings:
     `max_chars` in characters of a response. More than `max_concurrent` requests are rejected and may be tried
     again. `reasoning_field` is the field for reasoning from the text. With `action_tool`, GUI actions are calls of
     the tool of that name. `stream_calls` says whether a call of a stream is sent when it is "complete", or in
-    "pieces" for clients that wait for its end (see `Exporter`). `constrain` names the upstream ("vllm", "sglang" or
+    "pieces" for clients that wait for its end (see `Exporter`). With `show_invalid`, the text of a call that is invalid
+    stays in the content. The model is asked again up to `ask_again` times if a call cannot be read, or if a request
+    wants a call or JSON and gets none; then no text of an invalid call is shown. `prefix` is what the prompts of the
+    models end with, if it is not what is usual for them. `constrain` names the upstream ("vllm", "sglang" or
     "llama_cpp") if requests with tools are to be constrained to what the format and the tools allow, which needs
     more than "auto"; with `constrain_strict`, a request is rejected if its constraint cannot be made or does not
     enforce everything. With `log_requests`, `outspoken serve` logs a line for each request.
@@ -53,6 +59,9 @@ class ServerSettings:
     reasoning_field: str = "reasoning_content"
     action_tool: str | None = None
     stream_calls: StreamCalls = "complete"
+    show_invalid: bool = True
+    ask_again: int = 0
+    prefix: str | None = None
     constrain: str | None = None
     constrain_strict: bool = False
     log_requests: bool = True
@@ -60,7 +69,7 @@ class ServerSettings:
     def __post_init__(self) -> None:
         for name in ("upstream", "reasoning_field"):
             check_type(getattr(self, name), str, name)
-        for name in ("format", "action_tool", "constrain"):
+        for name in ("format", "action_tool", "constrain", "prefix"):
             check_optional(getattr(self, name), str, name)
         if self.stream_calls not in STREAM_CALLS:
             names = " or ".join([f"`{name}`" for name in STREAM_CALLS])
@@ -78,11 +87,14 @@ class ServerSettings:
             raise ServerStartError(f"`constrain` is `{self.constrain}`; expected {', '.join(UPSTREAMS)}")
         if self.constrain is not None and "auto" in formats:
             raise ServerStartError("`constrain` needs the name of a format")
-        for name in ("connect_timeout", "read_timeout", "total_timeout", "max_body", "max_chars", "max_concurrent"):
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        for name in _NUMBERS:
             value: object = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise TypeError(f"`{name}` is {kind_of(value)}; expected a number")
-            if value <= 0:
+            if value < 0 or (value == 0 and name != "ask_again"):
                 raise ServerStartError(f"`{name}` is {value}; expected more than 0")
 
     def format_of(self, model: object) -> str:

@@ -65,6 +65,7 @@ def _pair(value: str) -> tuple[str, str]:
         into="models",
         multiple=True,
     ),
+    option("--prefix TEXT", "what the prompts of the models end with, if not what is usual"),
 )
 @option_group(
     "Responses",
@@ -76,6 +77,8 @@ def _pair(value: str) -> tuple[str, str]:
         click.Choice(STREAM_CALLS),
         default="complete",
     ),
+    option("--show-invalid/--hide-invalid", "keep the text of invalid calls in the content", default=True),
+    option("--ask-again N", "ask the model again so often if a call cannot be read", click.IntRange(0), default=0),
     option(
         "--constrain KIND",
         f"constrain requests with tools, for an upstream of this kind: {', '.join(UPSTREAMS)}",

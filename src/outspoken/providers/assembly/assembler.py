@@ -10,7 +10,7 @@ from outspoken.results.construct import construct
 from outspoken.results.diagnostics import place_diagnostics
 from outspoken.results.errors import LimitError
 from outspoken.results.events import Done
-from outspoken.results.finish_reasons import FinishReason, to_finish_reason
+from outspoken.results.finish_reasons import FinishReason, proves_end, to_finish_reason
 from outspoken.results.replies import Segment, Status
 
 from .block_sequence import BlockSequence, Key
@@ -180,11 +180,16 @@ class Assembler:
         if word is None or self._finish is not None:
             return
         reason = reason or to_finish_reason(word)
+        self._recorder.is_stopped |= not proves_end(word)
         self._sequence.finish_all("stop" if reason in ("stop", "tool_calls") else None, provider_ended=True)
         if reason == "stop" and self._recorder.has_complete_call:
             reason = "tool_calls"
         self._finish = (reason, word)
         self._recorder.send(Finished(reason, word))
+
+    def stopped(self) -> None:
+        """A text of the request ended the response, so that its end is not proven."""
+        self._recorder.is_stopped = True
 
     def _counted(self, piece: str) -> str:
         self._received += len(piece)
@@ -208,6 +213,8 @@ class Assembler:
         self.started()
         self._sequence.finish_all(None)
         self._recorder.end_text()
+        if not (self._recorder.has_complete_call or self._refusal or self._error):
+            self._recorder.add_missing_call()
         self._add_refusal(self._refusal_joiner.close())
         reply = self._reply()
         self._recorder.send(Done(reply))

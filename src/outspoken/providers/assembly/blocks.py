@@ -8,7 +8,7 @@ from outspoken.parsing.session import UnjoinedSession
 from outspoken.providers.events import ReasoningSigned
 from outspoken.results import events as results
 from outspoken.results.encoding import replace_surrogates
-from outspoken.results.replies import Payload, Reasoning, Segment, Status, Text
+from outspoken.results.replies import Payload, Reasoning, Segment, Status, Text, ToolCall
 
 from .recorder import OffsetMap, Recorder, SegmentT
 
@@ -151,6 +151,8 @@ class ParsedTextBlock(Block):
         #: made for the first piece, since only the first block with content has the prefix
         self._parser: UnjoinedSession | None = None
         self._call_indexes: dict[int, int] = {}
+        #: the calls that the request does not allow, by their spans
+        self._refused: dict[tuple[int, int], ToolCall] = {}
         self._actions_before = 0
         self._offset_map: OffsetMap | None = None
 
@@ -167,12 +169,27 @@ class ParsedTextBlock(Block):
     def _end(self, reason: str | None) -> None:
         if self._parser is None:
             return
-        self._forward_all(self._parser.close(reason))
+        self._forward_all(self._parser.close(None if self.recorder.is_stopped else reason))
         reply = self._parser.reply
         if reply is not None:
-            self.segments += [self._map(segment) for segment in reply.segments]
+            for segment in map(self._map, reply.segments):
+                self._add_segment(self._refused.get(segment.span, segment))
             self.recorder.actions += len(reply.actions) + len(reply.unfinished_actions)
             self.recorder.add_reply(reply, self._offset_map)
+
+    def _add_segment(self, segment: Any) -> None:
+        """Add a segment; an invalid call stands behind its text, if that is shown."""
+        if self._shows(segment):
+            self.segments.append(Text(text=self._written(segment), span=segment.span))
+            segment = segment.model_copy(update={"span": (segment.span[1],) * 2})
+        self.segments.append(segment)
+
+    def _shows(self, segment: Any) -> bool:
+        """Is the text of a segment shown, since it is a call that is invalid?"""
+        return self.recorder.options.shows_invalid and segment.kind == "tool_call" and segment.status == "invalid"
+
+    def _written(self, call: ToolCall) -> str:
+        return "".join(self.recorder.content.pieces)[slice(*call.span)]
 
     def _map(self, segment: SegmentT) -> SegmentT:
         """Map a segment's place, and the order of an action, to those in the response."""
@@ -201,10 +218,9 @@ class ParsedTextBlock(Block):
             case results.ToolCallDelta(index, arguments):
                 send(results.ToolCallDelta(self._call_index(index), arguments))
             case results.ToolCallEnd(index, call):
-                self.recorder.has_complete_call = True
-                send(results.ToolCallEnd(self._call_index(index), self._map(call)))
+                self._end_call(self._call_index(index), self._map(call))
             case results.ToolCallUnfinished(index, call):
-                send(results.ToolCallUnfinished(self._call_index(index), self._map(call)))
+                self._end_unfinished(self._call_index(index), self._map(call))
             case results.ActionText(index, text):
                 send(results.ActionText(index + self._actions_before, text))
             case results.ActionParsed(action):
@@ -219,6 +235,20 @@ class ParsedTextBlock(Block):
                 pass
             case _:
                 send(event)
+
+    def _end_call(self, index: int, call: ToolCall) -> None:
+        ended = self.recorder.end_call(index, call)
+        if ended is not call:
+            self._refused[call.span] = ended
+            self._show(ended)
+
+    def _end_unfinished(self, index: int, call: ToolCall) -> None:
+        self.recorder.send(results.ToolCallUnfinished(index, call))
+        self._show(call)
+
+    def _show(self, call: ToolCall) -> None:
+        if self._shows(call):
+            self.recorder.send_text(self._written(call), *call.span)
 
     def _forward_text(self, event: results.PlacedText) -> None:
         start, end = event.start + self.offset, event.end + self.offset

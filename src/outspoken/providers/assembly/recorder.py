@@ -8,10 +8,11 @@ from outspoken.parsing.options import ReadOptions
 from outspoken.parsing.session import UnjoinedSession
 from outspoken.providers.events import ProviderEvent, Started
 from outspoken.results.codes import describe_repair
+from outspoken.results.construct import construct
 from outspoken.results.diagnostics import PendingDiagnostic, Repair, Severity
-from outspoken.results.events import TextDelta
+from outspoken.results.events import TextDelta, ToolCallEnd, ToolCallUnfinished
 from outspoken.results.message_text import ForwardText, MessageText
-from outspoken.results.replies import STATUSES, Reply, Segment, Status
+from outspoken.results.replies import STATUSES, Reply, Segment, Status, ToolCall
 
 #: One kind of segment.
 SegmentT = TypeVar("SegmentT", bound=Segment)
@@ -70,8 +71,35 @@ class Content:
         return OffsetMap(self.length, self._lines, self.length - self._line_start)
 
 
+class RequestLimits(NamedTuple):
+    """What a request allows and wants: which calls, by `choice`, and one or several (`parallel`).
+
+    If the model was to stop at texts of the request (`stops`), no finish reason proves that it ended its answer.
+    """
+
+    choice: str = "auto"
+    parallel: bool = True
+    stops: bool = False
+
+    @property
+    def tool(self) -> str | None:
+        """The only tool that may be called; None if others may."""
+        return None if self.choice in ("auto", "none", "required") else self.choice
+
+    def objection(self, name: str, *, is_first: bool) -> str:
+        """Why a call of a tool is not wanted; "" if it is."""
+        if self.choice == "none":
+            return "and the request allows no calls"
+        if self.tool not in (None, name):
+            return f"and the request allows only calls of `{self.tool}`"
+        return "" if self.parallel or is_first else "behind another call, and the request allows one"
+
+
 class ContentOptions(NamedTuple):
-    """How the content of one choice is read. With the `format` None, all of it is text, whatever `read` says."""
+    """How the content of one choice is read. With the `format` None, all of it is text, whatever `read` says.
+
+    With `shows_invalid`, the text of a call that is invalid is a part of the text, too.
+    """
 
     provider: str
     format: str | None
@@ -79,6 +107,8 @@ class ContentOptions(NamedTuple):
     prefix: str | None
     #: the index of the choice that is read, of a response with several
     choice: int = 0
+    limits: RequestLimits = RequestLimits()
+    shows_invalid: bool = False
 
 
 class Recorder:
@@ -99,6 +129,8 @@ class Recorder:
         self._calls = self.actions = 0
         #: a call was read that may be run
         self.has_complete_call = False
+        #: a text of the request ended the response, or may have, so that its end is not proven
+        self.is_stopped = options.limits.stops
         #: a block of reasoning has begun
         self.has_reasoning = False
         self._has_parser = False
@@ -155,6 +187,29 @@ class Recorder:
         message = f"two calls have the id `{id}`; this one becomes `{made}`"
         self.add_diagnostic("repeated-id", message, offset, "warning")
         return made
+
+    def end_call(self, index: int, call: ToolCall) -> ToolCall:
+        """Send the end of a complete call, which is refused if the request does not allow it."""
+        why = self.options.limits.objection(call.name, is_first=not self.has_complete_call)
+        if not why:
+            self.has_complete_call = True
+            self.send(ToolCallEnd(index, call))
+            return call
+        message = f"`{call.name}` is called, {why}"
+        self.diagnostics.append(
+            PendingDiagnostic("unwanted-call", message, call.span, "error", self.options.provider, "called here")
+        )
+        refused: ToolCall = construct(ToolCall, {**vars(call), "status": "invalid"})
+        self.send(ToolCallUnfinished(index, refused))
+        return refused
+
+    def add_missing_call(self) -> None:
+        """Report that the request wants a call and the response has none."""
+        limits = self.options.limits
+        if limits.choice == "required" or limits.tool is not None:
+            wanted = f"of `{limits.tool}`" if limits.tool else "of one of its tools"
+            message = f"the request wants a call {wanted}, and the response has none"
+            self.add_diagnostic("missing-call", message, self.content.length)
 
     def make_session(self) -> UnjoinedSession:
         """Start to read a block of content.

@@ -10,7 +10,7 @@ from outspoken.notations.coerce import escape
 from outspoken.results.codes import NAMELESS, NO_OBJECT
 from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import Edit, RepairLimit
-from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
+from outspoken.results.events import ToolCallDelta, ToolCallStart, ToolCallUnfinished
 from outspoken.results.replies import Status, ToolCall
 from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
@@ -246,15 +246,14 @@ class ToolCallBlock(Block):
         tools = recorder.options.read.tools
         if tools is not None:
             tools.attach_type(call)
-        self.segments.append(call)
         index = recorder.next_call_index() if self._call_index is None else self._call_index
         if parsed.status in ("ok", "repaired"):
             recorder.add_argument_repairs(repairs, self.offset, name)
-            recorder.has_complete_call = True
-            recorder.send(ToolCallEnd(index, call))
+            self.segments.append(recorder.end_call(index, call))
             for code, message, _ in misfits(tools, name, call.arguments) if tools is not None else ():
                 recorder.add_diagnostic(code, message, self.offset, "warning", label="in this call")
             return
+        self.segments.append(call)
         if parsed.status == "truncated":
             recorder.add_diagnostic("unclosed-call", f"the call of `{name}` never ends", self.offset)
         else:

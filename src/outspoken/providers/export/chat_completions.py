@@ -152,7 +152,17 @@ class ChatCompletionsExporter(Exporter):
             self._add_arguments_chunk(call, "{")
 
     def _on_extension_item(self, kind: str, item: Part) -> None:
-        self._add_chunk({EXTENSION: {kind: [item]}})
+        self._add_chunk(self._extension_fields({kind: [item]}))
+
+    def _extension_fields(self, extension: dict[str, list[Part]]) -> Part:
+        """The fields of a message or delta that have the extension: with facts two, since gateways pass only one on."""
+        own: Part = {EXTENSION: extension}
+        return {**own, "provider_specific_fields": own} if self._tells_facts else own
+
+    @property
+    def extension_fields(self) -> Part:
+        """The fields of a message that have all of the extension."""
+        return self._extension_fields(self.extension) if self.extension else {}
 
     def _on_finish(self) -> None:
         if self.error is not None:
@@ -172,9 +182,7 @@ def _message(exporter: ChatCompletionsExporter, reply: Reply) -> Part:
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in exporter.calls
         ]
-    if exporter.extension:
-        message[EXTENSION] = exporter.extension
-    return message
+    return message | exporter.extension_fields
 
 
 def error_object(error: ProviderError) -> Part:

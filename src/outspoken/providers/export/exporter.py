@@ -20,8 +20,9 @@ from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError, U
 from outspoken.results import events as results
 from outspoken.results.actions.base import PROVENANCE
 from outspoken.results.call_ids import CallIds
+from outspoken.results.codes import describe_repair
 from outspoken.results.finish_reasons import FinishReason
-from outspoken.results.replies import Reply, ToolCall
+from outspoken.results.replies import Reply, ToolCall, has_failed_call, retry_of
 
 from .parts import STREAM_CALLS, BlockKind, ExportedCall, Part, StreamCalls
 from .replay import check_event, replay, without
@@ -39,6 +40,9 @@ class Exporter:
     A call is sent when it is `complete`, and one that stays incomplete or is invalid only in the extension: several
     clients close and run what they have of a call when the stream ends. With "pieces" as `stream_calls` a call is sent
     while it arrives, for clients that wait for its end and read the finish reason. Raises ValueError for another value.
+
+    With `facts`, the extension also has the `repairs` and `problems` of the response, and under `retry` a message that
+    asks the model again, if a call could not be read.
     """
 
     #: prefixes of the ids that are made here
@@ -53,10 +57,11 @@ class Exporter:
         created: int | None = None,
         action_tool: str | None = None,
         stream_calls: StreamCalls = "complete",
+        facts: bool = False,
     ) -> None:
         if stream_calls not in STREAM_CALLS:
             raise ValueError(f"`stream_calls` is {stream_calls!r}; expected one of {', '.join(STREAM_CALLS)}")
-        self._id, self._model, self._in_pieces = id, model, stream_calls == "pieces"
+        self._id, self._model, self._in_pieces, self._tells_facts = id, model, stream_calls == "pieces", facts
         self.created = int(time.time()) if created is None else created
         self.usage: Usage | None = None
         self.error: ProviderError | None = None
@@ -100,15 +105,16 @@ class Exporter:
 
     @property
     def has_unfinished(self) -> bool:
-        """Is a call or an action incomplete?"""
-        return bool(self._unfinished) or any(call.open for call in self.calls)
+        """Is a call or an action cut off, or was a call announced that must not run?"""
+        return any(one.status == "truncated" for one in self._unfinished) or any(call.open for call in self.calls)
 
     @property
     def reason(self) -> FinishReason:
         """The finish reason for the client.
 
-        An incomplete call is never exported as a complete one: with one, the reason is "length", except for an error, a
-        filter or a refusal. If a provider that did not see the calls says "stop", the reason is "tool_calls".
+        With a call that is cut off, or was announced and must not run, the reason is "length", except for an error, a
+        filter or a refusal; one that is invalid does not change the reason. If a provider that did not see the calls
+        says "stop", the reason is "tool_calls".
         """
         if self.error is not None:
             return "error"
@@ -178,6 +184,12 @@ class Exporter:
             self._end()
         return self._take_parts()
 
+    def begin_again(self) -> None:
+        """Forget the incomplete calls: the events of another response follow, which takes the place of the last one."""
+        self._unfinished.clear()
+        self._held_calls.clear()
+        self._by_index.clear()
+
     def _add_part(self, type: str, **fields: Any) -> None:
         self._parts.append({"type": type, **fields})
 
@@ -197,6 +209,8 @@ class Exporter:
                 self._add_unfinished_call(call)
             for action in without(self._reply.unfinished_actions, self._unfinished):
                 self._add_unfinished_action(action)
+            for kind, item in _facts_of(self._reply) if self._tells_facts else ():
+                self._add_extension_item(kind, item)
         else:
             for start, pieces in self._held_calls.values():
                 text = "".join(pieces)
@@ -390,6 +404,18 @@ class Exporter:
 
     def _on_finish(self) -> None:
         """The response ends."""
+
+
+def _facts_of(reply: Reply) -> Iterator[tuple[str, Part]]:
+    """What was repaired in a reply, and what is wrong with it: items of the extension, each with its kind."""
+    for repair in reply.repairs:
+        fields = repair.model_dump(mode="json", include={"code", "level", "before", "after", "line", "column"})
+        yield "repairs", {**fields, "message": describe_repair(repair)}
+    for found in reply.diagnostics:
+        if found.severity != "note":
+            yield "problems", found.model_dump(mode="json", include={"code", "message", "severity", "line", "column"})
+    if has_failed_call(reply):
+        yield "retry", {"message": retry_of(reply)}
 
 
 def _action_item(action: Action) -> Part:

@@ -22,6 +22,7 @@ class ExportOptions(TypedDict, total=False):
     created: int | None
     action_tool: str | None
     stream_calls: StreamCalls
+    facts: bool
 
 
 @dataclass(slots=True)

@@ -110,6 +110,8 @@ def _is_same(one: str, other: str) -> bool:
         return False
 
 
+#: the fields of a choice in which servers say which text of the request ended it (vLLM; SGLang)
+STOPS = ("stop_reason", "matched_stop")
 _REASONING_KEYS, _PAYLOAD_KEYS = frozenset([*REASONING, *REASONING_LISTS]), frozenset(PAYLOADS)
 #: what a response or a chunk has, one of them at least
 _RESPONSE_KEYS = ("choices", "id", "object", "model", "usage", "created", "x_groq", "prompt_filter_results")
@@ -152,6 +154,8 @@ class ChatCompletionsReader(Reader):
             self._read_message(self._received.rest_of(message, self._assembler))
         if error := choice.get("error"):
             self._assembler.failed(parse_error(error))
+        if any(isinstance(choice.get(key), str) for key in STOPS):
+            self._assembler.stopped()
         self._assembler.finished(choice.string("finish_reason"))
 
     def _read_usage(self, body: JsonObject) -> None:

@@ -5,22 +5,19 @@ It uses no network: bytes or objects in, objects out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias, cast
 
-from outspoken.providers.events import Failed, Finished, ProviderEvent
+from outspoken.providers.events import Failed
 from outspoken.providers.export.exporter import Exporter
 from outspoken.providers.export.parts import Part
+from outspoken.providers.readers.chat_completions import STOPS
 from outspoken.providers.replies import ProviderError
 from outspoken.results.errors import OutspokenError
 from outspoken.serving.http_errors import HttpError, bad_upstream_response
-from outspoken.serving.rewriter import OnReply, Rewriter, StreamRewriter
+from outspoken.serving.rewriter import OnReply, Rewriter, StreamedChoice, StreamRewriter
 from outspoken.serving.settings import ServerSettings
-
-#: The fields of a choice in which upstreams say which stop sequence ended it (vLLM; SGLang).
-_STOPS = ("stop_reason", "matched_stop")
-
 
 #: Adds to a part what only the request says, given the stop sequence that ended the response if the upstream says so.
 Complete: TypeAlias = Callable[[Part, str | None], Part]
@@ -34,7 +31,9 @@ class ExportRewriter(Rewriter):
         exporter: type[Exporter], id: str, complete: Complete,
     ) -> None:  # fmt: skip
         super().__init__(settings, request, on_reply)
-        self.exporter = partial(exporter, id=id, action_tool=settings.action_tool, stream_calls=settings.stream_calls)
+        self.exporter = partial(
+            exporter, id=id, action_tool=settings.action_tool, stream_calls=settings.stream_calls, facts=True
+        )
         self.complete = complete
 
     def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -44,12 +43,11 @@ class ExportRewriter(Rewriter):
         if "error" not in body and (not isinstance(first, dict) or not isinstance(first.get("message"), dict)):  # pyright: ignore[reportUnknownMemberType]
             raise bad_upstream_response("answer has no choice with a `message`")
         try:
-            reply = self.read(body)
+            reply = self.read(self.with_usage(body))
         except OutspokenError as error:
             raise bad_upstream_response(f"answer cannot be read: {error}") from error
         if reply.error is not None:
             raise HttpError(502, f"the upstream reports an error: {reply.error.message}", "upstream_error")
-        self.on_reply(reply)
         return self.complete(self.exporter().whole(reply), stop_of(body))
 
     def stream(self) -> ExportStream:
@@ -61,43 +59,33 @@ class ExportStream(StreamRewriter):
     """Rewrites a streamed completion: the upstream's bytes in, events of the API out."""
 
     def __init__(self, rewriter: ExportRewriter) -> None:
-        super().__init__(rewriter.settings.max_chars)
-        self._rewriter = rewriter
-        self._stream = rewriter.provider_stream()
-        self._exporter = rewriter.exporter()
-        self._finished = False
+        super().__init__(rewriter)
+        self._complete = rewriter.complete
+        self._choice = StreamedChoice(rewriter, rewriter.exporter())
         self._stop: str | None = None
 
     def _rewrite(self, chunk: dict[str, Any]) -> list[Part]:
         self._stop = stop_of(chunk) or self._stop
-        parts = self._export(self._stream.feed(chunk))
+        parts = self._completed(self._choice.feed(chunk))
+        self.failed = self._choice.failed
         return parts + self._end() if self.failed else parts
 
     def _has_finished(self) -> bool:
-        return self._finished
+        return self._choice.finished
 
     def _abort(self, error: HttpError) -> list[Part]:
         failure = ProviderError(message=error.message, type=error.type, code=error.code)
-        return self._export([Failed(failure)]) + self._end()
+        return self._completed(self._choice.export([Failed(failure)])) + self._end()
 
     def _end(self) -> list[Part]:
-        """Close the reader and the exporter."""
-        parts = self._export(self._stream.close())
-        parts += [self._complete(part) for part in self._exporter.close()]
-        if self._stream.reply is not None:
-            self._rewriter.on_reply(self._stream.reply)
-        return parts
+        """Close the reader, and the exporter unless the model is to be asked again."""
+        parts = self._choice.close()
+        parts += [] if self._rewriter.again else self._choice.exporter.close()
+        self.failed = self.failed or self._choice.failed
+        return self._completed(parts)
 
-    def _export(self, events: Iterable[ProviderEvent]) -> list[Part]:
-        parts: list[Part] = []
-        for event in events:
-            self._finished = self._finished or isinstance(event, Finished)
-            self.failed = self.failed or isinstance(event, Failed)
-            parts += self._exporter.feed(event)
-        return [self._complete(part) for part in parts]
-
-    def _complete(self, part: Part) -> Part:
-        return self._rewriter.complete(part, self._stop)
+    def _completed(self, parts: list[Part]) -> list[Part]:
+        return [self._complete(part, self._stop) for part in parts]
 
 
 def stop_of(body: dict[str, Any]) -> str | None:
@@ -105,4 +93,4 @@ def stop_of(body: dict[str, Any]) -> str | None:
     choices: Any = body.get("choices")
     first: Any = cast("list[Any]", choices)[0] if isinstance(choices, list) and choices else None
     choice = cast("dict[str, Any]", first) if isinstance(first, dict) else {}
-    return next((choice[key] for key in _STOPS if isinstance(choice.get(key), str)), None)
+    return next((choice[key] for key in STOPS if isinstance(choice.get(key), str)), None)

@@ -1,0 +1,220 @@
+"""The request is obeyed: which calls it allows, where it stops, and what its answer is to be; in three APIs."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from starlette.responses import JSONResponse, Response
+
+from outspoken.serving.apis.anthropic import AnthropicApi
+from outspoken.serving.apis.base import Api, ChatApi
+from outspoken.serving.apis.responses import ResponsesApi
+from outspoken.serving.settings import ServerSettings
+from tests.serving.serving import Answer, chunk, completion, event, proxied, streaming, whole, written
+
+SCHEMA = {"type": "object", "properties": {"place": {"type": "string"}, "berths": {"type": "integer"}}}
+PERSON = '{"name": "Bob", "arguments": {"age": 4}}'
+TIDE = '<tool_call>\n{"name": "tide", "arguments": {"place": "Brest"}}\n</tool_call>'
+FERRY = '<tool_call>\n{"name": "ferry", "arguments": {"place": "Brest"}}\n</tool_call>'
+BROKEN = '<tool_call>\n{"name": "tide", "arguments": {"place": "Bre", "place": "Brest"}}\n</tool_call>'
+APIS: list[Api] = [ChatApi(), ResponsesApi(), AnthropicApi()]
+
+
+def request_of(api: Api, **chat: Any) -> dict[str, Any]:
+    """The request of an API that means what a chat completion says."""
+    question = [{"role": "user", "content": "When?"}]
+    tools = [{"name": name, "parameters": SCHEMA} for name in chat.pop("tools", ())]
+    choice, wanted = chat.pop("tool_choice", None), chat.pop("schema", None)
+    parallel, stop = chat.pop("parallel", True), chat.pop("stop", None)
+    named = choice not in (None, "none", "required")
+    if isinstance(api, ChatApi):
+        made: dict[str, Any] = {"messages": question, "tools": [{"type": "function", "function": t} for t in tools]}
+        made["tool_choice"] = {"type": "function", "function": {"name": choice}} if named else choice
+        made |= {"parallel_tool_calls": parallel, "stop": stop}
+        if wanted is not None:
+            made["response_format"] = {"type": "json_schema", "json_schema": {"name": "a", "schema": wanted}}
+    elif isinstance(api, ResponsesApi):
+        made = {"input": question, "tools": [{"type": "function", **t} for t in tools], "stop": stop}
+        made |= {"tool_choice": {"type": "function", "name": choice} if named else choice}
+        made["parallel_tool_calls"] = parallel
+        if wanted is not None:
+            made["text"] = {"format": {"type": "json_schema", "name": "a", "schema": wanted}}
+    else:
+        made = {"messages": question, "max_tokens": 99, "stop_sequences": [stop] if stop else None}
+        made["tools"] = [{"name": t["name"], "input_schema": t["parameters"]} for t in tools]
+        kind = {"type": "tool", "name": choice} if named else {"type": {"required": "any"}.get(choice or "", choice)}
+        made["tool_choice"] = {**(kind if choice else {"type": "auto"}), "disable_parallel_tool_use": not parallel}
+        if wanted is not None:
+            made["output_config"] = {"format": {"type": "json_schema", "schema": wanted}}
+    return {"model": "m", **{key: value for key, value in made.items() if value not in (None, [])}, **chat}
+
+
+def served(api: Api, text: str, finish: str = "stop", **request: Any) -> list[tuple[str, list[str], str, Any]]:
+    """What clients get of a text, whole and streamed: the text, the calls, the reason, and the extension."""
+    settings = {key: request.pop(key) for key in ("show_invalid", "prefix") if key in request}
+    checked = ServerSettings("http://upstream", request.pop("format", "hermes"), **settings)
+    body = json.dumps(request_of(api, **request)).encode()
+    whole = api.read(checked, body, lambda reply: None).rewriter.rewrite(completion({"content": text}, finish=finish))
+    stream = api.read(checked, body, lambda reply: None).rewriter.stream()
+    parts = [part for piece in written(text, 3, finish) for part in stream.feed(piece)] + stream.close()
+    return [read_whole(api, whole), read_stream(api, parts)]
+
+
+def read_whole(api: Api, body: dict[str, Any]) -> tuple[str, list[str], str, Any]:
+    if isinstance(api, ChatApi):
+        choice = body["choices"][0]
+        message = choice["message"]
+        calls = [call["function"]["name"] for call in message.get("tool_calls", ())]
+        assert message.get("provider_specific_fields", {}).get("outspoken") == message.get("outspoken")
+        return message["content"] or "", calls, choice["finish_reason"], message.get("outspoken", {})
+    items: list[Any] = body.get("output", body.get("content"))
+    said = [item for item in items if item["type"] in ("message", "text")]
+    texts = [part["text"] for item in said for part in item.get("content", (item,))]
+    calls = [item["name"] for item in items if item["type"] in ("function_call", "tool_use")]
+    return "".join(texts), calls, body.get("status") or body["stop_reason"], body.get("outspoken", {})
+
+
+def read_stream(api: Api, parts: list[Any]) -> tuple[str, list[str], str, Any]:
+    if isinstance(api, ResponsesApi):
+        return read_whole(api, parts[-1]["response"])
+    text, calls, reason, extension = "", list[str](), "", dict[str, Any]()
+    for part in parts:
+        if isinstance(api, ChatApi):
+            choice = part["choices"][0]
+            delta, reason = choice["delta"], choice["finish_reason"] or reason
+            text += delta.get("content") or ""
+            calls += [c["function"]["name"] for c in delta.get("tool_calls", ()) if c["function"].get("name")]
+            assert delta.get("provider_specific_fields", {}).get("outspoken") == delta.get("outspoken")
+            for key, items in delta.get("outspoken", {}).items():
+                extension.setdefault(key, []).extend(items)
+        else:
+            text += part.get("delta", {}).get("text") or ""
+            calls += [part["content_block"]["name"]] if part.get("content_block", {}).get("type") == "tool_use" else []
+            reason = part.get("delta", {}).get("stop_reason") or reason
+            extension |= part.get("outspoken", {})
+    return text, calls, reason, extension
+
+
+def problems(extension: Any) -> list[str]:
+    return [found["code"] for found in extension.get("problems", ())]
+
+
+#: A text, what the request says, and what comes of it: text, calls, problems.
+CASES: dict[str, tuple[str, dict[str, Any], str, list[str], list[str]]] = {
+    "no tools": (PERSON, {}, PERSON, [], []),
+    "no tools, in markup": (TIDE, {}, TIDE, [], []),
+    "none": (TIDE, {"tools": ["tide"], "tool_choice": "none"}, TIDE, [], []),
+    "auto": (TIDE, {"tools": ["tide"]}, "", ["tide"], []),
+    "named": (TIDE, {"tools": ["tide", "ferry"], "tool_choice": "tide"}, "", ["tide"], []),
+    "another one": (
+        TIDE, {"tools": ["tide", "ferry"], "tool_choice": "ferry"}, TIDE, [], ["missing-call", "unwanted-call"],
+    ),
+    "required": (TIDE, {"tools": ["tide"], "tool_choice": "required"}, "", ["tide"], []),
+    "required, not there": ("Nine.", {"tools": ["tide"], "tool_choice": "required"}, "Nine.", [], ["missing-call"]),
+    "one": (TIDE + FERRY, {"tools": ["tide", "ferry"], "parallel": False}, FERRY, ["tide"], ["unwanted-call"]),
+    "two": (TIDE + FERRY, {"tools": ["tide", "ferry"]}, "", ["tide", "ferry"], []),
+    "cut": (TIDE[:-13], {"tools": ["tide"], "stop": "</tool_call>"}, "", [], ["unclosed-call"]),
+    "invalid": (f"Well.\n{BROKEN}", {"tools": ["tide"]}, f"Well.\n{BROKEN}", [], ["invalid-call"]),
+    "invalid, hidden": (f"Well.\n{BROKEN}", {"tools": ["tide"], "show_invalid": False}, "Well.", [], ["invalid-call"]),
+    "JSON": ('{"place": "Brest"}', {"schema": SCHEMA}, '{"place": "Brest"}', [], []),
+    "fenced JSON": ('Here:\n```json\n{"berths": 4,}\n```', {"schema": SCHEMA}, '{"berths": 4}', [], ["trailing-comma"]),
+    "damaged JSON": ('{"berths": 4, "place": "Brest"', {"schema": SCHEMA}, '{"berths": 4, "place": "Brest"}', [], []),
+    "unsure JSON": ('{"berths": 4', {"schema": SCHEMA}, '{"berths": 4', [], ["invalid-answer"]),
+    "no JSON": ("At nine.", {"schema": SCHEMA}, "At nine.", [], ["invalid-answer"]),
+    "JSON or a call": (TIDE, {"schema": SCHEMA, "tools": ["tide"]}, "", ["tide"], []),
+    "a prefix": ("Hm.</think>At nine.", {"prefix": "<think>"}, "At nine.", [], []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
+@pytest.mark.parametrize("name", CASES)
+def test_the_request_is_obeyed(name: str, api: Api) -> None:
+    sent, request, text, calls, codes = CASES[name]
+    for told, made, reason, extension in served(api, sent, **request):
+        assert (told, made) == (text, calls), extension
+        assert set(codes) <= set(problems(extension)), extension
+        is_cut = "unclosed-call" in codes
+        ends = {"chat_completions": "stop", "responses": "completed", "messages": "end_turn"}
+        if not calls and not is_cut:
+            assert reason == ends[api.name]
+        if {"invalid-call", "missing-call"} & set(codes):
+            assert "no tool was run" in extension["retry"][0]["message"]
+
+
+def test_an_answer_is_text_unless_it_fits() -> None:
+    """A value that a repair would change after a part of it was sent stays as the model wrote it."""
+    sent = '{"place": "Brest", "place": "Bre"}'
+    for told, calls, _, _ in served(ChatApi(), sent, schema=SCHEMA):
+        assert (json.loads(told)["place"], calls) == ("Bre", [])
+
+
+# asking again
+
+
+def again(*texts: str) -> Answer:
+    """An upstream that writes one text after the other, whole or streamed, with usage."""
+    left = [*texts]
+
+    async def give(asked: dict[str, Any]) -> Response:
+        usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+        if not asked.get("stream"):
+            return JSONResponse(completion({"content": left.pop(0)}, usage=usage))
+        pieces = written(left.pop(0))
+        return await streaming([*pieces[:-1], event({**chunk({}), "choices": [], "usage": usage}), pieces[-1]])(asked)
+
+    return give
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
+@pytest.mark.parametrize(
+    ("texts", "request_", "wanted"),
+    [
+        ((BROKEN, TIDE), {"tools": ["tide"]}, ("", ["tide"])),
+        ((BROKEN, BROKEN, TIDE), {"tools": ["tide"]}, ("", ["tide"])),
+        ((BROKEN, BROKEN, BROKEN), {"tools": ["tide"]}, ("", [])),
+        (("At nine.", TIDE), {"tools": ["tide"], "tool_choice": "required"}, ("At nine.", ["tide"])),
+        (("Nine.", '{"berths": 9,}'), {"schema": SCHEMA}, ('Nine.{"berths": 9}', [])),
+        ((f"{TIDE}\n{BROKEN}",), {"tools": ["tide"]}, ("", ["tide"])),
+        (("At nine.",), {"tools": ["tide"]}, ("At nine.", [])),
+    ],
+)
+def test_the_model_is_asked_again(texts: Any, request_: Any, wanted: Any, api: Api, stream: bool) -> None:
+    with proxied(again(*texts), ask_again=2) as (front, _, upstream):
+        body = {**request_of(api, **dict(request_)), "stream": stream}
+        if isinstance(api, ChatApi):
+            body["stream_options"] = {"include_usage": True}
+        answer = httpx.post(f"{front.url}{api.path}", json=body)
+    if stream:
+        lines = [line[6:] for line in answer.text.splitlines() if line.startswith("data: {")]
+        parts = [json.loads(line) for line in lines]
+        usages = [part["usage"] for part in parts if part.get("usage")]
+        found = read_stream(api, [part for part in parts if part.get("choices", True)])
+    else:
+        usages = [answer.json()["usage"]]
+        found = read_whole(api, answer.json())
+    text = found[0].replace("\n\n", "") if stream else found[0]
+    assert (text, found[1]) == (
+        wanted[0] if stream else wanted[0].removeprefix(texts[0] if len(texts) > 1 else ""),
+        wanted[1],
+    )
+    if not isinstance(api, ResponsesApi) or not stream:
+        assert next(iter(usages[-1].values())) in (5 * len(texts), 2 * len(texts))
+    asked = upstream.asked["messages"]
+    assert len(asked) == 1 + 2 * (len(texts) - 1)
+    if len(texts) > 1:
+        assert [message["role"] for message in asked[-2:]] == ["assistant", "user"]
+        assert asked[-2]["content"] == texts[-2]
+
+
+def test_traces_pass() -> None:
+    trace = {
+        "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "tracestate": "a=1",
+        "baggage": "b=2",
+    }
+    with proxied(whole(completion({"content": "Hi."}))) as (front, _, upstream):
+        for api in APIS:
+            httpx.post(f"{front.url}{api.path}", json=request_of(api), headers=trace)
+            assert trace.items() <= upstream.headers.items()
