@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import hypothesis
-from hypothesis import given
+from hypothesis import given, settings
 
 from outspoken.authoring.shared.arguments import positive, refuse
 from outspoken.authoring.shared.checkout import Checkout
@@ -33,7 +33,6 @@ from outspoken.results.errors import OutspokenError
 from outspoken.terminal.progress import ProgressLine
 
 from .checks import ParseArguments, ViolationError, check_text, check_tree, require, said, violation_of
-from .texts import with_seed
 from .damage import ROWS, cases as damaged_calls
 from .sound import outcome, table
 from .texts import SETTINGS, Example, examples
@@ -106,7 +105,7 @@ class Fuzz:
         worst: list[tuple[Example, ViolationError]] = []
 
         @hypothesis.seed(seed)
-        @with_seed(SETTINGS, seed, number)
+        @settings(SETTINGS, max_examples=number)
         @given(examples(self.name, self.others))
         def read(example: Example) -> None:
             if (found := self._violation(example)) is not None:
