@@ -58,7 +58,6 @@ def new(files: tuple[str, ...], responses: tuple[str, ...], **given: Any) -> int
     ("outspoken grammar check *.lark --json", "the findings as JSON, a line for each grammar"),
 )
 @_files
-@option("--explain", "print both derivations of each conflict")
 @json_option("write the findings as JSON, a line for each grammar")
 def check(files: tuple[str, ...], **given: Any) -> int:
     """Check the grammars, and return the highest exit code."""
