@@ -20,7 +20,7 @@ TABLES = tables(__file__)
 
 MADE = "grammars/made.lark"
 LETTERS = "".join([f'{letter}: "{letter.lower()}"\n' for letter in "ABCDEFG"])
-PARTING = "  help: write what both readings begin with once, and let them part behind it, or give them different markers"
+PARTING = "  help: write what both readings begin with once, and let them part behind it, or give them other markers"
 
 
 def made(tmp_path: Path, text: str, shared: str = "") -> CheckedGrammar:

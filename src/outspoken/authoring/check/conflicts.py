@@ -31,7 +31,7 @@ MOST = 5
 _MOST_PLACES, _MOST_STACKS, _MOST_WAYS = 2000, 64, 4
 _REPETITION = re.compile(r"__(\w+?)_(?:star|plus|repeat_\w+?)_\d+")
 
-_PARTING = "write what both readings begin with once, and let them part behind it, or give them different markers"
+_PARTING = "write what both readings begin with once, and let them part behind it, or give them other markers"
 _MERGED = "write a rule of its own for each place where one of them stands, or one rule for both"
 
 # Lark's rules and states have no types. A stack holds states, from the start on; behind the end of a text it is empty.

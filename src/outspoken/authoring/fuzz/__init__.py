@@ -26,8 +26,7 @@ import hypothesis
 from hypothesis import given, settings
 
 from outspoken.authoring.shared.arguments import positive, refuse
-from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.checkout import cases
+from outspoken.authoring.shared.checkout import Checkout, cases
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
 from outspoken.terminal.progress import ProgressLine
@@ -104,7 +103,7 @@ class Fuzz:
         """Read so many texts of a seed. Returns what was found, and stops there."""
         worst: list[tuple[Example, ViolationError]] = []
 
-        @hypothesis.seed(seed)
+        @hypothesis.seed(f"{self.name} {seed}")  # each format has texts of its own
         @settings(SETTINGS, max_examples=number)
         @given(examples(self.name, self.others))
         def read(example: Example) -> None:
