@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from outspoken import Done, Screen, formats, parse, render, stream
+from outspoken import Done, Screen, parse, render, stream
 from outspoken.constraints import constraint
 from outspoken.payloads import PayloadRegistry, PayloadType
 from outspoken.results.printing import one_line
@@ -31,12 +31,18 @@ def _read(name: str) -> str:
 
 
 def show_calls() -> None:
-    """Tool calls in two of the formats."""
+    """Reasoning, text and calls.
+
+    The format is one of many and was detected: you write no parser for each model.
+    """
     print(parse(_read("calls")))
 
 
 def show_types() -> None:
-    """Arguments that are typed by a schema."""
+    """Arguments that are only text.
+
+    The tool's schema decides that the version is '3.10' and not 3.1, and the code may hold a closing tag.
+    """
     text = _read("xml")
     print(f"without the tool  {parse(text).tool_calls[0].arguments['version']!r}")
     print(f"with the tool     {parse(text, tools=[TOOL]).tool_calls[0].arguments['version']!r}\n")
@@ -44,7 +50,10 @@ def show_types() -> None:
 
 
 def show_damage() -> None:
-    """A repaired call and one that was cut off."""
+    """Damage.
+
+    Each repair is listed with its place, and a call that was cut off is never among those to run.
+    """
     reply = parse(_read("damaged"))
     print(f"run      {reply.tool_calls}")
     for repair in reply.tool_calls[0].repairs:
@@ -54,7 +63,10 @@ def show_damage() -> None:
 
 
 def show_actions() -> None:
-    """GUI actions in pixels, and the same actions in another model's words."""
+    """GUI actions.
+
+    Every computer-use model gets the same actions, in the pixels of your screen.
+    """
     screen = Screen(1920, 1080)
     reply = parse(_read("action"), format="ui_tars_1_0", screen=screen)
     for action in reply.actions:
@@ -63,7 +75,10 @@ def show_actions() -> None:
 
 
 def show_stream() -> None:
-    """Events as the text arrives."""
+    """A stream.
+
+    The answer is shown while its JSON is still open; what was sent is never taken back.
+    """
     text, arrived = _read("streamed"), 0
 
     def chunks() -> Iterator[str]:
@@ -78,7 +93,10 @@ def show_stream() -> None:
 
 
 def show_payloads() -> None:
-    """A payload that leaves the message."""
+    """Payloads of your own.
+
+    Users see the message without markup, and your client gets validated data.
+    """
     registry = PayloadRegistry([PayloadType("suggested_values", "SUGGESTED_VALUES:", dict[str, str], kind="array")])
     message = registry.parse(_read("payload")).to_message()
     for key, value in message.items():
@@ -86,7 +104,10 @@ def show_payloads() -> None:
 
 
 def show_constraint() -> None:
-    """The same grammar turned round: what a model may write."""
+    """A constraint for decoding.
+
+    The grammar that reads a format also keeps a model to it, and to the schemas of its tools.
+    """
     found = constraint("hermes", tools=[TOOL], tool_choice="required")
     rules = len(found.to_gbnf().splitlines())
     print(f"{rules} rules for llama.cpp; also for vLLM, SGLang, xgrammar, llguidance and others\n")
@@ -99,42 +120,14 @@ def show_constraint() -> None:
         print(f"{'allowed' if found.accepts(call) else 'ruled out':<10} {arguments}")
 
 
-SECTIONS: tuple[tuple[str, str, Callable[[], None]], ...] = (
-    (
-        "Reasoning, text and calls",
-        f"The format is one of {len(formats())} and was detected: you write no parser for each model.",
-        show_calls,
-    ),
-    (
-        "Arguments that are only text",
-        "The tool's schema decides that the version is '3.10' and not 3.1, and the code may hold a closing tag.",
-        show_types,
-    ),
-    (
-        "Damage",
-        "Each repair is listed with its place, and a call that was cut off is never among those to run.",
-        show_damage,
-    ),
-    ("GUI actions", "Every computer-use model gets the same actions, in the pixels of your screen.", show_actions),
-    ("A stream", "The answer is shown while its JSON is still open; what was sent is never taken back.", show_stream),
-    (
-        "Payloads of your own",
-        "Users see the message without markup, and your client gets validated data.",
-        show_payloads,
-    ),
-    (
-        "A constraint for decoding",
-        "The grammar that reads a format also keeps a model to it, and to the schemas of its tools.",
-        show_constraint,
-    ),
-)
+SECTIONS = (show_calls, show_types, show_damage, show_actions, show_stream, show_payloads, show_constraint)
 
 
 def main() -> None:
     """Print everything."""
     began = time.perf_counter()
-    for number, (title, why, show) in enumerate(SECTIONS, 1):
-        print(f"── {number}. {title}\n   {why}\n")
+    for number, show in enumerate(SECTIONS, 1):
+        print(f"── {number}. {(show.__doc__ or '').replace(chr(10) * 2, chr(10)).replace('    ', '   ').rstrip()}\n")
         show()
         print()
     print(f"That took {time.perf_counter() - began:.1f} seconds. Go on with README.md, or try a response: outspoken ui")

@@ -33,103 +33,39 @@ PAGE = PageContext.of(
 )
 
 
-def skyvern(*actions: dict[str, Any], **options: Any) -> Reply:
-    return parse_actions({"actions": list(actions)}, parser="skyvern", page=PAGE, **options)
-
-
 def codes(reply: Reply) -> list[str]:
     return [d.code for d in reply.diagnostics]
 
 
-# the page
+def said(reply: Reply) -> dict[str, Any]:
+    """All that a reply says of actions, without what is empty."""
+    told: dict[str, Any] = {
+        "status": reply.status if reply.status != "ok" else None,
+        "actions": [f"{action.order} {action.name}: {action!r}" for action in reply.actions],
+        "unfinished": [f"{action.order} {action.name}: {action!r}" for action in reply.unfinished_actions],
+        "reasoning": reply.reasoning,
+        "diagnostics": [f"{d.severity}[{d.code}] {reply.raw[slice(*d.span)][:40]}".strip() for d in reply.diagnostics],
+    }
+    return {key: value for key, value in told.items() if value}
 
 
-def test_elements_get_their_attributes_from_the_page() -> None:
-    (click,) = skyvern({"action_type": "CLICK", "id": "AAF"}).actions
-    assert click.type == "click"
-    assert click.element is not None
-    assert (click.element.id, click.element.hash, click.element.kind) == ("AAF", "hash of the link", "a")
-    assert click.metadata["element"] == {"tagName": "a", "attributes": {}}
-
-
-def test_an_id_may_be_a_number() -> None:
-    (click,) = skyvern({"action_type": "CLICK", "element_id": 7}).actions
-    assert click.element.hash == "hash without data"  # type: ignore[union-attr]
-
-
-def test_an_id_of_zero_is_an_id() -> None:
-    (click,) = parse_actions([{"action_type": "CLICK", "id": 0}], parser="skyvern").actions
-    assert click.element.id == "0"  # type: ignore[union-attr]
-
-
-def test_unknown_element_is_a_warning() -> None:
-    reply = skyvern({"action_type": "CLICK", "id": "ZZZ"})
-    assert [a.type for a in reply.actions] == ["click"]
-    assert [(d.code, d.severity) for d in reply.diagnostics] == [("unknown-element", "warning")]
-    start, end = reply.diagnostics[0].span
-    assert reply.raw[start:end] == '{"action_type": "CLICK", "id": "ZZZ"}'
-
-
-def test_marks_and_indexes_name_elements_too() -> None:
-    page = PageContext(elements={"3": PageElement(kind="a", hash="third")})
-    (click,) = parse_actions({"action": [{"click": {"index": 3}}]}, parser="browser_use", page=page).actions
-    assert click.element.hash == "third"  # type: ignore[union-attr]
+@pytest.mark.parametrize("name", TABLES["SAID"])
+def test_what_is_said_of_actions(name: str) -> None:
+    """Actions from decoded JSON and from text, with the page or without: what they are, and what is told of them."""
+    case = TABLES["SAID"][name]
+    page = case.get("page", True)
+    page = PAGE if page is True else PageContext.of(None, page) if page else None
+    parser = case.get("parser", "skyvern")
+    reply = parse_actions(case["given"], parser=parser, page=page, given=case.get("context"))
+    assert said(reply) == case["said"]
+    for action in reply.actions if page is None else ():
+        (read,) = parse(render([action], format=parser), format=parser).actions
+        assert effect_of(read) == effect_of(action)
 
 
 def test_a_page_is_not_changed() -> None:
     with pytest.raises(ValueError, match="frozen"):
         PAGE.elements = {}
-
-
-# what does not go with its element
-
-
-@pytest.mark.parametrize(("id", "type", "code"), TABLES["SELECT_OPTION_ON_AN_ELEMENT_THAT_IS_NOT_A"])
-def test_select_option_on_an_element_that_is_not_a_select(id: str, type: str, code: list[str]) -> None:
-    reply = skyvern({"action_type": "SELECT_OPTION", "id": id, "option": {"label": "Outer"}, "reasoning": "so"})
-    (action,) = reply.actions
-    assert (action.type, action.name, action.reasoning) == (type, "SELECT_OPTION", "so")
-    assert codes(reply) == code
-
-
-def test_select_option_on_a_checkbox_ticks_it() -> None:
-    (action,) = skyvern({"action_type": "SELECT_OPTION", "id": "AAB", "option": {"index": 1}}).actions
-    assert action.type == "set_checked"
-    assert action.checked is True
-
-
-def test_text_typed_into_a_select_selects_the_option() -> None:
-    (action,) = skyvern({"action_type": "INPUT_TEXT", "id": "AAA", "text": "Outer"}).actions
-    assert action.type == "select_option"
-    assert action.label == "Outer"
-
-
-def test_upload_to_a_non_file_input_becomes_a_click() -> None:
-    reply = skyvern(
-        {"action_type": "UPLOAD_FILE", "id": "AAE", "file_url": "https://example.org/map"},
-        {"action_type": "UPLOAD_FILE", "id": "AAF", "file_url": "https://example.org/map"},
-        {"action_type": "UPLOAD_FILE", "id": "AAE"},
-    )
-    assert [a.type for a in reply.actions] == ["upload_file", "click"]
-    assert reply.actions[1].file_url == "https://example.org/map"  # type: ignore[union-attr]
-    assert codes(reply) == ["wrong-element", "invalid-action"]
-    assert str(reply.diagnostics[-1]).endswith("invalid-action: `UPLOAD_FILE` needs `file_url`")
-
-
-def test_elements_are_not_checked_without_a_page() -> None:
-    reply = parse_actions([{"action_type": "SELECT_OPTION", "id": "AAB", "option": {"index": 1}}], parser="skyvern")
-    assert [a.type for a in reply.actions] == ["select_option"]
-    assert reply.diagnostics == []
-
-
-# what was not said
-
-
-def test_defaults_are_used_and_reported() -> None:
-    reply = skyvern({"action_type": "WAIT"}, {"action_type": "KEYPRESS", "key": "Enter", "repeat": 0})
-    assert [getattr(a, "seconds", None) for a in reply.actions] == [20, None]
-    assert reply.actions[1].repeat == 1  # type: ignore[union-attr]
-    assert [(d.code, d.severity) for d in reply.diagnostics] == [("default-value", "note")] * 2
 
 
 def test_actions_are_checked_in_one_place() -> None:
@@ -153,94 +89,6 @@ def test_actions_are_checked_in_one_place() -> None:
         assert all(action.seconds for action in whole.actions if action.type == "wait")
         assert all(action.repeat for action in whole.actions if action.type == "press_keys")
         assert all(action.direction for action in whole.actions if action.type == "scroll")
-
-
-def test_a_goal_may_be_given() -> None:
-    asked = {"action_type": "EXTRACT"}
-    given = {"data_extraction_goal": "all tides", "extracted_information_schema": {"type": "object"}}
-    (action,) = skyvern(asked, given=given).actions
-    assert action.type == "extract"
-    assert (action.query, action.data_schema) == ("all tides", {"type": "object"})
-    reply = skyvern(asked)
-    assert reply.actions == []
-    assert reply.status == "invalid"
-    assert [a.type for a in reply.unfinished_actions] == ["unknown"]
-
-
-# one bad action never loses the others
-
-
-def test_order_counts_all_entries() -> None:
-    reply = parse_actions(
-        ["x", {"action_type": "JUGGLE"}, {"id": "A"}, 3, None, {"action_type": "GO_BACK"}], parser="skyvern"
-    )
-    assert [(a.type, a.order) for a in reply.actions] == [("go_back", 5)]
-    assert [(a.name, a.order) for a in reply.unfinished_actions] == [("", 0), ("JUGGLE", 1), ("", 2), ("", 3), ("", 4)]
-    assert codes(reply) == ["invalid-action"] * 5
-
-
-def test_truncated_actions_are_marked() -> None:
-    text = '{"actions": [{"action_type": "GO_BACK"}, {"action_type": "INPUT_TEXT", "id": "AAD", "text": "two mo'
-    reply = parse_actions(text, parser="skyvern", page=PAGE)
-    assert [a.type for a in reply.actions] == ["go_back"]
-    (rest,) = reply.unfinished_actions
-    assert (rest.name, rest.status, rest.extra) == (
-        "INPUT_TEXT",
-        "truncated",
-        {"action_type": "INPUT_TEXT", "id": "AAD"},
-    )
-    assert codes(reply) == ["unclosed-action"]
-
-
-@pytest.mark.parametrize("cut", TABLES["TRUNCATED_JSON_KEEPS_COMPLETE_ACTIONS"])
-def test_truncated_json_keeps_complete_actions(cut: str) -> None:
-    reply = parse(cut, format="skyvern")
-    assert [a.name for a in reply.actions] == ["WAIT"]
-    assert [(a.name, a.status) for a in reply.unfinished_actions] == [("CLICK", "truncated")]
-
-
-# the tests of the seed
-
-
-def test_a_sound_response() -> None:
-    text = TABLES["A_SOUND_RESPONSE"]
-    (action,) = parse_actions(text, parser="skyvern").actions
-    assert (action.name, action.type, action.order) == ("CLICK", "click", 0)
-
-
-def test_a_response_with_three_damages() -> None:
-    text = TABLES["A_RESPONSE_WITH_THREE_DAMAGES"]
-    (action,) = parse_actions(text, parser="skyvern").actions
-    assert action.type == "type_text"
-    assert (action.text, action.status) == ('Hello "world"', "repaired")
-    assert action.element is not None
-    assert action.element.id == "greeting"
-
-
-# shapes of responses
-
-
-@pytest.mark.parametrize("response", TABLES["SHAPES"])
-def test_shapes(response: Any) -> None:
-    reply = parse_actions(response, parser="skyvern")
-    assert [(a.type, a.order) for a in reply.actions] == [("wait", 0)]
-    assert codes(reply) == ["default-value"]
-
-
-def test_actions_of_a_dict_are_found_in_another_place() -> None:
-    response = {"result": {"steps": '[{"action_type": "WAIT"}]'}}
-    reply = parse_actions(response, parser="skyvern")
-    assert [a.type for a in reply.actions] == ["wait"]
-    assert "moved-actions" in codes(reply)
-    text = json.dumps(response)
-    assert parse_actions(text, parser="skyvern") == parse(text, format="skyvern")
-
-
-def test_actions_in_a_string() -> None:
-    text = json.dumps({"thinking": "x", "action": json.dumps([{"go_back": {}}, {"done": {"text": 'a "b"'}}])})
-    reply = parse_actions(text, parser="browser_use")
-    assert [a.type for a in reply.actions] == ["go_back", "complete"]
-    assert reply.actions[1].answer == 'a "b"'  # type: ignore[union-attr]
 
 
 def test_one_action() -> None:
@@ -300,13 +148,6 @@ def test_parser_gives_the_options() -> None:
 # addresses
 
 
-@pytest.mark.parametrize(("url", "read"), TABLES["URLS"])
-def test_urls(url: str, read: str) -> None:
-    action = parse_action({"action_type": "GOTO_URL", "url": url}, parser="skyvern")
-    assert action.type == "navigate"
-    assert action.url == read
-
-
 @pytest.mark.parametrize(
     "url",
     TABLES["REJECTED_URLS"],
@@ -333,25 +174,6 @@ def test_reasoning_is_written_if_the_format_has_it() -> None:
     assert reply.reasoning == 'One "field".'
     written = render(reply, format="browser_use")
     assert written == '{"thinking": "One \\"field\\".", "action": [{"wait": {"seconds": 2}}]}'
-
-
-def test_invalid_common_fields_do_not_invalidate_an_action() -> None:
-    (action,) = parse_actions(
-        [{"action_type": "WAIT", "confidence_float": "high", "reasoning": "It loads."}], parser="skyvern"
-    ).actions
-    assert (action.confidence, action.reasoning, action.extra["confidence_float"]) == (None, "It loads.", "high")
-
-
-def test_drag_path_begins_at_its_start() -> None:
-    drag = {"action_type": "DRAG", "start_x": 1, "start_y": 2, "path": [{"x": 3, "y": 4}, [5, 6]]}
-    action = parse_action(drag, parser="skyvern")
-    assert action.type == "drag"
-    assert action.start is not None
-    assert action.end is not None
-    assert [(p.x, p.y) for p in (action.start, *action.via, action.end)] == [(1, 2), (3, 4), (5, 6)]
-    assert '"start_x": 1, "start_y": 2, "path": [{"x": 3, "y": 4}, {"x": 5, "y": 6}]' in render(
-        [action], format="skyvern"
-    )
 
 
 # what Skyvern's own tests assert

@@ -9,14 +9,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given, seed, settings
 
 import outspoken.authoring.fuzz
 import outspoken.authoring.fuzz.checks
 from outspoken import Reply, Text, parse
 from outspoken.authoring.fuzz import Example, Fuzz, main, minimise
 from outspoken.authoring.fuzz.checks import ParseArguments, ViolationError
-from outspoken.authoring.fuzz.texts import SETTINGS, damaged, responses, with_seed
+from outspoken.authoring.fuzz.texts import SETTINGS, damaged, responses
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.parsing.tree_parser import parse_tree
 from outspoken.results.edits import REPAIR_LIMITS
@@ -73,7 +73,8 @@ def sound_responses(name: str, number: int, count: int) -> list[str]:
     """The responses that the grammar of a format accepts, among the first `count` that are made with a seed."""
     found: dict[str, bool] = {}
 
-    @settings(with_seed(SETTINGS, number, count), phases=[Phase.generate])
+    @seed(number)
+    @settings(SETTINGS, max_examples=count, phases=[Phase.generate])
     @given(responses(name))
     def keep(text: str) -> None:
         with suppress(ResponseError):

@@ -1,4 +1,4 @@
-"""A new format is written from responses, a chat template or another format, and only if it is read back."""
+"""A new format is written from responses or a chat template, and only if it is read back."""
 
 import json
 import shutil
@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from outspoken import parse
+from outspoken import Reply, parse
 from outspoken.authoring.check import check
 from outspoken.authoring.new_format import main
-from outspoken.authoring.new_format.drafting import Example, by_examples, streamed
+from outspoken.authoring.new_format.drafting import Example, by_examples
 from outspoken.authoring.shared.checkout import Case, Checkout, cases, toml
 from outspoken.grammar import registry
 from outspoken.grammar.registry import compiled_path
@@ -38,6 +38,15 @@ def checkout(tmp_path: Path) -> Checkout:
             to.parent.mkdir(exist_ok=True)
             shutil.copyfile(path, to)
     return made
+
+
+def streamed(case: Case) -> Reply | None:
+    """How a case is read where it arrives one character at a time."""
+    session = case.session()
+    for character in case.text:
+        session.feed(character)
+    session.close()
+    return session.reply
 
 
 class Ran(NamedTuple):
@@ -183,27 +192,6 @@ def test_from_the_responses_of_a_format(format_: str) -> None:
 # other sources
 
 
-@pytest.mark.parametrize("like", ["harmony", "json", "kimi_k2", "ui_tars"])
-def test_a_copy(like: str, checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    ran = run(checkout, capsys, "copied", "--like", like)
-    assert ran.out.startswith(f"the grammar of `{like}` under another name\n1 of 1 response read back\n")
-    with checkout.in_use():
-        header, first = registry.header("copied"), registry.header(like)
-        assert (header.example, header.trim, header.actions) == (first.example, first.trim, first.actions)
-        assert (header.title, header.models, header.aliases, header.source) == ("", (), (), "")
-    assert sound(checkout, "copied")["example"].kind == "ok"
-
-
-def test_a_copy_with_responses(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    text = SHAPES["json_in_tags"].text(ONE).replace("fn>", "tool_call>")
-    ran = run(checkout, capsys, "copied", "--like", "hermes", files={"one": text})
-    assert ran.code == 0
-    assert [(case.kind, case.name) for case in cases(checkout, "copied")] == [
-        ("err", "cut_inside_arguments"),
-        ("ok", "one"),
-    ]
-
-
 def test_blank(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(checkout, capsys, "unknown_one").out == TABLES["BLANK"]
     assert set(sound(checkout, "unknown_one")) == {"one_call", "cut_inside_arguments"}
@@ -282,7 +270,7 @@ def test_what_a_format_reads_already(checkout: Checkout, capsys: pytest.CaptureF
         assert ran.out.endswith("nothing was written; `--force` writes a format of its own all the same\n")
         assert not checkout.grammar("known").exists()
     ran = run(checkout, capsys, "known", "--force", files={"a": text})
-    assert ran.out.startswith("`hermes` reads the response already\na call is a JSON object:\n")
+    assert ran.out.startswith("`hermes` reads the response already\na call is a JSON object\n")
 
 
 # what is refused
@@ -313,17 +301,12 @@ WRONG: dict[str, tuple[list[str], bytes, str]] = {
     ),
     "banned": (["common"], b"", "a grammar cannot be called `common`: Lark has its own"),
     "there": (["hermes"], b"", "`grammars/hermes.lark` is there already, and nothing is overwritten"),
-    "unknown_like": (
-        ["mine", "--like", "hermos"],
-        b"",
-        "there is no format `hermos`; did you mean `hermes`? (`outspoken formats` lists all 7 names)",
-    ),
     "missing": (["mine", "--from", "nowhere"], b"", "cannot read `nowhere`: No such file or directory"),
     "no_template": (["mine", "--template", "nowhere"], b"", "cannot read `nowhere`: No such file or directory"),
     "both": (
         ["mine", "--template", "a", "--from", "b"],
         b"",
-        "`--template` says all that `--from` and `--like` could; give it alone",
+        "`--template` says all that `--from` could; give it alone",
     ),
     "option": (["mine", "--unlike", "x"], b"", "unrecognized arguments: --unlike x"),
     "no_text": (["mine", "--from", "FILE"], b"\xff\xfe", "`FILE` is no text in UTF-8"),

@@ -181,7 +181,7 @@ def test_json_of_commands(cli: Cli) -> None:
     assert grammar["format"] == "hermes"
     made = json.loads(cli.out("constrain", "hermes", "--target", "vllm", "--json"))
     assert (made["target"], made["warnings"], bool(made["constraint"])) == ("vllm", [], True)
-    new = ["grammar", "new", "--like", "hermes", "--json", "own_tags.lark"]
+    new = ["grammar", "new", "--json", "own_tags.lark"]
     assert "own_tags.lark" in json.loads(cli.out(*new))["written"]
     checked = cli("grammar", "check", "own_tags.lark", "--json")
     found = json.loads(checked.out)

@@ -18,7 +18,6 @@ from typing import Any, Protocol
 
 from outspoken.constraints.deriving import Constraint
 from tests.cases import CORPUS
-from tests.constraints import gbnf
 
 STUBS = Path(__file__).parent / "engine_stubs"
 _STUBBED = ("torch", "transformers")
@@ -74,11 +73,6 @@ def byte_vocabulary() -> Vocabulary:
 
 def _module(name: str) -> Any:
     return import_module(name)
-
-
-def character_vocabulary(texts: Sequence[str]) -> Vocabulary:
-    """A token for each character of ASCII and of some texts."""
-    return Vocabulary(tuple([char.encode() for char in sorted({*map(chr, range(128)), *"".join(texts)})]), -1)
 
 
 def no_vocabulary() -> Vocabulary:
@@ -239,39 +233,15 @@ class Xgrammar:
 
     def __init__(self, constraint: Constraint, vocabulary: Vocabulary) -> None:
         try:
-            self._compiled = self._compile(xgrammar_compiler(vocabulary), constraint)
+            tag = json.dumps(constraint.to_xgrammar())
+            self._compiled: Any = xgrammar_compiler(vocabulary).compile_structural_tag(tag)
         except RuntimeError as error:
             raise ValueError(str(error)) from error
         self._vocabulary = vocabulary
 
-    def _compile(self, compiler: Any, constraint: Constraint) -> Any:
-        return compiler.compile_structural_tag(json.dumps(constraint.to_xgrammar()))
-
     def start(self) -> State:
         """The state before the response."""
         return _XgrammarState(self._compiled, self._vocabulary)
-
-
-class XgrammarEbnf(Xgrammar):
-    """The EBNF of a constraint, compiled for xgrammar."""
-
-    def _compile(self, compiler: Any, constraint: Constraint) -> Any:
-        return compiler.compile_grammar(xgrammar().Grammar.from_ebnf(constraint.to_ebnf()))
-
-
-# GBNF
-
-
-class Gbnf:
-    """A constraint in llama.cpp's notation, read by `tests.constraints.gbnf`. Its tokens are those of one character."""
-
-    def __init__(self, constraint: Constraint, vocabulary: Vocabulary) -> None:
-        self._grammar = gbnf.Grammar(constraint.to_gbnf())
-        self._vocabulary = vocabulary
-
-    def start(self) -> State:
-        """The state before the response."""
-        return gbnf.State(self._grammar, self._vocabulary.tokens)
 
 
 def reads(engine: Engine, text: str) -> bool:

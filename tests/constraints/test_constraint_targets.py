@@ -1,6 +1,7 @@
 """What constraints are written as for structural tags and for servers."""
 
 import json
+import re
 from typing import Any
 
 from outspoken import render
@@ -12,6 +13,26 @@ TABLES = tables(__file__)
 WEATHER: dict[str, Any] = TABLES["WEATHER"]
 TIME: dict[str, Any] = {"name": "get_time", "parameters": {"type": "object", "properties": {}}}
 TREE: dict[str, Any] = TABLES["TREE"]
+
+
+#: The strings, classes, names and signs of GBNF, of which those of llama.cpp are a part, and the spaces between them.
+_ESCAPE = r'\\(?:["\\nrt]|u[0-9A-F]{4}|U[0-9A-F]{8})'
+_STRING, _CLASS = rf'"(?:[^"\\\n]|{_ESCAPE})*"', rf"\[\^?(?:[^\]\\\n]|{_ESCAPE})+\]"
+_BODY = re.compile(rf"(?:{_STRING}|{_CLASS}|[a-z0-9-]+|\{{\d+(?:,\d*)?\}}|[|()*+? ])+")
+
+
+def test_one_text_is_the_grammar_of_llama_cpp_and_of_xgrammar() -> None:
+    """The engines of `tests.constraints.engines` read it; it holds nothing that llama.cpp's notation lacks."""
+    for name in ("hermes", "qwen3_coder", "pythonic", "gemma4", "deepseek_v3_2"):
+        made = constraint(name, tools=[WEATHER, TIME, TREE])
+        rules = dict([line.split(" ::= ", 1) for line in made.to_gbnf().splitlines()])
+        assert made.to_ebnf() == made.to_gbnf()
+        assert "root" in rules
+        for rule, body in rules.items():
+            assert re.fullmatch("[a-z][a-z0-9-]*", rule)
+            assert _BODY.fullmatch(body), body
+            used = re.sub(rf"{_STRING}|{_CLASS}|\{{[\d,]+\}}", " ", body)
+            assert {*re.findall("[a-z0-9-]+", used)} <= rules.keys(), body
 
 
 def test_a_structural_tag_of_required_calls() -> None:

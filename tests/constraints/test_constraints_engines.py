@@ -18,7 +18,6 @@ from outspoken.results.errors import ConstraintError, RenderError
 from tests.constraints.constraint_cases import TOOL_SETS, arguments
 from tests.constraints.engines import (
     Engine,
-    Gbnf,
     Llguidance,
     Xgrammar,
     bpe_vocabulary,
@@ -73,8 +72,6 @@ def _rendered(format: str, tools: Sequence[ToolLike]) -> Iterator[str]:
 
 def _engines(asked: Constraint) -> list[Engine]:
     engines: list[Engine] = [Llguidance(asked, bpe_vocabulary())]
-    if _number(asked.format) % 3 == 0:
-        engines.append(Gbnf(asked, no_vocabulary()))
     if _number(asked.format) % _SELDOM == 0:
         engines.append(Xgrammar(asked, no_vocabulary()))
     return engines
@@ -91,8 +88,7 @@ def what_render_writes_is_admitted(format: str) -> None:
 
 
 def what_is_admitted_is_read(format: str) -> None:
-    engines = ["llguidance", *["gbnf"] * (_number(format) % 3 == 0), *["xgrammar"] * (_number(format) % _SELDOM == 0)]
-    for engine in engines:
+    for engine in ("llguidance", *["xgrammar"] * (_number(format) % _SELDOM == 0)):
         for kind, text in failures(format, engine, _WALKS, _number(format)):
             assert kind in ("", "too long"), (engine, kind, text)
 

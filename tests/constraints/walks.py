@@ -19,8 +19,6 @@ _EACH = 5
 ENGINES: dict[str, Callable[[Constraint, Vocabulary], Engine]] = {
     "llguidance": engines.Llguidance,
     "xgrammar": engines.Xgrammar,
-    "xgrammar_ebnf": engines.XgrammarEbnf,
-    "gbnf": engines.Gbnf,
 }
 
 
@@ -90,7 +88,6 @@ def failures(format: str, engine: str, walks: int, seed: int, *, kind: Kind = "t
             return
         known = literals(this.constraint.grammar)
         vocabulary = engines.byte_vocabulary() if number % 4 == 3 else engines.bpe_vocabulary()
-        vocabulary = engines.character_vocabulary(known) if engine == "gbnf" else vocabulary
         attempts = range(min(_EACH, walks - number * _EACH))
         try:
             compiled = ENGINES[engine](this.constraint, vocabulary)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import multiprocessing
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +23,7 @@ from typing import Any
 from outspoken import Parser, RenderError, parse, render
 from outspoken.batch import BatchOptions
 from outspoken.batch import run as run_batch
+from outspoken.constraints import constraint
 from outspoken.fast_path import reader as fast_path
 from outspoken.grammar.registry import names
 from outspoken.json.read import read_json
@@ -33,11 +33,20 @@ from tools.damage.documents import Document, document
 from tools.damage.json_texts import generate
 from tools.shared.command import run
 
-from .constraints import constraints
 from .peers import GIVEN, PEERS, SEVERAL, SLOW_PEERS, TOOLS, TYPICAL, Case, body, cut, load_peers, response
-from .processes import cold_damage, imports, read_lines, warm
+from .processes import cold_damage, imports, warm
 from .turns import turns
 
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string"},
+        "days": {"type": "integer", "minimum": 1, "maximum": 14},
+        "unit": {"enum": ["celsius", "fahrenheit"]},
+        "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
+    },
+    "required": ["city"],
+}
 #: what is streamed: one call with arguments of 4 KB
 _STREAMED = ((1, 4096),)
 
@@ -217,24 +226,33 @@ def coverage(_: Any, rounds: int) -> None:
 
 
 def batch(_: Any, rounds: int) -> None:
-    """Rows a second of hermes: `outspoken batch` with one worker and two, and multiprocessing of `parse`."""
+    """Rows a second of hermes: `outspoken batch` with one worker and two."""
     count = 500 * rounds
     with tempfile.TemporaryDirectory() as folder:
         path, options = Path(folder) / "in.jsonl", BatchOptions(format="hermes", id_column="id")
         lines = [json.dumps({"id": n, "text": response("hermes", 1 + n % 3, 20 + n % 500)}) for n in range(count)]
         path.write_text("\n".join([*lines, ""]), "utf-8")
 
-        def pool() -> None:
-            with multiprocessing.get_context("spawn").Pool(2) as workers:
-                sum(workers.imap_unordered(read_lines, [lines[i : i + 3000] for i in range(0, count, 3000)]))
-
         def ours(workers: int) -> None:
             run_batch(path, Path(folder) / f"out{workers}", options, workers=workers, restart=True)
 
-        for label, work in (("one worker", partial(ours, 1)), ("two workers", partial(ours, 2)), ("pool of two", pool)):
+        for label, work in (("one worker", partial(ours, 1)), ("two workers", partial(ours, 2))):
             start = time.perf_counter()
             work()
             print(f"  {label:40} {count / (time.perf_counter() - start):9,.0f} rows/s", flush=True)
+
+
+def constraints(_: Any, rounds: int) -> None:
+    """Milliseconds to make a constraint for ten tools, the first time and again, and to write it for engines."""
+    tools = [{"name": f"tool_{number}", "parameters": _SCHEMA} for number in range(10)]
+    print(f"  {'ten tools, ms':40} {'first':>9} {'again':>9} {'lark':>9} {'ebnf':>9}")
+    for name in ("hermes", "qwen3_coder", "pythonic", "deepseek_v3_2", "harmony"):
+        make = partial(constraint, name, tools=tools)
+        start = time.perf_counter()
+        make()
+        first = time.perf_counter() - start
+        writers = [make, lambda make=make: make().to_llguidance(), lambda make=make: make().to_ebnf()]
+        _show(name, [seconds / 1e3 for seconds in (first, *turns(writers, rounds // 5, 0.3))], ())
 
 
 #: Those with peers come last: stand-ins for modules that the peers import would be in the way of others.

@@ -15,8 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from outspoken import Parser
-
 from .peers import FOLDER, PEERS, TOOLS, Case, response
 
 #: the first responses of a process: the calls of each, and the size of their longest argument
@@ -84,12 +82,6 @@ def _processes() -> Generator[Processes]:
     """Processes with a cache of bytecode that is removed at the end."""
     with tempfile.TemporaryDirectory() as folder:
         yield Processes(Path(folder))
-
-
-def read_lines(lines: list[str]) -> int:
-    """Read responses in hermes from JSON lines, in a process of a pool."""
-    parser = Parser("hermes")
-    return len([parser.parse(json.loads(line)["text"]).model_dump() for line in lines])
 
 
 def imports(_: Any, rounds: int) -> None:

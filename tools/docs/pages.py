@@ -100,8 +100,6 @@ def _values(name: str, header: Header, syntax: Syntax) -> Iterator[str]:
         lines.append(f"Every prompt ends with {code(header.opened)}, so responses omit it.")
     if header.actions:
         lines.append(f"Points use the coordinate space {code(header.space)}.")
-    if syntax.damaged:
-        lines.append("The last part of the diagram is read only in damaged responses.")
     yield "\n".join([f"- {line}" for line in lines])
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import Any, cast
+from typing import Any
 
 from outspoken.results.actions.base import PROVENANCE, BaseAction
 from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Text, ToolCall
 
-from .arrow import Array, integers, lists, nulls, pa, strings, structs
+from .arrow import Array, integers, lists, pa, strings, structs
 from .errors import RowError
 from .schema import COLUMNS, ERROR_TYPE, RESPONSE_TYPE
 from .summary import Counts
@@ -161,7 +161,7 @@ class ReplyColumns:
         made += self._segment_arrays()
         made.append(self._diagnostic_array())
         made.append(self._repair_array())
-        made += [cast("Array", pa.array(wishes, pa.bool_())), strings(unread), integers(chars, 64)]
+        made += [pa.array(wishes, pa.bool_()), strings(unread), integers(chars, 64)]
         if has_response:
             made.append(_sparse(self._responses, self._count, RESPONSE_TYPE))
         return made
@@ -268,7 +268,7 @@ def _texts(values: Sequence[Sequence[str]]) -> Array:
 def _sparse(found: Sequence[tuple[int, tuple[Any, ...]]], count: int, type: Any) -> Array:
     """A column of structs that is null in all but some rows."""
     if not found:
-        return nulls(count, type)
+        return pa.nulls(count, type)
     fields: list[list[Any]] = [[None] * count for _ in type]
     missing = [True] * count
     for row, values in found:

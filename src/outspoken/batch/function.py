@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from .arrow import Array, RecordBatch, Schema, compute, make_batch, nulls, pa, repeated, strings
+from .arrow import Array, RecordBatch, Schema, compute, pa, strings
 from .columns import ReplyColumns
 from .errors import BatchError, RowError, UnreadableRowError
 from .options import BatchOptions
@@ -92,15 +92,15 @@ class BatchReader:
     def make_batch(self, rows: Rows, columns: ReplyColumns, schema: Schema) -> RecordBatch:
         """The batch of rows that were read."""
         count = len(rows.values)
-        lines = nulls(count, COLUMNS["line"]) if rows.lines is None else cast("Array", pa.array(rows.lines, pa.int64()))
+        lines = pa.nulls(count, COLUMNS["line"]) if rows.lines is None else pa.array(rows.lines, pa.int64())
         ids = strings([None] * count if rows.ids is None else [kept_value(value, None, "id") for value in rows.ids])
-        made = [repeated(rows.file, count, COLUMNS["file"]), lines, ids]
+        made = [pa.repeat(pa.scalar(rows.file, COLUMNS["file"]), count), lines, ids]
         made += columns.arrays(has_response=self.options.has_response)
         for name, values in rows.kept.items():
             kind = self.options.kept[name]
-            made.append(_kept_array(values, kind) if isinstance(values, list) else values)
+            made.append(_kept_array(cast("list[Any]", values), kind) if isinstance(values, list) else values)
         made.append(columns.error_array())
-        return make_batch(made, schema)
+        return pa.RecordBatch.from_arrays(made, schema=schema)
 
     def id_of(self, rows: Rows, row: int) -> str | None:
         """The id of a row as text."""
@@ -148,7 +148,7 @@ def _without_gc() -> Generator[None]:
 
 def _kept_array(values: list[Any], kind: str | None) -> Array:
     type = KEPT_TYPES[kind or "string"]
-    return strings(values) if type == pa.string() else cast("Array", pa.array(values, type))
+    return strings(values) if type == pa.string() else pa.array(values, type)
 
 
 def _field_of(schema: Schema, name: str) -> Any:
@@ -179,7 +179,7 @@ def _array(batch: RecordBatch, name: str) -> Array:
     if name in batch.schema.names:
         return batch.column(name)
     head, *path = name.split(".")
-    return cast("Array", compute().struct_field(batch.column(head), path))
+    return compute().struct_field(batch.column(head), path)
 
 
 def _values(batch: RecordBatch, name: str, responses: list[Any] | None = None) -> list[Any]:
@@ -191,7 +191,7 @@ def _values(batch: RecordBatch, name: str, responses: list[Any] | None = None) -
     try:
         return array.to_pylist()
     except ValueError:
-        found = [_value(scalar, name) for scalar in cast("Any", array)]
+        found = [_value(scalar, name) for scalar in array]
     for row, value in enumerate(found if responses is not None else ()):
         if isinstance(value, RowError):
             found[row] = None

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from .arrow import RecordBatch, pa, parquet
 from .errors import RowError
@@ -81,9 +81,7 @@ def _plain_rows(batch: RecordBatch) -> list[dict[str, Any]]:
     try:
         return batch.to_pylist()
     except ValueError:
-        columns = {
-            name: [_plain_value(scalar) for scalar in cast("Any", batch.column(name))] for name in batch.schema.names
-        }
+        columns = {name: [_plain_value(scalar) for scalar in batch.column(name)] for name in batch.schema.names}
     return [{name: values[row] for name, values in columns.items()} for row in range(batch.num_rows)]
 
 

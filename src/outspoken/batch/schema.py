@@ -32,7 +32,7 @@ them), `data` (JSON: arguments of a call, fields of an action with its `type`, d
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from .arrow import DataType, Schema, pa
 
@@ -105,4 +105,4 @@ def make_schema(kept: dict[str, DataType], *, has_response: bool) -> Schema:
         fields["response"] = RESPONSE_TYPE
     fields.update({kept_name(name): type for name, type in kept.items()})
     fields["error"] = ERROR_TYPE
-    return cast("Schema", pa.schema(list(fields.items())))
+    return pa.schema(list(fields.items()))

@@ -15,11 +15,13 @@ import queue
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-from .arrow import RecordBatch, Schema, nulls, pa, parquet
+from .arrow import RecordBatch, Schema, pa, parquet
 from .errors import BatchError, RowError
 from .function import BatchReader, Rows
 from .inputs import InputFile, reason_of, unreadable
@@ -125,13 +127,13 @@ class Worker:
         file = self._setup.files[unit.file]
         data = unit.data if unit.kind == "lines" else _read_range(file, unit)
         rows, raws = self._lines.read(data, unit.first, file.name)
-        return self._write(unit, rows, raws)
+        return self._write(unit, rows, raws.__getitem__)
 
     def _read_arrow(self, unit: Unit) -> Counts:
         batch: RecordBatch = pa.ipc.open_stream(unit.data).read_next_batch()
         rows = self._reader.rows_of(batch)
         rows.file, rows.lines = self._setup.files[unit.file].name, list(range(unit.first, unit.first + unit.lines))
-        return self._write(unit, rows, batch)
+        return self._write(unit, rows, partial(raw_of, batch))
 
     def _refuse(self, unit: Unit) -> Counts:
         """Write that the rest of a file, or a line, cannot be read."""
@@ -147,11 +149,11 @@ class Worker:
     def _empty_rows(self) -> Rows:
         kept: dict[str, Any] = {}
         for name in self._setup.options.kept:
-            kept[name] = nulls(0, self._setup.schema.field(kept_name(name)).type)
+            kept[name] = pa.nulls(0, self._setup.schema.field(kept_name(name)).type)
         return Rows([], kept=kept, lines=[])
 
-    def _write(self, unit: Unit, rows: Rows, raws: list[str | bytes] | RecordBatch) -> Counts:
-        """Read rows, and write what comes of them."""
+    def _write(self, unit: Unit, rows: Rows, raw_at: Callable[[int], str | bytes]) -> Counts:
+        """Read rows, and write what comes of them; `raw_at` gives the raw text of a row."""
         setup, values = self._setup, rows.values
         for row, error in unit.skipped:
             values[row] = error
@@ -163,14 +165,11 @@ class Worker:
         columns.count(counts)
         if unit.only is None:
             batch = self._reader.make_batch(rows, columns, setup.schema)
-            bad = [self._bad_row(unit, rows, row, error, raws) for row, error in columns.errors()]
+            bad = [self._bad_row(unit, rows, row, error, raw_at(row)) for row, error in columns.errors()]
             write_unit(setup.folder, unit.name, good_rows(batch, columns.errors()), bad, setup.output)
         return counts
 
-    def _bad_row(
-        self, unit: Unit, rows: Rows, row: int, error: RowError, raws: list[str | bytes] | RecordBatch
-    ) -> dict[str, Any]:
-        raw = raws[row] if isinstance(raws, list) else raw_of(raws, row)
+    def _bad_row(self, unit: Unit, rows: Rows, row: int, error: RowError, raw: str | bytes) -> dict[str, Any]:
         line = rows.lines[row] if rows.lines is not None else unit.first + row
         return bad_row(rows.file or "", line, self._reader.id_of(rows, row), error, raw)
 

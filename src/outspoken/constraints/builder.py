@@ -16,7 +16,7 @@ from .action_forms import ActionForms
 from .action_paths import ActionPaths
 from .bare_values import EDGE
 from .call_forms import CallForms
-from .forms import EMPTY, Form, FreeText, Grammar, Literal, Repeat, Rule, TextLoop, choice, seq
+from .forms import EMPTY, Form, FreeText, Grammar, Literal, Rule, choice, seq
 from .free_text import excluded_patterns, has_code
 from .heads import common_beginning
 from .plain_patterns import escape, plain_pattern
@@ -80,7 +80,6 @@ class Builder:
     def build(self) -> Grammar:
         """The grammar of all responses."""
         self.grammar.root = self._following(START, 0)
-        self.grammar.loop = self._loop()
         self._calls.warn_of_uncallable()
         self.grammar.prune()
         return self.grammar
@@ -133,83 +132,6 @@ class Builder:
             if target.role == "reasoning" and literal.strip() and self._prefix.endswith(literal.strip())
         }
         return begun or edges
-
-    def _loop(self) -> TextLoop | None:
-        """The response as text with blocks of calls; None if it has another shape."""
-        wishes, outer = self._wishes, self._skeleton.outer
-        texts = [hole for hole, literal in self._edges(START).items() if hole.role == "text" and not literal]
-        if wishes.least or wishes.most not in (None, 0) or not wishes.with_text or len(texts) != 1:
-            return None
-        text = texts[0]
-        blocks: list[tuple[str, Form]] = []
-        for target, literal in outer.get(text, {}).items():
-            if target == END:
-                if literal:
-                    return None
-            elif target.role == "action" and not self._calls_in(target):
-                continue
-            elif target.role not in _OUTSIDE and wishes.most is None:
-                border = self._border(text, target, literal)
-                block = self._block(target, text) if border is not None and not border.chars else None
-                if border is None or block is None:
-                    return None
-                if not self._is_same_without_text(target, text, border.literal):
-                    return None
-                blocks.append((border.literal, block))
-        leads = [self._lead(target, literal, text) for target, literal in self._edges(START).items()]
-        known = tuple([lead for lead in leads if lead is not None])
-        if wishes.reasoning == "required" and not known:
-            return None
-        leads = known if wishes.reasoning == "required" else (EMPTY, *known)
-        return TextLoop(leads, self._free_text(text), tuple(blocks))
-
-    def _is_same_without_text(self, entry: Hole, text: Hole, literal: str) -> bool:
-        """Does the same literal begin a call behind empty text, at the start and behind reasoning?"""
-        edges = self._edges(START)
-        if edges.get(entry, literal) != literal:
-            return False
-        behind = [self._skeleton.outer.get(hole, {}) for hole in edges if hole.role == "reasoning"]
-        return all(
-            following[entry] == following[text] + literal
-            for following in behind
-            if entry in following and text in following
-        )
-
-    def _block(self, entry: Hole, text: Hole) -> Form | None:
-        """Calls up to the text behind them, or the end; None if that depends on more than the last call."""
-        options: list[Form] = []
-        ends: set[str] = set()
-        again: set[tuple[Hole, str]] = set()
-        for last, form in self._calls_in(entry).items():
-            written = len(self._end_of(last))
-            edges = {target: literal[written:] for target, literal in self._skeleton.outer[last].items()}
-            if text not in edges or edges.get(END) != edges[text]:
-                return None
-            if _border_before(self._skeleton, last, text, self._skeleton.outer[last][text]).chars:
-                return None
-            ends.add(edges[text])
-            again |= {(target, literal) for target, literal in edges.items() if target.role not in _OUTSIDE}
-            options.append(form)
-        if len(ends) != 1:
-            return None
-        end = ends.pop()
-        more: list[Form] = []
-        for target, literal in again if end else ():
-            if not self._calls_in(target):
-                continue
-            if target != entry and set(self._calls_in(target)) != set(self._calls_in(entry)):
-                return None
-            more += [seq(Literal(literal), form) for form in self._calls_in(target).values()]
-        return seq(choice(options), *([Repeat(choice(more))] if more else []), Literal(end))
-
-    def _lead(self, hole: Hole, literal: str, text: Hole) -> Form | None:
-        """Reasoning at the start, up to the text behind it; None for anything else."""
-        closing = self._skeleton.outer.get(hole, {}).get(text)
-        if hole.role != "reasoning" or closing is None:
-            return None
-        if self._wishes.reasoning == "none":
-            return None if literal else Literal(closing)
-        return seq(Literal(literal), self._thoughts(hole), Literal(closing))
 
     def _thoughts(self, hole: Hole) -> Form:
         """Any reasoning."""

@@ -19,7 +19,7 @@ from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, Repeat, choi
 from .free_text import excluded_patterns
 from .plain_patterns import escape, plain_pattern
 from .schema_forms import SchemaForms
-from .schema_parts import TYPES, checked, merged_schema, other_properties, plain_schema, required_keys
+from .schema_parts import TYPES, checked, merged_schema, other_properties, required_keys
 from .skeleton import Hole, Skeleton
 from .styles import BracedStyle, PythonStyle, Style
 
@@ -203,12 +203,8 @@ class _Call:
             if isinstance(forms, SchemaForms) and other_properties(self._schema) is not False:
                 self._calls.grammar.warn(f"{self._name}: the arguments: that each has another name is not enforced")
             form = forms.whole(self._schema) if isinstance(forms, SchemaForms) else forms.object(self._schema, "")
-            schema = plain_schema(self._root) if terminal.short in JSON_FIRST else None
-            if schema is None:
-                return form
-            rule = self._calls.grammar.rule("arguments", form)
-            self._calls.grammar.schemas[rule.name] = schema
-            return rule
+            is_rule = terminal.short in JSON_FIRST and form != NOTHING
+            return self._calls.grammar.rule("arguments", form) if is_rule else form
         return EMPTY
 
     def _behind(self, hole: Hole, number: int) -> dict[Hole, Form]:

@@ -72,13 +72,12 @@ class Constraint:
         return bnf_grammar(self.grammar)
 
     def to_xgrammar(self) -> dict[str, Any]:
-        """A structural tag of xgrammar (0.2), `{"type": "structural_tag", "format": …}`, which JSON can hold.
+        """A structural tag of xgrammar (0.2), which JSON can hold.
 
-        Its format is a `dispatch` for text with blocks of calls, where that loses nothing. Else it is
-        `{"type": "grammar", "grammar": …}` with the grammar of `to_ebnf`, since free text that holds no match of a
-        pattern is more than the formats can say.
+        Its format is `{"type": "grammar", "grammar": …}` with the grammar of `to_ebnf`: free text that holds no match
+        of a pattern is more than the other formats can say.
         """
-        from .targets.dispatch import structural_tag
+        from .targets.servers import structural_tag
 
         return structural_tag(self.grammar)
 

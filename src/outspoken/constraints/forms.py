@@ -78,31 +78,12 @@ EMPTY = Seq(())
 NOTHING = Choice(())
 
 
-@dataclass(frozen=True, slots=True)
-class TextLoop:
-    """A response of text with blocks in it, after one of the leads, if there are any.
-
-    `blocks` has the literal that begins each block, and the rest of the block.
-    """
-
-    leads: tuple[Form, ...]
-    text: FreeText
-    blocks: tuple[tuple[str, Form], ...]
-
-
 @dataclass
 class Grammar:
-    """The rules of a constraint by name, and the form of the whole response.
-
-    `loop` is about the same response for engines that have an operator for it; None if it has another shape. It admits
-    nothing that `root` does not.
-    """
+    """The rules of a constraint by name, and the form of the whole response."""
 
     root: Form = EMPTY
-    loop: TextLoop | None = None
     rules: dict[str, Form] = field(default_factory=dict[str, Form])
-    #: the schemas of rules for JSON values, as JSON text, for engines that read schemas themselves
-    schemas: dict[str, str] = field(default_factory=dict[str, str])
     warnings: list[str] = field(default_factory=list[str])
 
     def rule(self, name: str, form: Form) -> Rule:
@@ -140,9 +121,6 @@ class Grammar:
         if len(ending) < len(self.rules):
             self.rules = {name: _pruned(form, ending) for name, form in self.rules.items() if name in ending}
             self.root = _pruned(self.root, ending)
-            if self.loop is not None:
-                blocks = [(literal, _pruned(rest, ending)) for literal, rest in self.loop.blocks]
-                self.loop = replace(self.loop, blocks=tuple([block for block in blocks if block[1] != NOTHING]))
 
 
 def seq(*parts: Form) -> Form:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any, cast
@@ -96,49 +95,6 @@ def merged_schema(schema: Any, root: Any, depth: int = 0) -> dict[str, Any]:
         parts.insert(0, referred(ref, root))
     for part in parts:
         found = _both(found, merged_schema(part, root, depth + 1))
-    return found
-
-
-#: Keywords that engines read in the same way as the forms.
-_PLAIN = frozenset({
-    "type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "minItems", "maxItems",
-    "minLength", "maxLength", "description", "title", "default", "examples",
-})  # fmt: skip
-
-
-def plain_schema(schema: Any) -> str | None:
-    """A schema as JSON text, with no other properties than those that it names; None if it has unusual keywords."""
-    closed = _closed(schema)
-    return None if closed is None else json.dumps(closed, ensure_ascii=False)
-
-
-def _closed(schema: Any) -> Any:
-    """A copy of a schema that admits only what it names; None if a keyword in it is unusual."""
-    if not isinstance(schema, dict):
-        return schema
-    known = cast("dict[str, Any]", schema)
-    bounds = {"minimum", "maximum"} if known.get("type") == "integer" else set[str]()
-    if known.keys() - _PLAIN - bounds or not known.keys() & {"type", "enum", "const", "anyOf"}:
-        return None
-    found = dict(known)
-    if "properties" in known:
-        inner = {key: _closed(value) for key, value in known["properties"].items()}
-        if None in inner.values():
-            return None
-        found["properties"] = inner
-        found.setdefault("additionalProperties", False)
-    elif known.get("type") == "object":
-        return None
-    for key in ("items", "additionalProperties"):
-        if isinstance(found.get(key), dict) and (value := _closed(found[key])) is not None:
-            found[key] = value
-        elif key in found and not isinstance(found[key], bool):
-            return None
-    if "anyOf" in known:
-        options = [_closed(option) for option in known["anyOf"]]
-        if None in options:
-            return None
-        found["anyOf"] = options
     return found
 
 

@@ -11,25 +11,21 @@ import json
 from collections import Counter
 
 from outspoken import Diagnostic, UnknownFormatError
-from outspoken.authoring.shared.arguments import refuse
+from outspoken.authoring.shared.arguments import counted, refuse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
-from outspoken.authoring.shared.arguments import counted
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.header import Header
 from outspoken.grammar.tables import START, Tables
 from outspoken.results.errors import GrammarError
 
-from .detection import check_corpus
-from .detection import check_detection
+from .detection import check_corpus, check_detection
 from .ends import check_ends
 from .findings import SEVERITIES, CheckedFile, CheckedGrammar
-from .grammar import check_grammar
+from .grammar import check_file, check_grammar, check_terminals, unused
 from .header import BANNED, check_header
 from .lark_errors import syntax
-from .grammar import check_file, unused
-from .grammar import check_terminals
 from .writing import check_example, check_writing
 
 #: The deepest stack of a configuration in a sound grammar; far more than any needs.

@@ -2,7 +2,7 @@
 
 A grammar is LALR(1): one terminal ahead has to be enough to know what the text before it is. Where it is not, a state
 of Lark's has several actions. They are all followed at once: Dijkstra's algorithm over the stacks of states finds the
-shortest text that can be read on in two ways, and over pairs of stacks the shortest text that both read to its end.
+shortest text that can be read on in two ways.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import combinations, count, product
+from collections.abc import Iterator
+from itertools import combinations, count
 from typing import Any, NamedTuple
 
 from lark.common import ParserConf
@@ -31,56 +31,36 @@ MOST = 5
 _MOST_PLACES, _MOST_STACKS, _MOST_WAYS = 2000, 64, 4
 _REPETITION = re.compile(r"__(\w+?)_(?:star|plus|repeat_\w+?)_\d+")
 
-_SAME_TEXT = "two ways to read one text are one too many: take one of them out, or give them different markers"
-_LATER = "write what both readings begin with once, and let them part behind it"
+_PARTING = "write what both readings begin with once, and let them part behind it, or give them other markers"
 _MERGED = "write a rule of its own for each place where one of them stands, or one rule for both"
 
 # Lark's rules and states have no types. A stack holds states, from the start on; behind the end of a text it is empty.
 _Stack = tuple[Any, ...]
-
-
-class _Step(NamedTuple):
-    """A terminal that was read: the rules that ended before it, and the stack after it."""
-
-    terminal: str
-    ended: tuple[Any, ...]
-    stack: _Stack
+#: The rules that end before a terminal is read.
+_Ended = tuple[Any, ...]
 
 
 class _Conflict(NamedTuple):
     """A state with two actions for a terminal: each is the rule that ends, or None to read the terminal.
 
-    `ways` are the steps of two readings up to the conflict, each pair of the same text; none if no text was found.
+    `text` is the shortest one that leads to it, with the terminal; None if none was found.
     """
 
     state: Any
     actions: tuple[Any, Any]
     terminal: str
-    ways: tuple[tuple[list[_Step], list[_Step]], ...] = ()
-
-
-class _Visit(NamedTuple):
-    """Stacks that a search came to by one text, with the last step of each of them, and the visit before."""
-
-    stacks: tuple[_Stack, ...]
-    steps: tuple[_Step, ...] = ()
-    before: _Visit | None = None
-
-    def trail(self) -> list[tuple[_Step, ...]]:
-        """All steps of the search, from its beginning."""
-        return [*self.before.trail(), self.steps] if self.before is not None else []
+    text: str | None = None
 
 
 def conflict_findings(grammar: CheckedGrammar, loaded: Loaded) -> list[Diagnostic]:
     """The conflicts of a grammar from each of its start rules, one for each rule: the others mostly go with it."""
     found: dict[object, Diagnostic] = {}
     for start in starts_of(grammar.source):
-        parser = _Parser(loaded, start)
-        conflicts = parser.conflicts()
+        conflicts = _Parser(loaded, start).conflicts()
         details = [f"from `{start}`"] if start == BROKEN else []
         details += [f"{len(conflicts)} conflicts in all"] if len(conflicts) > MOST else []
         for conflict in conflicts[:MOST]:
-            finding = _Report(grammar, loaded).finding(conflict, *parser.example(conflict), details)
+            finding = _Report(grammar, loaded).finding(conflict, details)
             found.setdefault((finding.format, finding.span), finding)
     return list(found.values())
 
@@ -103,8 +83,8 @@ class _Parser:
                 self._targets[state] = {s.name: state.transitions[s] for s in sorted(state.transitions, key=_name)}
                 self._ends[state] = {s.name: _first(rules) for s, rules in sorted(state.lookaheads.items(), key=str)}
                 states += self._targets[state].values()
-        self._start, self._accepting = (root,), self._targets[root][start]
-        self._costs = {name: len(text) + 1 for name, text in loaded.texts.items()}
+        self._root, self._accepting = root, self._targets[root][start]
+        self._texts = loaded.texts
 
     def conflicts(self) -> list[_Conflict]:
         """All conflicts, those that a short text leads to first."""
@@ -115,74 +95,59 @@ class _Parser:
                 for pair in combinations(actions, 2):
                     known.setdefault((state, *pair), _Conflict(state, pair, terminal))
         met: dict[tuple[Any, ...], _Conflict] = {}
-        for visit in self._walk((self._start,)) if known else ():
-            (stack,) = visit.stacks
-            before = [steps[0] for steps in visit.trail()]
+        for stack, text in self._walk() if known else ():
             for terminal in self._expected(stack):
-                here: dict[tuple[Any, ...], _Conflict] = {}
-                for one, two in combinations(self._steps(stack, terminal), 2):
-                    conflict = self._parting(stack, before, one, two)
-                    key = (conflict.state, *conflict.actions)
-                    ways = (*here[key].ways, *conflict.ways) if key in here else conflict.ways
-                    here[key] = conflict._replace(ways=ways)
-                met |= {key: conflict for key, conflict in here.items() if key not in met}
+                for (one, _), (two, _) in combinations(self._steps(stack, terminal), 2):
+                    state, actions = self._parting(stack, one, two)
+                    shown = text + self._texts[terminal]
+                    met.setdefault((state, *actions), _Conflict(state, actions, terminal, shown))
             if met.keys() >= known.keys():
                 break
         return [*met.values(), *[conflict for key, conflict in known.items() if key not in met]]
 
-    def _parting(self, stack: _Stack, before: list[_Step], one: _Step, two: _Step) -> _Conflict:
-        """The conflict at which two ways to read a terminal part."""
-        pairs = enumerate(zip(one.ended, two.ended, strict=False))
-        at = next((n for n, (a, b) in pairs if a is not b), min(len(one.ended), len(two.ended)))
-        for rule in one.ended[:at]:
+    def _parting(self, stack: _Stack, one: _Ended, two: _Ended) -> tuple[Any, tuple[Any, Any]]:
+        """The state and the actions at which two ways to read a terminal part; an end comes before what goes on."""
+        pairs = enumerate(zip(one, two, strict=False))
+        at = next((n for n, (a, b) in pairs if a is not b), min(len(one), len(two)))
+        for rule in one[:at]:
             stack = self._reduced(stack, rule) or ()
-        parted = [(s.ended[at] if at < len(s.ended) else None, s) for s in (one, two)]  # an end before what goes on
-        (first, one), (second, two) = sorted(parted, key=lambda way: (way[0] is None, str(way[0])))
-        return _Conflict(stack[-1], (first, second), one.terminal, (([*before, one], [*before, two]),))
+        parted = [ended[at] if at < len(ended) else None for ended in (one, two)]
+        first, second = sorted(parted, key=lambda rule: (rule is None, str(rule)))
+        return stack[-1], (first, second)
 
-    def example(self, conflict: _Conflict) -> tuple[Sequence[list[_Step]], bool]:
-        """Two readings of a text, and whether both read it to its end, else up to what leads to the conflict."""
-        for ways in conflict.ways:
-            for visit in self._walk(tuple([way[-1].stack for way in ways])):
-                if visit.stacks == ((), ()):
-                    rest = visit.trail()
-                    return [[*way, *[steps[i] for steps in rest]] for i, way in enumerate(ways)], True
-        return conflict.ways[0] if conflict.ways else (), False
-
-    def _walk(self, start: tuple[_Stack, ...]) -> Iterator[_Visit]:
-        """Dijkstra's algorithm: stacks that read one text, in the order of its length."""
-        tie, seen = count(1), set[tuple[_Stack, ...]]()
-        queue = [(0, 0, _Visit(start))]
+    def _walk(self) -> Iterator[tuple[_Stack, str]]:
+        """Dijkstra's algorithm: stacks, each with a text that leads to it, in the order of its length."""
+        tie, seen = count(1), set[_Stack]()
+        queue: list[tuple[int, int, _Stack, str]] = [(0, 0, (self._root,), "")]
         while queue and len(seen) < _MOST_PLACES:
-            cost, _, visit = heapq.heappop(queue)
-            if visit.stacks in seen:
+            cost, _, stack, text = heapq.heappop(queue)
+            if stack in seen:
                 continue
-            seen.add(visit.stacks)
-            yield visit
-            expected = [self._expected(stack) for stack in visit.stacks]
-            for terminal in [name for name in expected[0] if all(name in others for others in expected)]:
-                for steps in product(*[self._steps(stack, terminal) for stack in visit.stacks]):
-                    target = _Visit(tuple([step.stack for step in steps]), steps, visit)
-                    if target.stacks not in seen:
-                        heapq.heappush(queue, (cost + self._costs[terminal], next(tie), target))
+            seen.add(stack)
+            yield stack, text
+            for terminal in self._expected(stack):
+                shown = self._texts[terminal]
+                for _, target in self._steps(stack, terminal):
+                    if target not in seen:
+                        heapq.heappush(queue, (cost + len(shown) + 1, next(tie), target, text + shown))
 
     def _expected(self, stack: _Stack) -> list[str]:
         """The terminals that may be next, and the end of the text, as far as the last state tells."""
         if not stack:
             return []
-        found = {name for name in self._targets[stack[-1]] if name in self._costs} | self._ends[stack[-1]].keys()
+        found = {name for name in self._targets[stack[-1]] if name in self._texts} | self._ends[stack[-1]].keys()
         return sorted(found | ({END} if stack[-1] is self._accepting else set[str]()))
 
-    def _steps(self, stack: _Stack, terminal: str) -> list[_Step]:
-        """All ways to read a terminal."""
-        waiting: list[tuple[tuple[Any, ...], _Stack]] = [((), stack)]
-        found, seen = list[_Step](), Counter([stack])
+    def _steps(self, stack: _Stack, terminal: str) -> list[tuple[_Ended, _Stack]]:
+        """All ways to read a terminal, each with the stack after it."""
+        waiting: list[tuple[_Ended, _Stack]] = [((), stack)]
+        found, seen = list[tuple[_Ended, _Stack]](), Counter([stack])
         for ended, reached in waiting:
             target = self._targets[reached[-1]].get(terminal)
             if terminal == END and reached[-1] is self._accepting:
-                found.append(_Step(terminal, ended, ()))
+                found.append((ended, ()))
             elif target is not None:
-                found.append(_Step(terminal, ended, (*reached, target)))
+                found.append((ended, (*reached, target)))
             for rule in self._ends[reached[-1]].get(terminal, ()):
                 after = self._reduced(reached, rule)
                 if after is not None and seen[after] < _MOST_WAYS and len(waiting) < _MOST_STACKS:
@@ -213,9 +178,7 @@ class _Report:
     def __init__(self, grammar: CheckedGrammar, loaded: Loaded) -> None:
         self._grammar, self._loaded = grammar, loaded
 
-    def finding(
-        self, conflict: _Conflict, readings: Sequence[list[_Step]], is_whole: bool, details: list[str]
-    ) -> Diagnostic:
+    def finding(self, conflict: _Conflict, details: list[str]) -> Diagnostic:
         """The conflict as a finding; `details` say from where it is, and how many others there are."""
         items = [self._item(conflict, action) for action in conflict.actions]
         texts = [self._rule(*item) for item in items]
@@ -223,13 +186,9 @@ class _Report:
         goes_on = conflict.actions[1] is None  # else both end
         shown = [self._place(rule) for rule, _ in items[goes_on:]]
         source, span = next(filter(None, shown), (self._grammar.source, (0, 0)))
-        note, helps = "no text shows it: different texts lead to one state", _MERGED
-        if readings:
-            text = "".join([self._loaded.texts.get(step.terminal, "") for step in readings[0]])
-            note, helps = f"the shortest text that shows it is `{text}`" if text else "the empty text shows it", _LATER
-            if is_whole:
-                trees = [self._tree(steps) for steps in readings]
-                note, helps = f"{note}, read as `{trees[0]}` or as `{trees[1]}`", _SAME_TEXT
+        text, helps = conflict.text, _MERGED if conflict.text is None else _PARTING
+        note = f"the shortest text that shows it is `{text}`" if text else "the empty text shows it"
+        note = "no text shows it: different texts lead to one state" if text is None else note
         return self._grammar.file_of(source).finding(
             "grammar-conflict",
             span,
@@ -266,22 +225,6 @@ class _Report:
             return short(name)
         parts = [" ".join(map(self._symbol, body)) for body in bodies if name not in body]
         return f"{parts[0]}+" if len(parts) == 1 and parts[0].isidentifier() else f"({' | '.join(parts)})+"
-
-    def _tree(self, steps: list[_Step]) -> str:
-        """What a text is read as: each rule with its parts in parentheses, repetitions in brackets."""
-        made: list[str] = []
-        for step in steps:
-            for rule in step.ended:
-                start, name = len(made) - len(rule.expansion), _name(rule.origin)
-                parts = [part for part in made[start:] if part]
-                if _is_repetition(rule):
-                    goes_on = bool(rule.expansion) and _name(rule.expansion[0]) == name
-                    parts[:1] = [parts[0][1:-1]] if goes_on else parts[:1]
-                    made[start:] = [f"[{' '.join(parts)}]"]
-                else:
-                    made[start:] = [f"{short(name)}({' '.join(parts)})"]
-            made += [self._loaded.texts.get(step.terminal, "")] if step.terminal != END else []
-        return " ".join(made)
 
     def _place(self, rule: Any) -> tuple[Source, Span] | None:
         """The right side of the rule that the author wrote."""

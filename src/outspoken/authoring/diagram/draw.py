@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS, short
 from outspoken.results.snippet import visible
 
-from .syntax import NOTHING, Expression, Marker, Syntax
+from .syntax import Syntax, made_of
 
 railroad: Any = import_module("railroad")
 
@@ -41,17 +41,16 @@ def draw(name: str, title: str, syntax: Syntax) -> str:
     """The SVG of a format, the same for the same grammar on every machine."""
     parts: list[str] = []
     y, width = float(_MARGIN), 0.0
-    for rule, expression in syntax.rules.items():
-        if rule in syntax.damaged and not any(part.startswith('<text class="part"') for part in parts):
-            parts.append(f'<text class="part" x="{_MARGIN}" y="{y + 16:g}">Only where a response is damaged</text>\n')
-            y += _HEAD
-        parts.append(_heading(rule, expression, syntax, y))
-        inside = expression.parts[0] if expression.kind == "meant" else expression
-        track = railroad.Diagram(_item(inside, syntax)).format(8, _MARGIN, 0, _MARGIN)
+    for rule, tree in syntax.rules.items():
+        about = _ABOUT.get(rule.partition(" ")[0], "")
+        place = f'id="{_place(rule)}" x="{_MARGIN}" y="{y + 16:g}"'
+        parts.append(f'<text class="head {about}" {place}>{escape(rule)}</text>\n')
+        drawn = made_of(tree, _Tracks(syntax), syntax.path)
+        track = railroad.Diagram(drawn).format(8, _MARGIN, 0, _MARGIN)
         parts.append(f'<g transform="translate(0 {y + _HEAD - 10:g})">{_svg(track.children)}</g>\n')
         y += _HEAD + float(track.attrs["height"]) + _GAP
         width = max(width, float(track.attrs["width"]))
-    said = "\n".join(f"{syntax.labels[rule]} = {notation(e, syntax)}" for rule, e in syntax.rules.items())
+    said = "\n".join([f"{rule} = {syntax.text(rule)}" for rule in syntax.rules])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title said"'
         f' width="{width:g}" height="{y:g}" viewBox="0 0 {width:g} {y:g}">\n'
@@ -60,81 +59,52 @@ def draw(name: str, title: str, syntax: Syntax) -> str:
     )
 
 
-def notation(expression: Expression, syntax: Syntax) -> str:
-    """An expression on one line: `[a]` may be left out, of `{a}` are none or more, of `{a / ","}+` one or more."""
-    if expression.kind == "use":
-        return syntax.labels.get(expression.name) or _shown(syntax.terminals[expression.name])
-    parts = [notation(part, syntax) for part in expression.parts if part != NOTHING]
-    if expression.kind == "sequence":
-        loose = [part.kind == "choice" and NOTHING not in part.parts for part in expression.parts]
-        return " ".join([f"({said})" if is_loose else said for said, is_loose in zip(parts, loose, strict=True)])
-    if expression.kind == "choice":
-        return f"[{' | '.join(parts)}]" if NOTHING in expression.parts else " | ".join(parts)
-    if expression.kind == "meant":
-        return f"{parts[0]} -> {expression.name}"
-    return f"{{{' / '.join(parts)}}}{expression.name}"
-
-
-def _shown(marker: Marker) -> str:
-    """A terminal on one line: as it is written, else by its name where that means something, else as it is read."""
-    if marker.name in FREE_TEXT | EMBEDDED_VALUES | TOKENS:
-        return marker.name
-    return f'"{visible(marker.written)}"' if marker.written else " | ".join(marker.read)
-
-
-def _heading(rule: str, expression: Expression, syntax: Syntax, y: float) -> str:
-    meaning = expression.name if expression.kind == "meant" else ""
-    label = escape(syntax.labels[rule])
-    about = _ABOUT.get(meaning or short(rule), "")
-    becomes = f'<tspan class="meaning" dx="8">→ {escape(meaning)}</tspan>' if meaning else ""
-    return f'<text class="head {about}" id="{_place(label)}" x="{_MARGIN}" y="{y + 16:g}">{label}{becomes}</text>\n'
-
-
 def _place(label: str) -> str:
     """The id of a rule's heading."""
     return "rule-" + "-".join(label.replace("(", "").replace(")", "").split())
 
 
-# From expressions to what is drawn
+class _Tracks:
+    """Draws the parts of a rule."""
 
+    def __init__(self, syntax: Syntax) -> None:
+        self._syntax = syntax
 
-def _item(expression: Expression, syntax: Syntax) -> Any:
-    if expression.kind == "use":
-        return _use(expression.name, syntax)
-    parts = [_item(part, syntax) for part in expression.parts if part != NOTHING]
-    if expression.kind == "sequence":
-        return _lines(parts)
-    if expression.kind == "repeat":
-        loop = railroad.OneOrMore(*parts)
-        return loop if expression.name else railroad.Optional(loop)
-    if expression.kind == "meant":
-        return railroad.Group(parts[0], f"→ {expression.name}")
-    chosen = parts[0] if len(parts) == 1 else railroad.Choice(0, *parts)
-    return railroad.Optional(chosen) if NOTHING in expression.parts else chosen
+    def use(self, name: str) -> Any:
+        """The box of a rule, which leads to it, or of a terminal."""
+        if (label := self._syntax.labels.get(name)) is not None:
+            return _box(label, f"rule {_ABOUT.get(short(name), '')}", href=f"#{_place(label)}")
+        marker = self._syntax.terminals[name]
+        title = "\n".join([marker.name, *[f"reads {read}" for read in marker.read]])
+        if marker.name in FREE_TEXT | EMBEDDED_VALUES | TOKENS:
+            return _box(marker.name, f"free {_ABOUT[marker.name]}", title)
+        return (
+            _box(_visible(marker.written), "marker", title) if marker.written else _box(str(marker), "pattern", title)
+        )
 
+    def sequence(self, parts: list[Any]) -> Any:
+        """Items in a row, or in several rows where one would be too wide."""
+        rows: list[list[Any]] = [[]]
+        for item in parts:
+            if rows[-1] and sum(other.width + 20 for other in [*rows[-1], item]) > _WIDTH:
+                rows.append([])
+            rows[-1].append(item)
+        sequences = [railroad.Sequence(*row) if len(row) != 1 else row[0] for row in rows if row]
+        return railroad.Skip() if not sequences else sequences[0] if len(sequences) == 1 else railroad.Stack(*sequences)
 
-def _lines(items: list[Any]) -> Any:
-    """Items in a row, or in several rows where one would be too wide."""
-    rows: list[list[Any]] = [[]]
-    for item in items:
-        if rows[-1] and sum(other.width + 20 for other in [*rows[-1], item]) > _WIDTH:
-            rows.append([])
-        rows[-1].append(item)
-    sequences = [railroad.Sequence(*row) if len(row) != 1 else row[0] for row in rows if row]
-    return railroad.Skip() if not sequences else sequences[0] if len(sequences) == 1 else railroad.Stack(*sequences)
+    def choice(self, parts: list[Any], is_optional: bool) -> Any:
+        """One of several tracks."""
+        chosen = parts[0] if len(parts) == 1 else railroad.Choice(0, *parts)
+        return railroad.Optional(chosen) if is_optional else chosen
 
+    def repeat(self, part: Any, mark: str) -> Any:
+        """A loop."""
+        loop = railroad.OneOrMore(part)
+        return loop if mark == "+" else railroad.Optional(loop)
 
-def _use(name: str, syntax: Syntax) -> Any:
-    if name in syntax.labels:
-        label = syntax.labels[name]
-        return _box(label, f"rule {_ABOUT.get(short(name), '')}", href=f"#{_place(label)}")
-    marker = syntax.terminals[name]
-    title = "\n".join([marker.name, *[f"reads {read}" for read in marker.read]])
-    if marker.name in FREE_TEXT | EMBEDDED_VALUES | TOKENS:
-        return _box(marker.name, f"free {_ABOUT[marker.name]}", title)
-    if marker.written:
-        return _box(_visible(marker.written), "marker", title)
-    return _box(" | ".join(marker.read), "pattern", title)
+    def meant(self, part: Any, name: str) -> Any:
+        """A track in a frame with a name."""
+        return railroad.Group(part, f"→ {name}")
 
 
 def _visible(text: str) -> str:

@@ -23,17 +23,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import hypothesis
-from hypothesis import given
+from hypothesis import given, settings
 
 from outspoken.authoring.shared.arguments import positive, refuse
-from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.checkout import cases
+from outspoken.authoring.shared.checkout import Checkout, cases
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
 from outspoken.terminal.progress import ProgressLine
 
 from .checks import ParseArguments, ViolationError, check_text, check_tree, require, said, violation_of
-from .texts import with_seed
 from .damage import ROWS, cases as damaged_calls
 from .sound import outcome, table
 from .texts import SETTINGS, Example, examples
@@ -105,8 +103,8 @@ class Fuzz:
         """Read so many texts of a seed. Returns what was found, and stops there."""
         worst: list[tuple[Example, ViolationError]] = []
 
-        @hypothesis.seed(seed)
-        @with_seed(SETTINGS, seed, number)
+        @hypothesis.seed(f"{self.name} {seed}")  # each format has texts of its own
+        @settings(SETTINGS, max_examples=number)
         @given(examples(self.name, self.others))
         def read(example: Example) -> None:
             if (found := self._violation(example)) is not None:

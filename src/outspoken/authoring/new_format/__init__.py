@@ -1,7 +1,7 @@
 """Write a first grammar and corpus for the format of a new model. Run as `python -m tools.new_format NAME`.
 
-The source is raw responses (`--from`), the vendor's chat template (`--template`), or a similar format (`--like`).
-Without any of them, the grammar is a skeleton. A grammar is written only if it reads the responses back.
+The source is raw responses (`--from`) or the vendor's chat template (`--template`). Without them, the grammar is a
+skeleton. A grammar is written only if it reads the responses back.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from datetime import date
 from pathlib import Path
 
 from outspoken.authoring.check.header import BANNED
-from outspoken.authoring.shared.arguments import ArgumentParser, refuse
+from outspoken.authoring.shared.arguments import ArgumentParser, counted, refuse
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.arguments import counted
 from outspoken.models.chat_template import ChatTemplate, TemplateError, turns_of
 from outspoken.results.errors import GrammarError, OutspokenError
 from outspoken.terminal.errors import UsageError
 
-from .drafting import AlreadyReadError, Draft, Example, blank, by_copy, by_examples, reading, write
+from .drafting import AlreadyReadError, Draft, Example, blank, by_examples, reading, write
 from .shapes import UnclearError
 
 
@@ -54,7 +53,6 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog="python -m tools.new_format", description="Write a first grammar and corpus.")
     parser.add_argument("name", metavar="NAME", help="the format's name: small letters, digits and `_`")
-    parser.add_argument("--like", metavar="FORMAT", help="copy the grammar of this format")
     parser.add_argument("--from", metavar="FILE", dest="responses", nargs="+", type=Path, help="raw responses")
     parser.add_argument("--template", metavar="FILE", type=Path, help="a chat template, or a tokenizer_config.json")
     parser.add_argument("--json", action="store_true", help="write the paths and the remarks as JSON")
@@ -72,8 +70,8 @@ def _check(given: argparse.Namespace, checkout: Checkout) -> None:
     for path in (checkout.grammar(name), checkout.corpus / name):
         if path.exists():
             raise UsageError(f"`{checkout.shown(path)}` is there already, and nothing is overwritten")
-    if given.template and (given.responses or given.like):
-        raise UsageError("`--template` says all that `--from` and `--like` could; give it alone")
+    if given.template and given.responses:
+        raise UsageError("`--template` says all that `--from` could; give it alone")
 
 
 def _drafted(given: argparse.Namespace, checkout: Checkout) -> Draft:
@@ -87,8 +85,6 @@ def _drafted(given: argparse.Namespace, checkout: Checkout) -> Draft:
         names = [path.name for path in paths]
         source = f"responses {', '.join(names[:3])}{', ...' if len(names) > 3 else ''}, {when}"
         what = f"all {len(names)} responses" if len(names) > 1 else "the response"
-    if given.like:
-        return by_copy(checkout, given.name, given.like, examples)
     if not examples:
         return blank(checkout, given.name)
     known = reading(checkout, list(examples.values()))

@@ -137,16 +137,6 @@ def complaints(reply: Reply) -> list[str]:
     ]
 
 
-def streamed(case: Case) -> Reply:
-    """How a case is read where it arrives one character at a time."""
-    session = case.session()
-    for character in case.text:
-        session.feed(character)
-    session.close()
-    assert session.reply is not None
-    return session.reply
-
-
 def reading(checkout: Checkout, examples: Iterable[Example]) -> list[str]:
     """The formats that read all examples as they are meant, those with most calls first."""
     good: list[tuple[int, str]] = []
@@ -191,7 +181,7 @@ def by_examples(checkout: Checkout, name: str, examples: dict[str, Example], sou
     if not ranked:
         raise UnclearError(why[0] if why else _NO_CALL)
     _, text, shape = max(ranked, key=lambda entry: entry[0])
-    draft = Draft(name, text, remarks=[f"{shape.title}:", *[f"  {p}: {m!r}" for p, m in shape.markup.items()]])
+    draft = Draft(name, text, remarks=[shape.title])
     add_cases(draft, checkout, examples, shape.calls)
     draft.remarks += shape.unseen
     return draft
@@ -216,8 +206,6 @@ def add_cases(
             if not wrong or kind == "err":
                 draft.add(kind, name, example.text, example.origin, **options)
         draft.remarks.append(f"{well} of {counted(len(examples), 'response')} read back")
-        if differing := [case.name for case in draft.cases if case.parse() != streamed(case)]:
-            draft.remarks.append(f"read differently in a stream: {', '.join(differing)}")
         cut = next(_truncated(draft.cases), None)
     if cut:
         draft.add("err", "cut_inside_arguments", cut[0], f"made up: `{cut[1].name}`, cut", **cut[1].options)
@@ -258,28 +246,6 @@ def write(draft: Draft, checkout: Checkout) -> list[Path]:
         with path.open("xb") as file:
             file.write(content)
     return list(files)
-
-
-# from another format, or from nothing
-
-
-def by_copy(checkout: Checkout, name: str, like: str, examples: dict[str, Example]) -> Draft:
-    """The grammar of a format under another name. Its cases are the examples, or its own example if there are none.
-
-    Raises UnclearError if it reads none of the examples back.
-    """
-    text = checkout.existing(like).read_text("utf-8")
-    text = re.sub(r"^// format:.*$", f"// format:  {name}", text, count=1, flags=re.MULTILINE)
-    text = re.sub(r"^// aliases:.*\n(?://   .*\n)*", "", text, count=1, flags=re.MULTILINE)
-    text = re.sub(r"^// (title|models|source):.*\n(?://   .*\n)*", r"// \1:\n", text, flags=re.MULTILINE)
-    draft = Draft(name, text, remarks=[f"the grammar of `{like}` under another name"])
-    with draft_in_use(checkout, name, text):
-        if examples and all(example.problems(name) for example in examples.values()):
-            first, example = next(iter(examples.items()))
-            raise UnclearError(f"`{like}` does not read `{first}`: {example.problems(name)[0]}")
-        own = Example(registry.header(name).example, f"the example of `{like}`: replace it by what the model wrote")
-    add_cases(draft, checkout, examples or {"example": own})
-    return draft
 
 
 def blank(checkout: Checkout, name: str) -> Draft:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from outspoken.batch.arrow import RecordBatch, compute, pa, parquet
 from outspoken.batch.errors import BatchError
@@ -133,7 +133,7 @@ class Source:
             for rows in _groups(lines):
                 arrays = [pa.array([row[name] for row in rows], type) for name, type in _TYPES.items()]
                 times = None if self._time_name is None else [row[self._time_name] for row in rows]
-                yield cast("RecordBatch", pa.RecordBatch.from_arrays(arrays, names=list(_TYPES))), times
+                yield pa.RecordBatch.from_arrays(arrays, names=list(_TYPES)), times
 
 
 def _groups(lines: Iterable[bytes]) -> Generator[list[dict[str, Any]]]:

@@ -14,7 +14,7 @@ from cloup.constraints import mutually_exclusive
 
 from outspoken.authoring.commands import run as run_tool
 from outspoken.cli.groups import Group, example_text
-from outspoken.cli.options import SHARED, File, command, format_names, json_option, option, positive
+from outspoken.cli.options import SHARED, File, command, json_option, option, positive
 from outspoken.terminal.errors import UsageError
 
 #: So many responses are made if neither a number nor a time is given.
@@ -32,14 +32,13 @@ def _words(as_json: bool = False, **given: Any) -> list[str]:
 
 @command(
     "new",
-    "Write a first grammar and its cases, from responses, a chat template or a format that is alike.",
+    "Write a first grammar and its cases, from responses or a chat template.",
     ("outspoken grammar new my_tags.lark --from a.txt b.txt", "from raw responses"),
     ("outspoken grammar new my_tags.lark --template tokenizer_config.json", "from a chat template"),
 )
 @argument("files", metavar="FILE", nargs=-1, required=True, type=File())
 @option("--from RESPONSE...", "files with raw responses", File(), into="responses", multiple=True)
 @option("--template FILE", "a chat template, or a tokenizer_config.json", File())
-@option("--like FORMAT", "copy the grammar of this format", shell_complete=format_names)
 @option("--force", "write it even if a format reads all of it already")
 @json_option("write the paths and the remarks as JSON")
 def new(files: tuple[str, ...], responses: tuple[str, ...], **given: Any) -> int:
@@ -58,7 +57,6 @@ def new(files: tuple[str, ...], responses: tuple[str, ...], **given: Any) -> int
     ("outspoken grammar check *.lark --json", "the findings as JSON, a line for each grammar"),
 )
 @_files
-@option("--explain", "print both derivations of each conflict")
 @json_option("write the findings as JSON, a line for each grammar")
 def check(files: tuple[str, ...], **given: Any) -> int:
     """Check the grammars, and return the highest exit code."""

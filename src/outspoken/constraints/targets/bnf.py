@@ -34,7 +34,7 @@ class _BnfWriter:
         self._automata: dict[Dfa, str] = {}
 
     def write(self) -> str:
-        """The grammar as text; its first rule is `root`."""
+        """The grammar as text, which begins with the rule `root`."""
         self._rules["root"] = self._alternatives(self._grammar.root)
         for name, form in self._grammar.rules.items():
             self._rules[_name(name)] = self._alternatives(form)

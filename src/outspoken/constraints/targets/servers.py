@@ -26,11 +26,15 @@ from outspoken.constraints.forms import Grammar
 from outspoken.results.arguments import check_choice
 
 from .bnf import bnf_grammar
-from .dispatch import structural_tag
 from .llguidance import lark_grammar
 
 #: The engines by which vLLM and SGLang constrain a response.
 ServerBackend = Literal["xgrammar", "llguidance"]
+
+
+def structural_tag(grammar: Grammar) -> dict[str, Any]:
+    """The structural tag of xgrammar, which holds the grammar as EBNF."""
+    return {"type": "structural_tag", "format": {"type": "grammar", "grammar": bnf_grammar(grammar)}}
 
 
 def vllm_fields(grammar: Grammar, special: tuple[str, ...], backend: ServerBackend) -> dict[str, Any]:
