@@ -8,13 +8,14 @@ from functools import partial
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
 from outspoken.notations.interface import notation_of
-from outspoken.notations.tools import Tools, may_have
+from outspoken.notations.tools import may_have
 from outspoken.results.edits import Edit
 from outspoken.results.schemas.schema import is_object
 
 from . import costs
 from .doubled import doubled_unit
 from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, leading_space, marker_forms, marker_lexer, token_starts
+from .names import NameReader, stands
 from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, Node, RecoveryStep, Region, name_after
 from .values import ValueReader, opens_json
 
@@ -26,8 +27,6 @@ _LONGEST_SCRAP = 3
 _MAX_SHORT_ENDS = 6
 #: How a value begins that is no name.
 _VALUE_SIGNS = frozenset("\"'[{")
-#: No name is longer than this.
-_LONGEST_NAME = 200
 
 
 class EdgeFinder:
@@ -45,6 +44,7 @@ class EdgeFinder:
         self._may_edit = region.repair_limit not in ("none", "notation")
         self._openers = [t for t in region.automaton.top_level_markers if not t.inserted]
         self.values = ValueReader(region, self.starts)
+        self.names = NameReader(region)
         #: where the names of payloads stand
         self._payloads: set[int] = set()
         self._text_ends: dict[Config, list[Token]] = {}
@@ -63,9 +63,9 @@ class EdgeFinder:
             if marker.replaces or (self._has_json and _opens_whole_json(marker)):
                 continue  # the marker is tried itself; or it is read with all that it holds
             read = self.marker(marker, pos, config) or (self.marker(marker, at, config) if at > pos else [])
-            read = (read or self.unconditional_name(marker, at, node)) + self._fused_names(marker, at)
+            read = (read or self.names.unconditional(marker, at, node)) + self.names.fused(marker, at)
             if node.is_after_repair:
-                read = [edge for edge in read if self._may_follow_repair(marker, edge, node)]
+                read = [edge for edge in read if self.names.may_follow_repair(marker, edge, node)]
             found += [
                 edge._replace(cost=edge.cost + (costs.OTHER_MARKER if edge.end in ends else cost)) for edge in read
             ]
@@ -122,7 +122,7 @@ class EdgeFinder:
 
     def stands(self, markers: list[Transition], at: int) -> bool:
         """Does one of the markers stand at a place?"""
-        return any(marker_forms(marker).match(self._text, at) for marker in markers if not marker.replaces)
+        return stands(markers, self._text, at)
 
     # markers
 
@@ -176,76 +176,10 @@ class EdgeFinder:
                 found.append(Edge(cost + extra, end, marker.target, (step,)))
         return found
 
-    def unconditional_name(self, marker: Transition, at: int, node: Node) -> list[Edge]:
-        """A name without what should stand beside it: because that is damaged, or missing."""
-        pattern = marker_forms(marker).name
-        if pattern is None or at == self._end or not self._may_edit:
-            return []
-        ends: dict[int, None] = {}
-        for token in self._tokens:
-            if token.is_near and at < token.start < at + _LONGEST_NAME:
-                text = self._text[at : token.start].rstrip(BLANK)
-                if pattern.fullmatch(text):
-                    ends[at + len(text)] = None
-        match = pattern.match(self._text, at)
-        if match is not None and match.end() > at and not self._text[match.end() : match.end() + 1].isalnum():
-            ends[match.end()] = None
-        is_beside_damage = bool(node.steps) and any(edit.code == "damaged-marker" for edit in node.steps[-1].edits)
-        cost = 0 if is_beside_damage else costs.UNCONDITIONAL_NAME
-        found = [(end, self._text[at:end]) for end in ends]
-        return [Edge(cost, end, marker.target, (RecoveryStep(marker, at, end, text),)) for end, text in found]
-
-    def _fused_names(self, marker: Transition, at: int) -> list[Edge]:
-        """The name of a tool, right behind which stands that of an argument: what separates them is missing."""
-        tools = self._region.tools
-        if tools is None or marker.terminal.short != "TOOL_NAME" or not self._may_edit:
-            return []
-        behind = next((token.start for token in self._tokens if token.start > at), self._end)
-        words = self._text[at:behind].rstrip(BLANK)
-        return [
-            Edge(costs.UNCONDITIONAL_NAME, end, marker.target, (RecoveryStep(marker, at, end, name),))
-            for name in tools.names
-            if words.startswith(name) and _declares(tools, name, self._text[(end := at + len(name)) : behind].strip())
-        ]
-
     def _starts_intact(self, pos: int, end: int) -> bool:
         """Is what stands here another marker, which is intact?"""
         token = self.starts.get(pos)
         return token is not None and not token.is_near and end - 1 <= token.end <= end
-
-    def _may_follow_repair(self, marker: Transition, edge: Edge, node: Node) -> bool:
-        """May a marker stand right behind a repair? A name may only if it is well followed.
-
-        The name of a tool may not at all, but behind punctuation; what the name of an argument would lose may not
-        have been dropped before it.
-        """
-        short = marker.terminal.short
-        if short not in ("TOOL_NAME", "ARG_NAME"):
-            return True
-        if not node.is_after_dropped_text and self._is_declared(short, edge.steps[0].text, node):
-            return self.stands([t for t in edge.target.markers if not t.inserted], edge.end)
-        is_punctuation = (
-            node.repaired_length <= PUNCTUATION_LENGTH and not self._text[edge.end - 1 : edge.end].isspace()
-        )
-        if not is_punctuation and (short == "TOOL_NAME" or node.is_after_drop):
-            return False
-        if is_punctuation and node.is_after_drop and not self._is_separate(edge, node):
-            return False
-        return self.stands([t for t in edge.target.markers if not t.inserted], edge.end)
-
-    def _is_declared(self, short: str, name: str, node: Node) -> bool:
-        """Is this the name of a tool, or of an argument of the tool that is called?"""
-        tools = self._region.tools
-        if tools is None:
-            return False
-        if short == "TOOL_NAME":
-            return name in tools
-        return _declares(tools, node.name, name)
-
-    def _is_separate(self, edge: Edge, node: Node) -> bool:
-        """Is what was dropped before a name no part of it?"""
-        dropped = self._text[node.steps[-1].start : node.steps[-1].end]
-        return not dropped.isalnum() or edge.steps[0].start > node.steps[-1].end
 
     def inserted(self, marker: Transition, pos: int) -> Edge:
         """A marker that is missing here. A line break that it would end with belongs to it."""
@@ -470,11 +404,6 @@ def _is_json(config: Config) -> bool:
         if marker.target not in top_level
         for step in (*marker.target.markers, *marker.target.embedded)
     )
-
-
-def _declares(tools: Tools, name: str, argument: str) -> bool:
-    """Does a tool have an argument of this name?"""
-    return name in tools and tools.arguments(name).member(argument).node is not None
 
 
 def _is_tool_name(node: Node) -> bool:

@@ -257,7 +257,7 @@ class _Row:
         """How a name or punctuation that stands here can be read."""
         node = Node(self._last, None, self._name, False)
         found = [edge for edge in self._finder.marker(transition, pos, config) if not edge.steps[0].edits]
-        found = found or self._finder.unconditional_name(transition, pos, node)
+        found = found or self._finder.names.unconditional(transition, pos, node)
         return [self._finder.with_evidence(edge, self._name) for edge in found]
 
     def _insert(self, pos: int) -> bool:
