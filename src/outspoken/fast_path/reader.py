@@ -233,7 +233,7 @@ class FastPath:
 
     def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:
         text = segment.text
-        if self._reads_json and text.rstrip()[-1:] in ("}", "]"):
+        if (self._reads_json and text.rstrip()[-1:] in ("}", "]")) or text.strip() == "[":  # a list of forced calls
             return True
         if tools is not None:
             for name in tools.names:
