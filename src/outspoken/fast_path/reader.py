@@ -241,7 +241,9 @@ class FastPath:
                     return True
             if self.format == registry.PLAIN and find_keys(text, tools) is not None:
                 return True
-        elif '"name"' in text and text.lstrip()[:1] in "[<":  # a list of calls that an engine forced, perhaps
+        elif (
+            self.format != registry.PLAIN and '"name"' in text and text.lstrip()[:1] in "[<"
+        ):  # a list of calls that an engine forced, perhaps
             return True
         if not self._overlap:
             return self._markup.is_in(text)

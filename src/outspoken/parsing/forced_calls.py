@@ -22,6 +22,12 @@ from outspoken.results.replies import Reasoning, Text
 from outspoken.semantics.output import Output
 
 
+#: What forced calls begin with, if not with a bracket or a brace.
+_TAG = "<tools>"
+#: No more white space stands before them.
+_BLANKS = 99
+
+
 def take_forced(parser: AutomatonParser) -> None:
     """Let a parser of a format with calls take those that are forced."""
     if _has_calls(parser.automaton):
@@ -71,6 +77,12 @@ class ForcedCalls(ParserPolicy):
             return None
         if steps.text.end <= 0:
             return None  # the end of the prompt
+        start = _start_of(steps.text)
+        begin = steps.text.text[start : start + _BLANKS].lstrip()[: len(_TAG)]
+        if not begin:
+            return None if final else False
+        if begin[:1] not in ("[", "{") and not _TAG.startswith(begin):
+            return None  # other files need not be read
         if not final:
             return False if self._is_held or self._may_begin(steps, free) else None
         for name, head, _ in _heads(registry.edition()):
