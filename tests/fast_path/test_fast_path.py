@@ -51,6 +51,7 @@ LEFT_TO_THE_PARSER: dict[str, set[str]] = {
         "prose_about_calls",
         "prose_about_markers",
         "prose_with_html",
+        "list_in_tags_of_declarations",
     },
     "hy_v3": {"markers_inside_values"},
     "hy_v4": {"markers_inside_values"},

@@ -15,7 +15,8 @@ from outspoken.semantics.output import Output
 if TYPE_CHECKING:
     from outspoken.notations.tools import Tools
 
-#: What a marker may ask for: that its segment stands alone, and is a call of a given tool; that a format was found before.
+#: What a marker may ask for: that its segment stands alone; that it is a call of a given tool, too; that a format was
+#: found before.
 ALONE, DECLARED, BEHIND = "alone", "declared", "behind"
 
 #: What asks for the start of a line, and what is asked for at the end of the segment.

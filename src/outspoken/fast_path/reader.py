@@ -236,7 +236,7 @@ class FastPath:
 
     def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:
         text = segment.text
-        if self._reads_json and text.rstrip()[-1:] in ("}", "]"):
+        if (self._reads_json and text.rstrip()[-1:] in ("}", "]")) or text.strip() == "[":  # a list of forced calls
             return True
         if tools is not None:
             for name in tools.names:
@@ -244,7 +244,9 @@ class FastPath:
                     return True
             if self.format == registry.PLAIN and find_keys(text, tools) is not None:
                 return True
-        elif '"name"' in text and text.lstrip()[:1] in "[<":  # a list of calls that an engine forced, perhaps
+        elif (
+            self.format != registry.PLAIN and '"name"' in text and text.lstrip()[:1] in "[<"
+        ):  # a list of calls that an engine forced, perhaps
             return True
         if not self._overlap:
             return self._markup.is_in(text)

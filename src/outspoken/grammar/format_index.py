@@ -25,8 +25,8 @@ BRACKETS = "<["
 class FormatIndex(NamedTuple):
     """The formats of a folder of grammars.
 
-    `aliases`, `like`, `ids` and `forced` hold the header fields of these names, by the name of the format. `sources` maps the
-    files that the index was made from to their checksums. `openers` is for `detection`.
+    `aliases`, `like`, `ids` and `forced` hold the header fields of these names, by the name of the format. `sources`
+    maps the files that the index was made from to their checksums. `openers` is for `detection`.
     """
 
     aliases: dict[str, list[str]]

@@ -224,7 +224,7 @@ def ids(edition: int) -> tuple[tuple[str, str, str], ...]:
 
 @cached
 def forced(edition: int) -> dict[str, str]:
-    """The formats in an edition in which engines force calls, each with the pattern of what such a response begins with."""
+    """The formats in which engines force calls, each with the pattern of what such a response begins with."""
     known = index()
     own = {name: header(name).forced for name in _names(edition) if known is None or name not in known.aliases}
     return {name: pattern for name, pattern in own.items() if pattern} | (known.forced if known is not None else {})

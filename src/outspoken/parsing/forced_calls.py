@@ -14,11 +14,18 @@ from typing import Any
 from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
 from outspoken.engine.single_steps import SingleSteps
+from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.patterns.alike import compile_arriving
 from outspoken.results.replies import Reasoning, Text
 from outspoken.semantics.output import Output
+
+
+#: What forced calls begin with, if not with a bracket or a brace.
+_TAG = "<tools>"
+#: No more white space stands before them.
+_BLANKS = 99
 
 
 def take_forced(parser: AutomatonParser) -> None:
@@ -37,6 +44,11 @@ def _heads(edition: int) -> list[tuple[str, re.Pattern[str], Any]]:
     """The formats of forced calls, and what a response in each begins with, whole and arriving."""
     known = registry.forced(edition).items()
     return [(name, re.compile(pattern), compile_arriving(pattern)) for name, pattern in known]
+
+
+def _start_of(text: TextBuffer) -> int:
+    """Where the text begins that is read, without the end of the prompt."""
+    return max(text.pos, -text.base)
 
 
 class ForcedCalls(ParserPolicy):
@@ -63,10 +75,18 @@ class ForcedCalls(ParserPolicy):
         if not self._is_first(builder.output):
             self._leave()
             return None
+        if steps.text.end <= 0:
+            return None  # the end of the prompt
+        start = _start_of(steps.text)
+        begin = steps.text.text[start : start + _BLANKS].lstrip()[: len(_TAG)]
+        if not begin:
+            return None if final else False
+        if begin[:1] not in ("[", "{") and not _TAG.startswith(begin):
+            return None  # other files need not be read
         if not final:
             return False if self._is_held or self._may_begin(steps, free) else None
         for name, head, _ in _heads(registry.edition()):
-            match = head.match(steps.text.text, steps.text.pos)
+            match = head.match(steps.text.text, _start_of(steps.text))
             if match and not self._is_own(steps, free) and self._accepts(match) and self._read(steps, name):
                 return True
         return None
@@ -78,7 +98,7 @@ class ForcedCalls(ParserPolicy):
     def _may_begin(self, steps: SingleSteps, free: Transition) -> bool:
         """May forced calls begin here?"""
         text, heads = steps.text, _heads(registry.edition())
-        matches = [head.match(text.text, text.pos, partial=True) for _, _, head in heads]
+        matches = [head.match(text.text, _start_of(text), partial=True) for _, _, head in heads]
         known = [match for match in matches if match is not None and (match.partial or self._accepts(match))]
         may_begin = bool(known) and not self._is_own(steps, free)
         self._is_held = may_begin and not all(match.partial for match in known)
@@ -91,19 +111,20 @@ class ForcedCalls(ParserPolicy):
 
     def _is_own(self, steps: SingleSteps, free: Transition) -> bool:
         """Does a marker of the named format stand here?"""
-        text = steps.text
-        found = steps.text_step(free, text.pos, final=True).find(text.text, text.pos)
-        return found is not None and found.start() <= steps.skip_blank(text.pos)
+        text, start = steps.text, _start_of(steps.text)
+        found = steps.text_step(free, start, final=True).find(text.text, start)
+        return found is not None and found.start() <= steps.skip_blank(start)
 
     def _read(self, steps: SingleSteps, name: str) -> bool:
         """Read the rest of the text as forced calls. Returns whether there is nothing else in it."""
         parser, builder, text = self._parser, steps.builder, steps.text
-        if text.end - text.offset > builder.context.settings.max_hold:
+        start = text.base + _start_of(text)
+        if text.end - start > builder.context.settings.max_hold:
             return False
         automaton = registry.automaton(name, lenient=builder.context.repair_limit not in ("none", "notation"))
-        fork = builder.fork(text.offset, automaton.tables.header)
+        fork = builder.fork(start, automaton.tables.header)
         budget = parser.budget.copy()
-        own = AutomatonParser(automaton, fork, text.fork(text.offset), budget=budget, config=automaton.top_level)
+        own = AutomatonParser(automaton, fork, text.fork(start), budget=budget, config=automaton.top_level)
         own.close(end_is_proven=parser.state.end_is_proven)
         tools = builder.context.tools
         calls = fork.output.segments

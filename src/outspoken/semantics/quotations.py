@@ -23,6 +23,8 @@ MARKS = "\"'“‘«„「»『《〈‹❝＂″"
 _WHITE = " \t\r\n"
 #: A bracket that is no part of a marker such as `[CALL]`.
 _LINK = re.compile(r"\s*\[(?![\w|/ ]{1,40}\])")
+#: The value of an attribute, which is no quotation.
+_ATTRIBUTE = re.compile(r"=([\"'])[^\"'<>\n]{0,200}\1")
 #: A sentence that goes on behind a call without marks of its own quotes it.
 SENTENCE = " "
 _CLOSING = {
@@ -85,7 +87,7 @@ def _closing(mark: str) -> re.Pattern[str]:
 
 def open_quotes(text: str) -> tuple[str, ...]:
     """The marks of the quotations that are open at the end of a text."""
-    text = text.rstrip()[-LONGEST_QUOTE:].rpartition("\n\n")[2]
+    text = _ATTRIBUTE.sub("=", text.rstrip()[-LONGEST_QUOTE:].rpartition("\n\n")[2])
     found: list[str] = []
     at = 0
     while (match := OPENING.search(text, at)) is not None:

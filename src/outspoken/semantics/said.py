@@ -112,7 +112,7 @@ class Surroundings:
             self._follow(new, start, cut)
         doubt = self._doubt_in(self._region, last, start, is_action) if self._region is not None else None
         if doubt is None:
-            doubt = self._doubt_beside(last if isinstance(last, Text) else cut, start, first)
+            doubt = self._doubt_beside(self._lead(last, cut, before, earlier), start, first)
         if cut is None:
             begun = self._end_of_opener(before, earlier, start)
             known, _, closed_at, own = self._closer_of
@@ -163,6 +163,13 @@ class Surroundings:
         tags = [*self._thinks.either.finditer(text, at)]
         at = at if before is not None else len(self._prompt_end)
         return max(end + tags[-1].end() - at, 0) if tags and tags[-1]["open"] is not None else -1
+
+    def _lead(self, last: Any, cut: Reasoning | None, before: Any, earlier: Any) -> Text | Reasoning | None:
+        """The text right before a call; with the reasoning that it goes on with, if nothing closes that."""
+        if type(last) is Text and cut is not None and before is last and earlier is cut:
+            text = self._read(cut.span[0], last.span[1])
+            return last.model_copy(update={"text": text, "span": (cut.span[0], last.span[1])})
+        return last if isinstance(last, Text) else cut
 
     def _text_start(self, before: Any, start: int) -> int:
         """Where the markup begins that leads to a call: behind the segment before it, and the tag that closes that."""

@@ -76,12 +76,12 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
 
     No call is thought about if no tag that closes reasoning follows.
     """
-    at, last, judged = 0, None, _UNKNOWN
+    at, before, last, judged = 0, None, None, _UNKNOWN
     if "](" in raw:  # there may be a link
         return True
     for segment in segments:
         if segment.kind not in MADE:
-            last = segment
+            before, last = last, segment
             continue
         start, end = segment.span
         if thinks is not None and (judged is _UNKNOWN or thinks.is_shared) and _may_be_thought(raw, start, thinks):
@@ -90,7 +90,7 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
             return True
         if last is not judged:
             text = last if last.__class__ is Text else None
-            if may_quote(text, raw[0], raw[start]) or _is_cut(raw, last, start, thinks):
+            if may_quote(text, raw[0], raw[start]) or any(_is_cut(raw, one, start, thinks) for one in (last, before)):
                 return True
             judged = last
         at = end
