@@ -1,14 +1,14 @@
 """The web servers of the guide in front of the proxy, where they are installed."""
 
+import asyncio
 import re
 import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Generator
+from collections.abc import AsyncIterator, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -68,9 +68,7 @@ def test_the_guide_has_both_files() -> None:
 
 @pytest.mark.parametrize("name", INSTALLED)
 def test_a_web_server_in_front(name: str, tmp_path: Path) -> None:
-    async def slowly() -> Any:
-        import asyncio
-
+    async def slowly() -> AsyncIterator[bytes]:
         yield event(chunk({"role": "assistant", "content": "First"}))
         await asyncio.sleep(1)
         yield event(chunk({"content": ", last."})) + event(chunk({}, "stop")) + b"data: [DONE]\n\n"

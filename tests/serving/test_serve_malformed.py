@@ -5,7 +5,7 @@ import json
 import logging
 from collections.abc import Iterator
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -78,9 +78,11 @@ def spoiled(value: Any, random: Random) -> Any:
     places: list[tuple[Any, Any]] = []
 
     def visit(node: Any) -> None:
-        for key in [*node] if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
-            places.append((node, key))
-            visit(node[key])
+        items = [*cast("Any", node).items()] if isinstance(node, dict) else []
+        items += [*enumerate(cast("Any", node))] if isinstance(node, list) else []
+        for key, value in items:
+            places.append((cast("Any", node), key))
+            visit(value)
 
     visit(made)
     for _ in range(random.choice((1, 1, 2))):

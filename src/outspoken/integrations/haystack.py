@@ -226,7 +226,7 @@ class OutspokenChatGenerator:
         """The inputs of the chat generator, and what reads its replies."""
         messages = _generators._normalize_messages(messages)
         known = _tools.flatten_tools_or_toolsets(tools or getattr(self.chat_generator, "tools", None))
-        choice = (generation_kwargs or {}).get("tool_choice")
+        choice = generation_kwargs.get("tool_choice") if generation_kwargs else None
         parser = self._make_parser(tools=[tool.tool_spec for tool in known], calls=allows_calls(known, choice))
         given = {"generation_kwargs": generation_kwargs, "tools": tools if self._send_tools else None}
         given |= {"tools_strict": strict}

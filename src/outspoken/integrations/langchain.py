@@ -207,7 +207,7 @@ class ChatOutspoken(_chat_models.BaseChatModel):
 
     def _parser(self, kwargs: dict[str, Any]) -> Parser:
         tools = _openai_tools(kwargs.get("tools") or ())
-        options = {"calls": allows_calls(tools, kwargs.get("tool_choice")), **self.parser_options}
+        options: dict[str, Any] = {"calls": allows_calls(tools, kwargs.get("tool_choice")), **self.parser_options}
         return Parser(format_of(self.format, self.model), tools=tools, **options)
 
     def _reading(self, messages: Any, kwargs: dict[str, Any], stop: Any) -> _Reading:
@@ -277,7 +277,7 @@ def _to_send(messages: Sequence[Any]) -> list[Any]:
     answered = {message.tool_call_id for message in messages if isinstance(message, _messages.ToolMessage)}
     made: list[Any] = []
     for message in messages:
-        refused = message.invalid_tool_calls if isinstance(message, _messages.AIMessage) else []
+        refused: list[Any] = message.invalid_tool_calls if isinstance(message, _messages.AIMessage) else []
         if not refused:
             made.append(message)
             continue

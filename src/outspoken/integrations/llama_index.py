@@ -160,7 +160,7 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
         return [_selection(block, error_on_no_tool_call) for block in blocks]
 
     def _parser(self, tools: Any = (), choice: Any = None) -> Parser:
-        options = {"calls": allows_calls(tools, choice), **self.parser_options}
+        options: dict[str, Any] = {"calls": allows_calls(tools, choice), **self.parser_options}
         return Parser(format_of(self.format, self.llm), tools=tools, **options)
 
     def _reading(self, messages: Sequence[Any], kwargs: dict[str, Any]) -> _Reading:

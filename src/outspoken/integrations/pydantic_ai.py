@@ -95,7 +95,7 @@ class OutspokenModel(_wrapper.WrapperModel):
             {"name": tool.name, "parameters": tool.parameters_json_schema}
             for tool in (*parameters.function_tools, *parameters.output_tools)
         ]
-        return self._make_parser(tools=tools, calls=allows_calls(tools, (settings or {}).get("tool_choice")))
+        return self._make_parser(tools=tools, calls=allows_calls(tools, settings and settings.get("tool_choice")))
 
     def _read(self, response: Any, parser: Parser, ids: shared.CallIds) -> Any:
         """A response with what its text parts mean in their place."""
