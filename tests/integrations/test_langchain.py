@@ -9,7 +9,9 @@ from operator import add
 from typing import Any, ClassVar
 
 import pytest
+from langchain.agents import create_agent
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.language_models.fake import FakeListLLM, FakeStreamingListLLM
 from langchain_core.messages import (
@@ -25,6 +27,7 @@ from langchain_core.tools import BaseTool, tool
 from pydantic import BaseModel, Field, ValidationError
 
 from outspoken import parse
+from outspoken.integrations import langchain
 from outspoken.integrations.langchain import ChatOutspoken, OutspokenOutputParser, tool_errors
 from tests.integrations.model_tests import ANSWER, CUTS, AgentTests, ModelTests, Ran, Read, Run, weather
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, THINKER, THOUGHT, TOOLS, pieces, written
@@ -114,7 +117,6 @@ def loop(ask: Ask, script: Script, format: str) -> tuple[list[BaseMessage], Ran]
 
 class TestResponses(ModelTests, AgentTests):
     KINDS = ("reasoning", "text", "tool_call", "tool_call")
-    SAYS_RETRY = False
     MORE: ClassVar = {
         "metadata": [{"finish_reason": reason, "model": "m"} for reason in ("tool_calls", "tool_calls", "stop")],
         "tokens": [9, 9, 9],
@@ -171,8 +173,10 @@ def test_blocks_of_reasoning_are_joined_as_in_the_reply(ask: Ask) -> None:
 def test_a_call_with_deep_arguments_that_is_cut_anywhere_never_runs(cut: int) -> None:
     deep = '<tool_call>\n{"name": "tide", "arguments": {"place": "a\\"]}", "day": [[{"b": ["c\\\\", {}]}, 1]]}}'
     for ask in (invoked, streamed):
-        message = ask(ChatOutspoken(model=Script(texts=[deep[: cut + 25]], reason="length"), format="hermes"), ASKED)
+        script = Script(texts=[deep[: cut + 25]], reason="length")
+        message = ask(ChatOutspoken(model=script, format="hermes").bind_tools(TOOLS), ASKED)
         assert (message.tool_calls, len(message.invalid_tool_calls)) == ([], 1)
+        assert "never ends" in message.invalid_tool_calls[0]["error"]
 
 
 @pytest.mark.parametrize("ask", WAYS)
@@ -202,6 +206,73 @@ def test_structured_output_is_a_call(format: str) -> None:
     assert script.bound[0][1]["tool_choice"] == "any"
 
 
+class Port(BaseModel):
+    place: str
+    hour: int
+
+
+@pytest.mark.parametrize("method", ["function_calling", "json_mode", "json_schema"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"place": "Brest", "hour": 9}',
+        'Here:\n```json\n{"place": "Brest", "hour": 9,}\n```',
+        '<think>\nHm.\n</think>\n\n{"place": "Brest", "hour": "9"}',
+    ],
+)
+def test_structured_output_is_json_too(text: str, method: str) -> None:
+    script = Script(texts=[text])
+    model = ChatOutspoken(model=script, format="hermes").with_structured_output(Port, method=method)
+    assert model.invoke(ASKED) == Port(place="Brest", hour=9)
+
+
+@pytest.mark.parametrize(
+    "text", ["At nine.", '<tool_call>\n{"name": "Port", "arguments": {"place": "Br', '{"hour": "x"}']
+)
+def test_structured_output_that_is_none_is_an_error(text: str) -> None:
+    chat = ChatOutspoken(model=Script(texts=[text, text]), format="hermes")
+    with pytest.raises(OutputParserException):
+        chat.with_structured_output(Port).invoke(ASKED)
+    found = chat.with_structured_output(Port.model_json_schema(), include_raw=True).invoke(ASKED)
+    assert (found["parsed"], type(found["parsing_error"])) == (None, OutputParserException)
+
+
+def test_a_history_with_refused_calls_is_one_that_servers_accept() -> None:
+    invalid = {"name": "tide", "args": "the call is cut; it was written as x", "id": "c1", "error": "the call is cut"}
+    sound = {"name": "wind", "args": {"place": "Brest"}, "id": "c2", "type": "tool_call"}
+    turn = AIMessage("", tool_calls=[sound], invalid_tool_calls=[{**invalid, "type": "invalid_tool_call"}])
+    told = ToolMessage("Told.", tool_call_id="c1")
+    for answers in ([], [told]):
+        script = Script(texts=[ANSWER])
+        answered = [ToolMessage("West.", tool_call_id="c2"), *answers]
+        ChatOutspoken(model=script, format="hermes").bind_tools(TOOLS).invoke([*ASKED, turn, *answered])
+        _, sent, *rest = script.sent[0]
+        assert [(call["name"], call["args"]) for call in sent.tool_calls] == [("wind", sound["args"]), ("tide", {})]
+        assert sent.invalid_tool_calls == []
+        texts = {message.tool_call_id: message.text for message in rest}
+        assert texts == {"c1": "Told." if answers else "the call is cut", "c2": "West."}
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("text", [INVALID, CUT])
+def test_an_agent_asks_again(text: str, is_async: bool) -> None:
+    script = Script(texts=[text, written("hermes", BOTH[0]), ANSWER])
+    agent = create_agent(ChatOutspoken(model=script, format="hermes"), TOOLS, middleware=[langchain.AskAgain()])
+    given = {"messages": ASKED}
+    messages = (asyncio.run(agent.ainvoke(given)) if is_async else agent.invoke(given))["messages"]
+    assert [(call["name"], call["args"]) for call in messages[-1].tool_calls] == [BOTH[0]]
+    assert isinstance(script.sent[1][-1], ToolMessage)
+
+
+def test_an_agent_gives_up() -> None:
+    script = Script(texts=[INVALID] * 2)
+    model = ChatOutspoken(model=script, format="hermes")
+    agent = create_agent(model, TOOLS, middleware=[langchain.AskAgain(retries=1)])
+    assert len(agent.invoke({"messages": ASKED})["messages"]) == 2
+    with pytest.raises(AttributeError):
+        _ = langchain.AskNever
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_parser_reads_what_a_model_of_texts_writes(format: str) -> None:
     text = written(format, *BOTH, text="Look:")
@@ -217,12 +288,12 @@ def test_the_parser_reads_what_a_model_of_texts_writes(format: str) -> None:
         assert [(call["name"], call["args"]) for call in message.tool_calls] == [*BOTH]
 
 
-def test_text_and_arguments_stream_as_they_arrive() -> None:
+def test_text_streams_as_it_arrives_and_calls_when_they_are_complete() -> None:
     text = written("hermes", ("tide", {"place": "Brest " * 20}), text=ANSWER)
     chunks = [*ChatOutspoken(model=Script(texts=[text], size=10), format="hermes").bind_tools(TOOLS).stream(ASKED)]
     assert len([chunk for chunk in chunks if chunk.content]) >= 3
     assert "".join([chunk.content for chunk in chunks]) == ANSWER
-    assert len([chunk for chunk in chunks if chunk.tool_call_chunks]) > 5
+    assert len([chunk for chunk in chunks if chunk.tool_call_chunks]) == 1
     assert {chunk.id for chunk in chunks if chunk.content} != {None}
     assert [chunk.chunk_position for chunk in chunks].index("last") == len(chunks) - 1
 
@@ -244,7 +315,8 @@ class Seen(BaseCallbackHandler):
 @pytest.mark.parametrize("ask", WAYS)
 def test_callbacks_see_the_text_and_not_the_markup(ask: Ask) -> None:
     seen, text = Seen(), written("hermes", BOTH[0], text="Look:")
-    model = ChatOutspoken(model=Script(texts=[text]), format="hermes").with_config({"callbacks": [seen]})
+    model = ChatOutspoken(model=Script(texts=[text]), format="hermes").bind_tools(TOOLS)
+    model = model.with_config({"callbacks": [seen]})
     assert ask(model, ASKED).text == "Look:"
     (outer,) = [run for run, (parent, _) in seen.runs.items() if parent is None]
     inner = {run: found for run, found in seen.runs.items() if run != outer}
@@ -271,7 +343,8 @@ def test_calls_and_reasoning_of_the_model_itself_are_kept(ask: Ask) -> None:
             ):
                 yield ChatGenerationChunk(message=AIMessageChunk(**given))
 
-    message = ask(ChatOutspoken(model=Native(texts=[written("hermes", BOTH[0])]), format="hermes"), ASKED)
+    model = ChatOutspoken(model=Native(texts=[written("hermes", BOTH[0])]), format="hermes").bind_tools(TOOLS)
+    message = ask(model, ASKED)
     calls = {call["id"]: (call["name"], call["args"]) for call in message.tool_calls}
     assert calls.pop("c9") == ("wind", {"place": "Paris"})
     assert [*calls.values()] == [BOTH[0]]

@@ -137,7 +137,7 @@ def test_a_call_with_a_problem_is_not_among_the_calls(ask: Ask, text: str) -> No
     with text_server(text) as server:
         (choice,) = ask(**request(server)).choices
     assert not choice.message.tool_calls
-    assert choice.finish_reason == "length"
+    assert choice.finish_reason == ("length" if text == CUT else "stop")
     found = choice.message.provider_specific_fields["outspoken"]
     assert [call["written"] for call in found["unfinished_calls"]] == [text.removeprefix("Wait.").lstrip()]
     assert found["retry"].startswith("Your last response could not be used")

@@ -152,9 +152,9 @@ def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(text: 
     result, ran, server, _ = ran_with("hermes", streamed, text, written("hermes", BOTH[0]), ANSWER)
     assert (result.final_output, ran) == (ANSWER, [BOTH[0]])
     damaged, answer = server.requests[1]["messages"][-2:]
-    assert "and was not run: " in damaged["tool_calls"][0]["function"]["arguments"]
+    assert damaged["tool_calls"][0]["function"]["arguments"] == "{}"
     assert answer["role"] == "tool"
-    assert "An error occurred while running the tool" in answer["content"]
+    assert "and was not run: " in answer["content"]
 
 
 def test_a_call_without_its_end_is_taken_as_cut_unless_told_otherwise() -> None:
@@ -196,7 +196,8 @@ def test_text_streams_as_it_arrives_and_a_call_when_it_is_complete() -> None:
         async def main() -> list[Any]:
             asked: dict[str, Any] = {"previous_response_id": None, "conversation_id": None, "prompt": None}
             async with model_of(server, "hermes") as model:
-                given = ("", "When?", ModelSettings(), [], None, [], ModelTracing.DISABLED)
+                tools = agent_of(model)[0].tools
+                given = ("", "When?", ModelSettings(), tools, None, [], ModelTracing.DISABLED)
                 return [event async for event in model.stream_response(*given, **asked)]
 
         events = asyncio.run(main())
@@ -266,7 +267,8 @@ def test_damage_through_the_proxy(api: str, streamed: bool) -> None:
     for text in (CUT, INVALID, (CUT, "length"), '<tool_call>\n{"name": "tide", "arguments": {}'):
         result, ran, _ = ran_through_the_proxy(api, streamed, text, ANSWER)
         assert ran == []
-        assert isinstance(result, AgentsException) or result.final_output in (ANSWER, "Wait.", "")
+        shown = (ANSWER, "Wait.", "", text if isinstance(text, str) else text[0])
+        assert isinstance(result, AgentsException) or result.final_output in shown
 
 
 @pytest.mark.parametrize("streamed", [False, True])

@@ -278,12 +278,15 @@ def test_text_streams_as_it_arrives() -> None:
     assert ANSWER.endswith("".join(deltas))
 
 
+OFFERED = ModelRequestParameters(function_tools=[ToolDefinition(name="tide"), ToolDefinition(name="wind")])
+
+
 def test_the_arguments_of_a_call_stream_as_they_arrive() -> None:
     text = written("hermes", ("tide", {"place": "Brest " * 20}))
 
     async def run() -> int:
         model = Script(text, size=10).model("hermes")
-        async with model.request_stream([], None, ModelRequestParameters()) as stream:
+        async with model.request_stream([], None, OFFERED) as stream:
             return len(
                 [e async for e in stream if isinstance(e, PartDeltaEvent) and not isinstance(e.delta, TextPartDelta)]
             )
@@ -312,7 +315,7 @@ def test_parts_of_the_wrapped_model_are_kept() -> None:
         return ModelResponse(parts=native.copy())
 
     model = OutspokenModel(FunctionModel(whole), "hermes")
-    response = asyncio.run(model.request([], None, ModelRequestParameters()))
+    response = asyncio.run(model.request([], None, OFFERED))
     assert [part.part_kind for part in response.parts] == ["thinking", "tool-call", "tool-call"]
     assert (response.parts[0], response.parts[2]) == (native[0], native[2])
 

@@ -54,6 +54,28 @@ def _event(data: dict[str, Any]) -> bytes:
     return b"data: " + json.dumps(data).encode() + b"\n\n"
 
 
+def refused(request: dict[str, Any]) -> str:
+    """Why servers such as vLLM refuse the messages of a request: calls without JSON arguments or an answer."""
+    waiting: dict[str, str] = {}
+    for message in request["messages"]:
+        if message["role"] == "tool":
+            if waiting.pop(message.get("tool_call_id"), None) is None:
+                return f"no call has the id {message.get('tool_call_id')!r}"
+            continue
+        if waiting:
+            return f"calls have no answer: {sorted(waiting.values())}"
+        for call in message.get("tool_calls") or ():
+            function = call["function"]
+            try:
+                found = json.loads(function["arguments"])
+            except ValueError:
+                return f"the arguments of {function['name']} are no JSON"
+            if not isinstance(found, dict):
+                return f"the arguments of {function['name']} are no object"
+            waiting[call["id"]] = function["name"]
+    return f"calls have no answer: {sorted(waiting.values())}" if waiting else ""
+
+
 @contextmanager
 def text_server(*texts: str | tuple[str, str], size: int = 7) -> Generator[TextServer]:
     """Runs a `TextServer` on a free port."""
@@ -64,6 +86,15 @@ def text_server(*texts: str | tuple[str, str], size: int = 7) -> Generator[TextS
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if problem := refused(body):
+                script.requests.append(body)
+                written = json.dumps({"error": {"message": problem, "type": "BadRequestError", "code": 400}}).encode()
+                self.send_response(400)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(written)))
+                self.end_headers()
+                self.wfile.write(written)
+                return
             text, reason = script.answer(body)
             streamed = bool(body.get("stream"))
             written = b"".join(_chunks(text, reason, script.size)) if streamed else _completion(text, reason)

@@ -115,7 +115,7 @@ def test_segments_keep_their_own_text() -> None:
 def test_the_proxy_gives_the_same_text() -> None:
     for (before, after), size in product(GAPS, (1, 5)):
         text = f"One{before}{CALL}{after}two"
-        rewriter = CompletionRewriter(ServerSettings(upstream="http://localhost", format="hermes"), {})
+        rewriter = CompletionRewriter(ServerSettings("http://localhost", "hermes"), {"tools": [{"type": "any"}]})
         whole = rewriter.rewrite(completion({"role": "assistant", "content": text}))
         assert whole["choices"][0]["message"]["content"] == f"One{before}{after}two"
         streamed = CompletionStream(rewriter)

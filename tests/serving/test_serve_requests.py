@@ -68,7 +68,7 @@ def read_whole(api: Api, body: dict[str, Any]) -> tuple[str, list[str], str, Any
         calls = [call["function"]["name"] for call in message.get("tool_calls", ())]
         assert message.get("provider_specific_fields", {}).get("outspoken") == message.get("outspoken")
         return message["content"] or "", calls, choice["finish_reason"], message.get("outspoken", {})
-    items: list[Any] = body.get("output", body.get("content"))
+    items: Any = body.get("output", body.get("content"))
     said = [item for item in items if item["type"] in ("message", "text")]
     texts = [part["text"] for item in said for part in item.get("content", (item,))]
     calls = [item["name"] for item in items if item["type"] in ("function_call", "tool_use")]
@@ -121,6 +121,8 @@ CASES: dict[str, tuple[str, dict[str, Any], str, list[str], list[str]]] = {
     "fenced JSON": ('Here:\n```json\n{"berths": 4,}\n```', {"schema": SCHEMA}, '{"berths": 4}', [], ["trailing-comma"]),
     "damaged JSON": ('{"berths": 4, "place": "Brest"', {"schema": SCHEMA}, '{"berths": 4, "place": "Brest"}', [], []),
     "unsure JSON": ('{"berths": 4', {"schema": SCHEMA}, '{"berths": 4', [], ["invalid-answer"]),
+    "a list of one": ('[{"berths": 4}]', {"schema": SCHEMA}, '{"berths":4}', [], []),
+    "another type": ('{"berths": "4"}', {"schema": SCHEMA}, '{"berths": "4"}', [], ["invalid-answer"]),
     "no JSON": ("At nine.", {"schema": SCHEMA}, "At nine.", [], ["invalid-answer"]),
     "JSON or a call": (TIDE, {"schema": SCHEMA, "tools": ["tide"]}, "", ["tide"], []),
     "a prefix": ("Hm.</think>At nine.", {"prefix": "<think>"}, "At nine.", [], []),
@@ -166,20 +168,20 @@ def again(*texts: str) -> Answer:
     return give
 
 
+AGAIN: list[Any] = [
+    ((BROKEN, TIDE), {"tools": ["tide"]}, ("", ["tide"])),
+    ((BROKEN, BROKEN, TIDE), {"tools": ["tide"]}, ("", ["tide"])),
+    ((BROKEN, BROKEN, BROKEN), {"tools": ["tide"]}, ("", [])),
+    (("At nine.", TIDE), {"tools": ["tide"], "tool_choice": "required"}, ("At nine.", ["tide"])),
+    (("Nine.", '{"berths": 9,}'), {"schema": SCHEMA}, ('Nine.{"berths": 9}', [])),
+    ((f"{TIDE}\n{BROKEN}",), {"tools": ["tide"]}, ("", ["tide"])),
+    (("At nine.",), {"tools": ["tide"]}, ("At nine.", [])),
+]
+
+
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
-@pytest.mark.parametrize(
-    ("texts", "request_", "wanted"),
-    [
-        ((BROKEN, TIDE), {"tools": ["tide"]}, ("", ["tide"])),
-        ((BROKEN, BROKEN, TIDE), {"tools": ["tide"]}, ("", ["tide"])),
-        ((BROKEN, BROKEN, BROKEN), {"tools": ["tide"]}, ("", [])),
-        (("At nine.", TIDE), {"tools": ["tide"], "tool_choice": "required"}, ("At nine.", ["tide"])),
-        (("Nine.", '{"berths": 9,}'), {"schema": SCHEMA}, ('Nine.{"berths": 9}', [])),
-        ((f"{TIDE}\n{BROKEN}",), {"tools": ["tide"]}, ("", ["tide"])),
-        (("At nine.",), {"tools": ["tide"]}, ("At nine.", [])),
-    ],
-)
+@pytest.mark.parametrize(("texts", "request_", "wanted"), AGAIN)
 def test_the_model_is_asked_again(texts: Any, request_: Any, wanted: Any, api: Api, stream: bool) -> None:
     with proxied(again(*texts), ask_again=2) as (front, _, upstream):
         body = {**request_of(api, **dict(request_)), "stream": stream}

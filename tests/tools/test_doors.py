@@ -130,8 +130,8 @@ def disagreements(format: str, text: str) -> list[Disagreement]:
     expected = Parser(format).parse(text)
     replies = {name: door(format, text) for name, door in _DOORS.items()}
     pairs = {name: (_essence(expected), _essence(reply)) for name, reply in replies.items() if reply is not None}
-    settings = ServerSettings(upstream="http://127.0.0.1:1", format=format)
-    rewritten = CompletionRewriter(settings, {"messages": []}).rewrite(_chat(text))
+    settings = ServerSettings(upstream="http://127.0.0.1:1", format=format, show_invalid=False)
+    rewritten = CompletionRewriter(settings, {"messages": [], "tools": [{"type": "any"}]}).rewrite(_chat(text))
     pairs["proxy"] = (_said(to_wire(expected, "openai")), _said(rewritten))
     return [Disagreement(format, name, text, *pair) for name, pair in pairs.items() if pair[0] != pair[1]]
 

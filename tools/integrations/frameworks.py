@@ -45,7 +45,7 @@ FRAMEWORKS: dict[str, TestedFramework] = {
 }
 
 GROUPS: dict[str, Group] = {
-    "agents": Group(("pydantic-ai-slim==2.68.0", "langchain-core==1.7.2", "openai-agents==0.24.0")),
+    "agents": Group(("pydantic-ai-slim==2.68.0", "langchain-core==1.7.2", "langchain==1.4.7", "openai-agents==0.24.0")),
     # dspy needs litellm; llama-index-core uses what pydantic deprecates.
     "frameworks": Group(
         (

@@ -32,6 +32,11 @@ def format_of(format: str | None, model: Any) -> str:
     return format or next((one for one in names if isinstance(one, str) and _is_known(one, registry.edition())), "auto")
 
 
+def allows_calls(tools: Any, choice: Any = None) -> bool:
+    """Does a request let the model call tools, by its `tool_choice`? If not, markup of calls is text."""
+    return bool(tools) and choice not in ("none", False)
+
+
 @registry.cached
 def _is_known(name: str, edition: int) -> bool:
     """Is the format of a model known? A name with commas is that of several."""

@@ -43,7 +43,7 @@ from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
-from .framework import Framework, format_of
+from .framework import Framework, allows_calls, format_of
 from .messages import FIRST_INDEX, METADATA, CallIds, IdentifiedCall, finish_reason, identified_calls, noted
 from .streams import CallEnd, ReplyStream, StreamItem
 
@@ -226,7 +226,8 @@ class OutspokenChatGenerator:
         """The inputs of the chat generator, and what reads its replies."""
         messages = _generators._normalize_messages(messages)
         known = _tools.flatten_tools_or_toolsets(tools or getattr(self.chat_generator, "tools", None))
-        parser = self._make_parser(tools=[tool.tool_spec for tool in known])
+        choice = generation_kwargs.get("tool_choice") if generation_kwargs else None
+        parser = self._make_parser(tools=[tool.tool_spec for tool in known], calls=allows_calls(known, choice))
         given = {"generation_kwargs": generation_kwargs, "tools": tools if self._send_tools else None}
         given |= {"tools_strict": strict}
         given = {key: value for key, value in given.items() if value is not None}

@@ -18,21 +18,37 @@ A chain of a model that returns text, such as one for completions, ends with the
 
 Calls are in `tool_calls`, those that are truncated or invalid in `invalid_tool_calls`, with the reason. Reasoning is in
 `additional_kwargs["reasoning_content"]`, from which `content_blocks` takes it. Repairs and problems are in
-`response_metadata["outspoken"]`.
+`response_metadata["outspoken"]`. In agents of `langchain`, the middleware `AskAgain` asks the model again if
+a call could not be read.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import cache
 from typing import Any
+
+from pydantic import model_validator
+from typing_extensions import is_typeddict
 
 from outspoken.parsing.parser import Parser
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.replies import Reply
 
-from .framework import Framework, format_of
-from .messages import FIRST_INDEX, METADATA, REASONS, CallIds, finish_reason, identified_calls, metadata
-from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem, aread_chunks, read_chunks
+from .framework import Framework, allows_calls, format_of
+from .messages import (
+    FIRST_INDEX,
+    METADATA,
+    REASONS,
+    CallIds,
+    finish_reason,
+    identified_calls,
+    noted,
+    reason_of,
+    typed_answer,
+)
+from .streams import CallEnd, ReplyStream, StreamItem, aread_chunks, read_chunks
 
 _LANGCHAIN = Framework("langchain", "langchain-core", "1.0")
 _chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")
@@ -41,6 +57,8 @@ _outputs = _LANGCHAIN.load("langchain_core.outputs")
 _parsers = _LANGCHAIN.load("langchain_core.output_parsers.transform")
 _managers = _LANGCHAIN.load("langchain_core.callbacks.manager")
 _functions = _LANGCHAIN.load("langchain_core.utils.function_calling")
+_runnables = _LANGCHAIN.load("langchain_core.runnables")
+_exceptions = _LANGCHAIN.load("langchain_core.exceptions")
 
 #: Where chat models keep the reasoning.
 _REASONING = "reasoning_content"
@@ -114,27 +132,67 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         choice = {} if tool_choice is None else {"tool_choice": tool_choice}
         return self.bind(tools=_openai_tools(tools), **choice, **kwargs)
 
+    def with_structured_output(
+        self, schema: Any, *, include_raw: bool = False, method: str = "function_calling", **kwargs: Any
+    ) -> Any:
+        """A model whose answers are values of a type, whether it writes them as a call or as JSON.
+
+        `schema` is a pydantic model, a TypedDict or a JSON schema. By the `method`, the server is asked for a call
+        ("function_calling"), or for JSON ("json_mode", or by the schema: "json_schema"). Raises
+        OutputParserException, with a message for the model, for an answer that is none.
+        """
+        function = _functions.convert_to_openai_tool(schema)["function"]
+        if method == "function_calling":
+            asked = self.bind_tools([schema], tool_choice=kwargs.pop("tool_choice", "any"), **kwargs)
+        else:
+            kind: dict[str, Any] = {"type": "json_object"}
+            if method == "json_schema":
+                kind = {"type": method, method: {"name": function["name"], "schema": function["parameters"]}}
+            asked = self.bind(response_format=kind, **kwargs)
+
+        def parse(message: Any) -> Any:
+            calls = [(call["name"], json.dumps(call["args"])) for call in message.tool_calls]
+            calls += [(call["name"], call["args"] or "") for call in message.invalid_tool_calls]
+            is_type = isinstance(schema, type) and not is_typeddict(schema)
+            found = typed_answer(message.text, calls, schema if is_type else function["parameters"], function["name"])
+            if not found.is_valid:
+                raise _exceptions.OutputParserException(found.retry, llm_output=found.raw)
+            return found.value
+
+        if not include_raw:
+            return asked | _runnables.RunnableLambda(parse)
+
+        def parse_with_raw(message: Any) -> dict[str, Any]:
+            try:
+                return {"raw": message, "parsed": parse(message), "parsing_error": None}
+            except _exceptions.OutputParserException as error:
+                return {"raw": message, "parsed": None, "parsing_error": error}
+
+        return asked | _runnables.RunnableLambda(parse_with_raw)
+
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
         model, options = self._model(stop, kwargs)
-        message = model.invoke(messages, _config(run_manager, _managers.CallbackManager), **options)
-        return self._result(message, messages, kwargs)
+        message = model.invoke(_to_send(messages), _config(run_manager, _managers.CallbackManager), **options)
+        return self._result(message, messages, kwargs, stop)
 
     async def _agenerate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
         model, options = self._model(stop, kwargs)
-        message = await model.ainvoke(messages, _config(run_manager, _managers.AsyncCallbackManager), **options)
-        return self._result(message, messages, kwargs)
+        message = await model.ainvoke(
+            _to_send(messages), _config(run_manager, _managers.AsyncCallbackManager), **options
+        )
+        return self._result(message, messages, kwargs, stop)
 
     def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Iterator[Any]:
-        (model, options), reading = self._model(stop, kwargs), self._reading(messages, kwargs)
-        chunks = model.stream(messages, _config(run_manager, _managers.CallbackManager), **options)
+        (model, options), reading = self._model(stop, kwargs), self._reading(messages, kwargs, stop)
+        chunks = model.stream(_to_send(messages), _config(run_manager, _managers.CallbackManager), **options)
         for made in read_chunks(chunks, reading):
             yield _outputs.ChatGenerationChunk(message=made)
 
     async def _astream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
-        (model, options), reading = self._model(stop, kwargs), self._reading(messages, kwargs)
-        chunks = model.astream(messages, _config(run_manager, _managers.AsyncCallbackManager), **options)
+        (model, options), reading = self._model(stop, kwargs), self._reading(messages, kwargs, stop)
+        chunks = model.astream(_to_send(messages), _config(run_manager, _managers.AsyncCallbackManager), **options)
         async for made in aread_chunks(chunks, reading):
             yield _outputs.ChatGenerationChunk(message=made)
 
@@ -149,14 +207,85 @@ class ChatOutspoken(_chat_models.BaseChatModel):
 
     def _parser(self, kwargs: dict[str, Any]) -> Parser:
         tools = _openai_tools(kwargs.get("tools") or ())
-        return Parser(format_of(self.format, self.model), tools=tools, **self.parser_options)
+        options: dict[str, Any] = {"calls": allows_calls(tools, kwargs.get("tool_choice")), **self.parser_options}
+        return Parser(format_of(self.format, self.model), tools=tools, **options)
 
-    def _reading(self, messages: Any, kwargs: dict[str, Any]) -> _Reading:
-        return _Reading(self._parser(kwargs), self.prefix, _ids(messages))
+    def _reading(self, messages: Any, kwargs: dict[str, Any], stop: Any) -> _Reading:
+        return _Reading(self._parser(kwargs), self.prefix, _ids(messages), stop)
 
-    def _result(self, message: Any, messages: Any, kwargs: dict[str, Any]) -> Any:
-        read = _read(message, self._parser(kwargs), self.prefix, _ids(messages))
+    def _result(self, message: Any, messages: Any, kwargs: dict[str, Any], stop: Any) -> Any:
+        read = _read(message, self._parser(kwargs), self.prefix, _ids(messages), stop)
         return _outputs.ChatResult(generations=[_outputs.ChatGeneration(message=read)])
+
+
+def __getattr__(name: str) -> Any:
+    """`AskAgain`, which needs the package `langchain` beside `langchain-core`."""
+    if name != "AskAgain":
+        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
+    return _ask_again()
+
+
+@cache
+def _ask_again() -> type[Any]:
+    middleware = Framework("langchain", "langchain", "1.0").load("langchain.agents.middleware")
+
+    class AskAgain(middleware.AgentMiddleware):
+        """A middleware of agents that asks the model again if a call could not be read, and no other call was.
+
+        Without it, such a response ends the run of the agent. The model is asked `retries` times for one response.
+        """
+
+        def __init__(self, retries: int = 2) -> None:
+            middleware.AgentMiddleware.__init__(self)
+            self._retries = retries
+
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            """Ask the model, and again with what is wrong with its response."""
+            response = handler(request)
+            for _ in range(self._retries):
+                if not (again := _again(response.result)):
+                    break
+                request = request.override(messages=[*request.messages, *again])
+                response = handler(request)
+            return response
+
+        async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+            """Ask the model, and again with what is wrong with its response."""
+            response = await handler(request)
+            for _ in range(self._retries):
+                if not (again := _again(response.result)):
+                    break
+                request = request.override(messages=[*request.messages, *again])
+                response = await handler(request)
+            return response
+
+    AskAgain.__module__, AskAgain.__qualname__ = __name__, "AskAgain"
+    return AskAgain
+
+
+def _again(result: Sequence[Any]) -> list[Any]:
+    """The messages with which the model is asked again; none if its response can be used."""
+    message = result[-1]
+    told = message.response_metadata.get(METADATA, {}).get("retry")
+    if not isinstance(message, _messages.AIMessage) or message.tool_calls or told is None:
+        return []
+    return [message, *(tool_errors(message) or [_messages.HumanMessage(told)])]
+
+
+def _to_send(messages: Sequence[Any]) -> list[Any]:
+    """The messages as servers accept them: an invalid call has the arguments {}, and an answer with the reason."""
+    answered = {message.tool_call_id for message in messages if isinstance(message, _messages.ToolMessage)}
+    made: list[Any] = []
+    for message in messages:
+        refused: list[Any] = message.invalid_tool_calls if isinstance(message, _messages.AIMessage) else []
+        if not refused:
+            made.append(message)
+            continue
+        calls = [_messages.ToolCall(name=call["name"], args={}, id=call["id"], type="tool_call") for call in refused]
+        update = {"tool_calls": [*message.tool_calls, *calls], "invalid_tool_calls": []}
+        made.append(message.model_copy(update=update))
+        made += [error for error in tool_errors(message) if error.tool_call_id not in answered]
+    return made
 
 
 def tool_errors(message: Any) -> list[Any]:
@@ -172,12 +301,22 @@ def tool_errors(message: Any) -> list[Any]:
     ]
 
 
-def _read(message: Any, parser: Parser, prefix: str | None, ids: CallIds) -> Any:
+class OutspokenChunk(_messages.AIMessageChunk):
+    """A chunk of a message whose invalid calls say why they are invalid, which LangChain leaves out of streams."""
+
+    @model_validator(mode="after")
+    def _add_reasons(self) -> Any:
+        """Take the reasons from the arguments of the invalid calls, where they stand."""
+        for call in self.invalid_tool_calls:
+            call["error"] = call["error"] or reason_of(call["args"] or "")
+        return self
+
+
+def _read(message: Any, parser: Parser, prefix: str | None, ids: CallIds, stop: Any = None) -> Any:
     """A message with what its text means."""
     reasoning: str = message.additional_kwargs.get(_REASONING) or ""
-    reply = parser.parse(
-        str(message.text), prefix="" if reasoning else prefix, finish_reason=finish_reason(message.response_metadata)
-    )
+    reason = finish_reason(message.response_metadata, stop=stop)
+    reply = parser.parse(str(message.text), prefix="" if reasoning else prefix, finish_reason=reason)
     calls, invalid = [*message.tool_calls], [*message.invalid_tool_calls]
     for call in identified_calls(reply, ids):
         if call.problem is None:
@@ -199,10 +338,9 @@ def _read(message: Any, parser: Parser, prefix: str | None, ids: CallIds) -> Any
 class _Reading:
     """Reads one response that arrives in chunks, into chunks of a message. The last one has the metadata."""
 
-    def __init__(self, parser: Parser, prefix: str | None, ids: CallIds) -> None:
-        self._stream = ReplyStream(parser, prefix, ids, joins_reasoning=True)
+    def __init__(self, parser: Parser, prefix: str | None, ids: CallIds, stop: Any = None) -> None:
+        self._stream, self._stop = ReplyStream(parser, prefix, ids, joins_reasoning=True), stop
         self._reasons: dict[str, Any] = {}  # sent at the end, since LangChain joins the texts of two chunks
-        self._sent: dict[int, str] = {}  # arguments by the position of their call
 
     def feed(self, chunk: Any) -> list[Any]:
         """Read a text or a message."""
@@ -220,13 +358,13 @@ class _Reading:
             "tool_call_chunks": [*getattr(chunk, "tool_call_chunks", ())],
         }
         kept = {key: value for key, value in kept.items() if value}
-        rest = [_messages.AIMessageChunk(**{"content": "", **kept}, id=chunk.id)] if kept else []
+        rest = [OutspokenChunk(**{"content": "", **kept}, id=chunk.id)] if kept else []
         return [*self._text(str(chunk.text)), *rest]
 
     def close(self) -> list[Any]:
         """End the response."""
-        items, reply = self._stream.end(finish_reason(self._reasons))
-        last = _messages.AIMessageChunk(
+        items, reply = self._stream.end(finish_reason(self._reasons, stop=self._stop))
+        last = OutspokenChunk(
             content="", response_metadata={**self._reasons, **_metadata(self._reasons, reply)}, chunk_position="last"
         )
         return [*filter(None, map(self._chunk, items)), last]
@@ -238,45 +376,19 @@ class _Reading:
         """A chunk of a message for an item of a stream; None if there is nothing to say."""
         match item:
             case TextDelta():
-                return _messages.AIMessageChunk(content=item.text)
+                return OutspokenChunk(content=item.text)
             case ReasoningDelta():
-                return _messages.AIMessageChunk(content="", additional_kwargs={_REASONING: item.text})
-            case CallStart():
-                return _call_chunk(item.position, item.name, "", item.id)
-            case CallDelta():
-                self._sent[item.position] = self._sent.get(item.position, "") + item.arguments
-                return _call_chunk(item.position, None, item.arguments, None)
-            case CallEnd(call=call) if call.problem is not None:
-                spoiled = _spoiler(self._sent.get(item.position, "")) + call.refusal
-                named = (None, None) if item.announced else (call.name, call.id)
-                return _call_chunk(item.position, named[0], spoiled, named[1])
+                return OutspokenChunk(content="", additional_kwargs={_REASONING: item.text})
+            case CallEnd(call=call):
+                args = call.arguments_text if call.problem is None else call.refusal
+                return _call_chunk(item.position, call.name, args, call.id)
             case _:
                 return None
 
 
-def _call_chunk(position: int, name: str | None, args: str, id: str | None) -> Any:
+def _call_chunk(position: int, name: str, args: str, id: str) -> Any:
     chunk = _messages.ToolCallChunk(name=name, args=args, id=id, index=FIRST_INDEX + position, type="tool_call_chunk")
-    return _messages.AIMessageChunk(content="", tool_call_chunks=[chunk])
-
-
-def _spoiler(sent: str) -> str:
-    """What makes LangChain refuse arguments that were sent: it closes what is open, but not what closes too much."""
-    stack: list[str] = []
-    in_string = escaped = False
-    for char in sent:
-        if in_string:
-            in_string = escaped or char != '"'
-            escaped = char == "\\" and not escaped
-        elif char == '"':
-            in_string = True
-        elif char in "{[":
-            stack.append("}" if char == "{" else "]")
-        elif char in "}]" and stack:
-            stack.pop()
-    if not sent:
-        return ""
-    quotes = ('""' if escaped else '"') if in_string else ""
-    return quotes + ("}" if stack and stack[-1] == "]" else "]") + " "
+    return OutspokenChunk(content="", tool_call_chunks=[chunk])
 
 
 def _openai_tools(tools: Sequence[Any]) -> list[dict[str, Any]]:
@@ -305,8 +417,7 @@ def _content(message: Any, text: str) -> Any:
 def _metadata(known: dict[str, Any], reply: Reply) -> dict[str, Any]:
     """What the response metadata gets. A server that did not see the calls says "stop"."""
     has_calls = bool(reply.tool_calls) and known.get("finish_reason") == "stop"
-    found = metadata(reply)
-    return {**({"finish_reason": "tool_calls"} if has_calls else {}), **({METADATA: found} if found else {})}
+    return {**({"finish_reason": "tool_calls"} if has_calls else {}), **noted(reply)}
 
 
 def _config(run_manager: Any, manager: Any) -> dict[str, Any]:

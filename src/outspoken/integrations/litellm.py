@@ -25,8 +25,8 @@ Hooks with options, or for other names, are made in a module beside the configur
 (`hooks = OutspokenHooks({"tides": "qwen3_coder"})`).
 
 Reasoning is in `reasoning_content`. Chat completions have no place for a call that is truncated or invalid, so it is
-only in `provider_specific_fields["outspoken"]`, with repairs and problems, and the `finish_reason` is "length". Streams
-send each call when it is complete.
+only in `provider_specific_fields["outspoken"]`, with repairs and problems. With one that is truncated, the
+`finish_reason` is "length". Streams send each call when it is complete.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
-from .framework import Framework, format_of
+from .framework import Framework, allows_calls, format_of
 from .messages import CallIds, identified_calls, noted
 from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem, aread_chunks, read_chunks
 
@@ -73,7 +73,8 @@ class _Reader:
 
     def _parser(self, request: Mapping[str, Any]) -> Parser:
         tools: Any = request.get("tools")
-        return self._make_parser(format_of(self._format, request.get("model")), tools=tools or None)
+        calls = allows_calls(tools, request.get("tool_choice"))
+        return self._make_parser(format_of(self._format, request.get("model")), tools=tools or None, calls=calls)
 
     def whole(self, response: Any, request: Mapping[str, Any]) -> Any:
         """Read a whole response; it is changed in place."""
@@ -258,7 +259,11 @@ class _Choice:
         items, reply = self._stream.end(self._reason)
         extra = noted(reply)
         last = [{"provider_specific_fields": extra}] if extra else []
-        return [*filter(None, map(self._delta, items)), *last, _finish_reason(self._reason, reply)]
+        return [
+            *filter(None, map(self._delta, items)),
+            *last,
+            _finish_reason(self._reason, reply, was_sent=self._stream_arguments),
+        ]
 
     def _index(self, kind: str, number: int) -> int:
         return self._indexes.setdefault((kind, number), len(self._indexes))
@@ -300,8 +305,8 @@ def _ids(request: Mapping[str, Any]) -> CallIds:
     return CallIds(taken=[call["id"] for message in messages for call in message.get("tool_calls") or ()])
 
 
-def _finish_reason(reason: str | None, reply: Reply) -> str | None:
-    """The finish reason: "length" for a call with a problem, "tool_calls" for calls that the server did not see."""
-    if reply.unfinished_tool_calls:
+def _finish_reason(reason: str | None, reply: Reply, *, was_sent: bool = False) -> str | None:
+    """The finish reason: "length" for a call that is cut, or `was_sent` and must not run; "tool_calls" for others."""
+    if any(was_sent or call.status == "truncated" for call in reply.unfinished_tool_calls):
         return "length"
     return "tool_calls" if reply.tool_calls and reason in ("stop", None) else reason

@@ -35,7 +35,7 @@ from outspoken.results.arguments import check_type
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.replies import Reply
 
-from .framework import Framework, format_of
+from .framework import Framework, allows_calls, format_of
 from .messages import METADATA, CallIds, IdentifiedCall, finish_reason, identified_calls, noted, refused_name
 from .streams import ReplyStream, StreamItem, aread_chunks, read_chunks
 
@@ -159,15 +159,16 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
             raise ValueError(f"the response has no tool call: {response.message.content!r}")
         return [_selection(block, error_on_no_tool_call) for block in blocks]
 
-    def _parser(self, tools: Any = ()) -> Parser:
-        return Parser(format_of(self.format, self.llm), tools=tools, **self.parser_options)
+    def _parser(self, tools: Any = (), choice: Any = None) -> Parser:
+        options: dict[str, Any] = {"calls": allows_calls(tools, choice), **self.parser_options}
+        return Parser(format_of(self.format, self.llm), tools=tools, **options)
 
     def _reading(self, messages: Sequence[Any], kwargs: dict[str, Any]) -> _Reading:
         """Reads the response to a request, from whose arguments it takes what is not for the LLM."""
         tools, parallel = kwargs.pop(_REQUEST, None) or (kwargs.get("tools") or (), True)
         blocks = [block for message in messages for block in message.blocks]
         ids = CallIds(taken=[b.tool_call_id for b in blocks if isinstance(b, _types.ToolCallBlock) and b.tool_call_id])
-        return _Reading(self._parser(tools), self.prefix, ids, parallel=parallel)
+        return _Reading(self._parser(tools, kwargs.get("tool_choice")), self.prefix, ids, parallel=parallel)
 
 
 class _Reading:

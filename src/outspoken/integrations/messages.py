@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from outspoken.results import diagnostics
+from outspoken.processing.answers import TypedAnswer, read_answer
 from outspoken.results.call_ids import CallIds as CallIds
 from outspoken.results.diagnostics import Diagnostic
-from outspoken.results.replies import Reply, Status, ToolCall, is_failed_call
+from outspoken.results.finish_reasons import to_finish_reason
+from outspoken.results.replies import (
+    Reply,
+    Status,
+    ToolCall,
+)
+from outspoken.results.replies import (
+    has_failed_call as has_failed_call,
+)
+from outspoken.results.replies import (
+    retry_of as retry_message,
+)
 from outspoken.results.running import problem_of
 
 #: The key of `metadata` in the metadata of a framework's message.
@@ -18,6 +30,10 @@ METADATA = "outspoken"
 FIRST_INDEX = 1000
 #: What servers and frameworks call the finish reason.
 REASONS = ("finish_reason", "stop_reason", "done_reason")
+
+
+#: What separates the problem of a refused call from what the model wrote.
+_WRITTEN = "; it was written as "
 
 
 class IdentifiedCall(NamedTuple):
@@ -56,7 +72,7 @@ class IdentifiedCall(NamedTuple):
     @property
     def refusal(self) -> str:
         """For a call with a problem, a sentence to stand in place of its arguments: it is no JSON, and says why."""
-        return f"{self.problem}; it was written as {self.written}"
+        return f"{self.problem}{_WRITTEN}{self.written}"
 
     @property
     def refused_name(self) -> str:
@@ -67,6 +83,32 @@ class IdentifiedCall(NamedTuple):
     def status(self) -> Status:
         """The status of the call."""
         return self.call.status
+
+
+def is_object(arguments: Any) -> bool:
+    """Are the arguments of a call a JSON object, as servers want them in a history? A refusal is none."""
+    if isinstance(arguments, str):
+        try:
+            return isinstance(json.loads(arguments), dict)
+        except ValueError:
+            return not arguments.strip()
+    return arguments is None or isinstance(arguments, dict)
+
+
+def reason_of(refusal: str) -> str:
+    """The problem of a call, by the sentence in place of its arguments."""
+    return refusal.partition(_WRITTEN)[0]
+
+
+def typed_answer(text: str, calls: Iterable[tuple[str, str]], schema: Any, tool: str) -> TypedAnswer[Any]:
+    """The value of a type in a message that was read: in a call of a tool, or in the text as `read_answer` finds it.
+
+    `calls` are the names and arguments of the calls, which are no JSON if a call was refused.
+    """
+    listed = [{"type": "function", "function": {"name": name, "arguments": args}} for name, args in calls]
+    message = {"role": "assistant", "content": text, **({"tool_calls": listed} if listed else {})}
+    completion = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    return read_answer(completion, schema, tool=tool, format="text")
 
 
 def refused_name(refusal: str) -> str:
@@ -154,22 +196,16 @@ def noted(reply: Reply, **more: Any) -> dict[str, Any]:
     return {METADATA: found} if found else {}
 
 
-def has_failed_call(reply: Reply) -> bool:
-    """True if the model should be asked again: a call is truncated or invalid, or its markup could not be read."""
-    return bool(reply.unfinished_tool_calls) or is_failed_call(reply)
+def finish_reason(*places: Any, stop: Any = None) -> str | None:
+    """Why a response ended, as one of the places says: dicts or objects, which may be chat completions.
 
-
-def retry_message(reply: Reply) -> str:
-    """A message for the model: what is wrong with its response, and a request to write the call again."""
-    opening = "Your last response could not be used, and no tool was run:"
-    return diagnostics.retry_message(opening, reply.diagnostics, is_truncated=reply.status == "truncated")
-
-
-def finish_reason(*places: Any) -> str | None:
-    """Why a response ended, as one of the places says: dicts or objects, which may be chat completions."""
+    `stop` are the texts at which the request let the model stop: with them, "stop" does not prove that it was done.
+    """
     found = [choices[0] for place in places if (choices := _value(place, "choices"))]
     reasons = [_value(place, key) for place in (*found, *places) for key in REASONS]
-    return next((reason for reason in reasons if isinstance(reason, str)), None)
+    words = [reason for reason in reasons if isinstance(reason, str)]
+    is_stopped = bool(stop) or any(to_finish_reason(word) == "other" for word in words[1:])
+    return "stop_sequence" if words and is_stopped and to_finish_reason(words[0]) == "stop" else next(iter(words), None)
 
 
 def _value(place: Any, key: str) -> Any:

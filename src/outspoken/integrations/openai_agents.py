@@ -40,8 +40,8 @@ from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import ToolCall
 from outspoken.results.settings import Settings
 
-from .framework import Framework, format_of
-from .messages import CallIds, IdentifiedCall
+from .framework import Framework, allows_calls, format_of
+from .messages import CallIds, IdentifiedCall, is_object
 
 _AGENTS = Framework("openai_agents", "openai-agents", "0.24")
 _interface = _AGENTS.load("agents.models.interface")
@@ -89,7 +89,7 @@ class OutspokenModel(_interface.Model):
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:
         """Ask the wrapped model, and return its response with what its text means."""
-        response = await self.wrapped.get_response(*args, **kwargs)
+        response = await self.wrapped.get_response(**_to_send(args, kwargs))
         reading = self._reading(args, kwargs)
         reading.close(response.output)
         self._report(reading)
@@ -98,7 +98,7 @@ class OutspokenModel(_interface.Model):
     async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Ask the wrapped model, and give the events of what its text means, as they arrive."""
         reading = self._reading(args, kwargs)
-        async for event in self.wrapped.stream_response(*args, **kwargs):
+        async for event in self.wrapped.stream_response(**_to_send(args, kwargs)):
             if event.type in _FAILURES:
                 yield event
             elif event.type not in _ENDS:
@@ -123,7 +123,9 @@ class OutspokenModel(_interface.Model):
         tools += [{"name": one.tool_name, "parameters": one.input_json_schema} for one in request["handoffs"]]
         given: Any = [] if isinstance(request["input"], str) else request["input"]
         taken = [item["call_id"] for item in given if "call_id" in item]
-        return _Reading(self._make_source(tools=tools), CallIds(taken=taken), self._finish_reason)
+        choice: Any = getattr(request.get("model_settings"), "tool_choice", None)
+        source = self._make_source(tools=tools, tool_choice="auto" if allows_calls(tools, choice) else "none")
+        return _Reading(source, CallIds(taken=taken), self._finish_reason)
 
     def _report(self, reading: _Reading) -> None:
         if self._on_reply is not None:
@@ -136,6 +138,21 @@ class OutspokenModel(_interface.Model):
     def get_retry_advice(self, request: Any) -> Any:
         """The advice of the wrapped model."""
         return self.wrapped.get_retry_advice(request)
+
+
+def _to_send(args: Any, kwargs: Any) -> dict[str, Any]:
+    """The arguments of a request as servers accept them: a call with a problem has no arguments, its output tells."""
+    request = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
+    if isinstance(request["input"], str):
+        return request
+    refused = {item["call_id"]: item["arguments"] for item in request["input"] if not is_object(item.get("arguments"))}
+    request["input"] = [
+        {**item, **({"arguments": "{}"} if "arguments" in item else {"output": refused[item["call_id"]]})}
+        if item.get("call_id") in refused
+        else item
+        for item in request["input"]
+    ]
+    return request
 
 
 class _Reading:

@@ -38,7 +38,7 @@ from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
 from . import messages as shared
-from .framework import Framework, format_of
+from .framework import Framework, allows_calls, format_of
 from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem
 
 _PYDANTIC_AI = Framework("pydantic_ai", "pydantic-ai-slim", "2.68")
@@ -77,24 +77,25 @@ class OutspokenModel(_wrapper.WrapperModel):
 
     async def request(self, messages: Any, model_settings: Any, model_request_parameters: Any) -> Any:
         """Ask the wrapped model, and return its response with what its text means."""
-        response = await self.wrapped.request(messages, model_settings, model_request_parameters)
-        return self._read(response, self._parser(model_request_parameters), _ids(messages))
+        response = await self.wrapped.request(_to_send(messages), model_settings, model_request_parameters)
+        return self._read(response, self._parser(model_request_parameters, model_settings), _ids(messages))
 
     @asynccontextmanager
     async def request_stream(
         self, messages: Any, model_settings: Any, model_request_parameters: Any, run_context: Any = None
     ) -> AsyncGenerator[Any]:
         """Ask the wrapped model, and give a stream of what its text means, as it arrives."""
-        request = (messages, model_settings, model_request_parameters, run_context)
+        request = (_to_send(messages), model_settings, model_request_parameters, run_context)
         async with self.wrapped.request_stream(*request) as stream:
-            yield _Stream(stream, self._parser(model_request_parameters), self._prefix, _ids(messages))
+            parser = self._parser(model_request_parameters, model_settings)
+            yield _Stream(stream, parser, self._prefix, _ids(messages))
 
-    def _parser(self, parameters: Any) -> Parser:
+    def _parser(self, parameters: Any, settings: Any) -> Parser:
         tools = [
             {"name": tool.name, "parameters": tool.parameters_json_schema}
             for tool in (*parameters.function_tools, *parameters.output_tools)
         ]
-        return self._make_parser(tools=tools)
+        return self._make_parser(tools=tools, calls=allows_calls(tools, settings and settings.get("tool_choice")))
 
     def _read(self, response: Any, parser: Parser, ids: shared.CallIds) -> Any:
         """A response with what its text parts mean in their place."""
@@ -233,6 +234,18 @@ class _Stream(_models.StreamedResponse):
     provider_name = property(lambda self: self._wrapped.provider_name)
     provider_url = property(lambda self: self._wrapped.provider_url)
     timestamp = property(lambda self: self._wrapped.timestamp)
+
+
+def _to_send(messages: Any) -> list[Any]:
+    """The messages as servers accept them: a call with a problem, which its retry prompt tells, has no arguments."""
+    made: list[Any] = []
+    for message in messages:
+        parts = [
+            replace(part, args={}) if part.part_kind == "tool-call" and not shared.is_object(part.args) else part
+            for part in message.parts
+        ]
+        made.append(replace(message, parts=parts))
+    return made
 
 
 def _ids(messages: Any) -> shared.CallIds:

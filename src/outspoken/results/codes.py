@@ -182,4 +182,6 @@ def describe_repair(repair: Repair) -> str:
     before, after = repair.before, repair.after
     if repair.level == "markup":
         before, after = before.strip(), after.strip()
-    return CODES[repair.code].message.format(before=shown(before), after=shown(after))
+    code = CODES.get(repair.code)  # conversions to a type have codes of their own
+    message = code.message if code is not None else "{before} was read as {after}"
+    return message.format(before=shown(before), after=shown(after))

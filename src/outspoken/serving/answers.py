@@ -47,7 +47,7 @@ class JsonAnswer:
     """
 
     def __init__(self, schema: dict[str, Any], *, holds: bool) -> None:
-        self._schema, self._sent = schema, ""
+        self._schema, self._sent, self._is_streamed = schema, "", False
         self._prefix = None if holds else JsonPrefix()
         #: the message that asks the model again, if the answer is none
         self.retry = ""
@@ -55,11 +55,12 @@ class JsonAnswer:
     def events(self, event: ProviderEvent) -> Iterator[ProviderEvent]:
         """Return the events to send for one of the response."""
         if isinstance(event, TextDelta):
+            self._is_streamed = True
             if self._prefix is not None and (certain := self._prefix.feed(event.text)):
                 self._sent += certain
                 yield TextDelta(certain)
         elif isinstance(event, Done):
-            reply = self.read(cast("ProviderReply", event.reply))
+            reply = self.read(event.reply)
             if rest := reply.text[len(self._sent) :]:
                 yield TextDelta(rest)
             yield Done(reply)
@@ -79,8 +80,11 @@ class JsonAnswer:
         answer = reading.texts[0] if is_read and len(reading.texts) == 1 else text
         if reading.is_valid and (reading.conversions or len(reading.texts) > 1):
             answer = to_json(reading.data).decode()
+        if self._prefix is not None and not self._is_streamed:
+            self._sent = self._prefix.feed(text)  # what a stream would have sent
+        is_valid = reading.is_valid
         if not answer.startswith(self._sent):
-            answer = text  # a part that a repair would change was sent
+            answer, is_valid = text, is_valid and not reading.conversions  # a part that a repair would change was sent
         changed: dict[str, Any] = {}
         if answer != text:
             at = next(s.span[0] for s in reply.segments if s.kind in ("text", "json"))
@@ -89,7 +93,7 @@ class JsonAnswer:
             changed["repairs"] = [*reply.repairs, *reading.repairs]
             changed["status"] = max(reply.status, "repaired" if reading.repairs else "ok", key=STATUSES.index)
         found = [*reply.diagnostics, *reading.diagnostics]
-        if not reading.is_valid:
+        if not is_valid:
             self.retry = reading.retry
             end = len(reply.raw)
             message = "the answer is not the JSON that was asked for"

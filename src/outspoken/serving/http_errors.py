@@ -48,8 +48,3 @@ def write_object(body: dict[str, Any]) -> bytes:
         return json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return json.dumps(body).encode()
-
-
-def without_halves(body: dict[str, Any]) -> dict[str, Any]:
-    """Copy JSON, with a question mark for each half of a character, which server-sent events cannot have."""
-    return json.loads(json.dumps(body, ensure_ascii=False).encode(errors="replace"))

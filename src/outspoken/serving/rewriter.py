@@ -225,8 +225,9 @@ def _sum(one: Any, other: Any) -> Any:
     if isinstance(one, dict) and isinstance(other, dict):
         first, second = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
         return {**first, **{key: _sum(first.get(key), value) for key, value in second.items()}}
-    are_numbers = all(isinstance(value, int) and not isinstance(value, bool) for value in (one, other))
-    return one + other if are_numbers else other if other is not None else one
+    if isinstance(one, int) and isinstance(other, int):
+        return one + other
+    return cast("Any", one if other is None else other)
 
 
 def _thinking_of(request: dict[str, Any]) -> bool | None:
@@ -363,7 +364,7 @@ class StreamedChoice:
             self.failed = self.failed or isinstance(event, Failed)
             for sent in (event,) if self._answer is None else self._answer.events(event):
                 self._has_text = self._has_text or isinstance(sent, TextDelta)
-                if isinstance(sent, Done) and self._rewriter.end(cast("ProviderReply", sent.reply), self._answer):
+                if isinstance(sent, Done) and self._rewriter.end(sent.reply, self._answer):
                     self.exporter.begin_again()
                     self._begin()
                     return parts + self.exporter.feed(TextDelta("\n\n" if self._has_text else ""))

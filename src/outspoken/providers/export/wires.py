@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
@@ -108,10 +109,19 @@ async def _asse(parts: AsyncIterator[Part], wire: Wire) -> AsyncIterator[bytes]:
 def sse_event(part: Part, wire: Wire) -> bytes:
     """Write a part as a server-sent event: `data:`, and `event:` if the wire format names its events.
 
-    Numbers that JSON does not have (NaN, infinity) become null.
+    Numbers that JSON does not have (NaN, infinity) become null, and halves of characters question marks.
     """
     name = f"event: {part['type']}\n".encode() if wire in _WITH_EVENT_NAMES else b""
-    return name + b"data: " + to_json(part, inf_nan_mode="null") + b"\n\n"
+    try:
+        data = to_json(part, inf_nan_mode="null")
+    except ValueError:
+        data = to_json(without_halves(part), inf_nan_mode="null")
+    return name + b"data: " + data + b"\n\n"
+
+
+def without_halves(body: Part) -> Part:
+    """Copy JSON, with a question mark for each half of a character, which server-sent events cannot have."""
+    return json.loads(json.dumps(body, ensure_ascii=False).encode(errors="replace"))
 
 
 def sse_end(wire: Wire) -> bytes:

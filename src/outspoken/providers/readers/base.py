@@ -92,7 +92,12 @@ class Reader:
 def arguments_text(body: JsonObject, *keys: str) -> str | None:
     """Return arguments as JSON text: the text that was sent, or the object that was sent, serialised."""
     found = body.get(*keys)
-    return found if found is None or isinstance(found, str) else to_json(found)
+    if found is None or isinstance(found, str):
+        return found
+    try:
+        return to_json(found)
+    except ValueError:  # infinity, which JSON does not have
+        return json.dumps(found, ensure_ascii=False)
 
 
 def json_or_text(text: str) -> Any:

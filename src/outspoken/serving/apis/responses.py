@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from outspoken.providers.export.parts import Part
 from outspoken.providers.export.responses import ResponsesExporter
-from outspoken.providers.export.wires import Wire
-from outspoken.serving.http_errors import parse_object, without_halves, write_object
+from outspoken.providers.export.wires import Wire, without_halves
+from outspoken.serving.http_errors import parse_object, write_object
 from outspoken.serving.rewriter import OnReply
 from outspoken.serving.settings import ServerSettings
 
