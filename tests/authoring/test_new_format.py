@@ -270,7 +270,7 @@ def test_what_a_format_reads_already(checkout: Checkout, capsys: pytest.CaptureF
         assert ran.out.endswith("nothing was written; `--force` writes a format of its own all the same\n")
         assert not checkout.grammar("known").exists()
     ran = run(checkout, capsys, "known", "--force", files={"a": text})
-    assert ran.out.startswith("`hermes` reads the response already\na call is a JSON object\n")
+    assert ran.out.startswith("`hermes` reads the response already\na call is a JSON object:\n")
 
 
 # what is refused

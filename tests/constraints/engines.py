@@ -7,14 +7,14 @@ BPE that is trained on the corpus.
 import json
 import sys
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from outspoken.constraints.deriving import Constraint
 from tests.cases import CORPUS
@@ -22,34 +22,6 @@ from tests.cases import CORPUS
 STUBS = Path(__file__).parent / "engine_stubs"
 _STUBBED = ("torch", "transformers")
 _BPE_SIZE = 2000
-
-
-class State(Protocol):
-    """What was written so far, and what may follow."""
-
-    def choices(self) -> Sequence[int]:
-        """The tokens that may come next, without the end of the response."""
-        ...
-
-    def may_end(self) -> bool:
-        """May the response end here?"""
-        ...
-
-    def take(self, token: int) -> bool:
-        """Write a token."""
-        ...
-
-    def take_text(self, text: str) -> bool:
-        """Write a text, if all of it is admitted."""
-        ...
-
-
-class Engine(Protocol):
-    """A compiled constraint."""
-
-    def start(self) -> State:
-        """The state before the response."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -143,6 +115,8 @@ def _ll_tokenizer(vocabulary: Vocabulary) -> Any:
 
 
 class _LlguidanceState:
+    """What was written so far: the tokens that may come next, whether the response may end, and what is written."""
+
     def __init__(self, grammar: str, vocabulary: Vocabulary) -> None:
         masks = _module("llguidance.numpy")
         self._tokenizer, self._vocabulary = _ll_tokenizer(vocabulary), vocabulary
@@ -180,7 +154,7 @@ class Llguidance:
         self._vocabulary = vocabulary
         self.start()
 
-    def start(self) -> State:
+    def start(self) -> _LlguidanceState:
         """The state before the response."""
         return _LlguidanceState(self._grammar, self._vocabulary)
 
@@ -239,9 +213,14 @@ class Xgrammar:
             raise ValueError(str(error)) from error
         self._vocabulary = vocabulary
 
-    def start(self) -> State:
+    def start(self) -> _XgrammarState:
         """The state before the response."""
         return _XgrammarState(self._compiled, self._vocabulary)
+
+
+#: A compiled constraint, and what was written so far under it.
+Engine: TypeAlias = Llguidance | Xgrammar
+State: TypeAlias = _LlguidanceState | _XgrammarState
 
 
 def reads(engine: Engine, text: str) -> bool:

@@ -4,8 +4,7 @@ import pytest
 
 from outspoken import Screen, parse, render
 from outspoken.constraints import constraint
-from outspoken.constraints.action_skeleton import learned_actions, merged_skeleton
-from outspoken.constraints.summary import parts_of
+from outspoken.constraints.action_skeleton import learned_actions
 from outspoken.grammar import registry
 from outspoken.results.errors import ConstraintError, RenderError
 from outspoken.results.replies import Reasoning
@@ -125,12 +124,3 @@ def test_actions_that_hold_others_are_named():
     assert constraint("cogagent").warnings == ("GESTURE: actions that hold others are left out",)
     with pytest.raises(ConstraintError, match="GESTURE"):
         constraint("cogagent", strict=True)
-
-
-def test_what_the_pages_say():
-    """The pages of formats say what their constraints have without making skeletons, which takes long."""
-    for format in ("hermes", "suggestions", "functools", "os_atlas", "surfer_h", "fara"):
-        _, skeleton = merged_skeleton(format)
-        roles = {hole.role for hole in skeleton.configs}
-        names = {"calls": "name", "actions": "action", "text": "text", "reasoning": "reasoning"}
-        assert parts_of(format) == [part for part, role in names.items() if role in roles], format

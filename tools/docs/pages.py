@@ -9,7 +9,6 @@ from outspoken import formats, parse
 from outspoken.authoring.diagram.syntax import Syntax, read_syntax
 from outspoken.authoring.shared.arguments import joined
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.constraints.summary import parts_of
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.viewer.lines import summary
@@ -66,17 +65,8 @@ def _about(name: str, header: Header) -> Iterator[str]:
         "ids of models": codes(header.ids),
         "source": plain(" ".join(header.source.split())),
         "grammar": f"[`{name}.lark`](../../{name}.lark)",
-        "constraint": _constraint(name),
     }
     yield "\n".join([f"- {key}: {value}" for key, value in facts.items() if value])
-
-
-def _constraint(name: str) -> str:
-    """What a constraint of the format has, and why it has nothing to call."""
-    parts = parts_of(name)
-    has_calls = bool({"calls", "actions"} & {*parts})
-    found = ", ".join(parts) or "none, since `render` can write nothing in the format"
-    return found if has_calls or not parts else f"{found}; the format has no calls and no actions"
 
 
 def _example(name: str, header: Header) -> Iterator[str]:

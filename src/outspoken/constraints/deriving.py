@@ -49,9 +49,9 @@ class Constraint:
 
     def accepts(self, text: str) -> bool:
         """May a model write exactly this text? Reads it character by character, without an engine."""
-        from .matcher import Matcher
+        from .matcher import reads
 
-        return Matcher(self.grammar).reads(text)
+        return reads(self.grammar, text)
 
     def to_llguidance(self) -> str:
         """A Lark grammar of llguidance (1.7 and newer)."""

@@ -19,7 +19,7 @@ from outspoken.results.snippet import visible
 
 _LOADING: Any = load_grammar
 _LITERALS: Any = _LOADING.PrepareLiterals() * _LOADING.TerminalTreeToPattern()
-_EMPTY: Any = Tree("expansion", [])
+_EMPTY: Any = Tree[Any]("expansion", [])
 
 
 class Marker(NamedTuple):

@@ -181,7 +181,7 @@ def by_examples(checkout: Checkout, name: str, examples: dict[str, Example], sou
     if not ranked:
         raise UnclearError(why[0] if why else _NO_CALL)
     _, text, shape = max(ranked, key=lambda entry: entry[0])
-    draft = Draft(name, text, remarks=[shape.title])
+    draft = Draft(name, text, remarks=[f"{shape.title}:", *[f"  {p}: {m!r}" for p, m in shape.markup.items()]])
     add_cases(draft, checkout, examples, shape.calls)
     draft.remarks += shape.unseen
     return draft

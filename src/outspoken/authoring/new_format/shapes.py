@@ -121,6 +121,17 @@ class Shape:
     #: by the number of the text, the calls that were found
     calls: list[list[Call]] = field(default_factory=list[list[Call]])
 
+    @property
+    def markup(self) -> dict[str, str]:
+        """All markup by its place."""
+        found = {"before the calls": self.section[0], "before a call": self.open}
+        found |= {f"before its {kind}": gap for kind, gap in zip(self.kinds[1:], self.gaps, strict=True)}
+        if self.pair:
+            found |= {"behind the name": self.lead, "before a key": self.pair.open, "before a value": self.pair.mid}
+            found |= {"behind a value": self.pair.close}
+        found |= {"behind a call": self.close, "between calls": self.separator, "behind the calls": self.section[1]}
+        return {place: markup for place, markup in found.items() if markup}
+
 
 def is_tag(token: str) -> bool:
     """Whether a token is a tag, a part of one, or a token like `<|call|>` and `[CALL]`."""

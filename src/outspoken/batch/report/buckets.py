@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta, timezone
 from functools import partial
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 #: At most so many buckets are shown.
 MOST = 31
@@ -27,24 +27,6 @@ _LAST = 253_402_300_799
 #: What a row is counted under: the start of a period, a file with a portion of it, or None for no time.
 Key = Any
 Counts = Counter[tuple[Key, str]]
-
-
-class Buckets(Protocol):
-    """How rows are divided."""
-
-    title: str
-
-    def of(self, file: int, lines: Sequence[int], times: Sequence[Any] | None) -> list[Key]:
-        """The buckets of rows of a file, by their lines and times."""
-        ...
-
-    def merge(self, *counts: Counts, final: bool = False) -> None:
-        """Join buckets where there are too many; at the end, until they can be shown."""
-        ...
-
-    def labels(self, counts: Counts) -> dict[Key, str]:
-        """The names of the buckets that have counts, in their order."""
-        ...
 
 
 class FileBuckets:
@@ -133,6 +115,11 @@ class TimeBuckets:
             if seconds % size == 0:
                 return f"one {word}" if seconds == size else f"{seconds // size} {word}s"
         raise AssertionError(seconds)
+
+
+#: How rows are divided: `of` gives the buckets of rows of a file, `merge` joins buckets where there are too many, and
+#: `labels` names those that have counts, in their order.
+Buckets: TypeAlias = FileBuckets | TimeBuckets
 
 
 def seconds_of(value: Any) -> int | None:
