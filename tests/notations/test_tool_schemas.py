@@ -423,3 +423,13 @@ def test_parsers_with_tools_are_copied_and_pickled() -> None:
     text = '<tool_call>{"name": "Weather", "arguments": {"city": "Rome"}}</tool_call>'
     for made in (copy.copy(parser), copy.deepcopy(parser), pickle.loads(pickle.dumps(parser))):
         assert made.parse(text) == parser.parse(text)
+        assert made.parse(text).tool_calls[0].value == Weather(city="Rome")
+
+
+def test_a_pickle_holds_the_schema_of_a_local_tool() -> None:
+    class Local(BaseModel):
+        city: str
+
+    made = pickle.loads(pickle.dumps(Parser("hermes", tools=[Local])))
+    reply = made.parse('<tool_call>{"name": "Local", "arguments": {"city": []}}</tool_call>')
+    assert [one.code for one in reply.diagnostics] == ["mistyped-argument"]

@@ -141,8 +141,16 @@ class Tools:
         return cls(sources, frozenset(destructive), notes) if sources else None
 
     def __reduce__(self) -> tuple[type[Tools], tuple[dict[str, Any], frozenset[str], dict[str, Any]]]:
-        """What is made on first use is not kept in a copy or a pickle."""
-        return Tools, ({name: self._source(name) for name in self.names}, self.destructive, self._notes)
+        """What is made on first use is not kept in a pickle, nor are types that cannot be imported, but their schemas."""
+        sources = {
+            name: self.schema(name) if "<" in getattr(source, "__qualname__", "") else source
+            for name, source in [(name, self._source(name)) for name in self.names]
+        }
+        return Tools, (sources, self.destructive, self._notes)
+
+    def __deepcopy__(self, memo: object) -> Tools:
+        """A parser and its copy have the same tools."""
+        return self
 
     def __contains__(self, name: object) -> bool:
         return name in self._sources
