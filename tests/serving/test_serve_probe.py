@@ -41,7 +41,13 @@ ANSWERS: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("format_", ["hermes", "qwen3_coder", "glm_4_5", "deepseek_v3_1", "mistral"])
+FORMATS = (
+    "hermes", "qwen3_coder", "glm_4_5", "deepseek_v3_1", "mistral", "kimi_k2", "llama3_json", "minimax_m2", "harmony",
+    "deepseek_v3_2",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("format_", FORMATS)
 def test_the_neutral_probe_passes(format_: str) -> None:
     asked_for = {str(scenario.messages[0]["content"]): scenario.id for scenario in BUILTIN_SCENARIOS}
     assert {*asked_for.values()} <= ANSWERS.keys() | {"tool-result-followup"}

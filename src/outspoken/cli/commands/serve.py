@@ -8,7 +8,7 @@ from typing import Any, cast
 import click
 from cloup import option_group
 
-from outspoken.cli.options import command, format_option, option
+from outspoken.cli.options import command, format_option, option, unescaped
 from outspoken.providers.export.parts import STREAM_CALLS
 from outspoken.serving.settings import UPSTREAMS, ServerSettings
 from outspoken.terminal.ports import listen
@@ -65,7 +65,7 @@ def _pair(value: str) -> tuple[str, str]:
         into="models",
         multiple=True,
     ),
-    option("--prefix TEXT", "what the prompts of the models end with, if not what is usual"),
+    option("-p --prefix TEXT", "what the prompts of the models end with, if not what is usual", unescaped),
 )
 @option_group(
     "Responses",
