@@ -21,7 +21,6 @@ from outspoken.patterns.alike import compile_arriving
 from outspoken.results.replies import Reasoning, Text
 from outspoken.semantics.output import Output
 
-
 #: What forced calls begin with, if not with a bracket or a brace.
 _TAG = "<tools>"
 #: No more white space stands before them.
@@ -40,10 +39,15 @@ def _has_calls(automaton: Automaton) -> bool:
 
 
 @registry.cached
-def _heads(edition: int) -> list[tuple[str, re.Pattern[str], Any]]:
-    """The formats of forced calls, and what a response in each begins with, whole and arriving."""
-    known = registry.forced(edition).items()
-    return [(name, re.compile(pattern), compile_arriving(pattern)) for name, pattern in known]
+def _heads(edition: int) -> list[tuple[str, re.Pattern[str]]]:
+    """The formats of forced calls, and what finds the beginning of a response in each."""
+    return [(name, re.compile(pattern)) for name, pattern in registry.forced(edition).items()]
+
+
+@registry.cached
+def _arriving_heads(edition: int) -> list[Any]:
+    """The same for text that is still arriving."""
+    return [compile_arriving(pattern) for pattern in registry.forced(edition).values()]
 
 
 def _start_of(text: TextBuffer) -> int:
@@ -85,7 +89,7 @@ class ForcedCalls(ParserPolicy):
             return None  # other files need not be read
         if not final:
             return False if self._is_held or self._may_begin(steps, free) else None
-        for name, head, _ in _heads(registry.edition()):
+        for name, head in _heads(registry.edition()):
             match = head.match(steps.text.text, _start_of(steps.text))
             if match and not self._is_own(steps, free) and self._accepts(match) and self._read(steps, name):
                 return True
@@ -97,8 +101,8 @@ class ForcedCalls(ParserPolicy):
 
     def _may_begin(self, steps: SingleSteps, free: Transition) -> bool:
         """May forced calls begin here?"""
-        text, heads = steps.text, _heads(registry.edition())
-        matches = [head.match(text.text, _start_of(text), partial=True) for _, _, head in heads]
+        text, heads = steps.text, _arriving_heads(registry.edition())
+        matches = [head.match(text.text, _start_of(text), partial=True) for head in heads]
         known = [match for match in matches if match is not None and (match.partial or self._accepts(match))]
         may_begin = bool(known) and not self._is_own(steps, free)
         self._is_held = may_begin and not all(match.partial for match in known)

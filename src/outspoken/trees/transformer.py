@@ -273,11 +273,14 @@ class _Run:
         """The step of an embedded value with its value, which is read unless it is known."""
         if step.value_text:
             return step
-        notation, depth = notation_of(transition.terminal), self._builder.context.settings.max_depth
+        depth, short = self._builder.context.settings.max_depth, transition.terminal.short
         text, at = self._source.text, step.start
         if at < 0 or not text.startswith(step.text, at):
             text, at = step.text + text[max(step.end, 0) :], 0  # what follows may end the value
-        found = notation.read_at(text, at, depth, True, schema_of(self._builder, transition, notation))
-        if found is None or found[1] != at + len(step.text):
-            raise ValueError(f"the token {step.text!r} is no {transition.terminal.short}")
-        return step._replace(value=found[0], value_text=found[2])
+        for terminal in self._source.automaton.tables.terminals.values():
+            if terminal.short == short:  # a grammar may have several, with other marks
+                notation = notation_of(terminal)
+                found = notation.read_at(text, at, depth, True, schema_of(self._builder, transition, notation))
+                if found is not None and found[1] == at + len(step.text):
+                    return step._replace(value=found[0], value_text=found[2])
+        raise ValueError(f"the token {step.text!r} is no {short}")
