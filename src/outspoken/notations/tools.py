@@ -141,7 +141,7 @@ class Tools:
         return cls(sources, frozenset(destructive), notes) if sources else None
 
     def __reduce__(self) -> tuple[type[Tools], tuple[dict[str, Any], frozenset[str], dict[str, Any]]]:
-        """What is made on first use is not kept in a pickle, nor are types that cannot be imported, but their schemas."""
+        """A pickle holds nothing that is made on first use, and the schema of a type that cannot be imported."""
         sources = {
             name: self.schema(name) if "<" in getattr(source, "__qualname__", "") else source
             for name, source in [(name, self._source(name)) for name in self.names]
