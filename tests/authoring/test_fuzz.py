@@ -119,6 +119,7 @@ ONCE_BROKEN: dict[str, tuple[ParseArguments, str]] = {
         ParseArguments(),
         "<｜tool▁call▁begin｜>e｜tool▁sep｜>''｜tool▁call▁end｜><｜tool▁calls▁e",
     ),
+    "a word that became the name of a tool": (ParseArguments("react"), "action：ectioninput:```{"),
     "a call that became text without a diagnostic": (
         ParseArguments("react_json", reason="length"),
         '{"tOOl_name":"b"},"d":h',

@@ -203,10 +203,15 @@ class EdgeFinder:
             return False
         if not end_is_certain and at < self._end and not ends and not self._is_proven(marker, at):
             return False
-        if _leads_to_value(marker) and (at == self._end or at in self.starts):
+        if _leads_to_value(marker) and not self._has_words(at):
             return False  # there is no value
         begun = [set(kinds.split()) for name, kinds in marker.after if name == "begin"]
         return not any(kinds <= {"think", "code"} for kinds in begun)
+
+    def _has_words(self, at: int) -> bool:
+        """Is there more than punctuation before the next marker?"""
+        behind = next((token.start for token in self._tokens if token.start >= at), self._end)
+        return any(char.isalnum() for char in self._text[at:behind])
 
     def _is_proven(self, marker: Transition, at: int) -> bool:
         """Does what stands here show that a marker is missing, although the text may be cut?"""

@@ -36,6 +36,8 @@ _CLOSING_BRACKETS = ("}", "]", ")")
 #: A mark of a fence with its language, which says nothing.
 _MARKS = ("```", "~~~")
 _FENCE = lazy_pattern(r"[`~]{3,}\w*")
+#: What opens a value.
+_BEGINS_VALUE = frozenset({"{", "[", "```", "~~~", "```{", "```json"})
 #: What may be dropped behind a number, since it is no part of it.
 _PUNCTUATION = frozenset(" \t\r\n\"'`{}[]()<>,;:|=/\\")
 #: A repair that says where a string ends, or that it is one.
@@ -253,6 +255,8 @@ def unproven(
     """
     ends: list[Edit] = []
     for edit in edits:
+        if not edit.after and edit.start > node.start and _begins_value(read(edit.start, edit.end + _FAR)):
+            return "the text ends where a value begins"
         is_inside = edit.code in ("stray-text", "dropped-text") and edit.start > node.start
         if is_inside and name in read(node.start, edit.start):
             mark = read(max(edit.start - 3, 0), edit.start)
@@ -284,6 +288,11 @@ def unproven(
     if is_closed or (has_arguments and closed.search(tail) is not None and not is_bare):
         return ""
     return "the text ends before it is certain what this says"
+
+
+def _begins_value(dropped: str) -> bool:
+    """Is what was dropped, and all that stands behind it, the sign that a value begins?"""
+    return dropped.strip() in _BEGINS_VALUE
 
 
 def is_undecided(text: str, end: int) -> bool:
