@@ -116,7 +116,9 @@ def written(made: Any, name: str, tools: Any = None) -> tuple[str, str]:
         return render(made, format=name, tools=tools), ""
     except RenderError as error:
         refusal = str(error)
-    assert re.fullmatch(rf"`{name}` (?:cannot carry .+: what it would .+|has no way to write .+)", refusal), refusal
+    assert re.fullmatch(
+        rf"`{name}` (?:cannot carry .+: what it would .+|has no way to write .+)", refusal, re.DOTALL
+    ), refusal
     return "", refusal
 
 

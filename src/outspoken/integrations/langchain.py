@@ -34,6 +34,7 @@ from typing_extensions import is_typeddict
 
 from outspoken.parsing.parser import Parser
 from outspoken.results.events import ReasoningDelta, TextDelta
+from outspoken.results.packages import Package
 from outspoken.results.replies import Reply
 
 from .framework import Framework, allows_calls, format_of
@@ -227,7 +228,7 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def _ask_again() -> type[Any]:
-    middleware = Framework("langchain", "langchain", "1.0").load("langchain.agents.middleware")
+    middleware = Package("", "langchain", "1.0", "`AskAgain`").load("langchain.agents.middleware")
 
     class AskAgain(middleware.AgentMiddleware):
         """A middleware of agents that asks the model again if a call could not be read, and no other call was.

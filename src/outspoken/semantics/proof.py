@@ -332,6 +332,11 @@ def ends_in_name(edits: Iterable[Edit], read: Callable[[int, int], str], name: s
     return any(read(max(start - _FAR, 0), start).rstrip().endswith(name) for start in supplied)
 
 
+def ends_in_opener(edits: Iterable[Edit], closers: Collection[str], end: int) -> bool:
+    """Does a call end at an offset behind a marker that was repaired and closes nothing, so that its value is empty?"""
+    return any(edit.start < edit.end == end and edit.after and edit.after.strip() not in closers for edit in edits)
+
+
 def is_cut_json(value: Any) -> bool:
     """Is a value the beginning of an object or a list, as text?"""
     return isinstance(value, str) and value.lstrip()[:1] in ("{", "[") and value.rstrip()[-1:] not in ("}", "]")

@@ -23,6 +23,7 @@ from .proof import (
     as_repaired,
     ends_by_supply,
     ends_in_name,
+    ends_in_opener,
     invents_key,
     is_cut_json,
     is_declaration,
@@ -286,6 +287,8 @@ def _of_repairs(
     elif ends_by_supply(edits, read, ends, end):
         state.cut_value = (end, True)
         yield Objection("unproven", "nothing but another call shows that the last value ends")
+    elif ends_in_opener(edits, closers, end):
+        yield Objection("unproven", "nothing shows that a value follows the last marker")
     elif not arguments and ends_in_name(edits, read, name, end):
         yield Objection("unproven", "nothing shows that the call has no arguments")
 

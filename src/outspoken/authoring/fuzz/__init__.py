@@ -103,7 +103,7 @@ class Fuzz:
         """Read so many texts of a seed. Returns what was found, and stops there."""
         worst: list[tuple[Example, ViolationError]] = []
 
-        @hypothesis.seed(f"{self.name} {seed}")  # each format has texts of its own
+        @hypothesis.seed(seed)
         @settings(SETTINGS, max_examples=number)
         @given(examples(self.name, self.others))
         def read(example: Example) -> None:
