@@ -203,7 +203,7 @@ class EdgeFinder:
             return False
         if not end_is_certain and at < self._end and not ends and not self._is_proven(marker, at):
             return False
-        if _leads_to_value(marker) and not self._has_words(at):
+        if _leads_to_value(marker) and (at in self.starts or not self._has_words(at)):
             return False  # there is no value
         begun = [set(kinds.split()) for name, kinds in marker.after if name == "begin"]
         return not any(kinds <= {"think", "code"} for kinds in begun)
