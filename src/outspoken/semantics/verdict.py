@@ -296,7 +296,9 @@ def _of_repairs(
 def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
     """Has a call begun in a bare value of another one that never ended, and not on a line of its own?"""
     end, is_empty = state.cut_value
-    if not 0 <= end <= node.start or (state.output.segments and state.output.segments[-1].span[1] != end):
+    output = state.output
+    is_behind_text = output.run_model is not None or bool(output.segments and output.segments[-1].span[1] != end)
+    if not 0 <= end <= node.start or is_behind_text:
         return False
     read = state.source.slice
     closers = closing_forms(registry.automaton(state.header.format))
