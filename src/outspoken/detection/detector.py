@@ -230,8 +230,7 @@ class Detector:
         self.candidates = []
         self._log_trials("tried", self._failed_at, self._tried)
         text, budget = self.text, self.parser.budget
-        written = self._openers.shortest_at(text.text, self._start - text.base) if self._is_marker else ""
-        if is_distinct_marker(written):
+        if self._is_marker and is_distinct_marker(written := self._openers.written(self._number)):
             self.refused.append(FoundMarkup(self._start, self._start + len(written), written))
         if self._failed_at >= self._start:
             budget.spent += TRY + self._failed_at - self._start

@@ -111,8 +111,8 @@ class OpenerIndex:
         self._matches: tuple[dict[int, Any], dict[int, Any]] = {}, {}
         #: by format and group, what tells whether another format is likely; see `has_rival`
         self._others: dict[tuple[str, int], tuple[Any, _Alike | None]] = {}
-        #: by number, what matches a marker of a group
-        self._alone: dict[int, Any] = {}
+        #: by number, how a marker is written
+        self._written: dict[int, str] = {}
         #: by number, what matches a marker, whatever stands beside it
         self._whole: dict[int, Any] = {}
         #: by pattern, what matches a marker that may be incomplete at the end of the text
@@ -333,15 +333,16 @@ class OpenerIndex:
         if known[:1] != (name,):
             self.recent[number] = (name, *[other for other in known if other != name])[:_REMEMBERED]
 
-    def shortest_at(self, text: str, pos: int) -> str:
-        """The shortest marker of a format at a position, without mistakes: the same however much text follows it."""
-        count, found = len(self.terminals), list[tuple[int, int]]()
-        for number in self.groups[self.group_at(text, pos)]:
-            match = self._alone.get(number) or re.compile(self._patterns[number]).match
-            self._alone[number] = match
-            if number < count and (place := match(text, pos)) is not None:
-                found.append((place.end(), number))
-        return self.terminals[min(found)[1]].canonical.strip() if found else ""
+    def written(self, number: int) -> str:
+        """The marker of a number without mistakes, or the shortest one it begins with, which may have arrived first."""
+        known = self._written.get(number)
+        if known is None:
+            own, found = self.terminals[number - 1].canonical.strip(), list[tuple[int, int]]()
+            for other in self.groups[self.group_at(own, 0)] if own else ():
+                if other < len(self.terminals) and (place := re.match(self._patterns[other], own)) is not None:
+                    found.append((place.end(), other))
+            known = self._written[number] = self.terminals[min(found)[1]].canonical.strip() if found else own
+        return known
 
     def is_alone(self, number: int, segment: str) -> bool:
         """Is a segment nothing but the marker of a number, with white space round it?"""
