@@ -13,11 +13,10 @@ from typing import Any
 import litellm
 import openai
 import pytest
-from litellm.proxy._types import UserAPIKeyAuth
 
 from outspoken import UnknownFormatError
 from outspoken.integrations import litellm as ours
-from outspoken.integrations.litellm import OutspokenHooks, OutspokenLLM
+from outspoken.integrations.litellm import OutspokenLLM
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, THOUGHT, TOOLS, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
@@ -159,26 +158,6 @@ def test_text_streams_as_it_arrives_and_calls_when_they_are_complete() -> None:
         assert [c.choices[0].finish_reason for c in chunks if c.choices[0].finish_reason] == ["tool_calls"]
 
 
-@pytest.mark.parametrize("streams", [False, True])
-@pytest.mark.parametrize("format", FORMATS)
-def test_the_hooks_of_the_proxy_read_the_models_that_they_know(format: str, streams: bool) -> None:
-    hooks, text = OutspokenHooks({"known": format}), written(format, *BOTH, text="Look:")
-
-    async def hooked(server: TextServer, name: str) -> Any:
-        data, user = {"model": name, "messages": ASKED, "tools": TOOLS}, UserAPIKeyAuth()
-        response = await litellm.acompletion(**request(server, model="openai/m"), stream=streams)
-        if not streams:
-            return await hooks.async_post_call_success_hook(data, user, response)
-        return joined([one async for one in hooks.async_post_call_streaming_iterator_hook(user, response, data)])
-
-    with text_server(text, text) as server:
-        known, other = [asyncio.run(hooked(server, name)).choices[0] for name in ("known", "other")]
-    assert (known.message.content, known.finish_reason) == ("Look:", "tool_calls")
-    calls = [(call.function.name, json.loads(call.function.arguments)) for call in known.message.tool_calls]
-    assert calls == [*BOTH]
-    assert (other.message.content, other.finish_reason, other.message.tool_calls) == (text, "stop", None)
-
-
 def test_the_real_proxy_takes_the_hooks_from_its_configuration(tmp_path: Path) -> None:
     text = written("qwen3_coder", *BOTH, text="Look:")
     with text_server(*[text] * 8) as server:
@@ -218,8 +197,6 @@ def test_the_example_runs() -> None:
 def test_wrong_options_fail_at_once() -> None:
     with pytest.raises(UnknownFormatError):
         OutspokenLLM("hermess")
-    with pytest.raises(UnknownFormatError):
-        OutspokenHooks({"m": "hermess"})
 
 
 @pytest.mark.parametrize("ask", WAYS)
