@@ -45,7 +45,7 @@ def main(url: str, folder: Path) -> None:
     logged: list[Any] = []
 
     class Log(CustomLogger):  # pyright: ignore
-        async def async_log_success_event(self, kwargs: Any, response_obj: Any, start: Any, end: Any) -> None:
+        async def async_log_success_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
             logged.append([kwargs["model"], kwargs.get("response_cost")])
 
     litellm.callbacks.append(Log())  # pyright: ignore

@@ -13,6 +13,7 @@ from typing import Any
 import litellm
 import openai
 import pytest
+from litellm.integrations.custom_logger import CustomLogger
 
 from outspoken import UnknownFormatError
 from outspoken.integrations import litellm as ours
@@ -23,7 +24,7 @@ from tests.integrations.text_server import TextServer, text_server
 
 # LiteLLM's own types and streams make pydantic warn.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:Item .* is using the `ReadOnly` qualifier:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Items? .* using the `ReadOnly` qualifier:UserWarning"),
     pytest.mark.filterwarnings("ignore:Accessing the 'model_.*' attribute on the instance:DeprecationWarning"),
 ]
 
@@ -158,25 +159,107 @@ def test_text_streams_as_it_arrives_and_calls_when_they_are_complete() -> None:
         assert [c.choices[0].finish_reason for c in chunks if c.choices[0].finish_reason] == ["tool_calls"]
 
 
-def test_the_real_proxy_takes_the_hooks_from_its_configuration(tmp_path: Path) -> None:
+@pytest.mark.timeout(120)
+def test_the_configuration_of_the_guide_serves_three_apis(tmp_path: Path) -> None:
     text = written("qwen3_coder", *BOTH, text="Look:")
-    with text_server(*[text] * 8) as server:
+    with text_server(*[text, text] * 3) as server:
         program = [sys.executable, "-m", "tests.integrations.litellm_proxy", server.url, str(tmp_path)]
-        ran = subprocess.run(program, cwd=TOP, capture_output=True, text=True, timeout=55)
+        ran = subprocess.run(program, cwd=TOP, capture_output=True, text=True, timeout=110)
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout.splitlines()[-1])
-    for model in ("qwen3-coder", "tides", "provided"):
-        (choice,) = found[model]["choices"]
-        assert (choice["message"]["content"], choice["finish_reason"]) == ("Look:", "tool_calls")
-        calls = choice["message"]["tool_calls"]
-        assert [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls] == [*BOTH]
-        choices = [chunk["choices"][0] for chunk in found[f"{model} streamed"]]
-        assert "".join([one["delta"].get("content") or "" for one in choices]) == "Look:"
-        calls = [call for one in choices for call in one["delta"].get("tool_calls") or ()]
-        assert [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls] == [*BOTH]
-    assert found["other"]["choices"][0]["message"]["content"] == text
-    others = [chunk["choices"][0]["delta"].get("content") or "" for chunk in found["other streamed"]]
-    assert "".join(others) == text
+    answers = found["answers"]
+    message = answers["/v1/chat/completions"]["choices"][0]["message"]
+    shown = [[message["content"], *[called(call["function"]) for call in message["tool_calls"]]]]
+    deltas = [chunk["choices"][0]["delta"] for chunk in answers["/v1/chat/completions streamed"] if chunk["choices"]]
+    calls = [called(call["function"]) for delta in deltas for call in delta.get("tool_calls") or ()]
+    shown.append(["".join([delta.get("content") or "" for delta in deltas]), *calls])
+    for response in (answers["/v1/responses"], answers["/v1/responses streamed"][-1]["response"]):
+        first, *items = response["output"]
+        shown.append([first["content"][0]["text"], *map(called, items)])
+    first, *blocks = answers["/v1/messages"]["content"]
+    shown.append([first["text"], *[(block["name"], block["input"]) for block in blocks]])
+    events = answers["/v1/messages streamed"]
+    names = [event["content_block"].get("name") for event in events if event["type"] == "content_block_start"]
+    pieces = [event["delta"].get("partial_json") for event in events if event["type"] == "content_block_delta"]
+    calls = zip(names[1:], map(json.loads, filter(None, pieces)), strict=True)
+    shown.append(["".join([e["delta"].get("text", "") for e in events if e["type"] == "content_block_delta"]), *calls])
+    assert shown == [["Look:", *BOTH]] * 6
+    assert [server.requests[n].get("reasoning_effort") for n in (0, 1)] == ["low", "low"]
+    cost = 20 * 0.000001 + 9 * 0.000002  # as the configuration has it
+    assert found["logged"] == [["hosted_vllm/Qwen3-Coder", pytest.approx(cost)]] * 6
+
+
+def called(function: Any) -> tuple[str, Any]:
+    """The name and the arguments of a call."""
+    return function["name"], json.loads(function["arguments"])
+
+
+class Log(CustomLogger):
+    """What LiteLLM logs: the model, its cost and the calls of each response."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.events: list[tuple[str, Any, int]] = []
+
+    async def async_log_success_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
+        message = response_obj.choices[0].message
+        self.events.append((kwargs["model"], kwargs["response_cost"], len(message.tool_calls or ())))
+
+
+@pytest.fixture(scope="module")
+def every_log() -> Log:
+    """A log for the whole process: LiteLLM keeps the first callback of a class."""
+    litellm.callbacks = [log := Log()]
+    return log
+
+
+@pytest.fixture
+def log(every_log: Log) -> Log:
+    every_log.events.clear()
+    return every_log
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("prices", [(2.5e-06, 1e-05), (1.0, 2.0)])
+def test_a_request_is_logged_and_priced_once(streams: bool, prices: tuple[float, float], log: Log) -> None:
+    names = ("input_cost_per_token", "output_cost_per_token")
+    provider("qwen3_coder")
+    own = dict(zip(names, prices, strict=True)) if prices[0] == 1 else {}  # else those that LiteLLM knows
+
+    async def run(server: TextServer) -> None:
+        asked = {**request(server, model="outspoken/openai/gpt-4o"), **own}
+        response = await litellm.acompletion(**asked, stream=streams, stream_options=USAGE if streams else None)
+        if streams:
+            assert len([chunk async for chunk in response]) > 2
+        for _ in range(100):
+            await asyncio.sleep(0.05 if len(log.events) < 1 else 0.002)
+
+    with text_server(written("qwen3_coder", *BOTH)) as server:
+        asyncio.run(run(server))
+    assert log.events == [("openai/gpt-4o", pytest.approx(20 * prices[0] + 9 * prices[1]), 2)]
+
+
+def test_credentials_and_options_reach_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    provider("qwen3_coder")
+    given = {"api_version": "v9", "aws_region_name": "eu", "vertex_project": "tides", "azure_ad_token": "t"}
+    sent = dict[str, Any]()
+
+    def answer(**asked: Any) -> Any:
+        sent.update(asked)
+        return litellm.ModelResponse()
+
+    ask = litellm.completion
+    monkeypatch.setattr(litellm, "completion", answer)
+    with text_server() as server:
+        ask(**request(server), **given, top_k=5, extra_headers={"x-tide": "nine"})
+    assert given.items() <= sent.items()
+    assert (sent["top_k"], sent["extra_headers"], sent["model"]) == (5, {"x-tide": "nine"}, "openai/m")
+
+    asked = {"model": "outspoken/openai/m", "reasoning_effort": "low", "organization": "port"}
+    changed = asyncio.run(ours.hooks.async_pre_call_deployment_hook({**asked}, None))
+    assert "reasoning_effort" in changed["allowed_openai_params"]
+    assert changed["extra_headers"] == {"OpenAI-Organization": "port"}
+    assert asyncio.run(ours.hooks.async_pre_call_deployment_hook({**asked, "model": "openai/m"}, None)) is None
 
 
 @pytest.mark.parametrize("ask", WAYS)

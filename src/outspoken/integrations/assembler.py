@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict, cast
+
+from pydantic_core import to_json
 
 from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import Session
@@ -169,7 +171,11 @@ class Assembler:
             return None
         found = typed_answer(self.text, (), schema, tool)
         data: Any = found.data if found.is_valid else None
-        return IdentifiedCall(self._ids.next(), ToolCall(name=tool, arguments=data)) if isinstance(data, dict) else None
+        if not isinstance(data, dict):
+            return None
+        arguments = cast("dict[str, Any]", data)
+        call = ToolCall(name=tool, arguments=arguments, arguments_text=to_json(arguments).decode())
+        return IdentifiedCall(self._ids.next(), call)
 
     def reason(self, *places: Any) -> str | None:
         """Why the response ended."""

@@ -40,8 +40,8 @@ _PASSED = ("api_base", "api_key", "timeout", "client")
 #: The same of LiteLLM's own arguments: names, and how the names of the credentials of clouds begin.
 _CREDENTIALS = ("api_version", "ssl_verify", "region_name", "tenant_id", "client_id", "client_secret", "project")
 _CLOUDS = ("aws_", "azure_", "vertex_", "watsonx_", "s3_", "gcs_")
-#: The prices of a configuration, which count in place of those of the model.
-_PRICES = ("input_cost_per_token", "output_cost_per_token", "input_cost_per_second", "output_cost_per_second")
+#: How the names of the prices of a configuration begin.
+_PRICES = ("input_cost_per_", "output_cost_per_")
 #: What else a client may send beside the parameters of OpenAI.
 _OWN = ("thinking",)
 
@@ -65,12 +65,12 @@ class OutspokenLLM(_custom_llm.CustomLLM):
     def completion(self, *args: Any, **kwargs: Any) -> Any:
         """Return a whole response."""
         request = _request(kwargs)
-        return self._whole(_litellm.completion(**request), request, kwargs)
+        return self._whole(_litellm.completion(**request), request)
 
     async def acompletion(self, *args: Any, **kwargs: Any) -> Any:
         """Return a whole response."""
         request = _request(kwargs)
-        return self._whole(await _litellm.acompletion(**request), request, kwargs)
+        return self._whole(await _litellm.acompletion(**request), request)
 
     def streaming(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Return the chunks of a response."""
@@ -91,15 +91,14 @@ class OutspokenLLM(_custom_llm.CustomLLM):
             taken=[call["id"] for message in messages for call in message.get("tool_calls") or ()],
         )  # fmt: skip
 
-    def _whole(self, response: Any, request: Mapping[str, Any], asked: Mapping[str, Any]) -> Any:
+    def _whole(self, response: Any, request: Mapping[str, Any]) -> Any:
         """Read a whole response; it is changed in place."""
         first = self._begin(request)
         for choice in response.choices:
             if isinstance(choice.message.content, str):
                 _read(choice, first.another())
-        hidden: dict[str, Any] = response._hidden_params
-        if not hidden.get("response_cost") or any(asked["litellm_params"].get(name) for name in _PRICES):
-            hidden.pop("response_cost", None)  # LiteLLM knows the price by the configuration, if there is one
+        if not response._hidden_params.get("response_cost"):
+            response._hidden_params.pop("response_cost", None)  # so that LiteLLM looks for the price elsewhere
         return response
 
     def _chunks(self, request: Mapping[str, Any]) -> _Chunks:
@@ -239,7 +238,11 @@ def _request(given: dict[str, Any]) -> dict[str, Any]:
     passed = {key: given[key] for key in _PASSED if given.get(key) is not None}
     known: dict[str, Any] = given["logging_obj"].model_call_details.get("litellm_params") or {}
     known = {**known, **given["litellm_params"]}
-    passed |= {key: v for key, v in known.items() if v is not None and (key in _CREDENTIALS or key.startswith(_CLOUDS))}
+    passed |= {
+        key: v
+        for key, v in known.items()
+        if v is not None and (key in _CREDENTIALS or key.startswith(_CLOUDS + _PRICES))
+    }
     headers = {"extra_headers": given["headers"]} if given.get("headers") else {}
     options = {key: value for key, value in given["optional_params"].items() if key != "stream"}
     request = {"model": given["model"], "messages": given["messages"], **passed, **headers, **options}

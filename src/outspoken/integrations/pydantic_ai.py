@@ -61,7 +61,8 @@ class OutspokenModel(_wrapper.WrapperModel):
         sent = self._to_send(messages)
         response = await self.wrapped.request(sent, model_settings, model_request_parameters)
         manager = _manager.ModelResponsePartsManager(model_request_parameters=model_request_parameters)
-        parts = _Parts(manager, self._begin(messages, model_settings, model_request_parameters))
+        due = self._due(model_request_parameters)
+        parts = _Parts(manager, self._begin(messages, model_settings, model_request_parameters), due)
         for index, part in enumerate(response.parts):
             parts.whole(index, part, response)
         parts.end(response)
@@ -77,7 +78,14 @@ class OutspokenModel(_wrapper.WrapperModel):
         """Ask the wrapped model, and give a stream of what its text means, as it arrives."""
         request = (self._to_send(messages), model_settings, model_request_parameters, run_context)
         async with self.wrapped.request_stream(*request) as stream:
-            yield _Stream(stream, self._begin(messages, model_settings, model_request_parameters))
+            assembler = self._begin(messages, model_settings, model_request_parameters)
+            yield _Stream(stream, assembler, self._due(model_request_parameters))
+
+    def _due(self, parameters: Any) -> Any:
+        """The one output tool of a request whose response must be a call; None if there is none, or text may be it."""
+        mode = self.wrapped.profile.get("default_structured_output_mode", "tool")
+        parameters = parameters.with_default_output_mode(mode)
+        return None if parameters.allow_text_output or len(parameters.output_tools) != 1 else parameters.output_tools[0]
 
     def _begin(self, messages: Any, settings: Any, parameters: Any) -> Assembler:
         tools = [
@@ -122,8 +130,8 @@ class AskAgain(_capabilities.AbstractCapability[Any]):
 class _Parts:
     """Makes the parts of a response, of those of the wrapped model: each of its texts becomes what it means."""
 
-    def __init__(self, manager: Any, assembler: Assembler) -> None:
-        self._manager, self._first = manager, assembler
+    def __init__(self, manager: Any, assembler: Assembler, due: Any) -> None:
+        self._manager, self._first, self._due = manager, assembler, due
         self._texts: dict[int, Assembler] = {}  # by the index of the part
         self._place = 0  # counts the parts, so that text behind a call is another part
 
@@ -167,15 +175,12 @@ class _Parts:
         ]
 
     def end(self, response: Any) -> list[Any]:
-        """The call of the output tool that a response is which only may be one, and which is JSON in text."""
-        asked, parts = self._manager.model_request_parameters, self._manager.get_parts()
-        if asked.allow_text_output or len(asked.output_tools) != 1 or response.finish_reason not in ("stop", None):
-            return []
+        """The call of the output tool that is due, if the response is none and its text is JSON of the tool."""
         texts = [text for text in self._texts.values() if text.text]
-        if len(texts) != 1 or any(part.part_kind == "tool-call" for part in parts):
+        has_calls = any(part.part_kind == "tool-call" for part in self._manager.get_parts())
+        if self._due is None or len(texts) != 1 or has_calls or response.finish_reason not in ("stop", None):
             return []
-        (tool,) = asked.output_tools
-        call = texts[0].answer(tool.name, tool.parameters_json_schema)
+        call = texts[0].answer(self._due.name, self._due.parameters_json_schema)
         return [] if call is None else self._whole_call("answer", call)
 
     def metadata(self, response: Any) -> Any:
@@ -233,9 +238,9 @@ class _Parts:
 class _Stream(_models.StreamedResponse):
     """A stream of the wrapped model, with what its text means."""
 
-    def __init__(self, wrapped: Any, assembler: Assembler) -> None:
+    def __init__(self, wrapped: Any, assembler: Assembler, due: Any) -> None:
         _models.StreamedResponse.__init__(self, model_request_parameters=wrapped.model_request_parameters)
-        self._wrapped, self._parts = wrapped, _Parts(self._parts_manager, assembler)
+        self._wrapped, self._parts = wrapped, _Parts(self._parts_manager, assembler, due)
 
     async def _get_event_iterator(self) -> AsyncIterator[Any]:
         parts = self._parts
