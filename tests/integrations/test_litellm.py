@@ -143,6 +143,16 @@ def test_a_call_with_a_problem_is_not_among_the_calls(ask: Ask, text: str) -> No
     assert found["retry"].startswith("Your last response could not be used")
 
 
+@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize(("stop", "count"), [(None, 1), (["Observation:"], 0)])
+def test_a_stop_of_the_request_proves_no_end(ask: Ask, stop: Any, count: int) -> None:
+    provider("hermes")
+    text = written("hermes", BOTH[0]).removesuffix("\n</tool_call>")
+    with text_server(text) as server:
+        (choice,) = ask(**request(server), stop=stop).choices
+    assert len(choice.message.tool_calls or ()) == count
+
+
 def test_text_streams_as_it_arrives_and_calls_when_they_are_complete() -> None:
     text = written("hermes", ("tide", {"place": "Brest " * 20}), text=ANSWER)
     for pieces in (False, True):

@@ -193,6 +193,14 @@ def test_a_call_with_a_problem_is_no_sound_call(text: str) -> None:
         assert [one["status"] for one in response.metadata["outspoken"]["unfinished_calls"]] == [status]
 
 
+@pytest.mark.parametrize(("stop", "ran"), [([], [BOTH[0]]), (["Observation:"], [])])
+def test_a_stop_of_the_request_proves_no_end(stop: list[str], ran: Ran) -> None:
+    text = written("hermes", BOTH[0]).removesuffix("\n</tool_call>")
+    agent, found = agent_of(Script(text, ANSWER).model("hermes"))
+    result = asyncio.run(agent.run("When?", model_settings={"stop_sequences": stop}))
+    assert (result.output, found) == (ANSWER, ran)
+
+
 @pytest.mark.parametrize("text", [INVALID, CUT])
 def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(text: str) -> None:
     script = Script(text, written("hermes", BOTH[0]), ANSWER)
