@@ -1,4 +1,4 @@
-"""Runs LiteLLM's real proxy with a configuration that names the hooks, and prints what its clients get, as JSON.
+"""Runs LiteLLM's real proxy with the configuration of the guide, and prints what its clients get, as JSON.
 
 The arguments are the URL of the server behind the proxy, and an empty folder. The proxy keeps a lot in modules, so this
 has a process of its own.
@@ -8,53 +8,57 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import secrets
 import sys
 from pathlib import Path
 from typing import Any
 
 from tests.integrations.model_texts import TOOLS
+from tests.integrations.page import configuration
 
-_HOOKS = """\
-from outspoken.integrations.litellm import OutspokenHooks
-
-hooks = OutspokenHooks({"tides": "qwen3_coder"})
-"""
-
-_CONFIGURATION = """\
-model_list:
-  - model_name: qwen3-coder
-    litellm_params: {{model: openai/m, api_base: "{url}", api_key: none}}
-  - model_name: tides
-    litellm_params: {{model: openai/m, api_base: "{url}", api_key: none}}
-  - model_name: provided
-    litellm_params: {{model: outspoken/openai/m, api_base: "{url}", api_key: none}}
-  - model_name: other
-    litellm_params: {{model: openai/m, api_base: "{url}", api_key: none}}
-litellm_settings:
-  custom_provider_map:
-    - {{provider: outspoken, custom_handler: outspoken.integrations.litellm.qwen3_coder}}
-  callbacks: [tides.hooks, outspoken.integrations.litellm.hooks]
-"""
+#: The tools as the three APIs take them.
+_FUNCTIONS = [tool["function"] for tool in TOOLS]
+_RESPONSES = [{"type": "function", **function} for function in _FUNCTIONS]
+_MESSAGES = [{"name": f["name"], "input_schema": f["parameters"]} for f in _FUNCTIONS]
+_ASKED = [{"role": "user", "content": "When?"}]
+KEY = f"sk-{secrets.token_hex(32)}"
+#: The requests of each API, by its path.
+REQUESTS: dict[str, dict[str, Any]] = {
+    "/v1/chat/completions": {"messages": _ASKED, "tools": TOOLS, "reasoning_effort": "low"},
+    "/v1/responses": {"input": "When?", "tools": _RESPONSES},
+    "/v1/messages": {"messages": _ASKED, "tools": _MESSAGES, "max_tokens": 99},
+}
 
 
 def main(url: str, folder: Path) -> None:
-    """Ask all models, whole and streamed."""
-    (folder / "tides.py").write_text(_HOOKS, "utf-8")
+    """Ask in all APIs, whole and streamed."""
+    os.environ["LITELLM_MASTER_KEY"] = KEY
     path = folder / "config.yaml"
-    path.write_text(_CONFIGURATION.format(url=url), "utf-8")
+    path.write_text(configuration("litellm", url), "utf-8")
+    import litellm  # pyright: ignore[reportMissingImports]
+    from litellm.integrations.custom_logger import CustomLogger  # pyright: ignore
     from litellm.proxy.proxy_server import app, initialize  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
     from starlette.testclient import TestClient
 
     asyncio.run(initialize(config=str(path)))  # pyright: ignore[reportUnknownArgumentType]
-    client: Any = TestClient(app)  # pyright: ignore[reportUnknownArgumentType]
-    found: dict[str, Any] = {}
-    for model in ("qwen3-coder", "tides", "provided", "other"):
-        request = {"model": model, "messages": [{"role": "user", "content": "When?"}], "tools": TOOLS}
-        found[model] = client.post("/v1/chat/completions", json=request).json()
-        lines = client.post("/v1/chat/completions", json={**request, "stream": True}).text.splitlines()
-        data = [line.removeprefix("data: ") for line in lines if line.startswith("data: {")]
-        found[f"{model} streamed"] = [json.loads(line) for line in data]
-    print("\n" + json.dumps(found))
+    logged: list[Any] = []
+
+    class Log(CustomLogger):  # pyright: ignore
+        async def async_log_success_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
+            logged.append([kwargs["model"], kwargs.get("response_cost")])
+
+    litellm.callbacks.append(Log())  # pyright: ignore
+    client: Any = TestClient(app, headers={"Authorization": f"Bearer {KEY}"})  # pyright: ignore
+    answers: dict[str, Any] = {}
+    with client:
+        for api, request in REQUESTS.items():
+            answers[api] = client.post(api, json={"model": "qwen3-coder", **request}).json()
+            streamed = client.post(api, json={"model": "qwen3-coder", **request, "stream": True}).text.splitlines()
+            data = [line.removeprefix("data: ") for line in streamed if line.startswith("data: {")]
+            answers[f"{api} streamed"] = [json.loads(line) for line in data]
+        asyncio.run(asyncio.sleep(1))
+    print("\n" + json.dumps({"answers": answers, "logged": logged}))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,15 @@ PAGE = TOP / "src" / "outspoken" / "integrations" / "README.md"
 _URL = "http://localhost:8000/v1"
 
 
+def configuration(framework: str, url: str) -> str:
+    """The first configuration file of a framework, with another server."""
+    section = PAGE.read_text("utf-8").partition(f"\n## {framework}\n")[2].partition("\n## ")[0]
+    text = re.search(r"^```yaml\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    assert text is not None
+    assert _URL in text[1]
+    return text[1].replace(_URL, url)
+
+
 def printed_by_example(framework: str, url: str = _URL, **replaced: str) -> str:
     """What the first example of a framework prints, with another server, and with some modules replaced by others."""
     section = PAGE.read_text("utf-8").partition(f"\n## {framework}\n")[2].partition("\n## ")[0]

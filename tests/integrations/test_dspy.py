@@ -10,6 +10,7 @@ import dspy
 import pytest
 from dspy.streaming import StreamListener, StreamResponse
 from dspy.utils.exceptions import AdapterParseError
+from pydantic import BaseModel
 
 from outspoken import Reply, UnknownFormatError
 from outspoken.integrations.dspy import OutspokenAdapter
@@ -286,6 +287,34 @@ def test_the_example_runs_against_a_server() -> None:
     with text_server(*[written("qwen3_coder", call) for call in calls]) as server:
         assert printed_by_example("dspy", server.url) == f"{answer}\n"
         assert "High tide in Brest at nine." in str(server.requests[1]["messages"])
+
+
+class Port(BaseModel):
+    name: str
+    hours: list[int]
+
+
+class Harbour(dspy.Signature):
+    """Tell of a port."""
+
+    question: str = dspy.InputField()
+    port: Port = dspy.OutputField()
+    others: list[str] = dspy.OutputField()
+    answer: str = dspy.OutputField()
+
+
+@pytest.mark.parametrize(
+    ("port", "others"),
+    [
+        ('{"name": "Brest", "hours": [9]}', '["Leith"]'),
+        ('```json\n{"name": "Brest", "hours": ["9",]}\n```', '["Leith",]'),
+        ('Here it is: {"Name": "Brest", "hours": 9}', '"Leith"'),
+    ],
+)
+def test_fields_of_types_are_read_with_repairs_and_conversions(port: str, others: str) -> None:
+    script = Script(sections(port=port, others=others, answer="[1,]"))
+    found = asked(dspy.Predict(Harbour), script, OutspokenAdapter("hermes"), question="Which?")
+    assert (found.port, found.others, found.answer) == (Port(name="Brest", hours=[9]), ["Leith"], "[1,]")
 
 
 def test_wrong_options_fail_at_once() -> None:

@@ -13,18 +13,18 @@ from typing import Any
 import litellm
 import openai
 import pytest
-from litellm.proxy._types import UserAPIKeyAuth
+from litellm.integrations.custom_logger import CustomLogger
 
 from outspoken import UnknownFormatError
 from outspoken.integrations import litellm as ours
-from outspoken.integrations.litellm import OutspokenHooks, OutspokenLLM
+from outspoken.integrations.litellm import OutspokenLLM
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, THOUGHT, TOOLS, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
 
 # LiteLLM's own types and streams make pydantic warn.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:Item .* is using the `ReadOnly` qualifier:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Items? .* using the `ReadOnly` qualifier:UserWarning"),
     pytest.mark.filterwarnings("ignore:Accessing the 'model_.*' attribute on the instance:DeprecationWarning"),
 ]
 
@@ -143,6 +143,16 @@ def test_a_call_with_a_problem_is_not_among_the_calls(ask: Ask, text: str) -> No
     assert found["retry"].startswith("Your last response could not be used")
 
 
+@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize(("stop", "count"), [(None, 1), (["Observation:"], 0)])
+def test_a_stop_of_the_request_proves_no_end(ask: Ask, stop: Any, count: int) -> None:
+    provider("hermes")
+    text = written("hermes", BOTH[0]).removesuffix("\n</tool_call>")
+    with text_server(text) as server:
+        (choice,) = ask(**request(server), stop=stop).choices
+    assert len(choice.message.tool_calls or ()) == count
+
+
 def test_text_streams_as_it_arrives_and_calls_when_they_are_complete() -> None:
     text = written("hermes", ("tide", {"place": "Brest " * 20}), text=ANSWER)
     for pieces in (False, True):
@@ -159,45 +169,108 @@ def test_text_streams_as_it_arrives_and_calls_when_they_are_complete() -> None:
         assert [c.choices[0].finish_reason for c in chunks if c.choices[0].finish_reason] == ["tool_calls"]
 
 
-@pytest.mark.parametrize("streams", [False, True])
-@pytest.mark.parametrize("format", FORMATS)
-def test_the_hooks_of_the_proxy_read_the_models_that_they_know(format: str, streams: bool) -> None:
-    hooks, text = OutspokenHooks({"known": format}), written(format, *BOTH, text="Look:")
-
-    async def hooked(server: TextServer, name: str) -> Any:
-        data, user = {"model": name, "messages": ASKED, "tools": TOOLS}, UserAPIKeyAuth()
-        response = await litellm.acompletion(**request(server, model="openai/m"), stream=streams)
-        if not streams:
-            return await hooks.async_post_call_success_hook(data, user, response)
-        return joined([one async for one in hooks.async_post_call_streaming_iterator_hook(user, response, data)])
-
-    with text_server(text, text) as server:
-        known, other = [asyncio.run(hooked(server, name)).choices[0] for name in ("known", "other")]
-    assert (known.message.content, known.finish_reason) == ("Look:", "tool_calls")
-    calls = [(call.function.name, json.loads(call.function.arguments)) for call in known.message.tool_calls]
-    assert calls == [*BOTH]
-    assert (other.message.content, other.finish_reason, other.message.tool_calls) == (text, "stop", None)
-
-
-def test_the_real_proxy_takes_the_hooks_from_its_configuration(tmp_path: Path) -> None:
+@pytest.mark.timeout(120)
+def test_the_configuration_of_the_guide_serves_three_apis(tmp_path: Path) -> None:
     text = written("qwen3_coder", *BOTH, text="Look:")
-    with text_server(*[text] * 8) as server:
+    with text_server(*[text, text] * 3) as server:
         program = [sys.executable, "-m", "tests.integrations.litellm_proxy", server.url, str(tmp_path)]
-        ran = subprocess.run(program, cwd=TOP, capture_output=True, text=True, timeout=55)
+        ran = subprocess.run(program, cwd=TOP, capture_output=True, text=True, timeout=110)
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout.splitlines()[-1])
-    for model in ("qwen3-coder", "tides", "provided"):
-        (choice,) = found[model]["choices"]
-        assert (choice["message"]["content"], choice["finish_reason"]) == ("Look:", "tool_calls")
-        calls = choice["message"]["tool_calls"]
-        assert [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls] == [*BOTH]
-        choices = [chunk["choices"][0] for chunk in found[f"{model} streamed"]]
-        assert "".join([one["delta"].get("content") or "" for one in choices]) == "Look:"
-        calls = [call for one in choices for call in one["delta"].get("tool_calls") or ()]
-        assert [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls] == [*BOTH]
-    assert found["other"]["choices"][0]["message"]["content"] == text
-    others = [chunk["choices"][0]["delta"].get("content") or "" for chunk in found["other streamed"]]
-    assert "".join(others) == text
+    answers = found["answers"]
+    message = answers["/v1/chat/completions"]["choices"][0]["message"]
+    shown = [[message["content"], *[called(call["function"]) for call in message["tool_calls"]]]]
+    deltas = [chunk["choices"][0]["delta"] for chunk in answers["/v1/chat/completions streamed"] if chunk["choices"]]
+    calls = [called(call["function"]) for delta in deltas for call in delta.get("tool_calls") or ()]
+    shown.append(["".join([delta.get("content") or "" for delta in deltas]), *calls])
+    for response in (answers["/v1/responses"], answers["/v1/responses streamed"][-1]["response"]):
+        first, *items = response["output"]
+        shown.append([first["content"][0]["text"], *map(called, items)])
+    first, *blocks = answers["/v1/messages"]["content"]
+    shown.append([first["text"], *[(block["name"], block["input"]) for block in blocks]])
+    events = answers["/v1/messages streamed"]
+    names = [event["content_block"].get("name") for event in events if event["type"] == "content_block_start"]
+    pieces = [event["delta"].get("partial_json") for event in events if event["type"] == "content_block_delta"]
+    calls = zip(names[1:], map(json.loads, filter(None, pieces)), strict=True)
+    shown.append(["".join([e["delta"].get("text", "") for e in events if e["type"] == "content_block_delta"]), *calls])
+    assert shown == [["Look:", *BOTH]] * 6
+    assert [server.requests[n].get("reasoning_effort") for n in (0, 1)] == ["low", "low"]
+    cost = 20 * 0.000001 + 9 * 0.000002  # as the configuration has it
+    assert found["logged"] == [["hosted_vllm/Qwen3-Coder", pytest.approx(cost)]] * 6
+
+
+def called(function: Any) -> tuple[str, Any]:
+    """The name and the arguments of a call."""
+    return function["name"], json.loads(function["arguments"])
+
+
+class Log(CustomLogger):
+    """What LiteLLM logs: the model, its cost and the calls of each response."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.events: list[tuple[str, Any, int]] = []
+
+    async def async_log_success_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
+        if kwargs["model"] == "openai/gpt-4o":  # no event of an earlier test, which LiteLLM may still have queued
+            calls = response_obj.choices[0].message.tool_calls or ()
+            self.events.append((kwargs["model"], kwargs["response_cost"], len(calls)))
+
+
+@pytest.fixture(scope="module")
+def every_log() -> Log:
+    """A log for the whole process: LiteLLM keeps the first callback of a class."""
+    litellm.callbacks = [log := Log()]
+    return log
+
+
+@pytest.fixture
+def log(every_log: Log) -> Log:
+    every_log.events.clear()
+    return every_log
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("prices", [(2.5e-06, 1e-05), (1.0, 2.0)])
+def test_a_request_is_logged_and_priced_once(streams: bool, prices: tuple[float, float], log: Log) -> None:
+    names = ("input_cost_per_token", "output_cost_per_token")
+    provider("qwen3_coder")
+    own = dict(zip(names, prices, strict=True)) if prices[0] == 1 else {}  # else those that LiteLLM knows
+
+    async def run(server: TextServer) -> None:
+        asked = {**request(server, model="outspoken/openai/gpt-4o"), **own}
+        response = await litellm.acompletion(**asked, stream=streams, stream_options=USAGE if streams else None)
+        if streams:
+            assert len([chunk async for chunk in response]) > 2
+        for _ in range(100):
+            await asyncio.sleep(0.05 if len(log.events) < 1 else 0.002)
+
+    with text_server(written("qwen3_coder", *BOTH)) as server:
+        asyncio.run(run(server))
+    assert log.events == [("openai/gpt-4o", pytest.approx(20 * prices[0] + 9 * prices[1]), 2)]
+
+
+def test_credentials_and_options_reach_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    provider("qwen3_coder")
+    given = {"api_version": "v9", "aws_region_name": "eu", "vertex_project": "tides", "azure_ad_token": "t"}
+    sent = dict[str, Any]()
+
+    def answer(**asked: Any) -> Any:
+        sent.update(asked)
+        return litellm.ModelResponse()
+
+    ask = litellm.completion
+    monkeypatch.setattr(litellm, "completion", answer)
+    with text_server() as server:
+        ask(**request(server), **given, top_k=5, extra_headers={"x-tide": "nine"})
+    assert given.items() <= sent.items()
+    assert (sent["top_k"], sent["extra_headers"], sent["model"]) == (5, {"x-tide": "nine"}, "openai/m")
+
+    asked = {"model": "outspoken/openai/m", "reasoning_effort": "low", "organization": "port"}
+    changed = asyncio.run(ours.hooks.async_pre_call_deployment_hook({**asked}, None))
+    assert "reasoning_effort" in changed["allowed_openai_params"]
+    assert changed["extra_headers"] == {"OpenAI-Organization": "port"}
+    assert asyncio.run(ours.hooks.async_pre_call_deployment_hook({**asked, "model": "openai/m"}, None)) is None
 
 
 @pytest.mark.parametrize("ask", WAYS)
@@ -218,8 +291,6 @@ def test_the_example_runs() -> None:
 def test_wrong_options_fail_at_once() -> None:
     with pytest.raises(UnknownFormatError):
         OutspokenLLM("hermess")
-    with pytest.raises(UnknownFormatError):
-        OutspokenHooks({"m": "hermess"})
 
 
 @pytest.mark.parametrize("ask", WAYS)

@@ -285,6 +285,11 @@ def test_structured_output_is_a_call(format: str) -> None:
     assert json.loads(llm.as_structured_llm(Tide).chat(ASKED).message.content or "") == tide.model_dump()
 
 
+def test_structured_output_is_json_in_the_text_too() -> None:
+    llm = Script(texts=['Here:\n```json\n{"place": "Brest", "hour": 9,}\n```'] * 3)
+    assert OutspokenLLM(llm=llm, format="hermes").structured_predict(Tide, QUESTION) == Tide(place="Brest", hour=9)
+
+
 def test_structured_output_of_a_cut_call_fails() -> None:
     cut = written("hermes", ("Tide", {"place": "Brest", "hour": 9}))[:-20]
     llm = OutspokenLLM(llm=Script(texts=[cut] * 3, reason="length"), format="hermes")

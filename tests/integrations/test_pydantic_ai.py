@@ -193,6 +193,14 @@ def test_a_call_with_a_problem_is_no_sound_call(text: str) -> None:
         assert [one["status"] for one in response.metadata["outspoken"]["unfinished_calls"]] == [status]
 
 
+@pytest.mark.parametrize(("stop", "ran"), [([], [BOTH[0]]), (["Observation:"], [])])
+def test_a_stop_of_the_request_proves_no_end(stop: list[str], ran: Ran) -> None:
+    text = written("hermes", BOTH[0]).removesuffix("\n</tool_call>")
+    agent, found = agent_of(Script(text, ANSWER).model("hermes"))
+    result = asyncio.run(agent.run("When?", model_settings={"stop_sequences": stop}))
+    assert (result.output, found) == (ANSWER, ran)
+
+
 @pytest.mark.parametrize("text", [INVALID, CUT])
 def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(text: str) -> None:
     script = Script(text, written("hermes", BOTH[0]), ANSWER)
@@ -266,6 +274,63 @@ def test_structured_output_is_the_call_of_the_output_tool(format: str, streamed:
     script = Script(wrong, right)
     assert asked(Agent(script.model(format), output_type=Tide)).output == Tide(place="Brest", hour=9)
     assert [part.outcome for part in parts(script.sent[1], "tool-return")] == ["retried"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize(
+    "text", ['{"place": "Brest", "hour": "9"}', 'Here:\n```json\n{"place": "Brest", "hour": 9,}\n```']
+)
+def test_json_in_the_text_is_the_call_of_the_output_tool(text: str, streamed: bool) -> None:
+    async def run() -> Tide:
+        agent = Agent(Script(text).model("hermes"), output_type=Tide)
+        if not streamed:
+            return (await agent.run("When?")).output
+        async with agent.run_stream("When?") as result:
+            return await result.get_output()
+
+    assert asyncio.run(run()) == Tide(place="Brest", hour=9)
+
+
+@pytest.mark.parametrize("output", [Tide, str])
+def test_text_that_is_no_value_or_may_be_the_answer_is_no_call(output: Any) -> None:
+    text = '{"place": "Brest", "hour": 9}' if output is str else "At nine."
+    agent = Agent(Script(text, text).model("hermes"), output_type=output, retries=0)
+    if output is str:
+        assert asked(agent).output == text
+        return
+    with pytest.raises(UnexpectedModelBehavior):
+        asked(agent)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<think>\nHm, they want", [("thinking", "Hm, they want")]),
+        ("<think>\nHm.\n</think>\n\nNine.", [("thinking", "Hm."), ("text", "Nine.")]),
+        ("Tags such as <think> begin it.", [("text", "Tags such as <think> begin it.")]),
+    ],
+)
+def test_a_server_s_reasoning_is_none_of_the_answer(
+    text: str, shown: list[tuple[str, str]], size: int, streamed: bool
+) -> None:
+    async def run(url: str) -> Any:
+        model = OutspokenModel(OpenAIChatModel("m", provider=OpenAIProvider(base_url=url, api_key="none")), "hermes")
+        history = [ModelResponse(parts=[ThinkingPart("Which?"), TextPart("Where?")])]
+        request: Any = (history, None, ModelRequestParameters())
+        async with model:
+            if not streamed:
+                return await model.request(*request)
+            async with model.request_stream(*request) as stream:
+                async for _ in stream:
+                    pass
+                return stream.get()
+
+    with text_server((text, "length" if "</think>" not in text else "stop"), size=size) as server:
+        response = asyncio.run(run(server.url))
+    assert [(part.part_kind, part.content) for part in response.parts] == shown
+    assert server.requests[0]["messages"][0]["content"] == "<think>\nWhich?\n</think>\n\nWhere?"
 
 
 def test_text_streams_as_it_arrives() -> None:

@@ -11,8 +11,9 @@ import pytest
 from starlette.responses import JSONResponse, Response
 
 from outspoken.constraints import constraint
-from outspoken.serving.apis.export_rewriter import ExportRewriter, ExportStream
+from outspoken.serving.apis.export_rewriter import ExportRewriter
 from outspoken.serving.app import Proxy
+from outspoken.serving.rewriter import ResponseStream
 from tests.serving.serving import (
     OFFERED_TO,
     Server,
@@ -383,7 +384,7 @@ def test_a_defect_of_the_proxy_is_an_error_of_the_api(
         raise RuntimeError("mosses")
 
     front[2].answer = answer(TEXT)
-    monkeypatch.setattr(ExportStream, "feed", fail)
+    monkeypatch.setattr(ResponseStream, "feed", fail)
     monkeypatch.setattr(ExportRewriter, "rewrite", fail)
     found = post(front, stream=stream)
     assert found.status_code == (200 if stream else 500)

@@ -1,21 +1,9 @@
 """DSPy: `OutspokenAdapter` is a `ChatAdapter` that also reads calls as the model writes them, in its own format.
 
-    import dspy
-    from outspoken.integrations.dspy import OutspokenAdapter
-
-    def tide(place: str) -> str:
-        "The hour of high tide."
-        return f"High tide in {place} at nine."
-
-    server = dspy.LM("openai/qwen3-coder", api_base="http://localhost:8000/v1", api_key="none")
-    dspy.configure(lm=server, adapter=OutspokenAdapter("qwen3_coder"))
-    agent = dspy.ReActV2("question -> answer", tools=[tide])
-    print(agent(question="When is high tide in Brest?").answer)
-
 Calls are in the field of type `dspy.ToolCalls`, or in those of `dspy.ReAct`; reasoning is in fields of type
 `dspy.Reasoning` that the model left out. A call that is truncated or invalid raises DSPy's `AdapterParseError`. Before
 that, the model is asked once more with what is wrong, unless `use_json_adapter_fallback` is False. `on_reply` gets each
-response with its repairs and problems, for which DSPy has no place.
+response with its repairs and problems, for which DSPy has no place. The README of this package has an example.
 """
 
 from __future__ import annotations
@@ -25,18 +13,17 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from json import dumps
-from typing import Any, cast
+from typing import Any, cast, get_args, get_origin
+
+from pydantic import BaseModel
 
 from outspoken.json import read_json
-from outspoken.parsing.parser import Parser
-from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import Reply
-from outspoken.results.settings import Settings
 
-from .framework import Framework, format_of
-from .messages import CallIds, has_failed_call, identified_calls, retry_message
+from .assembler import FormatReader, ReaderOptions
+from .framework import Framework
+from .messages import has_failed_call, identified_calls, retry_message, typed_answer
 
 _DSPY = Framework("dspy", "dspy", "3.4")
 _dspy = _DSPY.load("dspy")
@@ -69,9 +56,11 @@ class OutspokenAdapter(_adapters.ChatAdapter):
     """A `ChatAdapter` that reads calls in a format, with or without sections of fields around them.
 
     `format` is the name of a format or the id of a model, or "auto"; without it, the name of the LM says the format, or
-    it is "auto" if that is not known. `repair` and `settings` are those of `outspoken.Parser`, and `prefix`
-    is that of `Parser.parse`. `on_reply` is called with each response that was read. `options` are those of
-    `dspy.ChatAdapter`: with `use_native_function_calling`, DSPy sends the tools to servers that can render them.
+    it is "auto" if that is not known. `on_reply` is called with each response that was read. The options are `repair`
+    and `settings` of `outspoken.Parser`, `prefix` of `Parser.parse`, and those of `dspy.ChatAdapter`: with
+    `use_native_function_calling`, DSPy sends the tools to servers that can render them.
+
+    Fields of other types than texts are read by `read_answer`, with repairs and conversions.
 
     DSPy does not pass on why a response ended, so a call whose end is missing is taken as cut. If the server removes
     the marker that ends a call, pass `finish_reason="stop"`. Raises what `Parser` raises.
@@ -81,17 +70,14 @@ class OutspokenAdapter(_adapters.ChatAdapter):
         self,
         format: str | None = None,
         *,
-        prefix: str | None = None,
-        repair: RepairLimit | None = None,
-        settings: Settings | None = None,
         finish_reason: str | None = None,
         on_reply: Callable[[Reply], None] | None = None,
         **options: Any,
     ) -> None:
+        own: Any = {key: options.pop(key) for key in ReaderOptions.__annotations__ if key in options}
         _adapters.ChatAdapter.__init__(self, **options)
-        self._prefix, self._finish_reason, self._on_reply = prefix, finish_reason, on_reply
-        self._format, self._make_parser = format, partial(Parser, repair=repair, settings=settings)
-        self._make_parser(format or "auto")  # wrong options fail here
+        self._reader = FormatReader(format, **own)
+        self._finish_reason, self._on_reply = finish_reason, on_reply
 
     def __call__(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
         """Ask the LM, and return the fields of its responses."""
@@ -133,8 +119,9 @@ class OutspokenAdapter(_adapters.ChatAdapter):
 
     def _reply(self, text: str) -> Reply:
         request = _REQUEST.get() or _Request()
-        parser: Parser = self._make_parser(format_of(self._format, request.lm), tools=[*request.tools])
-        return parser.parse(text, prefix=self._prefix, finish_reason=self._finish_reason)
+        assembler = self._reader.begin(request.tools, model=request.lm, calls=True)
+        assembler.whole(text, {"finish_reason": self._finish_reason})
+        return assembler.reply
 
     def _fields(self, signature: Any, completion: str, reply: Reply) -> dict[str, Any]:
         """The fields of a signature: of calls, of sections, and of reasoning and text without a section."""
@@ -146,7 +133,11 @@ class OutspokenAdapter(_adapters.ChatAdapter):
         said = reply.reasoning or ("" if _SECTION in reply.text else reply.text)
         rest = signature
         for name, field in signature.output_fields.items():
-            if name not in found and _section(text, name) is None:
+            section = _section(text, name)
+            if name not in found and section and _is_read(field.annotation):
+                answer = typed_answer(section, (), field.annotation, name)
+                found |= {name: answer.value} if answer.is_valid else {}
+            elif name not in found and section is None:
                 if _is_reasoning(name, field) and said and (of_calls or reply.reasoning):
                     found[name] = said if field.annotation is str else _dspy.Reasoning(content=said)
                 elif of_calls and field.is_required():
@@ -162,7 +153,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
         field = self._get_tool_call_output_field_name(signature)
         if not field and not {_NAME, _ARGUMENTS} <= set(signature.output_fields):
             return {}
-        calls = [] if has_failed_call(reply) else identified_calls(reply, CallIds())
+        calls = [] if has_failed_call(reply) else identified_calls(reply)
         if calls and field:
             given = [{"id": call.id, "name": call.name, "args": call.arguments} for call in calls]
             return {field: _dspy.ToolCalls.from_dict_list(given)}
@@ -189,6 +180,14 @@ class OutspokenAdapter(_adapters.ChatAdapter):
 def _is_reasoning(name: str, field: Any) -> bool:
     """True for a field of reasoning: by its type, or that of `dspy.ChainOfThought`."""
     return field.annotation is _dspy.Reasoning or (name == "reasoning" and field.annotation is str)
+
+
+def _is_read(annotation: Any) -> bool:
+    """True for a type whose values are JSON. DSPy reads texts, words of a choice, and its own types."""
+    kinds = (annotation, get_origin(annotation), *get_args(annotation))
+    return any(isinstance(kind, type) and issubclass(kind, (BaseModel, dict, list)) for kind in kinds) and not any(
+        isinstance(kind, type) and issubclass(kind, _dspy.Type) for kind in kinds
+    )
 
 
 def _section(text: str, name: str) -> str | None:

@@ -1,30 +1,12 @@
 """Haystack: `OutspokenChatGenerator` is a chat generator around a chat generator whose server sends raw text.
 
-    from typing import Annotated
-    from haystack.components.agents import Agent
-    from haystack.components.generators.chat import OpenAIChatGenerator
-    from haystack.dataclasses import ChatMessage
-    from haystack.tools import tool
-    from haystack.utils import Secret
-    from outspoken.integrations.haystack import OutspokenChatGenerator
-
-    @tool
-    def tide(place: Annotated[str, "the name of a port"]) -> str:
-        "The hour of high tide."
-        return f"High tide in {place} at nine."
-
-    key = Secret.from_token("none")
-    server = OpenAIChatGenerator(api_key=key, model="qwen3-coder", api_base_url="http://localhost:8000/v1")
-    agent = Agent(chat_generator=OutspokenChatGenerator(server, "qwen3_coder"), tools=[tide])
-    result = agent.run(messages=[ChatMessage.from_user("When is high tide in Brest?")])
-    print(result["last_message"].text)
-
 Reasoning is the `reasoning` of the message, repairs and problems are in its `meta["outspoken"]`. A call that is
 truncated or invalid names no tool, but says what is wrong, so that the agent does not run it and answers the model with
 an error. The tool that it meant is in its `extra["outspoken"]`.
 
 Haystack loads a pipeline or an agent only from modules that you trust:
-`allow_deserialization_module("outspoken.integrations.haystack")` of `haystack.core.serialization`.
+`allow_deserialization_module("outspoken.integrations.haystack")` of `haystack.core.serialization`. The README of this
+package has an example.
 """
 
 from __future__ import annotations
@@ -32,20 +14,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from typing import Any, TypeVar
 
-from outspoken.parsing.parser import Parser
 from outspoken.results.arguments import kind_of
 from outspoken.results.edits import RepairLimit
 from outspoken.results.events import ReasoningDelta, TextDelta
-from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
-from .framework import Framework, allows_calls, format_of
-from .messages import FIRST_INDEX, METADATA, CallIds, IdentifiedCall, finish_reason, identified_calls, noted
-from .streams import CallEnd, ReplyStream, StreamItem
+from .assembler import Assembler, CallEnd, FormatReader, MessagePart
+from .framework import Framework
+from .messages import FIRST_INDEX, METADATA, IdentifiedCall, noted
 
 _HAYSTACK = Framework("haystack", "haystack-ai", "3.4")
 _haystack = _HAYSTACK.load("haystack")
@@ -110,14 +89,8 @@ class OutspokenChatGenerator:
         self.chat_generator, self.streaming_callback = chat_generator, streaming_callback
         self._options = {"format": format, "prefix": prefix, "repair": repair, "settings": settings}
         self._options |= {"send_tools": send_tools}
-        self._prefix, self._send_tools = prefix, send_tools
-        self._make_parser = partial(
-            Parser,
-            format_of(format, chat_generator),
-            repair=repair,
-            settings=Settings(**settings) if settings else None,
-        )
-        self._make_parser()  # wrong options fail here
+        made = Settings(**settings) if settings else None
+        self._reader = FormatReader(format, chat_generator, prefix=prefix, repair=repair, settings=made)
 
     def to_dict(self) -> dict[str, Any]:
         """The component as data."""
@@ -222,36 +195,39 @@ class OutspokenChatGenerator:
 
     def _request(
         self, messages: Any, generation_kwargs: Any, tools: Any, strict: Any
-    ) -> tuple[dict[str, Any], _Reading]:
+    ) -> tuple[dict[str, Any], _Replies]:
         """The inputs of the chat generator, and what reads its replies."""
         messages = _generators._normalize_messages(messages)
-        known = _tools.flatten_tools_or_toolsets(tools or getattr(self.chat_generator, "tools", None))
-        choice = generation_kwargs.get("tool_choice") if generation_kwargs else None
-        parser = self._make_parser(tools=[tool.tool_spec for tool in known], calls=allows_calls(known, choice))
-        given = {"generation_kwargs": generation_kwargs, "tools": tools if self._send_tools else None}
-        given |= {"tools_strict": strict}
+        offered = _tools.flatten_tools_or_toolsets(tools or getattr(self.chat_generator, "tools", None))
+        given = {"generation_kwargs": generation_kwargs, "tools_strict": strict}
+        given |= {"tools": tools} if self._options["send_tools"] else {}
+        options: dict[str, Any] = generation_kwargs or {}
+        assembler = self._reader.begin(
+            [tool.tool_spec for tool in offered], options.get("tool_choice"), stop=options.get("stop"),
+            taken=[call.id for message in messages for call in message.tool_calls if call.id],
+        )  # fmt: skip
         given = {key: value for key, value in given.items() if value is not None}
-        ids = CallIds(taken=[call.id for message in messages for call in message.tool_calls if call.id])
-        return {"messages": [*map(_to_send, messages)], **given}, _Reading(parser, self._prefix, ids)
+        return {"messages": [*map(_to_send, messages)], **given}, _Replies(assembler)
 
 
-class _Reading:
+class _Replies:
     """Reads the replies to a request: whole ones, or one that arrives in chunks."""
 
-    def __init__(self, parser: Parser, prefix: str | None, ids: CallIds) -> None:
-        self._parser, self._prefix, self._ids = parser, prefix, ids
-        self._stream = ReplyStream(parser, prefix, ids)
+    def __init__(self, assembler: Assembler) -> None:
+        self._assembler = assembler
         self._last: Any = _messages.StreamingChunk("")
         self._block, self._kind = -1, ""  # the index of the last block, and what it is of
 
     def whole(self, replies: list[Any]) -> list[Any]:
         """Read whole replies."""
-        return [self._read(message) for message in replies]
-
-    def _read(self, message: Any) -> Any:
-        prefix = "" if message.reasoning else self._prefix
-        reply = self._parser.parse(_text(message), prefix=prefix, finish_reason=finish_reason(message.meta))
-        return _message(message, reply, identified_calls(reply, self._ids))
+        made: list[Any] = []
+        for message in replies:
+            assembler = self._assembler.another()
+            if message.reasoning:
+                assembler.add_own_reasoning()
+            assembler.whole(_text(message), message.meta)
+            made.append(_message(message, assembler))
+        return made
 
     def feed(self, chunk: Any) -> list[Any]:
         """Read a chunk; return chunks of what has become certain."""
@@ -259,44 +235,45 @@ class _Reading:
         if chunk.reasoning or chunk.tool_calls or chunk.tool_call_result:
             self._kind, self._block = "own", max(self._block, chunk.index)
             if chunk.reasoning:
-                self._stream.add_own_reasoning()
+                self._assembler.add_own_reasoning()
             return [replace(chunk, finish_reason=None)]
-        made = [one for item in self._stream.feed(chunk.content) for one in self._made(item)]
+        made = self._chunks(self._assembler.feed(chunk.content))
         if not chunk.content or chunk.meta.get("usage"):
             made.append(replace(chunk, content="", finish_reason=None, start=False))
         return made
 
     def close(self, replies: list[Any]) -> list[Any]:
         """End the response; return the rest, with the finish reason at the end."""
-        items = [] if self._stream.has_begun or not replies else self._stream.feed(_text(replies[0]))
-        reason = finish_reason(replies[0].meta) if replies else None
-        rest, reply = self._stream.end(reason)
-        made = [one for item in (*items, *rest) for one in self._made(item)]
-        reason = "tool_calls" if reply.tool_calls and reason == "stop" else reason
-        return [*made, replace(self._chunk(), content="", finish_reason=reason)]
+        assembler = self._assembler
+        meta: dict[str, Any] = replies[0].meta if replies else {}
+        parts = [] if assembler.has_begun or not replies else assembler.feed(_text(replies[0]))
+        made = self._chunks([*parts, *assembler.close(meta)])
+        return [*made, replace(self._chunk(), content="", finish_reason=_called(meta.get("finish_reason"), assembler))]
 
     def streamed(self, replies: list[Any]) -> list[Any]:
         """The replies, of which the first one has arrived in chunks."""
-        assert self._stream.reply is not None
-        first = [_message(message, self._stream.reply, self._stream.calls) for message in replies[:1]]
-        return first + self.whole(replies[1:])
+        return [_message(message, self._assembler) for message in replies[:1]] + self.whole(replies[1:])
 
-    def _made(self, item: StreamItem) -> list[Any]:
-        """Chunks for an item of the stream. A call is sent when it is complete."""
-        match item:
-            case TextDelta():
-                return [replace(self._chunk(*self._begun("text")), content=item.text)]
-            case ReasoningDelta():
-                content = _messages.ReasoningContent(reasoning_text=item.text)
-                return [replace(self._chunk(*self._begun("reasoning")), reasoning=content)]
-            case CallEnd(call=call):
-                self._begun("call")  # so that text behind it is another block
-                index = FIRST_INDEX + item.position
-                made, text = _call(call), json.dumps(call.arguments if call.problem is None else {})
-                delta = _chunks.ToolCallDelta(index, made.tool_name, text, made.id, made.extra)
-                return [replace(self._chunk(index, start=True), tool_calls=[delta])]
-            case _:
-                return []
+    def _chunks(self, parts: list[MessagePart]) -> list[Any]:
+        """Chunks for parts of the response. A call is sent when it is complete."""
+        made: list[Any] = []
+        for part in parts:
+            match part:
+                case TextDelta():
+                    made.append(replace(self._chunk(*self._begun("text")), content=part.text))
+                case ReasoningDelta():
+                    content = _messages.ReasoningContent(reasoning_text=part.text)
+                    made.append(replace(self._chunk(*self._begun("reasoning")), reasoning=content))
+                case CallEnd():
+                    self._begun("call")  # so that text behind it is another block
+                    index, call = FIRST_INDEX + part.position, _call(part.call)
+                    delta = _chunks.ToolCallDelta(
+                        index, call.tool_name, json.dumps(call.arguments), call.id, call.extra
+                    )
+                    made.append(replace(self._chunk(index, start=True), tool_calls=[delta]))
+                case _:
+                    pass
+        return made
 
     def _begun(self, kind: str) -> tuple[int, bool]:
         """The index of the block that a chunk belongs to, and whether it starts it."""
@@ -321,18 +298,22 @@ def _text(message: Any) -> str:
     return "".join(filter(None, message.texts))
 
 
-def _message(message: Any, reply: Reply, calls: list[IdentifiedCall]) -> Any:
+def _called(reason: Any, assembler: Assembler) -> Any:
+    """The finish reason of a server that did not see the calls."""
+    return "tool_calls" if assembler.sound_calls and reason == "stop" else reason
+
+
+def _message(message: Any, assembler: Assembler) -> Any:
     """A message with what its text means."""
-    own, thought = message.reasoning, reply.reasoning
-    joined = "\n\n".join(filter(None, [own.reasoning_text if own else "", thought]))
+    own = message.reasoning
+    joined = "\n\n".join(filter(None, [own.reasoning_text if own else "", assembler.reasoning]))
     reasoning = [_messages.ReasoningContent(joined, own.extra if own else {})] if joined else []
-    text = [_messages.TextContent(reply.text)] if reply.text else []
+    text = [_messages.TextContent(assembler.text)] if assembler.text else []
     kinds = (_messages.TextContent, _messages.ReasoningContent, _messages.ToolCall)
     others = [part for part in message._content if not isinstance(part, kinds)]
-    content = [*reasoning, *others, *text, *message.tool_calls, *map(_call, calls)]
-    meta = {**message.meta, **noted(reply)}
-    if reply.tool_calls and meta.get("finish_reason") == "stop":
-        meta["finish_reason"] = "tool_calls"  # the server did not see the calls
+    content = [*reasoning, *others, *text, *message.tool_calls, *map(_call, assembler.calls)]
+    meta = {**message.meta, **noted(assembler.reply)}
+    meta |= {"finish_reason": _called(meta["finish_reason"], assembler)} if "finish_reason" in meta else {}
     return replace(message, _content=content, _meta=meta)
 
 

@@ -1,25 +1,12 @@
 """LangChain: `OutspokenOutputParser` reads text into messages, `ChatOutspoken` is a chat model around a chat model.
 
-    from langchain_core.messages import HumanMessage
-    from langchain_openai import ChatOpenAI
-    from outspoken.integrations.langchain import ChatOutspoken, tool_errors
-
-    def tide(place: str) -> str:
-        "The hour of high tide."
-        return f"High tide in {place} at nine."
-
-    server = ChatOpenAI(model="qwen3-coder", base_url="http://localhost:8000/v1", api_key="none")
-    model = ChatOutspoken(model=server, format="qwen3_coder").bind_tools([tide])
-    message = model.invoke([HumanMessage("When is high tide in Brest?")])
-    print([(call["name"], call["args"]) for call in message.tool_calls], tool_errors(message))
-
 A chain of a model that returns text, such as one for completions, ends with the parser:
 `prompt | llm | OutspokenOutputParser(format="hermes", tools=[tide])`.
 
 Calls are in `tool_calls`, those that are truncated or invalid in `invalid_tool_calls`, with the reason. Reasoning is in
 `additional_kwargs["reasoning_content"]`, from which `content_blocks` takes it. Repairs and problems are in
 `response_metadata["outspoken"]`. In agents of `langchain`, the middleware `AskAgain` asks the model again if
-a call could not be read.
+a call could not be read. The README of this package has an example.
 """
 
 from __future__ import annotations
@@ -32,24 +19,12 @@ from typing import Any
 from pydantic import model_validator
 from typing_extensions import is_typeddict
 
-from outspoken.parsing.parser import Parser
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.packages import Package
-from outspoken.results.replies import Reply
 
-from .framework import Framework, allows_calls, format_of
-from .messages import (
-    FIRST_INDEX,
-    METADATA,
-    REASONS,
-    CallIds,
-    finish_reason,
-    identified_calls,
-    noted,
-    reason_of,
-    typed_answer,
-)
-from .streams import CallEnd, ReplyStream, StreamItem, aread_chunks, read_chunks
+from .assembler import Assembler, CallEnd, FormatReader, MessagePart, aread_chunks, read_chunks
+from .framework import Framework
+from .messages import FIRST_INDEX, METADATA, REASONS, noted, reason_of, typed_answer
 
 _LANGCHAIN = Framework("langchain", "langchain-core", "1.0")
 _chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")
@@ -83,25 +58,25 @@ class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessa
     def model_post_init(self, context: Any, /) -> None:
         """Check the options, with `outspoken.Parser`. What it raises is in pydantic's ValidationError."""
         _parsers.BaseTransformOutputParser.model_post_init(self, context)
-        self._parser()
+        self._begin()
 
     def parse(self, text: str) -> Any:
         """Read a text into an AIMessage."""
-        return _read(_messages.AIMessage(content=text), self._parser(), self.prefix, CallIds())
+        return _read(_messages.AIMessage(content=text), self._begin())
 
     def parse_result(self, result: Any, *, partial: bool = False) -> Any:
         """Read the first of some generations into an AIMessage."""
-        message = getattr(result[0], "message", None) or _messages.AIMessage(content=result[0].text)
-        return _read(message, self._parser(), self.prefix, CallIds())
+        return _read(getattr(result[0], "message", None) or _messages.AIMessage(content=result[0].text), self._begin())
 
     def _transform(self, input: Iterator[Any]) -> Iterator[Any]:
-        return read_chunks(input, _Reading(self._parser(), self.prefix, CallIds()))
+        return read_chunks(input, _Chunks(self._begin()))
 
     def _atransform(self, input: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        return aread_chunks(input, _Reading(self._parser(), self.prefix, CallIds()))
+        return aread_chunks(input, _Chunks(self._begin()))
 
-    def _parser(self) -> Parser:
-        return Parser(self.format, tools=_openai_tools(self.tools), **self.parser_options)
+    def _begin(self) -> Assembler:
+        options: dict[str, Any] = {"calls": True, "prefix": self.prefix, **self.parser_options}
+        return FormatReader(self.format, **options).begin(_openai_tools(self.tools))
 
 
 class ChatOutspoken(_chat_models.BaseChatModel):
@@ -122,7 +97,7 @@ class ChatOutspoken(_chat_models.BaseChatModel):
     def model_post_init(self, context: Any, /) -> None:
         """Check the options, with `outspoken.Parser`. What it raises is in pydantic's ValidationError."""
         _chat_models.BaseChatModel.model_post_init(self, context)
-        self._parser({})
+        self._begin((), {}, None)
 
     @property
     def _llm_type(self) -> str:
@@ -172,51 +147,43 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         return asked | _runnables.RunnableLambda(parse_with_raw)
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
-        model, options = self._model(stop, kwargs)
-        message = model.invoke(_to_send(messages), _config(run_manager, _managers.CallbackManager), **options)
-        return self._result(message, messages, kwargs, stop)
+        model, *asked, options = self._request(messages, stop, run_manager, _managers.CallbackManager, kwargs)
+        return _result(model.invoke(*asked, **options), self._begin(messages, kwargs, stop))
 
     async def _agenerate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
-        model, options = self._model(stop, kwargs)
-        message = await model.ainvoke(
-            _to_send(messages), _config(run_manager, _managers.AsyncCallbackManager), **options
-        )
-        return self._result(message, messages, kwargs, stop)
+        model, *asked, options = self._request(messages, stop, run_manager, _managers.AsyncCallbackManager, kwargs)
+        return _result(await model.ainvoke(*asked, **options), self._begin(messages, kwargs, stop))
 
     def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Iterator[Any]:
-        (model, options), reading = self._model(stop, kwargs), self._reading(messages, kwargs, stop)
-        chunks = model.stream(_to_send(messages), _config(run_manager, _managers.CallbackManager), **options)
-        for made in read_chunks(chunks, reading):
+        model, *asked, options = self._request(messages, stop, run_manager, _managers.CallbackManager, kwargs)
+        for made in read_chunks(model.stream(*asked, **options), _Chunks(self._begin(messages, kwargs, stop))):
             yield _outputs.ChatGenerationChunk(message=made)
 
     async def _astream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
-        (model, options), reading = self._model(stop, kwargs), self._reading(messages, kwargs, stop)
-        chunks = model.astream(_to_send(messages), _config(run_manager, _managers.AsyncCallbackManager), **options)
-        async for made in aread_chunks(chunks, reading):
+        model, *asked, options = self._request(messages, stop, run_manager, _managers.AsyncCallbackManager, kwargs)
+        async for made in aread_chunks(model.astream(*asked, **options), _Chunks(self._begin(messages, kwargs, stop))):
             yield _outputs.ChatGenerationChunk(message=made)
 
-    def _model(self, stop: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """The model with its tools, and the other options of the request."""
+    def _request(self, messages: Any, stop: Any, run_manager: Any, manager: Any, kwargs: dict[str, Any]) -> Any:
+        """The model with its tools, the messages and the configuration for it, and the other options."""
         options = {key: value for key, value in kwargs.items() if key not in ("tools", "tool_choice")}
         options |= {} if stop is None else {"stop": stop}
-        if not kwargs.get("tools") or not self.send_tools:
-            return self.model, options
-        choice = {"tool_choice": kwargs["tool_choice"]} if "tool_choice" in kwargs else {}
-        return self.model.bind_tools(kwargs["tools"], **choice), options
+        model = self.model
+        if kwargs.get("tools") and self.send_tools:
+            choice = {"tool_choice": kwargs["tool_choice"]} if "tool_choice" in kwargs else {}
+            model = model.bind_tools(kwargs["tools"], **choice)
+        return model, _to_send(messages), _config(run_manager, manager), options
 
-    def _parser(self, kwargs: dict[str, Any]) -> Parser:
-        tools = _openai_tools(kwargs.get("tools") or ())
-        options: dict[str, Any] = {"calls": allows_calls(tools, kwargs.get("tool_choice")), **self.parser_options}
-        return Parser(format_of(self.format, self.model), tools=tools, **options)
-
-    def _reading(self, messages: Any, kwargs: dict[str, Any], stop: Any) -> _Reading:
-        return _Reading(self._parser(kwargs), self.prefix, _ids(messages), stop)
-
-    def _result(self, message: Any, messages: Any, kwargs: dict[str, Any], stop: Any) -> Any:
-        read = _read(message, self._parser(kwargs), self.prefix, _ids(messages), stop)
-        return _outputs.ChatResult(generations=[_outputs.ChatGeneration(message=read)])
+    def _begin(self, messages: Any, kwargs: dict[str, Any], stop: Any) -> Assembler:
+        options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
+        answers = [message for message in messages if isinstance(message, _messages.AIMessage)]
+        calls = [call for message in answers for call in (*message.tool_calls, *message.invalid_tool_calls)]
+        return FormatReader(self.format, self.model, **options).begin(
+            _openai_tools(kwargs.get("tools") or ()), kwargs.get("tool_choice"),
+            taken=[call["id"] for call in calls if call["id"]], stop=stop,
+        )  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -313,44 +280,49 @@ class OutspokenChunk(_messages.AIMessageChunk):
         return self
 
 
-def _read(message: Any, parser: Parser, prefix: str | None, ids: CallIds, stop: Any = None) -> Any:
+def _read(message: Any, assembler: Assembler) -> Any:
     """A message with what its text means."""
-    reasoning: str = message.additional_kwargs.get(_REASONING) or ""
-    reason = finish_reason(message.response_metadata, stop=stop)
-    reply = parser.parse(str(message.text), prefix="" if reasoning else prefix, finish_reason=reason)
+    if reasoning := message.additional_kwargs.get(_REASONING):
+        assembler.add_own_reasoning(reasoning)
+    assembler.whole(str(message.text), message.response_metadata)
     calls, invalid = [*message.tool_calls], [*message.invalid_tool_calls]
-    for call in identified_calls(reply, ids):
+    for call in assembler.calls:
         if call.problem is None:
             calls.append(_messages.ToolCall(name=call.name, args=call.arguments, id=call.id, type="tool_call"))
         else:
-            made = {"name": call.name, "args": call.refusal, "id": call.id, "error": call.problem}
-            invalid.append(_messages.InvalidToolCall(type="invalid_tool_call", **made))
-    extra = "\n\n".join(filter(None, [reasoning, reply.reasoning]))
+            refused = {"name": call.name, "args": call.refusal, "id": call.id, "error": call.problem}
+            invalid.append(_messages.InvalidToolCall(type="invalid_tool_call", **refused))
+    extra = {_REASONING: assembler.reasoning} if assembler.reasoning else {}
     changed: dict[str, Any] = {
-        "content": _content(message, reply.text),
+        "content": _content(message, assembler.text),
         "tool_calls": calls,
         "invalid_tool_calls": invalid,
-        "additional_kwargs": {**message.additional_kwargs, **({_REASONING: extra} if extra else {})},
-        "response_metadata": {**message.response_metadata, **_metadata(message.response_metadata, reply)},
+        "additional_kwargs": {**message.additional_kwargs, **extra},
+        "response_metadata": {**message.response_metadata, **_metadata(message.response_metadata, assembler)},
     }
     return message.model_copy(update=changed)
 
 
-class _Reading:
+def _result(message: Any, assembler: Assembler) -> Any:
+    return _outputs.ChatResult(generations=[_outputs.ChatGeneration(message=_read(message, assembler))])
+
+
+class _Chunks:
     """Reads one response that arrives in chunks, into chunks of a message. The last one has the metadata."""
 
-    def __init__(self, parser: Parser, prefix: str | None, ids: CallIds, stop: Any = None) -> None:
-        self._stream, self._stop = ReplyStream(parser, prefix, ids, joins_reasoning=True), stop
+    def __init__(self, assembler: Assembler) -> None:
+        self._assembler = assembler
+        assembler.joins_reasoning = True
         self._reasons: dict[str, Any] = {}  # sent at the end, since LangChain joins the texts of two chunks
 
     def feed(self, chunk: Any) -> list[Any]:
         """Read a text or a message."""
         if isinstance(chunk, str):
-            return self._text(chunk)
+            return _chunks(self._assembler.feed(chunk))
         known: dict[str, Any] = chunk.response_metadata
         self._reasons |= {key: value for key, value in known.items() if key in REASONS and value}
         if chunk.additional_kwargs.get(_REASONING):
-            self._stream.add_own_reasoning()
+            self._assembler.add_own_reasoning()
         kept = {
             "content": _content(chunk, ""),
             "additional_kwargs": chunk.additional_kwargs,
@@ -360,51 +332,36 @@ class _Reading:
         }
         kept = {key: value for key, value in kept.items() if value}
         rest = [OutspokenChunk(**{"content": "", **kept}, id=chunk.id)] if kept else []
-        return [*self._text(str(chunk.text)), *rest]
+        return [*_chunks(self._assembler.feed(str(chunk.text))), *rest]
 
     def close(self) -> list[Any]:
         """End the response."""
-        items, reply = self._stream.end(finish_reason(self._reasons, stop=self._stop))
-        last = OutspokenChunk(
-            content="", response_metadata={**self._reasons, **_metadata(self._reasons, reply)}, chunk_position="last"
-        )
-        return [*filter(None, map(self._chunk, items)), last]
+        made = _chunks(self._assembler.close(self._reasons))
+        metadata = {**self._reasons, **_metadata(self._reasons, self._assembler)}
+        return [*made, OutspokenChunk(content="", response_metadata=metadata, chunk_position="last")]
 
-    def _text(self, text: str) -> list[Any]:
-        return [*filter(None, map(self._chunk, self._stream.feed(text)))]
 
-    def _chunk(self, item: StreamItem) -> Any:
-        """A chunk of a message for an item of a stream; None if there is nothing to say."""
-        match item:
+def _chunks(parts: list[MessagePart]) -> list[Any]:
+    """The chunks of a message for parts of a response. A call is sent when it has ended."""
+    made: list[Any] = []
+    for part in parts:
+        match part:
             case TextDelta():
-                return OutspokenChunk(content=item.text)
+                made.append(OutspokenChunk(content=part.text))
             case ReasoningDelta():
-                return OutspokenChunk(content="", additional_kwargs={_REASONING: item.text})
+                made.append(OutspokenChunk(content="", additional_kwargs={_REASONING: part.text}))
             case CallEnd(call=call):
                 args = call.arguments_text if call.problem is None else call.refusal
-                return _call_chunk(item.position, call.name, args, call.id)
+                fields = {"name": call.name, "args": args, "id": call.id, "index": FIRST_INDEX + part.position}
+                chunk = _messages.ToolCallChunk(type="tool_call_chunk", **fields)
+                made.append(OutspokenChunk(content="", tool_call_chunks=[chunk]))
             case _:
-                return None
-
-
-def _call_chunk(position: int, name: str, args: str, id: str) -> Any:
-    chunk = _messages.ToolCallChunk(name=name, args=args, id=id, index=FIRST_INDEX + position, type="tool_call_chunk")
-    return OutspokenChunk(content="", tool_call_chunks=[chunk])
+                pass
+    return made
 
 
 def _openai_tools(tools: Sequence[Any]) -> list[dict[str, Any]]:
     return [_functions.convert_to_openai_tool(tool) for tool in tools]
-
-
-def _ids(messages: Any) -> CallIds:
-    """Ids for the calls of a response to these messages."""
-    calls = [
-        call
-        for message in messages
-        if isinstance(message, _messages.AIMessage)
-        for call in (*message.tool_calls, *message.invalid_tool_calls)
-    ]
-    return CallIds(taken=[call["id"] for call in calls if call["id"]])
 
 
 def _content(message: Any, text: str) -> Any:
@@ -415,10 +372,10 @@ def _content(message: Any, text: str) -> Any:
     return [*blocks, {"type": "text", "text": text}] if text else blocks
 
 
-def _metadata(known: dict[str, Any], reply: Reply) -> dict[str, Any]:
+def _metadata(known: dict[str, Any], assembler: Assembler) -> dict[str, Any]:
     """What the response metadata gets. A server that did not see the calls says "stop"."""
-    has_calls = bool(reply.tool_calls) and known.get("finish_reason") == "stop"
-    return {**({"finish_reason": "tool_calls"} if has_calls else {}), **noted(reply)}
+    has_calls = bool(assembler.sound_calls) and known.get("finish_reason") == "stop"
+    return {**({"finish_reason": "tool_calls"} if has_calls else {}), **noted(assembler.reply)}
 
 
 def _config(run_manager: Any, manager: Any) -> dict[str, Any]:

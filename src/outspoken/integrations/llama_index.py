@@ -1,27 +1,9 @@
 """LlamaIndex: `OutspokenLLM` wraps an LLM whose server sends raw text, so that agents get tool calls.
 
-    import asyncio
-
-    from llama_index.core.agent.workflow import FunctionAgent
-    from llama_index.llms.openai_like import OpenAILike
-    from outspoken.integrations.llama_index import OutspokenLLM
-
-    def tide(place: str) -> str:
-        "The hour of high tide."
-        return f"High tide in {place} at nine."
-
-    server = OpenAILike(model="qwen3-coder", api_base="http://localhost:8000/v1", api_key="none", is_chat_model=True)
-    agent = FunctionAgent(tools=[tide], llm=OutspokenLLM(llm=server, format="qwen3_coder"))
-
-    async def main() -> None:
-        print(await agent.run("When is high tide in Brest?"))
-
-    asyncio.run(main())
-
 Calls are blocks of the message, reasoning is a `ThinkingBlock` and the `thinking_delta` of a stream. Agents never run a
 call that is truncated or invalid: it names no tool of theirs, so the agent answers the model with an error that says
 what is wrong. Where the result of a call is needed, such as in structured output, it raises ValueError. Repairs and
-problems are in `message.additional_kwargs["outspoken"]`.
+problems are in `message.additional_kwargs["outspoken"]`. The README of this package has an example.
 """
 
 from __future__ import annotations
@@ -30,14 +12,12 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
-from outspoken.parsing.parser import Parser
 from outspoken.results.arguments import check_type
 from outspoken.results.events import ReasoningDelta, TextDelta
-from outspoken.results.replies import Reply
 
-from .framework import Framework, allows_calls, format_of
-from .messages import METADATA, CallIds, IdentifiedCall, finish_reason, identified_calls, noted, refused_name
-from .streams import ReplyStream, StreamItem, aread_chunks, read_chunks
+from .assembler import Assembler, FormatReader, MessagePart, aread_chunks, read_chunks
+from .framework import Framework
+from .messages import METADATA, IdentifiedCall, noted, refused_name
 
 _LLAMA_INDEX = Framework("llama_index", "llama-index-core", "0.14")
 _calling = _LLAMA_INDEX.load("llama_index.core.llms.function_calling")
@@ -70,7 +50,7 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
         """Check the options, with `outspoken.Parser`. Its ValueErrors are in pydantic's ValidationError."""
         _calling.FunctionCallingLLM.model_post_init(self, context)
         check_type(self.llm, _llm.LLM, "llm")
-        self._parser()
+        self._reading((), {})
 
     @classmethod
     def class_name(cls) -> str:
@@ -137,7 +117,8 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
         tool_choice: Any = None,
         **kwargs: Any,
     ) -> dict[str, Any]:
-        request = ([tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools], allow_parallel_tool_calls)
+        offered = [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
+        request = (offered, allow_parallel_tool_calls, tool_required)
         if self.send_tools and isinstance(self.llm, _calling.FunctionCallingLLM):
             given = {"user_msg": user_msg, "chat_history": chat_history, "verbose": verbose, **kwargs}
             given |= {"allow_parallel_tool_calls": allow_parallel_tool_calls, "tool_required": tool_required}
@@ -159,85 +140,93 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
             raise ValueError(f"the response has no tool call: {response.message.content!r}")
         return [_selection(block, error_on_no_tool_call) for block in blocks]
 
-    def _parser(self, tools: Any = (), choice: Any = None) -> Parser:
-        options: dict[str, Any] = {"calls": allows_calls(tools, choice), **self.parser_options}
-        return Parser(format_of(self.format, self.llm), tools=tools, **options)
-
-    def _reading(self, messages: Sequence[Any], kwargs: dict[str, Any]) -> _Reading:
+    def _reading(self, messages: Sequence[Any], kwargs: dict[str, Any]) -> _Responses:
         """Reads the response to a request, from whose arguments it takes what is not for the LLM."""
-        tools, parallel = kwargs.pop(_REQUEST, None) or (kwargs.get("tools") or (), True)
-        blocks = [block for message in messages for block in message.blocks]
-        ids = CallIds(taken=[b.tool_call_id for b in blocks if isinstance(b, _types.ToolCallBlock) and b.tool_call_id])
-        return _Reading(self._parser(tools, kwargs.get("tool_choice")), self.prefix, ids, parallel=parallel)
+        tools, parallel, required = kwargs.pop(_REQUEST, None) or (kwargs.get("tools") or (), True, False)
+        blocks = [b for message in messages for b in message.blocks if isinstance(b, _types.ToolCallBlock)]
+        options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
+        assembler = FormatReader(self.format, self.llm, **options).begin(
+            tools, kwargs.get("tool_choice"), stop=kwargs.get("stop"),
+            taken=[block.tool_call_id for block in blocks if block.tool_call_id],
+        )  # fmt: skip
+        wanted = tools[0]["function"] if required and len(tools) == 1 else None
+        return _Responses(assembler, parallel=parallel, wanted=wanted)
 
 
-class _Reading:
-    """Reads one response, whole or as it arrives."""
+class _Responses:
+    """Reads one response, whole or as it arrives. `wanted` is the one function that a request requires to be called."""
 
-    def __init__(self, parser: Parser, prefix: str | None, ids: CallIds, *, parallel: bool) -> None:
-        self._parser, self._prefix, self._ids, self._parallel = parser, prefix, ids, parallel
-        self._stream = ReplyStream(parser, prefix, ids)
+    def __init__(self, assembler: Assembler, *, parallel: bool, wanted: dict[str, Any] | None) -> None:
+        self._assembler, self._parallel, self._wanted = assembler, parallel, wanted
+        assembler.joins_reasoning = True
         self._last: Any = _types.ChatResponse(message=_types.ChatMessage(role="assistant"))
-        self._reason: str | None = None
-        self._text, self._thinking = "", ""
         self._seen = 0  # characters of the content
+        self._places: tuple[Any, ...] = ()
 
     def whole(self, response: Any) -> Any:
         """Read a whole response."""
-        self._last, self._reason = response, finish_reason(*_places(response))
-        prefix = "" if _has_thinking(response) else self._prefix
-        reply = self._parser.parse(response.message.content or "", prefix=prefix, finish_reason=self._reason)
-        self._text, self._thinking = reply.text, reply.reasoning or ""
-        return self._response(reply, None, response.additional_kwargs, identified_calls(reply, self._ids))
+        self._take(response)
+        self._assembler.whole(response.message.content or "", *self._places)
+        return self._response(None, response.additional_kwargs, is_last=True)
 
     def feed(self, response: Any) -> list[Any]:
         """Read what has arrived of a response."""
-        self._last, self._reason = response, finish_reason(*_places(response)) or self._reason
+        self._take(response)
         content: str = response.message.content or ""
         piece = content[self._seen :] if response.delta is None else response.delta
         self._seen = len(content)
-        if _has_thinking(response):
-            self._stream.add_own_reasoning()
-        delta, extra = self._add(self._stream.feed(piece))
+        delta, extra = _shown(self._assembler.feed(piece))
         given = {**response.additional_kwargs, **extra}
-        is_new = delta or given or _has_thinking(response)
-        return [self._response(None, delta, given, self._stream.calls)] if is_new else []
+        return [self._response(delta, given)] if delta or given or _has_thinking(response) else []
 
     def close(self) -> list[Any]:
         """End the response."""
-        items, reply = self._stream.end(self._reason)
-        delta, extra = self._add(items)
+        delta, extra = _shown(self._assembler.close(*self._places))
         used = {key: value for key, value in self._last.additional_kwargs.items() if key != "thinking_delta"}
-        return [self._response(reply, delta, {**used, **extra}, self._stream.calls)]
+        return [self._response(delta, {**used, **extra}, is_last=True)]
 
-    def _add(self, items: list[StreamItem]) -> tuple[str, dict[str, Any]]:
-        """Add what has become certain; return the new text, and the new reasoning as LlamaIndex names it."""
-        text = "".join([item.text for item in items if isinstance(item, TextDelta)])
-        thinking = "".join([item.text for item in items if isinstance(item, ReasoningDelta)])
-        self._text, self._thinking = self._text + text, self._thinking + thinking
-        return text, {"thinking_delta": thinking} if thinking else {}
+    def _take(self, response: Any) -> None:
+        """Remember a response and where LLMs keep the finish reason."""
+        self._last = response
+        places = (response.raw, response.additional_kwargs, response.message.additional_kwargs)
+        self._places = places if self._assembler.reason(*places) else self._places
+        if _has_thinking(response):
+            self._assembler.add_own_reasoning()
 
-    def _response(
-        self, reply: Reply | None, delta: str | None, extra: dict[str, Any], ended: list[IdentifiedCall]
-    ) -> Any:
-        """A response with all that is known; at its end, there is a reply."""
-        given = self._last.message
+    def _response(self, delta: str | None, extra: dict[str, Any], *, is_last: bool = False) -> Any:
+        """A response with all that is known; the last one has all calls and the metadata."""
+        given, assembler = self._last.message, self._assembler
         own = [block for block in given.blocks if block.block_type not in ("text", "tool_call")]
-        calls = [block for block in given.blocks if block.block_type == "tool_call"] if reply else []
-        calls += map(_block, ended)
-        left_out = [] if self._parallel or not reply else calls[1:]
+        calls = [block for block in given.blocks if block.block_type == "tool_call"] if is_last else []
+        read = assembler.calls
+        if is_last and self._wanted and not calls:
+            answer = assembler.answer(self._wanted["name"], self._wanted["parameters"])
+            read = [answer] if answer else read
+        calls += map(_block, read)
+        left_out = [] if self._parallel or not is_last else calls[1:]
         calls = calls[: len(calls) - len(left_out)]
-        thinking = [_types.ThinkingBlock(content=self._thinking)] if self._thinking else []
-        text = [_types.TextBlock(text=self._text)] if self._text or not calls else []
+        thinking = [_types.ThinkingBlock(content=assembler.reasoning)] if assembler.reasoning else []
+        text = [_types.TextBlock(text=assembler.text)] if assembler.text or not calls else []
         known = {key: value for key, value in given.additional_kwargs.items() if key != "tool_calls"}
         message = _types.ChatMessage(
             role=given.role,
             blocks=[*own, *thinking, *text, *calls],
-            additional_kwargs={**known, **_calls_of(calls), **_metadata(reply, left_out)},
+            additional_kwargs={**known, **_calls_of(calls), **(self._metadata(left_out) if is_last else {})},
         )
         return _types.ChatResponse(
             message=message, raw=self._last.raw, delta=delta, logprobs=self._last.logprobs, additional_kwargs=extra
         )
+
+    def _metadata(self, left_out: list[Any]) -> dict[str, Any]:
+        calls = [{"name": block.tool_name, "arguments": block.tool_kwargs} for block in left_out]
+        return noted(self._assembler.reply, **({"calls_left_out": calls} if calls else {}))
+
+
+def _shown(parts: list[MessagePart]) -> tuple[str, dict[str, Any]]:
+    """The new text, and the new reasoning as LlamaIndex names it."""
+    text = "".join([part.text for part in parts if isinstance(part, TextDelta)])
+    thinking = "".join([part.text for part in parts if isinstance(part, ReasoningDelta)])
+    return text, {"thinking_delta": thinking} if thinking else {}
 
 
 def _block(call: IdentifiedCall) -> Any:
@@ -279,13 +268,6 @@ def _calls_of(blocks: list[Any]) -> dict[str, Any]:
     return {"tool_calls": calls} if calls else {}
 
 
-def _metadata(reply: Reply | None, left_out: list[Any]) -> dict[str, Any]:
-    if reply is None:
-        return {}
-    calls = [{"name": block.tool_name, "arguments": block.tool_kwargs} for block in left_out]
-    return noted(reply, **({"calls_left_out": calls} if calls else {}))
-
-
 def _to_send(messages: Sequence[Any]) -> list[Any]:
     """The messages without what servers do not read: the metadata, and arguments that are no JSON."""
     return [_sendable(message) if METADATA in message.additional_kwargs else message for message in messages]
@@ -304,8 +286,3 @@ def _sendable(message: Any) -> Any:
 
 def _has_thinking(response: Any) -> bool:
     return any(block.block_type == "thinking" for block in response.message.blocks)
-
-
-def _places(response: Any) -> tuple[Any, ...]:
-    """Where LLMs keep the finish reason."""
-    return response.raw, response.additional_kwargs, response.message.additional_kwargs

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, cast
 
 from outspoken.processing.answers import TypedAnswer, read_answer
 from outspoken.results.call_ids import CallIds as CallIds
 from outspoken.results.diagnostics import Diagnostic
+from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta
 from outspoken.results.finish_reasons import to_finish_reason
-from outspoken.results.replies import (
-    Reply,
-    Status,
-    ToolCall,
-)
-from outspoken.results.replies import (
-    has_failed_call as has_failed_call,
-)
-from outspoken.results.replies import (
-    retry_of as retry_message,
-)
+from outspoken.results.replies import Reply, ToolCall
+from outspoken.results.replies import has_failed_call as has_failed_call
+from outspoken.results.replies import retry_of as retry_message
 from outspoken.results.running import problem_of
 
 #: The key of `metadata` in the metadata of a framework's message.
@@ -79,11 +72,6 @@ class IdentifiedCall(NamedTuple):
         """For a call with a problem, a name that no tool has: frameworks tell the model that its tool is not found."""
         return refused_name(self.refusal)
 
-    @property
-    def status(self) -> Status:
-        """The status of the call."""
-        return self.call.status
-
 
 def is_object(arguments: Any) -> bool:
     """Are the arguments of a call a JSON object, as servers want them in a history? A refusal is none."""
@@ -116,38 +104,24 @@ def refused_name(refusal: str) -> str:
     return f"call was refused ({refusal}); write it again without this mistake. As it stands, its tool was"
 
 
-class Passage(NamedTuple):
-    """Text or reasoning of a reply, beside its calls."""
-
-    kind: Literal["text", "reasoning"]
-    text: str
-
-
-def message_parts(reply: Reply, ids: CallIds | None = None) -> list[Passage | IdentifiedCall]:
+def message_parts(
+    reply: Reply, ids: CallIds | None = None
+) -> Iterator[TextDelta | ReasoningDelta | ReasoningEnd | IdentifiedCall]:
     """A reply in order: text (`Reply.text`, where it stands), reasoning, and all calls, those with a problem too."""
-    parts: list[Passage | IdentifiedCall] = []
-    for part in _parts(reply, ids or CallIds()):
-        last = parts[-1] if parts else None
-        if isinstance(part, Passage) and part.kind == "text" and isinstance(last, Passage) and last.kind == "text":
-            parts[-1] = Passage("text", last.text + part.text)
-        else:
-            parts.append(part)
-    return parts
-
-
-def _parts(reply: Reply, ids: CallIds) -> Iterator[Passage | IdentifiedCall]:
+    ids = ids or CallIds()
     for segment, text in zip(reply.segments, reply.text_pieces(), strict=True):
         if segment.kind == "tool_call":
             yield IdentifiedCall.of(ids.next(segment.id), segment, reply)
         elif segment.kind == "reasoning":
-            yield Passage("reasoning", segment.text)
+            yield ReasoningDelta(segment.text)
+            yield ReasoningEnd()
         elif text:
-            yield Passage("text", text)
+            yield TextDelta(text)
 
 
 def identified_calls(reply: Reply, ids: CallIds | None = None) -> list[IdentifiedCall]:
     """All calls of a reply with ids, in order: those to run, and those with a problem."""
-    return [part for part in _parts(reply, ids or CallIds()) if isinstance(part, IdentifiedCall)]
+    return [part for part in message_parts(reply, ids) if isinstance(part, IdentifiedCall)]
 
 
 def damage(reply: Reply) -> dict[str, Any]:
@@ -196,6 +170,15 @@ def noted(reply: Reply, **more: Any) -> dict[str, Any]:
     return {METADATA: found} if found else {}
 
 
+def merged_metadata(replies: Iterable[Reply]) -> dict[str, Any]:
+    """The `noted` of several replies, under one key."""
+    about: dict[str, Any] = {}
+    for reply in replies:
+        for key, value in noted(reply).get(METADATA, {}).items():
+            about[key] = about[key] + value if isinstance(value, list) and key in about else value
+    return about
+
+
 def finish_reason(*places: Any, stop: Any = None) -> str | None:
     """Why a response ended, as one of the places says: dicts or objects, which may be chat completions.
 
@@ -209,7 +192,7 @@ def finish_reason(*places: Any, stop: Any = None) -> str | None:
 
 
 def _value(place: Any, key: str) -> Any:
-    return place.get(key) if hasattr(place, "get") else getattr(place, key, None)
+    return cast("Mapping[str, Any]", place).get(key) if isinstance(place, Mapping) else getattr(place, key, None)
 
 
 def _problem(diagnostic: Diagnostic) -> dict[str, Any]:

@@ -1,24 +1,12 @@
 """OpenAI Agents SDK: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls.
 
-    from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool
-    from openai import AsyncOpenAI
-    from outspoken.integrations.openai_agents import OutspokenModel
-
-    @function_tool
-    def tide(place: str) -> str:
-        return f"High tide in {place} at nine."
-
-    client = AsyncOpenAI(base_url="http://localhost:8000/v1", api_key="none")
-    model = OutspokenModel(OpenAIChatCompletionsModel("qwen3-coder", client), "qwen3_coder")
-    agent = Agent("tides", tools=[tide], model=model)
-    print(Runner.run_sync(agent, "When is high tide in Brest?").final_output)
-
 The wrapped model sends tools and handoffs with its request; the server renders them into the prompt. Reasoning becomes
 reasoning items. A call that is truncated or invalid keeps its name, but its arguments are a sentence that says what is
 wrong with them. That is no JSON, so the SDK does not run the tool, and answers the model with an error. In a stream, a
 call without an end is such a call, too. `on_reply` gets each response with its repairs and problems.
 
-Instead of the wrapper, `outspoken serve` may stand in front of the server; then the SDK needs no other model.
+Instead of the wrapper, `outspoken serve` may stand in front of the server; then the SDK needs no other model. The
+README of this package has an example.
 """
 
 from __future__ import annotations
@@ -27,7 +15,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
@@ -36,12 +24,14 @@ from outspoken.providers.export.parts import ExportedCall
 from outspoken.providers.export.responses import ResponsesExporter
 from outspoken.providers.replies import ProviderReply
 from outspoken.providers.stream import ProviderStream
-from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import ToolCall
-from outspoken.results.settings import Settings
 
+from .assembler import ReaderOptions
 from .framework import Framework, allows_calls, format_of
 from .messages import CallIds, IdentifiedCall, is_object
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _AGENTS = Framework("openai_agents", "openai-agents", "0.24")
 _interface = _AGENTS.load("agents.models.interface")
@@ -62,8 +52,8 @@ class OutspokenModel(_interface.Model):
     """A model whose text is read in a format.
 
     `wrapped` is a model of the SDK. `format` is the name of a format or the id of a model, or "auto"; without it, the
-    name of the wrapped model says the format, or it is "auto" if that is not known. `repair` and `settings` are those
-    of `outspoken.Parser`, and `prefix` is that of `Parser.parse`. `on_reply` is called with each response that was
+    name of the wrapped model says the format, or it is "auto" if that is not known. The options are `repair` and
+    `settings` of `outspoken.Parser`, and `prefix` of `Parser.parse`. `on_reply` is called with each response that was
     read: the SDK has no place for its repairs and problems.
 
     The SDK does not pass on why a chat completion ended, so a call whose end is missing is taken as cut. If the server
@@ -75,15 +65,12 @@ class OutspokenModel(_interface.Model):
         wrapped: Any,
         format: str | None = None,
         *,
-        prefix: str | None = None,
-        repair: RepairLimit | None = None,
-        settings: Settings | None = None,
         finish_reason: str | None = None,
         on_reply: Callable[[ProviderReply], None] | None = None,
+        **options: Unpack[ReaderOptions],
     ) -> None:
         self.wrapped = wrapped
         self._finish_reason, self._on_reply = finish_reason, on_reply
-        options: dict[str, Any] = {"prefix": prefix, "repair": repair, "settings": settings}
         self._make_source = partial(ProviderStream, "openai_responses", format=format_of(format, wrapped), **options)
         self._make_source()  # wrong options fail here
 

@@ -1,118 +1,116 @@
 """Pydantic AI: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls.
 
-    from pydantic_ai import Agent
-    from pydantic_ai.models.openai import OpenAIChatModel
-    from pydantic_ai.providers.openai import OpenAIProvider
-    from outspoken.integrations.pydantic_ai import AskAgain, OutspokenModel
-
-    server = OpenAIChatModel("qwen3-coder", provider=OpenAIProvider(base_url="http://localhost:8000/v1"))
-    agent = Agent(OutspokenModel(server, "qwen3_coder"), capabilities=[AskAgain()])
-
-    @agent.tool_plain
-    def tide(place: str) -> str:
-        return f"High tide in {place} at nine."
-
-    print(agent.run_sync("When is high tide in Brest?").output)
-
 The wrapped model sends the tools of the agent with its request; the server renders them into the prompt. The text that
-comes back becomes text, thinking and tool calls. Output tools are read like other tools, so structured output works.
+comes back becomes text, thinking and tool calls. Output tools are read like other tools, so structured output works;
+where only they are allowed, JSON in the text that fits the one output tool is a call of it.
 
 A call that is truncated or invalid keeps its name and id, but its arguments are a sentence that says what is wrong with
 them. That is no JSON, so Pydantic AI does not run the tool, and sends the sentence back to the model in a retry prompt.
 Repairs and problems are in `ModelResponse.metadata["outspoken"]`. If the markup of a call could not be read at all, it
-is text; `AskAgain` then asks the model again.
+is text; `AskAgain` then asks the model again. The README of this package has an example.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from outspoken.parsing.parser import Parser
-from outspoken.results.edits import RepairLimit
 from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta
-from outspoken.results.replies import Reply
-from outspoken.results.settings import Settings
 
-from . import messages as shared
-from .framework import Framework, allows_calls, format_of
-from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem
+from .assembler import Assembler, CallDelta, CallEnd, CallStart, FormatReader, MessagePart, ReaderOptions
+from .framework import Framework
+from .messages import METADATA, is_object, merged_metadata
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _PYDANTIC_AI = Framework("pydantic_ai", "pydantic-ai-slim", "2.68")
 _messages = _PYDANTIC_AI.load("pydantic_ai.messages")
 _models = _PYDANTIC_AI.load("pydantic_ai.models")
+_manager = _PYDANTIC_AI.load("pydantic_ai._parts_manager")
 _wrapper = _PYDANTIC_AI.load("pydantic_ai.models.wrapper")
 _capabilities = _PYDANTIC_AI.load("pydantic_ai.capabilities")
 _exceptions = _PYDANTIC_AI.load("pydantic_ai.exceptions")
 
-#: Its words for finish reasons that the parser has other words for.
-_REASONS = {"tool_call": "tool_calls"}
+#: Tags that no text has, so that the wrapped model leaves reasoning in the text: of reasoning that is cut, it would
+#: remove the opening tag alone, and what is left would be the answer.
+_NO_TAGS = (f"<{secrets.token_hex(16)}>", f"</{secrets.token_hex(16)}>")
 
 
 class OutspokenModel(_wrapper.WrapperModel):
     """A model whose text is read in a format.
 
     `wrapped` is a model, or the name of one. `format` is the name of a format or the id of a model, or "auto"; without
-    it, the name of the wrapped model says the format, or it is "auto" if that is not known. `repair` and `settings` are
-    those of `outspoken.Parser`, and `prefix` is that of `Parser.parse`. Thinking and calls that the wrapped model
+    it, the name of the wrapped model says the format, or it is "auto" if that is not known. The options are `repair`
+    and `settings` of `outspoken.Parser`, and `prefix` of `Parser.parse`. Thinking and calls that the wrapped model
     returns itself are kept. Raises what `Parser` raises.
     """
 
-    def __init__(
-        self,
-        wrapped: Any,
-        format: str | None = None,
-        *,
-        prefix: str | None = None,
-        repair: RepairLimit | None = None,
-        settings: Settings | None = None,
-    ) -> None:
+    def __init__(self, wrapped: Any, format: str | None = None, **options: Unpack[ReaderOptions]) -> None:
         _wrapper.WrapperModel.__init__(self, wrapped)
-        self._prefix = prefix
-        self._make_parser = partial(Parser, format_of(format, self.wrapped), repair=repair, settings=settings)
-        self._make_parser()  # wrong options fail here
+        self._tags = self.wrapped.profile.get("thinking_tags", ("<think>", "</think>"))
+        self.wrapped = _without_tags(self.wrapped)
+        self._reader = FormatReader(format, self.wrapped, **options)
 
     async def request(self, messages: Any, model_settings: Any, model_request_parameters: Any) -> Any:
         """Ask the wrapped model, and return its response with what its text means."""
-        response = await self.wrapped.request(_to_send(messages), model_settings, model_request_parameters)
-        return self._read(response, self._parser(model_request_parameters, model_settings), _ids(messages))
+        sent = self._to_send(messages)
+        response = await self.wrapped.request(sent, model_settings, model_request_parameters)
+        manager = _manager.ModelResponsePartsManager(model_request_parameters=model_request_parameters)
+        due = self._due(model_request_parameters)
+        parts = _Parts(manager, self._begin(messages, model_settings, model_request_parameters), due)
+        for index, part in enumerate(response.parts):
+            parts.whole(index, part, response)
+        parts.end(response)
+        return replace(
+            response, parts=manager.get_parts(), metadata=parts.metadata(response),
+            finish_reason=parts.finish_reason(response),
+        )  # fmt: skip
 
     @asynccontextmanager
     async def request_stream(
         self, messages: Any, model_settings: Any, model_request_parameters: Any, run_context: Any = None
     ) -> AsyncGenerator[Any]:
         """Ask the wrapped model, and give a stream of what its text means, as it arrives."""
-        request = (_to_send(messages), model_settings, model_request_parameters, run_context)
+        request = (self._to_send(messages), model_settings, model_request_parameters, run_context)
         async with self.wrapped.request_stream(*request) as stream:
-            parser = self._parser(model_request_parameters, model_settings)
-            yield _Stream(stream, parser, self._prefix, _ids(messages))
+            assembler = self._begin(messages, model_settings, model_request_parameters)
+            yield _Stream(stream, assembler, self._due(model_request_parameters))
 
-    def _parser(self, parameters: Any, settings: Any) -> Parser:
+    def _due(self, parameters: Any) -> Any:
+        """The one output tool of a request whose response must be a call; None if there is none, or text may be it."""
+        mode = self.wrapped.profile.get("default_structured_output_mode", "tool")
+        parameters = parameters.with_default_output_mode(mode)
+        return None if parameters.allow_text_output or len(parameters.output_tools) != 1 else parameters.output_tools[0]
+
+    def _begin(self, messages: Any, settings: Any, parameters: Any) -> Assembler:
         tools = [
             {"name": tool.name, "parameters": tool.parameters_json_schema}
             for tool in (*parameters.function_tools, *parameters.output_tools)
         ]
-        return self._make_parser(tools=tools, calls=allows_calls(tools, settings and settings.get("tool_choice")))
+        taken = [part.tool_call_id for m in messages for part in m.parts if part.part_kind == "tool-call"]
+        given: dict[str, Any] = settings or {}
+        return self._reader.begin(tools, given.get("tool_choice"), taken=taken, stop=given.get("stop_sequences"))
 
-    def _read(self, response: Any, parser: Parser, ids: shared.CallIds) -> Any:
-        """A response with what its text parts mean in their place."""
-        parts: list[Any] = []
-        replies: list[Reply] = []
-        prefix, reason = self._prefix, _reason(response)
-        for part in response.parts:
-            if part.part_kind == "text":
-                reply = parser.parse(part.content, prefix=prefix, finish_reason=reason)
-                replies.append(reply)
-                parts += [_part(item) for item in shared.message_parts(reply, ids)]
-            else:
-                prefix = "" if part.part_kind == "thinking" else prefix  # the prompt's `<think>` is closed
-                parts.append(part)
-        return replace(
-            response, parts=parts, metadata=_metadata(response, replies), finish_reason=_finish_reason(response, parts)
-        )
+    def _to_send(self, messages: Any) -> list[Any]:
+        """The messages as servers accept them."""
+        return [replace(message, parts=[*map(self._sendable, message.parts)]) for message in messages]
+
+    def _sendable(self, part: Any) -> Any:
+        """A call with a problem, which its retry prompt tells, has no arguments; thinking has its tags."""
+        if part.part_kind == "tool-call" and not is_object(part.args):
+            return replace(part, args={})
+        profile = self.wrapped.profile
+        is_tagged = profile.get("openai_chat_send_back_thinking_parts", "auto") in ("auto", "tags")
+        if part.part_kind != "thinking" or part.provider_name or part.signature or not is_tagged:
+            return part
+        if profile.get("mimics_assistant_message_formatting", False):
+            return part
+        return _messages.TextPart("\n".join([self._tags[0], part.content, self._tags[1]]))
 
 
 class AskAgain(_capabilities.AbstractCapability[Any]):
@@ -123,94 +121,143 @@ class AskAgain(_capabilities.AbstractCapability[Any]):
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
         """Raise ModelRetry for a response whose metadata says that a call could not be read."""
-        found: dict[str, Any] = response.metadata.get(shared.METADATA, {}) if response.metadata else {}
-        if "retry" in found and not response.tool_calls:
-            raise _exceptions.ModelRetry(found["retry"])
+        about: dict[str, Any] = response.metadata.get(METADATA, {}) if response.metadata else {}
+        if "retry" in about and not response.tool_calls:
+            raise _exceptions.ModelRetry(about["retry"])
         return response
 
 
-class _Stream(_models.StreamedResponse):
-    """A stream of the wrapped model, with what its text means."""
+class _Parts:
+    """Makes the parts of a response, of those of the wrapped model: each of its texts becomes what it means."""
 
-    def __init__(self, wrapped: Any, parser: Parser, prefix: str | None, ids: shared.CallIds) -> None:
-        _models.StreamedResponse.__init__(self, model_request_parameters=wrapped.model_request_parameters)
-        self._wrapped, self._parser, self._prefix, self._ids = wrapped, parser, prefix, ids
-        self._texts: dict[int, ReplyStream] = {}  # by the index of the part
+    def __init__(self, manager: Any, assembler: Assembler, due: Any) -> None:
+        self._manager, self._first, self._due = manager, assembler, due
+        self._texts: dict[int, Assembler] = {}  # by the index of the part
         self._place = 0  # counts the parts, so that text behind a call is another part
 
-    async def _get_event_iterator(self) -> AsyncIterator[Any]:
-        async for event in self._wrapped:
-            self._copy_state()
-            if event.event_kind == "part_start":
-                made = self._start(event.index, event.part)
-            elif event.event_kind == "part_delta":
-                made = self._delta(event.index, event.delta)
-            else:
-                continue
-            for one in made:
-                yield one
-        self._copy_state()
-        for one in [one for index in self._texts for one in self._end(index)]:
-            yield one
-        self.metadata = _metadata(self._wrapped, [text.reply for text in self._texts.values() if text.reply])
-        self.finish_reason = _finish_reason(self._wrapped, self._parts_manager.get_parts())
+    def whole(self, index: int, part: Any, response: Any) -> None:
+        """Add a whole part."""
+        if part.part_kind != "text":
+            self.start(index, part)
+            return
+        for item in self._text(index).whole(part.content, response):
+            self._events(index, item)
 
-    def _start(self, index: int, part: Any) -> list[Any]:
-        """Events for the start of a part of the wrapped model."""
+    def start(self, index: int, part: Any) -> list[Any]:
+        """Events for the start of a part."""
         if part.part_kind == "text":
-            self._texts[index] = ReplyStream(self._parser, prefix=self._prefix, ids=self._ids)
+            self._text(index)
             return self._feed(index, part.content)
         if part.part_kind == "thinking":
-            self._prefix = ""  # the prompt's `<think>` is closed
+            self._first.add_own_reasoning()  # the prompt's `<think>` is closed
         self._place += 1
-        return [self._parts_manager.handle_part(vendor_part_id=f"native {index}", part=part)]
+        return [self._manager.handle_part(vendor_part_id=f"native {index}", part=part)]
 
-    def _delta(self, index: int, delta: Any) -> list[Any]:
-        """Events for more of a part of the wrapped model."""
-        manager, id = self._parts_manager, f"native {index}"
+    def delta(self, index: int, delta: Any) -> list[Any]:
+        """Events for more of a part."""
+        id = f"native {index}"
         if delta.part_delta_kind == "text":
             return self._feed(index, delta.content_delta)
         if delta.part_delta_kind == "thinking":
             changed = {"content": delta.content_delta, "signature": delta.signature_delta}
             changed |= {"provider_name": delta.provider_name, "provider_details": delta.provider_details}
-            return [*manager.handle_thinking_delta(vendor_part_id=id, **changed)]
-        made = manager.handle_tool_call_delta(
-            vendor_part_id=id, tool_name=delta.tool_name_delta, args=delta.args_delta, tool_call_id=delta.tool_call_id
-        )
-        return [] if made is None else [made]
+            return [*self._manager.handle_thinking_delta(vendor_part_id=id, **changed)]
+        changed = {"tool_name": delta.tool_name_delta, "args": delta.args_delta, "tool_call_id": delta.tool_call_id}
+        return self._call(id, **changed)
+
+    def close(self, response: Any) -> list[Any]:
+        """End the texts that arrived in pieces."""
+        return [
+            event
+            for index, text in self._texts.items()
+            for item in text.close(response)
+            for event in self._events(index, item)
+        ]
+
+    def end(self, response: Any) -> list[Any]:
+        """The call of the output tool that is due, if the response is none and its text is JSON of the tool."""
+        texts = [text for text in self._texts.values() if text.text]
+        has_calls = any(part.part_kind == "tool-call" for part in self._manager.get_parts())
+        if self._due is None or len(texts) != 1 or has_calls or response.finish_reason not in ("stop", None):
+            return []
+        call = texts[0].answer(self._due.name, self._due.parameters_json_schema)
+        return [] if call is None else self._whole_call("answer", call)
+
+    def metadata(self, response: Any) -> Any:
+        """The metadata of a response, with what the framework has no field for."""
+        about = merged_metadata([text.reply for text in self._texts.values()])
+        known: dict[str, Any] = response.metadata or {}
+        return {**known, METADATA: about} if about else response.metadata
+
+    def finish_reason(self, response: Any) -> Any:
+        """The finish reason; a server that did not see the calls says "stop"."""
+        has_calls = any(part.part_kind == "tool-call" for part in self._manager.get_parts())
+        return "tool_call" if has_calls and response.finish_reason == "stop" else response.finish_reason
+
+    def _text(self, index: int) -> Assembler:
+        self._texts[index] = text = self._first.another()
+        return text
 
     def _feed(self, index: int, text: str) -> list[Any]:
-        return [made for item in self._texts[index].feed(text) for made in self._events(index, item)]
+        return [event for item in self._texts[index].feed(text) for event in self._events(index, item)]
 
-    def _end(self, index: int) -> list[Any]:
-        return [made for item in self._texts[index].close(_reason(self)) for made in self._events(index, item)]
-
-    def _events(self, index: int, item: StreamItem) -> list[Any]:
-        """Events of Pydantic AI for an item of the stream of a text part."""
-        manager, place = self._parts_manager, self._place
+    def _events(self, index: int, item: MessagePart) -> list[Any]:
+        """Events of Pydantic AI for a part of a text."""
         match item:
             case TextDelta():
-                return [*manager.handle_text_delta(vendor_part_id=f"text {place}", content=item.text)]
+                id = f"text {self._place}"
+                return [*self._manager.handle_text_delta(vendor_part_id=id, content=item.text)]
             case ReasoningDelta():
-                return [*manager.handle_thinking_delta(vendor_part_id=f"thinking {place}", content=item.text)]
+                id = f"thinking {self._place}"
+                return [*self._manager.handle_thinking_delta(vendor_part_id=id, content=item.text)]
             case ReasoningEnd():
                 self._place += 1
                 return []
             case CallStart():
                 self._place += 1
-                return self._call(index, item.position, tool_name=item.name, args="", tool_call_id=item.id)
+                return self._call(f"call {index} {item.position}", tool_name=item.name, args="", tool_call_id=item.id)
             case CallDelta():
-                return self._call(index, item.position, args=item.arguments)
-            case CallEnd() if item.call.problem is not None:  # replaces what was sent
-                part = _part(item.call)
-                changed = {"tool_name": part.tool_name, "args": part.args, "tool_call_id": part.tool_call_id}
-                return [manager.handle_tool_call_part(vendor_part_id=f"call {index} {item.position}", **changed)]
+                return self._call(f"call {index} {item.position}", args=item.arguments)
+            case CallEnd(call=call) if call.problem is not None:  # replaces what was sent
+                self._place += 1
+                return self._whole_call(f"call {index} {item.position}", call)
             case _:
                 return []
 
-    def _call(self, index: int, position: int, **changed: str) -> list[Any]:
-        made = self._parts_manager.handle_tool_call_delta(vendor_part_id=f"call {index} {position}", **changed)
-        return [] if made is None else [made]
+    def _call(self, id: str, **changed: Any) -> list[Any]:
+        event = self._manager.handle_tool_call_delta(vendor_part_id=id, **changed)
+        return [] if event is None else [event]
+
+    def _whole_call(self, id: str, call: Any) -> list[Any]:
+        """All of a call. The arguments of one with a problem are no JSON, so that it cannot run."""
+        args = call.arguments_text if call.problem is None else call.refusal
+        changed = {"tool_name": call.name, "args": args, "tool_call_id": call.id}
+        return [self._manager.handle_tool_call_part(vendor_part_id=id, **changed)]
+
+
+class _Stream(_models.StreamedResponse):
+    """A stream of the wrapped model, with what its text means."""
+
+    def __init__(self, wrapped: Any, assembler: Assembler, due: Any) -> None:
+        _models.StreamedResponse.__init__(self, model_request_parameters=wrapped.model_request_parameters)
+        self._wrapped, self._parts = wrapped, _Parts(self._parts_manager, assembler, due)
+
+    async def _get_event_iterator(self) -> AsyncIterator[Any]:
+        parts = self._parts
+        async for event in self._wrapped:
+            self._copy_state()
+            if event.event_kind == "part_start":
+                made = parts.start(event.index, event.part)
+            elif event.event_kind == "part_delta":
+                made = parts.delta(event.index, event.delta)
+            else:
+                continue
+            for one in made:
+                yield one
+        self._copy_state()
+        for one in (*parts.close(self), *parts.end(self)):
+            yield one
+        self.metadata, self.finish_reason = parts.metadata(self._wrapped), parts.finish_reason(self._wrapped)
 
     def _copy_state(self) -> None:
         """Take over what the wrapped stream knows of the response."""
@@ -236,52 +283,13 @@ class _Stream(_models.StreamedResponse):
     timestamp = property(lambda self: self._wrapped.timestamp)
 
 
-def _to_send(messages: Any) -> list[Any]:
-    """The messages as servers accept them: a call with a problem, which its retry prompt tells, has no arguments."""
-    made: list[Any] = []
-    for message in messages:
-        parts = [
-            replace(part, args={}) if part.part_kind == "tool-call" and not shared.is_object(part.args) else part
-            for part in message.parts
-        ]
-        made.append(replace(message, parts=parts))
-    return made
-
-
-def _ids(messages: Any) -> shared.CallIds:
-    """Ids for the calls of a response to these messages."""
-    calls = [part for message in messages for part in message.parts if part.part_kind == "tool-call"]
-    return shared.CallIds(taken=[call.tool_call_id for call in calls])
-
-
-def _part(item: shared.Passage | shared.IdentifiedCall) -> Any:
-    """A part of a response. The arguments of a call with a problem are no JSON, so that it cannot run."""
-    if isinstance(item, shared.Passage):
-        return (_messages.TextPart if item.kind == "text" else _messages.ThinkingPart)(content=item.text)
-    args = item.arguments_text if item.problem is None else item.refusal
-    return _messages.ToolCallPart(tool_name=item.name, args=args, tool_call_id=item.id)
-
-
-def _reason(response: Any) -> str | None:
-    """The finish reason in a word that the parser knows."""
-    return _REASONS.get(response.finish_reason, response.finish_reason)
-
-
-def _finish_reason(response: Any, parts: list[Any]) -> Any:
-    """The finish reason; a server that did not see the calls says "stop"."""
-    has_calls = any(part.part_kind == "tool-call" for part in parts)
-    return "tool_call" if has_calls and response.finish_reason == "stop" else response.finish_reason
-
-
-def _metadata(response: Any, replies: list[Reply]) -> Any:
-    """The metadata of a response, with what the framework has no field for."""
-    found: dict[str, Any] = {}
-    for reply in replies:
-        for key, value in shared.metadata(reply).items():
-            found[key] = found[key] + value if isinstance(value, list) and key in found else value
-        if shared.has_failed_call(reply):
-            found["retry"] = shared.retry_message(reply)
-    if not found:
-        return response.metadata
-    known: dict[str, Any] = response.metadata or {}
-    return {**known, shared.METADATA: found}
+def _without_tags(model: Any) -> Any:
+    """A copy of a model, and of those that it wraps, that does not look for reasoning in text."""
+    model = copy(model)
+    if hasattr(model, "wrapped"):
+        model.wrapped = _without_tags(model.wrapped)
+    elif hasattr(model, "models"):
+        model.models = [*map(_without_tags, model.models)]
+    else:
+        model.__dict__["profile"] = {**model.profile, "thinking_tags": _NO_TAGS}
+    return model

@@ -6,19 +6,6 @@ behind `outspoken_`:
     pip install '.[sglang]'
     sglang serve --model-path Qwen/Qwen3-8B --tool-call-parser outspoken_hermes --reasoning-parser outspoken_hermes
 
-A client then gets calls as from any server:
-
-    from openai import OpenAI
-
-    tide = {"name": "tide", "parameters": {"type": "object", "properties": {"place": {"type": "string"}}}}
-    client = OpenAI(base_url="http://localhost:30000/v1", api_key="none")
-    answer = client.chat.completions.create(
-        model="Qwen/Qwen3-8B",
-        messages=[{"role": "user", "content": "When is high tide at Leith?"}],
-        tools=[{"type": "function", "function": tide}],
-    ).choices[0].message
-    print(answer.content, answer.tool_calls)
-
 A call is sent when it is complete. A call that is truncated or invalid is never one of the `tool_calls`: it stays in
 the content, as the model wrote it. Calls of tools that the request does not have are sent, too: the client knows best
 what to answer. Without a parser for reasoning, reasoning is content between `<think>` tags.

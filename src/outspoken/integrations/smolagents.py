@@ -1,44 +1,27 @@
 """smolagents: `OutspokenModel` wraps a model whose server sends raw text, so that `ToolCallingAgent` gets tool calls.
 
-    from smolagents import OpenAIModel, ToolCallingAgent, tool
-    from outspoken.integrations.smolagents import OutspokenModel
-
-    @tool
-    def tide(place: str) -> str:
-        '''The hour of high tide.
-
-        Args:
-            place: the name of a port
-        '''
-        return f"High tide in {place} at nine."
-
-    server = OpenAIModel("qwen3-coder", api_base="http://localhost:8000/v1", api_key="none", tool_choice="auto")
-    agent = ToolCallingAgent([tide], OutspokenModel(server, "qwen3_coder"))
-    print(agent.run("When is high tide in Brest?"))
-
 A response with a call that is truncated or invalid has no tool calls, so no tool is run; `parse_tool_calls` raises
 ValueError, from which the agent makes an error that the model sees. `on_reply` gets each response with its reasoning,
 repairs and problems, for which smolagents has no place. Requests without tools, such as those of `CodeAgent`, are
-passed on, and their responses are not read.
+passed on, and their responses are not read. The README of this package has an example.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from outspoken.parsing.parser import Parser
 from outspoken.results.arguments import check_type
-from outspoken.results.edits import RepairLimit
 from outspoken.results.events import TextDelta
 from outspoken.results.replies import Reply
-from outspoken.results.settings import Settings
 
-from .framework import Framework, format_of
-from .messages import FIRST_INDEX, CallIds, finish_reason, has_failed_call, identified_calls, retry_message
-from .streams import ReplyStream, StreamItem
+from .assembler import Assembler, FormatReader, MessagePart, ReaderOptions
+from .framework import Framework
+from .messages import FIRST_INDEX, CallIds, has_failed_call, identified_calls, retry_message
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _SMOLAGENTS = Framework("smolagents", "smolagents", "1.26")
 _models = _SMOLAGENTS.load("smolagents.models")
@@ -53,12 +36,14 @@ class OutspokenModel(_models.Model):
 
     `wrapped` is a model of smolagents; with `send_tools=False`, it does not get the tools, since the prompt describes
     them. `format` is the name of a format or the id of a model, or "auto"; without it, the name of the wrapped model
-    says the format, or it is "auto" if that is not known. `repair` and `settings` are those of `outspoken.Parser`, and
-    `prefix` is that of `Parser.parse`. `on_reply` is called with each response that was read. Calls that the model
-    returns itself are kept. With `text_is_answer`, a response without calls is a call of `final_answer` with its text.
+    says the format, or it is "auto" if that is not known. The options are `repair` and `settings` of
+    `outspoken.Parser`, and `prefix` of `Parser.parse`. `on_reply` is called with each response that was read. Calls
+    that the model returns itself are kept. With `text_is_answer`, a response without calls is a call of `final_answer`
+    with its text.
 
-    In a stream, smolagents does not pass on why a response ended, so a call whose end is missing is taken as cut. If
-    the server removes the marker that ends a call, pass `finish_reason="stop"`. Raises what `Parser` raises.
+    In a stream, smolagents does not pass on why a response ended, and in its agents the model may be stopped at certain
+    texts. So a call whose end is missing is taken as cut. If the server removes the marker that ends a call, pass
+    `finish_reason="stop"`. Raises what `Parser` raises.
     """
 
     def __init__(
@@ -66,20 +51,17 @@ class OutspokenModel(_models.Model):
         wrapped: Any,
         format: str | None = None,
         *,
-        prefix: str | None = None,
-        repair: RepairLimit | None = None,
-        settings: Settings | None = None,
         send_tools: bool = True,
         text_is_answer: bool = False,
         finish_reason: str | None = None,
         on_reply: Callable[[Reply], None] | None = None,
+        **options: Unpack[ReaderOptions],
     ) -> None:
         self.wrapped: Any = check_type(wrapped, _models.Model, "wrapped")
         _models.Model.__init__(self, model_id=wrapped.model_id)
-        self._prefix, self._send_tools, self._finish_reason = prefix, send_tools, finish_reason
-        self._text_is_answer, self._on_reply = text_is_answer, on_reply
-        self._make_parser = partial(Parser, format_of(format, wrapped), repair=repair, settings=settings)
-        self._make_parser()  # wrong options fail here
+        self._send_tools, self._text_is_answer, self._on_reply = send_tools, text_is_answer, on_reply
+        self._ended = {} if finish_reason is None else {"finish_reason": finish_reason}
+        self._reader = FormatReader(format, wrapped, **options)
         self._last: tuple[str, Reply] | None = None  # the last response without calls, by its content
 
     def generate(
@@ -95,12 +77,12 @@ class OutspokenModel(_models.Model):
         message = self.wrapped.generate(messages, **given, **kwargs)
         if not tools_to_call_from:
             return message
-        reason = finish_reason(message.raw) or self._finish_reason
-        prefix = "" if message.tool_calls and not message.content else self._prefix
-        reply = self._parser(tools_to_call_from).parse(_text(message), prefix=prefix, finish_reason=reason)
-        calls = self._all_calls(reply, message.tool_calls or ())
-        content = reply.text if calls else self._remember(reply.text + _written(reply), reply)
-        self._report(reply)
+        assembler = self._begin(tools_to_call_from, stop_sequences)
+        if message.tool_calls and not message.content:
+            assembler.add_own_reasoning()
+        assembler.whole(_text(message), message.raw, self._ended)
+        calls = self._end(assembler, message.tool_calls or ())
+        content = assembler.text if calls else assembler.text + _written(assembler.reply)
         return _models.ChatMessage(
             message.role, content, tool_calls=calls or None, raw=message.raw, token_usage=message.token_usage
         )
@@ -119,21 +101,15 @@ class OutspokenModel(_models.Model):
         if not tools_to_call_from:
             yield from deltas
             return
-        stream, native, sent = ReplyStream(self._parser(tools_to_call_from), prefix=self._prefix), list[Any](), ""
+        assembler, native = self._begin(tools_to_call_from, stop_sequences), list[Any]()
         for delta in deltas:
             native += delta.tool_calls or ()
-            text = _shown(stream.feed(delta.content or ""))
-            sent += text
+            text = _shown(assembler.feed(delta.content or ""))
             if text or delta.token_usage:
                 yield _models.ChatMessageStreamDelta(content=text, token_usage=delta.token_usage)
-        text = _shown(stream.close(self._finish_reason))
-        reply = stream.reply
-        assert reply is not None
-        calls = [_delta(n, call) for n, call in enumerate(self._all_calls(reply, native))]
-        text += "" if calls else _written(reply)
-        if not calls:
-            self._remember(sent + text, reply)
-        self._report(reply)
+        text = _shown(assembler.close(self._ended))
+        calls = [_delta(n, call) for n, call in enumerate(self._end(assembler, native))]
+        text += "" if calls else _written(assembler.reply)
         if text or calls:
             yield _models.ChatMessageStreamDelta(content=text, tool_calls=calls or None)
 
@@ -145,10 +121,11 @@ class OutspokenModel(_models.Model):
         message.role = _models.MessageRole.ASSISTANT
         if not message.tool_calls:
             content, last = _text(message), self._last
-            reply = last[1] if last and last[0] == content else self._parser(()).parse(content)
+            reply = last[1] if last and last[0] == content else self._reader.parser(calls=True).parse(content)
             if has_failed_call(reply):
                 raise ValueError(retry_message(reply))
-            message.tool_calls = _calls(reply)
+            calls = [call for call in identified_calls(reply) if call.problem is None]
+            message.tool_calls = [_call(call.name, call.arguments, call.id) for call in calls]
             message.content = reply.text
             if not message.tool_calls:
                 raise ValueError(_NO_CALL)
@@ -169,23 +146,21 @@ class OutspokenModel(_models.Model):
             calls = [_delta(n - FIRST_INDEX, call) for n, call in enumerate(message.tool_calls or ())]
             yield _models.ChatMessageStreamDelta(_text(message), calls or None, message.token_usage)
 
-    def _parser(self, tools: Any) -> Parser:
-        return self._make_parser(tools=[_models.get_tool_json_schema(tool) for tool in tools])
+    def _begin(self, tools: Any, stop: Any) -> Assembler:
+        return self._reader.begin(map(_models.get_tool_json_schema, tools), stop=None if self._ended else stop)
 
-    def _all_calls(self, reply: Reply, native: Sequence[Any]) -> list[Any]:
+    def _end(self, assembler: Assembler, native: Sequence[Any]) -> list[Any]:
         """The calls of a response, those of the wrapped model first; none if one of them is refused."""
-        if has_failed_call(reply):
-            return []
-        calls = [*native, *_calls(reply)]
-        return calls if calls or not (self._text_is_answer and reply.text) else [_call(_ANSWER, {"answer": reply.text})]
-
-    def _remember(self, content: str, reply: Reply) -> str:
-        self._last = (content, reply)
-        return content
-
-    def _report(self, reply: Reply) -> None:
+        reply, text, calls = assembler.reply, assembler.text, list[Any]()
+        if not has_failed_call(reply):
+            calls = [*native, *[_call(call.name, call.arguments, call.id) for call in assembler.sound_calls]]
+            if not calls and self._text_is_answer and text:
+                calls = [_call(_ANSWER, {"answer": text}, CallIds().next())]
+        if not calls:
+            self._last = (text + _written(reply), reply)
         if self._on_reply is not None:
             self._on_reply(reply)
+        return calls
 
 
 def _text(message: Any) -> str:
@@ -197,15 +172,9 @@ def _text(message: Any) -> str:
     return "".join([part["text"] for part in parts if part["type"] == "text"])
 
 
-def _calls(reply: Reply) -> list[Any]:
-    """The sound calls of a reply."""
-    calls = identified_calls(reply, CallIds())
-    return [_call(call.name, call.arguments, call.id) for call in calls if call.problem is None]
-
-
-def _call(name: str, arguments: dict[str, Any], id: str | None = None) -> Any:
+def _call(name: str, arguments: dict[str, Any], id: str) -> Any:
     function = _models.ChatMessageToolCallFunction(arguments=arguments, name=name)
-    return _models.ChatMessageToolCall(function=function, id=id or CallIds().next(), type="function")
+    return _models.ChatMessageToolCall(function=function, id=id, type="function")
 
 
 def _delta(position: int, call: Any) -> Any:
@@ -217,9 +186,9 @@ def _delta(position: int, call: Any) -> Any:
     return _models.ChatMessageToolCallStreamDelta(FIRST_INDEX + position, call.id, call.type, function)
 
 
-def _shown(items: list[StreamItem]) -> str:
+def _shown(parts: list[MessagePart]) -> str:
     """The text that has become certain."""
-    return "".join([item.text for item in items if isinstance(item, TextDelta)])
+    return "".join([part.text for part in parts if isinstance(part, TextDelta)])
 
 
 def _written(reply: Reply) -> str:

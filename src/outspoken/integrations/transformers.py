@@ -1,19 +1,8 @@
 """`parse_response` of transformers' tokenizers with every format, and the format of a checkpoint.
 
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-    from outspoken.integrations.transformers import with_format
-
-    tide = {"name": "tide", "parameters": {"type": "object", "properties": {"place": {"type": "string"}}}}
-    messages = [{"role": "user", "content": "When is high tide at Leith?"}]
-    tokenizer = with_format(AutoTokenizer.from_pretrained("Qwen/Qwen3-8B"))  # finds `hermes`; or pass a format
-    model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-8B")
-    prompt = tokenizer.apply_chat_template(messages, tools=[tide], add_generation_prompt=True, return_tensors="pt")
-    output = model.generate(prompt["input_ids"])[0, prompt["input_ids"].shape[1] :]
-    print(tokenizer.parse_response(output, prefix=prompt["input_ids"][0], tools=[tide]))
-
 A message has `role`, `content`, `thinking` and `tool_calls` as transformers' own, without what is absent. What is not
 sound is under `outspoken`: the repairs, the problems, and the calls that are truncated or invalid, which are never in
-`tool_calls`.
+`tool_calls`. The README of this package has an example.
 """
 
 from __future__ import annotations

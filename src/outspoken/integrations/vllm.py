@@ -6,21 +6,9 @@ The plug-in is this module. Each parser has the name of a format, or an alias of
         --tool-parser-plugin outspoken.integrations.vllm --tool-call-parser outspoken_hermes \\
         --reasoning-parser-plugin outspoken.integrations.vllm --reasoning-parser outspoken_hermes
 
-Give the name of the module, not the path of the file. A client then gets calls as from any server:
-
-    from openai import OpenAI
-
-    tide = {"name": "tide", "parameters": {"type": "object", "properties": {"place": {"type": "string"}}}}
-    client = OpenAI(base_url="http://localhost:8000/v1", api_key="none")
-    answer = client.chat.completions.create(
-        model="Qwen/Qwen3-8B",
-        messages=[{"role": "user", "content": "When is high tide at Leith?"}],
-        tools=[{"type": "function", "function": tide}],
-    ).choices[0].message
-    print(answer.content, answer.tool_calls)
-
-A call is sent when it is complete. A call that is truncated or invalid is never one of the `tool_calls`: it stays in
-the content, as the model wrote it. Without a parser for reasoning, reasoning is content between `<think>` tags.
+Give the name of the module, not the path of the file. A call is sent when it is complete. A call that is truncated or
+invalid is never one of the `tool_calls`: it stays in the content, as the model wrote it. Without a parser for
+reasoning, reasoning is content between `<think>` tags.
 
 `tool_choice="required"`, a named tool, strict tools and `--tool-strict-level` constrain the response by a structural
 tag, with the schemas of the tools. It needs vLLM's xgrammar backend, which is the default.

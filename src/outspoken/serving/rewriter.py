@@ -1,6 +1,6 @@
 """Rewrites the chat completions of an upstream: calls and reasoning in their text get fields of their own.
 
-`Rewriter` and `StreamRewriter` are what all APIs share; `CompletionRewriter` writes chat completions again.
+`Rewriter` is what all APIs share, and `ResponseStream` its streams; `CompletionRewriter` writes chat completions again.
 
 It uses no network: bytes or objects in, objects out.
 """
@@ -118,24 +118,44 @@ class Rewriter(ABC):
         self._usage = _sum(self._spent, body["usage"])
         return body | {"usage": deepcopy(self._usage)}
 
+    def stream(self) -> ResponseStream:
+        """Begin a stream."""
+        return ResponseStream(self)
+
     @abstractmethod
     def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
         """Rewrite a completion. Raises HttpError if it is malformed."""
 
     @abstractmethod
-    def stream(self) -> StreamRewriter:
-        """Begin a stream."""
+    def rewrite_chunk(self, stream: ResponseStream, chunk: dict[str, Any]) -> Iterable[Part]:
+        """Return the parts for a chunk of a stream, or for an error."""
+
+    @abstractmethod
+    def break_off(self, stream: ResponseStream, error: HttpError) -> list[Part]:
+        """Return the last parts of a stream that breaks off."""
+
+    def completed(self, stream: ResponseStream, parts: list[Part]) -> list[Part]:
+        """Add to parts what only the request says."""
+        return parts
 
 
-class StreamRewriter(ABC):
+class ResponseStream:
     """Rewrites a streamed completion: the upstream's bytes in, the parts of an API out."""
 
     def __init__(self, rewriter: Rewriter) -> None:
         self._rewriter, self._max_chars = rewriter, rewriter.settings.max_chars
         self._framer = Framer(self._max_chars)
         self._tail = b""
+        self.choices: dict[int, StreamedChoice] = {}
         #: an error was sent, which ends the stream
         self.failed = False
+        #: the stop sequence that ended the response, if the upstream says so
+        self.stop: str | None = None
+
+    @property
+    def has_finished(self) -> bool:
+        """Has the upstream said why the response ends?"""
+        return bool(self.choices) and all(choice.finished for choice in self.choices.values())
 
     def begin_again(self) -> None:
         """Read another response, which takes the place of the one that has ended."""
@@ -159,17 +179,28 @@ class StreamRewriter(ABC):
             raise bad_upstream_response(f"stream cannot be read: {error}") from error
         if self.failed or self._rewriter.again:
             return parts
-        if b"[DONE]" not in self._tail and not self._has_finished():
+        if b"[DONE]" not in self._tail and not self.has_finished:
             where = f" inside {rest[:40]!r}" if rest else ""
             raise HttpError(502, f"the upstream broke off{where}", "upstream_cut_off")
-        return parts + self._end()
+        return parts + self.end()
+
+    def end(self) -> list[Part]:
+        """Return the last parts of a response; only those before its end if the model is to be asked again."""
+        parts: list[Part] = []
+        for choice in self.choices.values():
+            parts += choice.close()
+            parts += [] if self._rewriter.again else choice.exporter.close()
+            if choice.failed:
+                self.failed = True
+                break
+        return self._rewriter.completed(self, parts)
 
     def abort(self, error: HttpError) -> list[Part]:
         """Return the last parts of a stream that breaks off: incomplete calls, and the error."""
         if self.failed:
             return []
         self.failed = True
-        return self._abort(error)
+        return self._rewriter.break_off(self, error)
 
     def _read(self, values: Iterable[tuple[str, Any]]) -> list[Part]:
         parts: list[Part] = []
@@ -178,24 +209,9 @@ class StreamRewriter(ABC):
                 break
             if not isinstance(value, dict):
                 raise bad_upstream_response("stream has an event that is not an object")
-            parts += self._rewrite(self._rewriter.with_usage(cast("dict[str, Any]", value)))
+            chunk = self._rewriter.with_usage(cast("dict[str, Any]", value))
+            parts += self._rewriter.rewrite_chunk(self, chunk)
         return parts
-
-    @abstractmethod
-    def _rewrite(self, chunk: dict[str, Any]) -> Iterable[Part]:
-        """Return the parts for a chunk, or for an error."""
-
-    @abstractmethod
-    def _has_finished(self) -> bool:
-        """Has the upstream said why the response ends?"""
-
-    @abstractmethod
-    def _end(self) -> list[Part]:
-        """Return the last parts of a stream that ends as it should."""
-
-    @abstractmethod
-    def _abort(self, error: HttpError) -> list[Part]:
-        """Return the last parts of a stream that breaks off."""
 
 
 def format_of(settings: ServerSettings, request: dict[str, Any]) -> str:
@@ -327,9 +343,29 @@ class CompletionRewriter(Rewriter):
         kept = {key: value for key, value in message.items() if key not in _MESSAGE_FIELDS}
         return choice | {"message": kept | new["message"], "finish_reason": new["finish_reason"]}
 
-    def stream(self) -> CompletionStream:
-        """Begin a stream."""
-        return CompletionStream(self)
+    def break_off(self, stream: ResponseStream, error: HttpError) -> list[Part]:
+        """Return the last parts of a stream that breaks off."""
+        return [part for choice in _rewriters(stream) for part in choice.abort()] + [error.body]
+
+    def rewrite_chunk(self, stream: ResponseStream, chunk: dict[str, Any]) -> Iterator[Part]:
+        """Rewrite a chunk, or an error. A chunk without choices, such as the usage, follows their end."""
+        if chunk.get("error"):
+            for choice in _rewriters(stream):
+                yield from choice.abort()
+            stream.failed = True
+            yield {"error": chunk["error"]}
+        elif chunk.get("choices"):
+            kept = {key: found for key, found in chunk.items() if key not in _CHUNK_FIELDS and found is not None}
+            for index, choice in _read_choices(chunk):
+                if index not in stream.choices:
+                    stream.choices[index] = _ChoiceRewriter(self, index, chunk)
+                rewriter = cast("_ChoiceRewriter", stream.choices[index])
+                yield from [part | kept for part in rewriter.feed_choice(chunk, choice)]
+        else:
+            if stream.has_finished:
+                yield from stream.end()
+            if self.again is None:
+                yield chunk
 
     def reasoning_field(self, message: dict[str, Any]) -> str:
         """Return the field for reasoning: the upstream's own, or that of the settings."""
@@ -419,45 +455,5 @@ class _ChoiceRewriter(StreamedChoice):
         return [part for part in self.close() if "error" not in part and not part["choices"][0]["finish_reason"]]
 
 
-class CompletionStream(StreamRewriter):
-    """Rewrites a streamed completion as one: the upstream's bytes in, chunks out."""
-
-    _rewriter: CompletionRewriter
-
-    def __init__(self, rewriter: CompletionRewriter) -> None:
-        super().__init__(rewriter)
-        self._choices: dict[int, _ChoiceRewriter] = {}
-
-    def _abort(self, error: HttpError) -> list[Part]:
-        return [part for choice in self._choices.values() for part in choice.abort()] + [error.body]
-
-    def _has_finished(self) -> bool:
-        return bool(self._choices) and all(choice.finished for choice in self._choices.values())
-
-    def _end(self) -> list[Part]:
-        parts: list[Part] = []
-        for choice in self._choices.values():
-            parts += choice.close()
-            self.failed = any("error" in part for part in parts)
-            if self.failed:
-                break
-        return parts
-
-    def _rewrite(self, chunk: dict[str, Any]) -> Iterator[Part]:
-        """Rewrite a chunk, or an error. A chunk without choices, such as the usage, follows their end."""
-        if chunk.get("error"):
-            for choice in self._choices.values():
-                yield from choice.abort()
-            self.failed = True
-            yield {"error": chunk["error"]}
-        elif chunk.get("choices"):
-            kept = {key: found for key, found in chunk.items() if key not in _CHUNK_FIELDS and found is not None}
-            for index, choice in _read_choices(chunk):
-                if index not in self._choices:
-                    self._choices[index] = _ChoiceRewriter(self._rewriter, index, chunk)
-                yield from [part | kept for part in self._choices[index].feed_choice(chunk, choice)]
-        else:
-            if self._has_finished():
-                yield from self._end()
-            if self._rewriter.again is None:
-                yield chunk
+def _rewriters(stream: ResponseStream) -> list[_ChoiceRewriter]:
+    return cast("list[_ChoiceRewriter]", [*stream.choices.values()])

@@ -16,7 +16,7 @@ from outspoken.providers.readers.chat_completions import STOPS
 from outspoken.providers.replies import ProviderError
 from outspoken.results.errors import OutspokenError
 from outspoken.serving.http_errors import HttpError, bad_upstream_response
-from outspoken.serving.rewriter import OnReply, Rewriter, StreamedChoice, StreamRewriter
+from outspoken.serving.rewriter import OnReply, ResponseStream, Rewriter, StreamedChoice
 from outspoken.serving.settings import ServerSettings
 
 #: Adds to a part what only the request says, given the stop sequence that ended the response if the upstream says so.
@@ -50,42 +50,27 @@ class ExportRewriter(Rewriter):
             raise HttpError(502, f"the upstream reports an error: {reply.error.message}", "upstream_error")
         return self.complete(self.exporter().whole(reply), stop_of(body))
 
-    def stream(self) -> ExportStream:
-        """Begin a stream."""
-        return ExportStream(self)
+    def stream(self) -> ResponseStream:
+        """Begin a stream, which is of one choice."""
+        stream = ResponseStream(self)
+        stream.choices[0] = StreamedChoice(self, self.exporter())
+        return stream
 
+    def rewrite_chunk(self, stream: ResponseStream, chunk: dict[str, Any]) -> list[Part]:
+        """Return the parts for a chunk, or for an error."""
+        stream.stop, choice = stop_of(chunk) or stream.stop, stream.choices[0]
+        parts = self.completed(stream, choice.feed(chunk))
+        stream.failed = choice.failed
+        return parts + stream.end() if choice.failed else parts
 
-class ExportStream(StreamRewriter):
-    """Rewrites a streamed completion: the upstream's bytes in, events of the API out."""
-
-    def __init__(self, rewriter: ExportRewriter) -> None:
-        super().__init__(rewriter)
-        self._complete = rewriter.complete
-        self._choice = StreamedChoice(rewriter, rewriter.exporter())
-        self._stop: str | None = None
-
-    def _rewrite(self, chunk: dict[str, Any]) -> list[Part]:
-        self._stop = stop_of(chunk) or self._stop
-        parts = self._completed(self._choice.feed(chunk))
-        self.failed = self._choice.failed
-        return parts + self._end() if self.failed else parts
-
-    def _has_finished(self) -> bool:
-        return self._choice.finished
-
-    def _abort(self, error: HttpError) -> list[Part]:
+    def break_off(self, stream: ResponseStream, error: HttpError) -> list[Part]:
+        """Return the last parts of a stream that breaks off."""
         failure = ProviderError(message=error.message, type=error.type, code=error.code)
-        return self._completed(self._choice.export([Failed(failure)])) + self._end()
+        return self.completed(stream, stream.choices[0].export([Failed(failure)])) + stream.end()
 
-    def _end(self) -> list[Part]:
-        """Close the reader, and the exporter unless the model is to be asked again."""
-        parts = self._choice.close()
-        parts += [] if self._rewriter.again else self._choice.exporter.close()
-        self.failed = self.failed or self._choice.failed
-        return self._completed(parts)
-
-    def _completed(self, parts: list[Part]) -> list[Part]:
-        return [self._complete(part, self._stop) for part in parts]
+    def completed(self, stream: ResponseStream, parts: list[Part]) -> list[Part]:
+        """Add to parts what only the request says."""
+        return [self.complete(part, stream.stop) for part in parts]
 
 
 def stop_of(body: dict[str, Any]) -> str | None:
