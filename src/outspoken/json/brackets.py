@@ -19,8 +19,9 @@ WEIGHTS = {
     "quote-style": 1, "bare-key": 5, "lost-quote": 60, "missing-opener": 30, "not-finite": 10, "wide-punctuation": 1,
 }  # fmt: skip
 
-#: The edits of a walk, a linked list, latest first: (earlier, start, end, replacement, code). The code "string" marks
-#: the body of a string, with its opening quote as replacement: what it needs is found when the edits are applied.
+#: The edits of a walk, a linked list, latest first: (earlier, start, end, replacement, code). The codes "string" and
+#: "guess" mark the body of a string, with its opening quote as replacement: what it needs is found when the edits are
+#: applied. With "guess", its end is not sure.
 EditChain: TypeAlias = "tuple[EditChain | None, int, int, str, str]"
 
 #: a comma and a key

@@ -127,8 +127,7 @@ class Document:
         """The text as one sound string, number or literal."""
         start = len(self.text) - len(stripped)
         reader = self._reader(start, len(self.text), closed=False, prose=False)
-        repaired = reader.value(0) if read_at(stripped, 0, self.max_depth) else None
-        return repaired if repaired and repaired.level == "exact" else None
+        return reader.sound_value(0)
 
     def _escaped(self, stripped: str) -> RepairedValue | None:
         """The text as JSON of which all quotes are escaped, as in a string that has lost its own."""

@@ -382,14 +382,20 @@ def without_insertion_behind(repaired: RepairedValue, text: str) -> RepairedValu
 # -- the edits of a walk
 
 
+#: the codes of strings in a walk, and those of the quotes inside
+_INNER_QUOTES = {"string": "bare-quote", "guess": "heuristic"}
+
+
 def _changes(text: str, s: WalkState) -> list[Change]:
     """The edits of a walk up to its end, in order."""
     changes: list[Change] = []
     entry = s.edits
     while entry is not None:
         entry, start, end, after, code = entry
-        if code == "string":
-            changes += reversed(string_changes(text, start, end, after))
+        if code in ("string", "guess"):
+            changes += reversed(
+                string_changes(text, start, end, after, "bare-quote" if code == "string" else "heuristic")
+            )
         else:
             changes.append((start, end, after, code))
     changes.reverse()

@@ -31,7 +31,7 @@ _TRUNCATED = 25
 
 _NAME = (
     r"""(?:"(?P<name>[^"\\\n]{1,64})"|'(?P<single>[^'\\\n]{1,64})'|[“„‘＂＇「『«`](?P<wide>[^”“’＂＇」』»`\n]{1,64})[”“’＂＇」』»`]"""
-    r"""|"?(?P<bare>[A-Za-z_]\w{0,40}))\s*[:：]"""
+    r"""|"?(?P<bare>[A-Za-z_]\w{0,40})"?)\s*[:：]"""
 )
 _COMMENT = r"(?:(?://|\#)[^\n]{0,200}\n\s{0,200}|/\*[^*]{0,200}\*/\s{0,200}){0,4}"
 #: what may follow the closing quote of a string
@@ -43,11 +43,19 @@ _FOLLOW = lazy_pattern(
 _LAST = lazy_pattern(r"[\s}\])]{0,400}\Z")
 #: where a string without a closing quote may end
 _LOST = lazy_pattern(
-    r"""(?:(?<=[^\s"'`,:{\[])|(?<=\\"))(?:(?=[\s}\]]{0,40},\s{0,40}"(?P<name>[^"\\\n]{1,64})"\s*:)|(?=\n\s{0,40}"(?P<next>[^"\\\n]{1,64})"\s*:)"""
+    r"""(?:(?<=[^\s"'`,:{\[])|(?<=\\"))(?:(?=(?:[\s}\]]{0,40},|\n|)\s{0,40}(?P<quote>["'])(?P<name>[^"'\\\n]{1,64})(?P=quote)\s*:)"""
     r"""|(?P<item>(?=\s{0,40}(?:,\s{0,40}"|\n\s{0,40}[}\]])))|(?P<last>(?=[\s}\]]{1,40}\Z)))"""
 )
 #: a comma and a key, before the quote that closes the key
-_LOST_BEFORE = lazy_pattern(r"""[^\s"'`,:{\[]\s*[,\n]\s*"([^"\\\n]{1,64})\Z""")
+_LOST_BEFORE = lazy_pattern(r"""[^\s"'`,:{\[]\s*[,\n]\s*["']([^"'\\\n]{1,64})\Z""")
+#: marks that close only what another mark opens, and that mark
+_OPENING_MARKS = {"”": "“", "’": "‘", "»": "«"}
+_SINGLE = "'‘"
+_OPENS_SINGLE = lazy_pattern(r"(?<!\w)['‘](?=\w)")
+#: what stands before the quote that a string begins with
+_TOKEN_BEGINS = lazy_pattern(r"[,:\[{]\s*\Z")
+#: a quote behind a word, and another word (behind digits, it may stand for inches)
+_ITEM_ENDS = lazy_pattern(r"[^\W\d_]\S\s+\w")
 _LOST_KEY = lazy_pattern(r"[\w$][\w$ .\-]{0,40}(?=\s*:)")
 _PLAIN_KEY = lazy_pattern(r"[\w$][\w$ .\-/@]{0,40}")
 #: a key that has quotes inside
@@ -65,7 +73,8 @@ class OpenString(NamedTuple):
     """A string whose end is searched: the state before it, and where its quote and its body begin.
 
     `next` is the index of the next quote to try, `inner` how many quotes were passed over, `passed` their cost. `ended`
-    says that one of them was very likely the end.
+    says that one of them was very likely the end, `paired` that they stand as quotation marks do, `at_token` that one
+    stands where a token of JSON begins or ends.
     """
 
     state: WalkState
@@ -76,6 +85,8 @@ class OpenString(NamedTuple):
     inner: int
     passed: int
     ended: bool = False
+    paired: bool = True
+    at_token: bool = False
 
 
 class Reading(NamedTuple):
@@ -174,7 +185,7 @@ class Search:
     def _string(self, o: OpenString) -> None:
         """Try the next quote that could close a string, and queue the search past it."""
         places, text = self._places(o.quote), self.text
-        index, inner, passed = o.next, o.inner, o.passed
+        index, inner, passed, paired, at_token = o.next, o.inner, o.passed, o.paired, o.at_token
         key = o.state.mode in "FK"
         if index == bisect_left(places, o.body):
             self._try_lost_quotes(o, key)
@@ -186,15 +197,19 @@ class Search:
             if weight >= 0:
                 s = o.state.copy()
                 s.weight += weight + (0 if key else passed)
-                self.walk.take_string(s, o.start, o.body, place, place + 1, o.quote)
+                is_guess = not key and at_token and not (paired and (inner % 2 == 0 or o.quote in _SINGLE))
+                self.walk.take_string(s, o.start, o.body, place, place + 1, o.quote, is_guess=is_guess)
                 self._push(s.weight, s)
             more = 10 if key else self._passed(o, place, inner, follow)
+            paired = paired and self._is_mark(o, index, opens=inner % 2 == 0)
+            at_token = at_token or self._is_at_token(o, place, follow)
             index, inner, passed = index + 1, inner + 1, passed + more
             if key and inner > 6:
                 return
             if weight >= 0 and more:
                 ended = o.ended or more >= 70
-                self._push(o.state.weight + passed, o._replace(next=index, inner=inner, passed=passed, ended=ended))
+                further = OpenString(o.state, o.start, o.body, o.quote, index, inner, passed, ended, paired, at_token)
+                self._push(o.state.weight + passed, further)
                 return
         if not key and not self.walk.closed and text[o.start : o.start + 1] == o.quote:
             s = o.state.copy()
@@ -243,6 +258,27 @@ class Search:
         first = max(o.body, place - 300)
         return self.text.rfind("<", first, place) <= self.text.rfind(">", first, place)
 
+    def _is_mark(self, o: OpenString, index: int, *, opens: bool) -> bool:
+        """Can a quote open, or close, a quotation? Of single ones, `_places` has only those that close."""
+        places = self._places(o.quote)
+        place = places[index]
+        if o.quote in _SINGLE:
+            first = max(o.body, places[index - 1] + 1) if index else o.body
+            return _OPENS_SINGLE.search(self.text, first, place) is not None
+        before, after = self.text[place - 1], self.text[place + 1 : place + 2]
+        if opens:
+            return not before.isalnum() or after.isalnum()
+        return not (before.isspace() or before in ",:[{(") or not after.isalnum()
+
+    def _is_at_token(self, o: OpenString, place: int, follow: Follow) -> bool:
+        """Does a quote stand where a token begins, or one that a string may end with?"""
+        if place == o.body or follow.kind in ("key", "close", "colon"):
+            return True
+        is_item = o.state.stack[-1:] not in ("}", "D")
+        if is_item and (follow.kind == "comma" or _ITEM_ENDS.match(self.text, place - 1)):
+            return True
+        return _TOKEN_BEGINS.search(self.text, max(o.body, place - 20), place) is not None
+
     def _passed(self, o: OpenString, place: int, inner: int, follow: Follow) -> int:
         """The cost of a quote that is inside a value."""
         kind, top = follow.kind, o.state.stack[-1:]
@@ -259,7 +295,11 @@ class Search:
             return 12 if balanced else 3
         if kind == "comma" and top not in ("}", "D"):
             return 14 if self._is_balanced(o, place, inner) else 4
-        if kind == "colon" and inner and (match := _LOST_BEFORE.search(self.text, max(o.body, place - 80), place)):
+        if (
+            kind == "colon"
+            and (inner or o.quote != '"')
+            and (match := _LOST_BEFORE.search(self.text, max(o.body, place - 80), place))
+        ):
             return 40 if match[1] in self.keys else 10 if self.keys else 18
         if kind == "comma" and not inner and place > o.body:
             return 20
@@ -278,7 +318,7 @@ class Search:
             self.budget.search -= 1
             if (match["last"] is not None and not self.walk.closed) or (match["item"] is not None and not listed):
                 continue
-            name = match["name"] or match["next"]
+            name = match["name"]
             balanced = self._open_brackets(match.start()) == self._open_brackets(o.body)
             self._end_without_quote(o, match.start(), (0 if name in self.keys else 10) + (0 if balanced else 10))
         if self.walk.closed:
@@ -289,7 +329,10 @@ class Search:
         inner = bisect_left(places, place) - o.next
         s = o.state.copy()
         s.weight += weight + (30 + 10 * inner if inner else 0)
-        self.walk.take_string(s, o.start, o.body, place, place, o.quote)
+        opener = _OPENING_MARKS.get(self.text[place - 1])
+        close = place - (opener is not None and place > o.body and opener not in self.text[o.body : place])
+        is_guess = inner % 2 == 1 or (inner > 0 and o.start == o.body)
+        self.walk.take_string(s, o.start, o.body, close, place, o.quote, is_guess=is_guess)
         self._push(s.weight, s)
 
     # -- facts about the text
@@ -300,7 +343,7 @@ class Search:
             chars = re.escape(QUOTES[quote])
             found = re.finditer(rf"\\.|[{chars}]", self.text[: self.walk.end], re.DOTALL)
             places = [match.start() for match in found if match[0] in QUOTES[quote]]
-            if quote in "'‘":
+            if quote in _SINGLE:
                 places = [place for place in places if not self.text[place + 1 : place + 2].isalnum()]
             self._quotes[quote] = places
         return self._quotes[quote]

@@ -205,11 +205,13 @@ class StructureWalk(BracketRules):
         self.end_string(s, match.end())
         return True
 
-    def take_string(self, s: WalkState, start: int, body: int, close: int, end: int, quote: str) -> None:
+    def take_string(
+        self, s: WalkState, start: int, body: int, close: int, end: int, quote: str, *, is_guess: bool = False
+    ) -> None:
         """Read a string whose quotes are text[start:body] and text[close:end]; either may be missing."""
         for first, last in ((start, body), (close, end)):
             if first == close:
-                s.edits = (s.edits, body, close, quote, "string")
+                s.edits = (s.edits, body, close, quote, "guess" if is_guess else "string")
             if first == last:
                 s.record(first, last, '"', "lost-quote")
             elif self.text[first:last] != '"':
