@@ -107,13 +107,14 @@ class WalkOptions(NamedTuple):
 
     `closed`: the format proves where the value ends. `first_quote_ends`: a string ends at the first quote that can
     close it; otherwise the walk stops at each string. `allow_bare`: words without quotes may be values.
-    `try_brackets`: the walk stops at each bracket that may be wrong.
+    `try_brackets`: the walk stops at each bracket that may be wrong. `allow_tuple`: the value may be a tuple.
     """
 
     closed: bool
     first_quote_ends: bool = True
     allow_bare: bool = True
     try_brackets: bool = False
+    allow_tuple: bool = False
 
 
 class BracketRules:
@@ -121,7 +122,7 @@ class BracketRules:
 
     def __init__(self, text: str, max_depth: int, options: WalkOptions) -> None:
         self.text, self.end, self.max_depth = text, len(text), max_depth
-        self.closed, self.first_quote_ends, self.allow_bare, self.try_brackets = options
+        self.closed, self.first_quote_ends, self.allow_bare, self.try_brackets, self.allow_tuple = options
         self.too_deep = False
         #: how many tokens were read
         self.steps: int = 0
@@ -145,7 +146,7 @@ class BracketRules:
             return "stuck"
         name = OPENERS[char]
         if char in "(（":
-            if s.mode == "T":
+            if s.mode == "T" and not self.allow_tuple:
                 return "stuck"
             s.record(s.pos, s.pos + 1, "[", "tuple")
         elif char not in "{[":

@@ -100,7 +100,7 @@ class Document:
             return [sound]
         if stripped[:1] in _OPENERS and _ESCAPED.match(stripped) and (escaped := self._escaped(stripped.rstrip())):
             return [escaped]
-        begins = _BEGINS.match(self.text, start)
+        begins = _BEGINS.match(self.text, start) or (stripped[:1] == "(" and self._context.is_list)
         if begins and (found := self._region(start, len(self.text), closed=False, whole=True)):
             return found
         if _PAGE.match(self.text, start):

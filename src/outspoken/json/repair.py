@@ -21,7 +21,7 @@ from outspoken.results.edits import (
     cost_of,
     highest_level,
 )
-from outspoken.results.schemas.schema import Schema
+from outspoken.results.schemas.schema import SINGLE_TYPES, Schema
 from outspoken.results.settings import DEFAULT, Settings
 
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
@@ -92,6 +92,11 @@ class RepairContext(NamedTuple):
     settings: Settings
     budget: RepairBudget
 
+    @property
+    def is_list(self) -> bool:
+        """Is a list due, and nothing else? Then a tuple is one."""
+        return self.schema is not None and self.schema.types == SINGLE_TYPES["array"]
+
 
 class RegionReader:
     """Reads one region. In `prose`, other text may surround a value; the caller reports it."""
@@ -102,7 +107,7 @@ class RegionReader:
         self.whole, self.base, self.text, self.end = text, start, text[start:end], end - start
         self.closed, self.prose = closed, prose
         self.schema, self.budget, self.max_depth = context.schema, context.budget, context.settings.max_depth
-        self.limit = REPAIR_LIMITS.index(context.repair_limit)
+        self.limit, self._is_list = REPAIR_LIMITS.index(context.repair_limit), context.is_list and not prose
         #: the furthest place where reading failed, and what was expected there
         self.failed: tuple[int, str] | None = None
         self.too_deep = False
@@ -164,7 +169,7 @@ class RegionReader:
 
     def _walk(self, first: int) -> tuple[RepairedValue | None, bool]:
         """The value by the walk, and whether no other reading is possible."""
-        walk = StructureWalk(self.text, self.max_depth, WalkOptions(self.closed, allow_bare=not self.prose))
+        walk = StructureWalk(self.text, self.max_depth, self._options())
         state = WalkState(first)
         stop = walk.run(state, self.budget.steps)
         self.budget.steps -= walk.steps
@@ -183,13 +188,15 @@ class RegionReader:
         unsure = found.level != "notation" or any(edit.code in _UNSURE for edit in found.edits)
         return found, (found.complete or not unsure) and not _has_stray_quote(found)
 
+    def _options(self, first_quote_ends: bool = True, try_brackets: bool = False) -> WalkOptions:
+        return WalkOptions(self.closed, first_quote_ends, not self.prose, try_brackets, self._is_list)
+
     def _search(self, first: int, *, first_quote_ends: bool) -> tuple[int, RepairedValue] | None:
         """The cheapest reading and its cost, by a search over brackets, or over the ends of strings, too."""
         if self.end - first > MAX_SPAN or self.budget.search <= 0:
             return None
         self.budget.search -= (self.end - first) // 50  # the search looks for all quotes up to the end
-        options = WalkOptions(self.closed, first_quote_ends, allow_bare=not self.prose, try_brackets=True)
-        walk = StructureWalk(self.text, self.max_depth, options)
+        walk = StructureWalk(self.text, self.max_depth, self._options(first_quote_ends, try_brackets=True))
         names = self.schema.all_names if self.schema is not None else frozenset[str]()
         search = Search(walk, first, names, self._cost_of_rest, self.budget)
         found: list[tuple[int, RepairedValue]] = []
