@@ -7,7 +7,6 @@ import re
 from bisect import bisect_left
 from functools import cached_property
 from itertools import islice
-from typing import Any
 
 from outspoken.results.codes import CODES
 from outspoken.results.diagnostics import PendingDiagnostic, Severity
@@ -69,9 +68,9 @@ REASONING_END = re.compile(rf"</(?:{'|'.join(_TAGS)})>|\[/think\]", re.IGNORECAS
 class Document:
     """Finds the values of one text."""
 
-    def __init__(self, text: str, repair_limit: RepairLimit, schema: dict[str, Any] | None, settings: Settings) -> None:
+    def __init__(self, text: str, repair_limit: RepairLimit, schema: Schema | None, settings: Settings) -> None:
         self.text, self.max_depth, self.budget = text, settings.max_depth, RepairBudget.of(len(text))
-        self._context = RepairContext(repair_limit, Schema(schema) if schema else None, settings, self.budget)
+        self._context = RepairContext(repair_limit, schema, settings, self.budget)
         #: the furthest place where reading failed, and what was expected there
         self.failed: tuple[int, str] | None = None
         self.too_deep = False

@@ -18,7 +18,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.call_keys import ARGUMENTS_KEYS, NAME_KEYS
 from outspoken.results.edits import RepairBudget
 
-from .brackets import WalkState
+from .brackets import WEIGHTS, WalkState
 from .structure import StructureWalk
 from .tokens import QUOTES
 
@@ -28,6 +28,9 @@ MAX_SPAN = 64 * 1024
 MARGIN = 4
 #: the cost of a truncated reading
 _TRUNCATED = 25
+
+#: what a key, and a value, that holds a quote costs at least
+_LEAST_KEY, _LEAST_VALUE = 45, 30
 
 _NAME = (
     r"""(?:"(?P<name>[^"\\\n]{1,64})"|'(?P<single>[^'\\\n]{1,64})'|[“„‘＂＇「『«`](?P<wide>[^”“’＂＇」』»`\n]{1,64})[”“’＂＇」』»`]"""
@@ -89,6 +92,12 @@ class OpenString(NamedTuple):
     at_token: bool = False
 
 
+class LostQuote(NamedTuple):
+    """A string that may have lost its closing quote. It is looked at when a reading may cost so much."""
+
+    string: OpenString
+
+
 class Reading(NamedTuple):
     """A reading that came to an end: its last state, and whether the value is complete."""
 
@@ -113,7 +122,7 @@ class Search:
         self, walk: StructureWalk, first: int, keys: frozenset[str], rest: Callable[[int], int], budget: RepairBudget
     ) -> None:
         self.walk, self.text, self.first, self.keys, self.rest, self.budget = walk, walk.text, first, keys, rest, budget
-        self._heap: list[tuple[int, int, WalkState | OpenString | Reading]] = []
+        self._heap: list[tuple[int, int, WalkState | OpenString | LostQuote | Reading]] = []
         self._order = 0
         self._margin = MARGIN
         self._seen: dict[tuple[int, str, str], int] = {}
@@ -136,12 +145,14 @@ class Search:
                 self._walk(what)
             elif isinstance(what, OpenString):
                 self._string(what)
+            elif isinstance(what, LostQuote):
+                self._lost_quotes(what.string)
             else:
                 found.append((weight, what.state, what.complete))
                 limit = min(limit, weight + max(margin, tolerance(weight)))
         return found
 
-    def _push(self, weight: int, what: WalkState | OpenString | Reading) -> None:
+    def _push(self, weight: int, what: WalkState | OpenString | LostQuote | Reading) -> None:
         self._order += 1
         heappush(self._heap, (weight, self._order, what))
 
@@ -178,7 +189,7 @@ class Search:
         places = self._places('"')
         index = bisect_left(places, s.pos)
         if (self.text[s.pos].isalnum() or self.text[s.pos] in "<#/$@") and index < len(places) and self._new(s):
-            self._push(s.weight + 60, OpenString(s, s.pos, s.pos, '"', index, 0, 0))
+            self._push(s.weight + WEIGHTS["lost-quote"], OpenString(s, s.pos, s.pos, '"', index, 0, 0))
 
     # -- where a string may end
 
@@ -188,7 +199,7 @@ class Search:
         index, inner, passed, paired, at_token = o.next, o.inner, o.passed, o.paired, o.at_token
         key = o.state.mode in "FK"
         if index == bisect_left(places, o.body):
-            self._try_lost_quotes(o, key)
+            self._push(o.state.weight + WEIGHTS["lost-quote"], LostQuote(o))
         while index < len(places):
             place = places[index]
             follow = self._follow(place)
@@ -209,7 +220,7 @@ class Search:
             if weight >= 0 and more:
                 ended = o.ended or more >= 70
                 further = OpenString(o.state, o.start, o.body, o.quote, index, inner, passed, ended, paired, at_token)
-                self._push(o.state.weight + passed, further)
+                self._push(o.state.weight + (_LEAST_KEY if key else passed + _LEAST_VALUE), further)
                 return
         if not key and not self.walk.closed and text[o.start : o.start + 1] == o.quote:
             s = o.state.copy()
@@ -305,9 +316,9 @@ class Search:
             return 20
         return 20 if kind == "end" else 0
 
-    def _try_lost_quotes(self, o: OpenString, key: bool) -> None:
+    def _lost_quotes(self, o: OpenString) -> None:
         """Try readings in which the string lost its closing quote."""
-        if key:
+        if o.state.mode in "FK":
             if match := _LOST_KEY.match(self.text, o.body):
                 self._end_without_quote(o, match.end(), 0)
             return

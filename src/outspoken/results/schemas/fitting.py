@@ -81,7 +81,11 @@ def target_of(type_: Any) -> Target:
     if isinstance(type_, TypeAdapter):
         return Target.of(type_.json_schema(schema_generator=_TypeSchemas), cast("TypeAdapter[Any]", type_))
     if isinstance(type_, Mapping):
-        return Target.of(dict(cast("Mapping[str, Any]", type_)), None)
+        schema = dict(cast("Mapping[str, Any]", type_))
+        try:
+            return _target_of_json(json.dumps(schema))
+        except (TypeError, ValueError, RecursionError):
+            return Target.of(schema, None)
     return _target(type_) if isinstance(type_, Hashable) else _made(type_)
 
 
@@ -96,6 +100,12 @@ def _made(type_: Any) -> Target:
 
 
 _target = lru_cache(maxsize=256)(_made)
+
+
+@lru_cache(maxsize=256)
+def _target_of_json(text: str) -> Target:
+    """The target of a schema by its text: one that was changed has another."""
+    return Target.of(json.loads(text), None)
 
 
 def target_of_call(type_: Any) -> Target:
