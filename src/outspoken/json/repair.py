@@ -24,11 +24,12 @@ from outspoken.results.edits import (
 from outspoken.results.schemas.schema import SINGLE_TYPES, Schema
 from outspoken.results.settings import DEFAULT, Settings
 
+from . import costs
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
 from .digits import changes_number, computes_string
 from .heuristic import read_heuristically
 from .scanner import BLANKS, NotJsonError, decode, encodable_value, paths_of, read_at, total_pattern
-from .strings import MARGIN, MAX_SPAN, Search, tolerance
+from .strings import MAX_SPAN, Search
 from .structure import KEY_FIRST, StructureWalk
 from .tokens import BLANK, DATA, SURROGATE, TORN, Change, string_changes
 
@@ -38,18 +39,8 @@ _BETWEEN = total_pattern(r"[ \t\r\n,;，；]*")
 _OPENER = lazy_pattern(r"[{\[｛［【]")
 _SURPLUS_CLOSER = lazy_pattern(r"\s*[}\]]")
 _SURPLUS = lazy_pattern(r"[}\]｝］】\"'”]")
-#: the cost of text behind a value that rules the reading out, and the cost of a surplus bracket there
-_BAD_REST = 100
-_SURPLUS_COST = 30
 #: how many surplus brackets, quotes and comments are dropped behind a value
 _MAX_SURPLUS = 8
-#: a reading of the brackets that costs more is compared with readings of the strings; if it is truncated; if it has a
-#: stray quote
-_COMPARED = 180
-_COMPARED_TRUNCATED = 80
-_COMPARED_STRAY = 30
-#: the cost of a key that stands directly behind a string, and of one that the schema does not have
-_GLUED, _INVENTED = 60, 45
 _COLON_QUOTE = lazy_pattern(r'\s*:\s*"')
 #: with these repairs, another reading of a truncated value may be complete
 _UNSURE = frozenset({"comment", "quote-style", "missing-comma", "missing-colon", "bare-value", "bare-key"})
@@ -147,7 +138,7 @@ class RegionReader:
         if piece[0] == "{" and NEXT_MEMBER.match(self.text, end):
             return False
         if piece[0] in "{[":
-            return self._cost_of_rest(end) < _SURPLUS_COST
+            return self._cost_of_rest(end) < costs.SURPLUS
         return not self.prose and not self.text[end:].strip(" \t\r\n")
 
     def _damaged(self, first: int) -> RepairedValue | None:
@@ -176,7 +167,7 @@ class RegionReader:
         self.too_deep = self.too_deep or walk.too_deep
         self._doubtful = stop == "choice" or (stop == "done" and bool(_SURPLUS_CLOSER.match(self.text, state.pos)))
         ended = stop == "done" or (stop == "end" and walk.finish(state))
-        if not ended or (stop == "done" and self._cost_of_rest(state.pos) >= _BAD_REST):
+        if not ended or (stop == "done" and self._cost_of_rest(state.pos) >= costs.BAD_REST):
             if self.failed is None or state.pos >= self.failed[0]:
                 self.failed = (state.pos, state.expected())
             return None, False
@@ -200,7 +191,7 @@ class RegionReader:
         names = self.schema.all_names if self.schema is not None else frozenset[str]()
         search = Search(walk, first, names, self._cost_of_rest, self.budget)
         found: list[tuple[int, RepairedValue]] = []
-        for weight, state, complete in search.cheapest(30 if self.schema else MARGIN):
+        for weight, state, complete in search.cheapest(costs.SCHEMA_MARGIN if self.schema else costs.MARGIN):
             value = self._build(first, state, complete=complete)
             if value is not None and LEVELS.index(value.level) <= self.limit:
                 found.append((weight + self._weight_of(value), value))
@@ -211,9 +202,11 @@ class RegionReader:
 
     def _weight_of(self, repaired: RepairedValue) -> int:
         """What a reading costs for what it says."""
-        weight, schema = _GLUED * _glued_members(repaired, self.whole), self.schema
+        weight, schema = costs.GLUED_KEY * _glued_members(repaired, self.whole), self.schema
         if schema is not None:
-            weight += _INVENTED * schema.unknown_names(repaired.value) + 15 * schema.misfits(repaired.value)
+            weight += costs.INVENTED_KEY * schema.unknown_names(repaired.value) + costs.MISFIT * schema.misfits(
+                repaired.value
+            )
         return weight
 
     def _invents(self, value: Any) -> bool:
@@ -255,22 +248,26 @@ class RegionReader:
     # -- the text around a value
 
     def _cost_of_rest(self, pos: int) -> int:
-        """How unlikely it is that a value ends before the text at a place, in the tenths of `WEIGHTS`."""
+        """How unlikely it is that a value ends before the text at a place, as in `costs`."""
         cost, char = 0, ""
-        while cost < _BAD_REST:
+        while cost < costs.BAD_REST:
             before, pos = pos, self._skip(pos)
             char = self.text[pos : pos + 1]
             if char and char in "{[｛［【" and DATA.match(self.text, pos):
-                return cost + (15 if "," in self.text[before:pos] else 0)
+                return cost + (costs.NEXT_VALUE if "," in self.text[before:pos] else 0)
             if not char or BLANK.match(self.text, pos):
                 return cost
             match = _SURPLUS.match(self.text, pos)
             if match is None or (self.prose and (char not in "}]" or self.limit < _STRUCTURE)):
                 break
-            cost, pos = cost + (_SURPLUS_COST if char in "}]｝］】" else 2 * _SURPLUS_COST), match.end()
+            cost, pos = cost + (costs.SURPLUS if char in "}]｝］】" else 2 * costs.SURPLUS), match.end()
         if self.prose:
-            return _BAD_REST if char in "\"'”:,}]" else cost + 10 + (_SURPLUS_COST if self._is_torn(pos) else 0)
-        return cost + (60 if self.end - pos <= _MAX_DROPPED and char not in "\"'”:" else _BAD_REST)
+            return (
+                costs.BAD_REST
+                if char in "\"'”:,}]"
+                else cost + costs.PROSE_BEHIND + (costs.SURPLUS if self._is_torn(pos) else 0)
+            )
+        return cost + (costs.DROPPED_REST if self.end - pos <= _MAX_DROPPED and char not in "\"'”:" else costs.BAD_REST)
 
     def _is_torn(self, pos: int) -> bool:
         """Does the text at a place look like the rest of a value?"""
@@ -355,13 +352,19 @@ def _has_stray_quote(repaired: RepairedValue) -> bool:
 
 def _compared_from(repaired: RepairedValue) -> int:
     """The cost from which on a reading of the brackets is compared with readings of the strings."""
-    return _COMPARED_STRAY if _has_stray_quote(repaired) else _COMPARED if repaired.complete else _COMPARED_TRUNCATED
+    return (
+        costs.COMPARED_STRAY
+        if _has_stray_quote(repaired)
+        else costs.COMPARED
+        if repaired.complete
+        else costs.COMPARED_TRUNCATED
+    )
 
 
 def _with_runner_up(found: list[tuple[int, RepairedValue]]) -> RepairedValue:
     """The cheapest of some readings, which are sorted by cost, with the next one if that is as likely."""
     weight, best = found[0]
-    most = weight + (_SURPLUS_COST if _has_stray_quote(best) else tolerance(weight))
+    most = weight + (costs.SURPLUS if _has_stray_quote(best) else costs.tolerance(weight))
     if best.runner_up is None:
         others = [other.text for cost, other in found[1:] if cost <= most and other.value != best.value]
         return best._replace(runner_up=others[0]) if others else best

@@ -18,19 +18,15 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.call_keys import ARGUMENTS_KEYS, NAME_KEYS
 from outspoken.results.edits import RepairBudget
 
-from .brackets import WEIGHTS, WalkState
+from . import costs
+from .brackets import KEYS, WalkState
 from .structure import StructureWalk
 from .tokens import QUOTES
 
 #: the longest text that is searched, in characters
 MAX_SPAN = 64 * 1024
-#: how much more another reading may cost and still be as likely, at least
-MARGIN = 4
-#: the cost of a truncated reading
-_TRUNCATED = 25
-
 #: what a key, and a value, that holds a quote costs at least
-_LEAST_KEY, _LEAST_VALUE = 45, 30
+_LEAST_KEY, _LEAST_VALUE = costs.KEY_QUOTES + costs.KEY_QUOTE, costs.PAIRED_QUOTES
 
 _NAME = (
     r"""(?:"(?P<name>[^"\\\n]{1,64})"|'(?P<single>[^'\\\n]{1,64})'|[“„‘＂＇「『«`](?P<wide>[^”“’＂＇」』»`\n]{1,64})[”“’＂＇」』»`]"""
@@ -65,11 +61,6 @@ _PLAIN_KEY = lazy_pattern(r"[\w$][\w$ .\-/@]{0,40}")
 _ONE_LINE = lazy_pattern(r"[^\n:{}\[\]]*")
 _BRACKETS = lazy_pattern(r"[(){}\[\]]")
 _ENVELOPE = frozenset((*NAME_KEYS, *ARGUMENTS_KEYS, "id", "type", "tool_calls"))
-
-
-def tolerance(weight: int) -> int:
-    """How much more than a reading of this cost another one may cost and still be as likely."""
-    return max(MARGIN, weight // 5)
 
 
 class OpenString(NamedTuple):
@@ -124,7 +115,7 @@ class Search:
         self.walk, self.text, self.first, self.keys, self.rest, self.budget = walk, walk.text, first, keys, rest, budget
         self._heap: list[tuple[int, int, WalkState | OpenString | LostQuote | Reading]] = []
         self._order = 0
-        self._margin = MARGIN
+        self._margin = costs.MARGIN
         self._seen: dict[tuple[int, str, str], int] = {}
         self._quotes: dict[str, list[int]] = {}
         self._follows: dict[int, Follow] = {}
@@ -149,7 +140,7 @@ class Search:
                 self._lost_quotes(what.string)
             else:
                 found.append((weight, what.state, what.complete))
-                limit = min(limit, weight + max(margin, tolerance(weight)))
+                limit = min(limit, weight + max(margin, costs.tolerance(weight)))
         return found
 
     def _push(self, weight: int, what: WalkState | OpenString | LostQuote | Reading) -> None:
@@ -171,7 +162,7 @@ class Search:
             self._push(s.weight + self.rest(s.pos), Reading(s, True))
         elif stop == "end":
             if self.walk.finish(s):
-                self._push(s.weight + (0 if self.walk.closed else _TRUNCATED), Reading(s, self.walk.closed))
+                self._push(s.weight + (0 if self.walk.closed else costs.TRUNCATED), Reading(s, self.walk.closed))
         elif self._new(s):
             quote = self.text[s.pos]
             first = bisect_left(self._places(quote), s.pos + 1)
@@ -184,12 +175,12 @@ class Search:
 
     def _unquoted(self, s: WalkState) -> None:
         """Try a value that lost its first quote."""
-        if self.walk.first_quote_ends or s.mode != "V" or s.pos >= self.walk.end or s.opened >= 0:
+        if self.walk.first_quote_ends or s.mode != "value" or s.pos >= self.walk.end or s.opened >= 0:
             return
         places = self._places('"')
         index = bisect_left(places, s.pos)
         if (self.text[s.pos].isalnum() or self.text[s.pos] in "<#/$@") and index < len(places) and self._new(s):
-            self._push(s.weight + WEIGHTS["lost-quote"], OpenString(s, s.pos, s.pos, '"', index, 0, 0))
+            self._push(s.weight + costs.LOST_QUOTE, OpenString(s, s.pos, s.pos, '"', index, 0, 0))
 
     # -- where a string may end
 
@@ -197,9 +188,9 @@ class Search:
         """Try the next quote that could close a string, and queue the search past it."""
         places, text = self._places(o.quote), self.text
         index, inner, passed, paired, at_token = o.next, o.inner, o.passed, o.paired, o.at_token
-        key = o.state.mode in "FK"
+        key = o.state.mode in KEYS
         if index == bisect_left(places, o.body):
-            self._push(o.state.weight + WEIGHTS["lost-quote"], LostQuote(o))
+            self._push(o.state.weight + costs.LOST_QUOTE, LostQuote(o))
         while index < len(places):
             place = places[index]
             follow = self._follow(place)
@@ -211,14 +202,14 @@ class Search:
                 is_guess = not key and at_token and not (paired and (inner % 2 == 0 or o.quote in _SINGLE))
                 self.walk.take_string(s, o.start, o.body, place, place + 1, o.quote, is_guess=is_guess)
                 self._push(s.weight, s)
-            more = 10 if key else self._passed(o, place, inner, follow)
+            more = costs.KEPT_IN_KEY if key else self._passed(o, place, inner, follow)
             paired = paired and self._is_mark(o, index, opens=inner % 2 == 0)
             at_token = at_token or self._is_at_token(o, place, follow)
             index, inner, passed = index + 1, inner + 1, passed + more
             if key and inner > 6:
                 return
             if weight >= 0 and more:
-                ended = o.ended or more >= 70
+                ended = o.ended or more >= costs.KEPT_FIRST
                 further = OpenString(o.state, o.start, o.body, o.quote, index, inner, passed, ended, paired, at_token)
                 self._push(o.state.weight + (_LEAST_KEY if key else passed + _LEAST_VALUE), further)
                 return
@@ -226,7 +217,9 @@ class Search:
             s = o.state.copy()
             s.opened = o.start
             self.walk.finish(s)
-            self._push(s.weight + passed + _TRUNCATED + (30 if inner else 0), Reading(s, False))
+            self._push(
+                s.weight + passed + costs.TRUNCATED + (costs.TRUNCATED_QUOTES if inner else 0), Reading(s, False)
+            )
 
     def _key_weight(self, o: OpenString, place: int, inner: int, follow: Follow) -> int:
         """The cost of a key that ends at a quote; -1 if it cannot."""
@@ -235,11 +228,11 @@ class Search:
         key = self.text[o.body : place]
         if inner and not _ONE_LINE.fullmatch(key):
             return -1
-        weight = 40 + 5 * inner if inner else 0
+        weight = costs.KEY_QUOTES + costs.KEY_QUOTE * inner if inner else 0
         if self.keys and key not in self.keys and key not in _ENVELOPE:
-            weight += 25
+            weight += costs.ODD_KEY
         elif not self.keys and key and not _PLAIN_KEY.fullmatch(key):
-            weight += 15
+            weight += costs.NO_NAME
         return weight
 
     def _value_weight(self, o: OpenString, place: int, inner: int, follow: Follow) -> int:
@@ -252,10 +245,10 @@ class Search:
         if not inner:
             return 0
         if self._is_balanced(o, place, inner):
-            return 30
+            return costs.PAIRED_QUOTES
         if inner == 1 and top not in ("}", "D"):
-            return 60
-        return 55 if inner % 2 and o.quote == '"' else 45
+            return costs.ITEM_QUOTE
+        return costs.ODD_QUOTES if inner % 2 and o.quote == '"' else costs.LOOSE_QUOTES
 
     def _is_balanced(self, o: OpenString, place: int, inner: int) -> bool:
         """Are there pairs of quotes and balanced brackets inside?"""
@@ -295,30 +288,34 @@ class Search:
         kind, top = follow.kind, o.state.stack[-1:]
         if kind == "key":
             if follow.key in self.keys:
-                return 45
+                return costs.KEPT_KNOWN
             if self.keys and follow.key not in _ENVELOPE:
-                return 1
-            return 70 if not inner else 25 if o.ended or self._is_balanced(o, place, inner) else 4
+                return costs.KEPT_UNKNOWN
+            if not inner:
+                return costs.KEPT_FIRST
+            return costs.KEPT_LATER if o.ended or self._is_balanced(o, place, inner) else costs.KEPT_INSIDE
         if kind == "close":
             balanced = self._is_balanced(o, place, inner)
             if _LAST.match(self.text, place + 1):
-                return 40 if balanced else 15
-            return 12 if balanced else 3
+                return costs.KEPT_LAST if balanced else costs.KEPT_LAST_ODD
+            return costs.KEPT_CLOSE if balanced else costs.KEPT_CLOSE_ODD
         if kind == "comma" and top not in ("}", "D"):
-            return 14 if self._is_balanced(o, place, inner) else 4
+            return costs.KEPT_ITEM if self._is_balanced(o, place, inner) else costs.KEPT_ITEM_ODD
         if (
             kind == "colon"
             and (inner or o.quote != '"')
             and (match := _LOST_BEFORE.search(self.text, max(o.body, place - 80), place))
         ):
-            return 40 if match[1] in self.keys else 10 if self.keys else 18
+            if match[1] in self.keys:
+                return costs.KEPT_COLON_KNOWN
+            return costs.KEPT_COLON_UNKNOWN if self.keys else costs.KEPT_COLON
         if kind == "comma" and not inner and place > o.body:
-            return 20
-        return 20 if kind == "end" else 0
+            return costs.KEPT_COMMA
+        return costs.KEPT_END if kind == "end" else 0
 
     def _lost_quotes(self, o: OpenString) -> None:
         """Try readings in which the string lost its closing quote."""
-        if o.state.mode in "FK":
+        if o.state.mode in KEYS:
             if match := _LOST_KEY.match(self.text, o.body):
                 self._end_without_quote(o, match.end(), 0)
             return
@@ -331,15 +328,15 @@ class Search:
                 continue
             name = match["name"]
             balanced = self._open_brackets(match.start()) == self._open_brackets(o.body)
-            self._end_without_quote(o, match.start(), (0 if name in self.keys else 10) + (0 if balanced else 10))
+            self._end_without_quote(o, match.start(), costs.LOST_DOUBT * ((name not in self.keys) + (not balanced)))
         if self.walk.closed:
-            self._end_without_quote(o, self.walk.end, 10)
+            self._end_without_quote(o, self.walk.end, costs.LOST_DOUBT)
 
     def _end_without_quote(self, o: OpenString, place: int, weight: int) -> None:
         places = self._places(o.quote)
         inner = bisect_left(places, place) - o.next
         s = o.state.copy()
-        s.weight += weight + (30 + 10 * inner if inner else 0)
+        s.weight += weight + (costs.LOST_QUOTES + costs.LOST_QUOTE_EACH * inner if inner else 0)
         opener = _OPENING_MARKS.get(self.text[place - 1])
         close = place - (opener is not None and place > o.body and opener not in self.text[o.body : place])
         is_guess = inner % 2 == 1 or (inner > 0 and o.start == o.body)
