@@ -26,17 +26,6 @@ _DATES = [
         r"(?P<d>\d{1,2})(?:st|nd|rd|th|\.)? (?P<m>[A-Za-z]{3,9})\.?,? (?P<y>\d{4})",
     )
 ]
-_SMALL = """
-zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
-nineteen
-""".split()  # noqa: SIM905
-_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
-#: English words for the whole numbers up to 99.
-_NUMBER_WORDS = {
-    **{word: number for number, word in enumerate(_SMALL)},
-    **_TENS,
-    **{f"{tens}-{_SMALL[one]}": number + one for tens, number in _TENS.items() for one in range(1, 10)},
-}
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
@@ -92,8 +81,6 @@ def is_one_mistake(known: str, word: str, shortest: int = SHORTEST) -> bool:
 
 def number_of(text: str, *, whole: bool) -> int | float | None:
     """The number that a text is, if there is one reading and no digit is lost."""
-    if text[:1].isalpha():
-        return _NUMBER_WORDS.get(text.casefold().replace(" ", "-"))
     text = text.replace("\u2212", "-")
     if grouped := _GROUPED.fullmatch(text):
         if not whole and text.count(",") == 1 and "." not in text:
