@@ -27,11 +27,12 @@ from outspoken.results.settings import DEFAULT, Settings
 from . import costs
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
 from .digits import changes_number, computes_string
+from .edits import applied, changes_of, edits_of, without_insertion_behind
 from .heuristic import read_heuristically
-from .scanner import BLANKS, NotJsonError, decode, encodable_value, paths_of, read_at, total_pattern
+from .scanner import BLANKS, NotJsonError, decode, encodable_value, read_at, total_pattern
 from .strings import MAX_SPAN, Search
 from .structure import KEY_FIRST, StructureWalk
-from .tokens import BLANK, DATA, SURROGATE, TORN, Change, string_changes
+from .tokens import BLANK, DATA, SURROGATE, TORN
 
 _STRUCTURE, _HEURISTIC = LEVELS.index("structure"), LEVELS.index("heuristic")
 
@@ -215,8 +216,8 @@ class RegionReader:
 
     def _build(self, first: int, state: WalkState, *, complete: bool) -> RepairedValue | None:
         """The value that a walk from `first` on made of the text; None if the result is not JSON."""
-        changes = _changes(self.text, state)
-        text = _changed(self.text, first, state.pos, changes)
+        changes = changes_of(self.text, state)
+        text = applied(self.text, first, state.pos, changes)
         if text is None:
             return None
         try:
@@ -225,7 +226,7 @@ class RegionReader:
             return None
         if computes_string(self.text, changes) or any(changes_number(self.text, *change) for change in changes):
             return None
-        edits = _edits_of(text, first, self.base, changes)
+        edits = edits_of(text, first, self.base, changes)
         span = self.base + first, self.base + state.pos
         return RepairedValue(value, text, *span, edits, highest_level(edits), cost_of(edits), complete, None)
 
@@ -369,75 +370,3 @@ def _with_runner_up(found: list[tuple[int, RepairedValue]]) -> RepairedValue:
         others = [other.text for cost, other in found[1:] if cost <= most and other.value != best.value]
         return best._replace(runner_up=others[0]) if others else best
     return best
-
-
-def without_insertion_behind(repaired: RepairedValue, text: str) -> RepairedValue:
-    """The value with text inserted at its end as a part of its last character, since another value begins there."""
-    edits = list(repaired.edits)
-    after = ""
-    last_edit = Edit(0, 0, "", "", "")
-    while edits and edits[-1].start == repaired.end:
-        last_edit = edits.pop()
-        after = last_edit.after + after
-    if not after:
-        return repaired
-    if edits and edits[-1].end == repaired.end:
-        edits[-1] = last_edit._replace(start=edits[-1].start, end=repaired.end, after=edits[-1].after + after)
-    else:
-        last = repaired.end - 1
-        edits.append(last_edit._replace(start=last, end=repaired.end, after=text[last : repaired.end] + after))
-    return repaired._replace(edits=tuple(edits), cost=cost_of(tuple(edits)))
-
-
-# -- the edits of a walk
-
-
-#: the codes of strings in a walk, and those of the quotes inside
-_INNER_QUOTES = {"string": "bare-quote", "guess": "heuristic"}
-
-
-def _changes(text: str, s: WalkState) -> list[Change]:
-    """The edits of a walk up to its end, in order."""
-    changes: list[Change] = []
-    entry = s.edits
-    while entry is not None:
-        entry, start, end, after, code = entry
-        if code in ("string", "guess"):
-            changes += reversed(
-                string_changes(text, start, end, after, "bare-quote" if code == "string" else "heuristic")
-            )
-        else:
-            changes.append((start, end, after, code))
-    changes.reverse()
-    changes.sort(key=lambda change: change[:2])
-    return [change for change in changes if change[1] <= s.pos]
-
-
-def _changed(text: str, start: int, end: int, changes: list[Change]) -> str | None:
-    """text[start:end] with the changes applied; None if two of them overlap."""
-    parts: list[str] = []
-    pos = start
-    for first, last, after, _ in changes:
-        if first < pos:
-            return None
-        parts += (text[pos:first], after)
-        pos = last
-    parts.append(text[pos:end])
-    return "".join(parts)
-
-
-def _edits_of(made: str, start: int, offset: int, changes: list[Change]) -> tuple[Edit, ...]:
-    """The changes as edits, each with its level and the path of the value that it is in.
-
-    `made` is the JSON that the changes make of the text from `start` on; `offset` is added to their places.
-    """
-    shift = start
-    places: list[int] = []
-    for first, last, after, _ in changes:
-        places.append(first - shift)
-        shift += last - first - len(after)
-    paths = paths_of(made, places)
-    return tuple(
-        Edit(offset + first, offset + last, after, code, CODES[code].level, path)
-        for (first, last, after, code), path in zip(changes, paths, strict=True)
-    )
