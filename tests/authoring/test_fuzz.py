@@ -124,6 +124,14 @@ ONCE_BROKEN: dict[str, tuple[ParseArguments, str]] = {
         ParseArguments("react_json", reason="length"),
         '{"tOOl_name":"b"},"d":h',
     ),
+    "a marker that begins as a longer one does": (
+        ParseArguments(),
+        '<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="f">\n,<steptml:parameter name="a">b</step',
+    ),
+    "a fence that does not end its line": (
+        ParseArguments(),
+        '```json\n[{"name": "f", "arguments": {"a": "b"}}]\n```:',
+    ),
     "a call behind text that was not yet a segment": (
         ParseArguments("pythonic", {"repair": "notation"}),
         '[find_book(title="Lichens", floor]=2)]\nThen the tea.\n[set_timer(minutes=12)]',

@@ -34,6 +34,7 @@ LEFT_TO_THE_PARSER: dict[str, set[str]] = {
     "anthropic_xml": {"markers_inside_code", "prose_about_markers", "prose_with_empty_invoke"},
     "beam": {"markers_inside_values"},
     "browser_use": {"actions_in_a_string"},
+    "cwm": {"tag_in_a_string"},
     "deepseek_r1": {"closer_in_code", "markup_of_calls", "thinking_off"},
     "deepseek_v3": {"prose_about_calls"},
     "deepseek_v3_1": {"prose_about_calls", "prose_about_markers"},

@@ -163,11 +163,17 @@ def test_a_path_with_single_backslashes() -> None:
         ("xlam", 'Both.\n{"name": "send_funds"'),
         ("gemini_computer_use", '{"name":"send_funds"\n'),
         ("hermes", '{"name": "send_funds"'),
+        ("coding_tags", "I look.\n<LIST_DIR>\n<path>a</path></LIST_DIR>"),
+        ("name_tags", '<tool_use><arguments>{"path": "/"}</arguments><name>list_dir</name></tool_use>'),
     ],
 )
 def test_what_cannot_be_read_is_reported(format_: str, text: str) -> None:
     reply = Parser(format_, tools=TOOLS).parse(text, finish_reason="stop")
     assert ([d.code for d in reply.diagnostics], reply.tool_calls) == (["unread-markup"], [])
+
+
+def test_a_tool_that_is_mentioned_in_tags_is_not_reported() -> None:
+    assert not Parser("coding_tags", tools=TOOLS).parse('Use <code>list_dir</code> with a "path", then.').diagnostics
 
 
 def test_what_may_end_a_value_behind_a_call_is_reported() -> None:

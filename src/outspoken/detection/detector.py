@@ -53,8 +53,8 @@ class Detector:
         self._waiting: OpenerMatch | None = None
         #: the offsets of the opening marker, of the text before it that is held, and up to where candidates have failed
         self._start = self._text_start = self._failed_at = 0
-        #: the number of the opening marker, and how it is written without mistakes
-        self._number, self._written = 0, ""
+        #: the number of the opening marker, and whether a format has it here
+        self._number, self._is_marker = 0, False
         #: the opening markers behind which no format could read a segment
         self.refused: list[FoundMarkup] = []
         #: what evidence the segment of a format needs, if any
@@ -132,13 +132,11 @@ class Detector:
             self._read_as_text()
             return
         self._number = match.number
-        self._written = self._openers.terminals[match.number - 1].canonical.strip()
         behind = self.plain.behind - text.base
         known = self.detected is not None
         names, likely, self._wanted = self._openers.at(text.text, start, final=final, behind=behind, known=known)
-        self._sharing = names
+        self._sharing, self._is_marker = names, bool(names)
         if not names:
-            self._written = ""  # no format has it here
             self._read_as_text()
             return
         self._unlikely = [name for name in names if name not in likely]
@@ -232,8 +230,8 @@ class Detector:
         self.candidates = []
         self._log_trials("tried", self._failed_at, self._tried)
         text, budget = self.text, self.parser.budget
-        if is_distinct_marker(self._written):
-            self.refused.append(FoundMarkup(self._start, self._start + len(self._written), self._written))
+        if self._is_marker and is_distinct_marker(written := self._openers.written(self._number)):
+            self.refused.append(FoundMarkup(self._start, self._start + len(written), written))
         if self._failed_at >= self._start:
             budget.spent += TRY + self._failed_at - self._start
         text.rewind(self._text_start)

@@ -111,6 +111,8 @@ class OpenerIndex:
         self._matches: tuple[dict[int, Any], dict[int, Any]] = {}, {}
         #: by format and group, what tells whether another format is likely; see `has_rival`
         self._others: dict[tuple[str, int], tuple[Any, _Alike | None]] = {}
+        #: by number, how a marker is written
+        self._written: dict[int, str] = {}
         #: by number, what matches a marker, whatever stands beside it
         self._whole: dict[int, Any] = {}
         #: by pattern, what matches a marker that may be incomplete at the end of the text
@@ -330,6 +332,17 @@ class OpenerIndex:
         known = self.recent.get(number, ())
         if known[:1] != (name,):
             self.recent[number] = (name, *[other for other in known if other != name])[:_REMEMBERED]
+
+    def written(self, number: int) -> str:
+        """The marker of a number without mistakes, or the shortest one it begins with, which may have arrived first."""
+        known = self._written.get(number)
+        if known is None:
+            own, found = self.terminals[number - 1].canonical.strip(), list[tuple[int, int]]()
+            for other in self.groups[self.group_at(own, 0)] if own else ():
+                if other < len(self.terminals) and (place := re.match(self._patterns[other], own)) is not None:
+                    found.append((place.end(), other))
+            known = self._written[number] = self.terminals[min(found)[1]].canonical.strip() if found else own
+        return known
 
     def is_alone(self, number: int, segment: str) -> bool:
         """Is a segment nothing but the marker of a number, with white space round it?"""

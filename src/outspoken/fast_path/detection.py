@@ -235,12 +235,15 @@ class _Reader:
         names, likely, wanted = owners
         for candidates in (likely, [name for name in names if name not in likely]):
             sound: list[_Read] = []
+            lacks_evidence = False
             for name in candidates:
                 read = self._read_by(name, start)
                 if read is None or read is True:
                     return None
                 if read is not False and self._has_end(read.output.segments, start, read.end, wanted.get(name, "")):
                     sound.append(read)
+                elif read is not False:
+                    lacks_evidence = True
             if sound:
                 if len(sound) > 1:  # the one that has content is the best
                     sound = [r for r in sound if has_content(r.output) and not is_text(r.output)] or sound
@@ -249,6 +252,8 @@ class _Reader:
                     return None  # another format may take in what is behind the marker, as where a turn ends
                 openers.remember(number, best.path.format)
                 return self._unless_text(best, start)
+            if lacks_evidence:
+                return None  # the detector tries no unlikely format then
         return None
 
     def _rank(self, read: _Read) -> tuple[Any, ...]:

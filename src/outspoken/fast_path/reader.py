@@ -239,8 +239,9 @@ class FastPath:
         if (self._reads_json and text.rstrip()[-1:] in ("}", "]")) or text.strip() == "[":  # a list of forced calls
             return True
         if tools is not None:
+            lowered = text.lower() if "<" in text else ""  # the tag of a tool is reported in any case
             for name in tools.names:
-                if name in text:
+                if name in text or (lowered and name.lower() in lowered):
                     return True
             if self.format == registry.PLAIN and find_keys(text, tools) is not None:
                 return True

@@ -105,6 +105,8 @@ def _add_value(marks: dict[tuple[int, ...], ValueMarks], step: Transition) -> No
         rendered = step.terminal.canonical.lstrip()
         if len(rendered.strip()) > 1 or rendered[1:] == " ":
             before |= {rendered}
+        if (token := _LAST_TOKEN.search(rendered.rstrip())) is not None:
+            before |= {token[0]}  # which was written twice
         marks[free.target.stack] = ValueMarks(openers | {*written_forms(step.terminal)}, frozenset(ends), before)
 
 
@@ -113,6 +115,8 @@ def distinct_forms(step: Transition) -> set[str]:
     return {form for form in written_forms(step.terminal) if is_distinct_marker(form) and not form.startswith('"')}
 
 
+#: The special token that a longer marker ends with.
+_LAST_TOKEN = lazy_pattern(r"(?<=.)<[|｜][^<>|｜\s]+[|｜]>\Z")
 #: A marker of several words that does not occur by chance.
 _PHRASE = lazy_pattern(r"(?=.{12})\(?[A-Za-z]\w+,? \w")
 #: How an object, a list of objects or a key of JSON begins.

@@ -273,6 +273,27 @@ class Parser(StreamParser["Event", Reply]):
 
         return ResponseReader(options, prefix).read(text, finish_reason, special)
 
+    def warm(self) -> None:
+        """Read the example of the format, streamed and with mistakes, so that no response waits for what that loads.
+
+        Patterns and tables are made when a text first needs them, and stay: the first stream of a process takes 0.1 to
+        0.6 s for it, the first damaged response as long. An event loop calls this before it takes requests.
+        """
+        from outspoken.grammar import registry
+        from outspoken.recovery.earley import earley_of
+
+        format = self._options.format
+        example = (registry.header(format).example if format is not None else "") or '{"a": [1, "b"]}'
+        session = self.session()
+        for start in range(0, len(example), 8):
+            session.feed(example[start : start + 8])
+        session.close("stop")
+        for at in {*range(1, len(example), len(example) // 8 + 1), len(example) - 3}:
+            self.parse(f"{example[:at]}~{example[at + 1 :]}", finish_reason="stop")
+            self.parse(example[:at])
+        if format is not None:
+            earley_of(registry.automaton(format))
+
     def session(self, *, prefix: str | None = None) -> Session:
         """Start to read one response that arrives in chunks, with `feed` and `close`."""
         from .response_reader import ResponseReader

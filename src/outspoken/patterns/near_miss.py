@@ -53,23 +53,32 @@ def near_miss_pattern(written: str) -> str:
     """
     if len(written) < 2:
         return "(?!)"
-    pattern = ""
-    for i in reversed(range(len(written))):
-        rest = re.escape(written[i + 1 :])
-        other = _ANY if rest else _last(written[i])
-        mistakes = [_ANY + re.escape(written[i:])] if i else list[str]()
-        if i + 1 < len(written) and written[i] != written[i + 1]:
-            mistakes.append(re.escape(written[i + 1] + written[i] + written[i + 2 :]))
-        mistakes.append((other if i else re.escape(written[0].swapcase())) + rest)
-        # the character is missing; at the end of the text so far, it may still come
-        mistakes.append(f"{_not_behind(written, i)}{rest or _before_other(written[i])}")
-        intact = [re.escape(written[i]) + pattern] if pattern else []
-        pattern = f"(?:{'|'.join([*intact, *mistakes])})"
+    size, last = len(written) - 1, written[-1]
+    ends = [f"{_ANY}{re.escape(last)}", _last(last), f"{_not_behind(written, size)}{_before_other(last)}"]
+    pattern = f"(?:{re.escape(written[:-1])}(?:{'|'.join(ends)})|{_near_part(written, 0, size + 1)})"
     if _has_case(written):
         pattern = f"(?:{''.join(map(_any_case, written))}|{pattern})"
     # what begins within a row of one character is the rest of the marker itself
     rest = _not_behind(written, 0) if len(set(written)) == 1 else ""
     return f"{rest}(?!{_ANY}?{re.escape(written)}){pattern}"
+
+
+def _near_part(written: str, start: int, end: int) -> str:
+    """The pattern of a part of a marker with a mistake at one of its characters but the last one.
+
+    A half of the part has the mistake, and the other one is written once: so the pattern of n characters has about
+    n log n, which matters, since a pattern takes time to compile by its length. Mistakes further on are tried first.
+    """
+    if end - start > 2:
+        middle = (start + end) // 2
+        left, right = re.escape(written[start:middle]), re.escape(written[middle + 1 : end])
+        return f"(?:{left}{_near_part(written, middle, end)}|{_near_part(written, start, middle + 1)}{right})"
+    char, following = written[start:end]
+    after = re.escape(following)
+    other = rf"{_ANY}{re.escape(char)}?" if start else re.escape(char.swapcase())  # one more, or another one
+    swapped = [after + re.escape(char)] if char != following else []
+    # the character is missing; at the end of the text so far, it may still come
+    return f"(?:{'|'.join([other + after, *swapped, _not_behind(written, start) + after])})"
 
 
 def near_misses(text: str, pos: int, written: str) -> list[tuple[int, int]]:

@@ -55,7 +55,8 @@ def grammar_of(automaton: Automaton) -> TolerantGrammar:
 
 
 @lru_cache(maxsize=64)
-def _lark(automaton: Automaton) -> Lark:
+def earley_of(automaton: Automaton) -> Lark:
+    """Lark's Earley parser of the tolerant grammar of a format, which takes a tenth of a second to make."""
     lark: Any = Lark(
         grammar_of(automaton).text,
         parser="earley",
@@ -120,7 +121,7 @@ def _tree(automaton: Automaton, kinds: tuple[str, ...], start: str) -> Tree[Toke
     Models repeat their mistakes. A tree holds nothing of the text, so the next text with the same mistake can share it.
     """
     tokens: Any = [Token(Kinds.parse(kind), str(i), start_pos=i) for i, kind in enumerate(kinds)]
-    parser: Any = _lark(automaton)
+    parser: Any = earley_of(automaton)
     try:
         return parser.parse(tokens, start=start)
     except UnexpectedInput:

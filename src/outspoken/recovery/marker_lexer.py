@@ -201,9 +201,18 @@ def _is_json_key(terminal: Terminal) -> bool:
 
 
 def token_starts(tokens: list[Token], text: str) -> dict[int, Token]:
-    """The tokens by where they start, intact ones before near misses; white space before a marker may be part of it."""
+    """The tokens by where they start, intact ones before near misses; white space before a marker may be part of it.
+
+    A token that is nothing but one character of white space has no second start: there it would be empty, and a
+    reader that drops it would not go on.
+    """
     ordered = sorted(tokens, key=lambda token: not token.is_near)
-    return {token.start + text[token.start].isspace() * n: token for token in ordered for n in (0, 1)}
+    starts: dict[int, Token] = {}
+    for token in ordered:
+        starts[token.start] = token
+        if text[token.start].isspace() and token.end > token.start + 1:
+            starts[token.start + 1] = token
+    return starts
 
 
 @lru_cache(maxsize=4096)

@@ -19,7 +19,7 @@ from outspoken.results.diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
 
 from .call_shapes import CallShapes, find_shape
-from .keys import find_keys
+from .keys import find_keys, lacking
 from .said_signs import MADE
 
 #: A word of a sentence.
@@ -213,6 +213,19 @@ def find_named_call(text: str, tools: Tools | None) -> re.Match[str] | None:
             return match
         if name == text.strip():
             return re.search(re.escape(name), text)
+    return _find_tagged(text, tools) if tools is not None and "<" in text else None
+
+
+def _find_tagged(text: str, tools: Tools) -> re.Match[str] | None:
+    """The name of a tool as a tag before another one, in any case, or as an element beside its arguments."""
+    for name in tools.names:
+        written = re.escape(name)
+        match = re.search(rf"(?i:(?<=<){written}(?=>\s{{0,9}}<\w))|>\s{{0,9}}{written}(?=\s{{0,9}}</)", text)
+        if match is not None and (
+            text[match.start()] != ">"
+            or any(re.search(rf"\"{re.escape(key)}\"\s{{0,9}}:", text) for key in lacking(tools, name, {}))
+        ):
+            return match
     return None
 
 

@@ -276,6 +276,8 @@ def _of_repairs(
         yield Objection("unproven", "a value may end before its last characters")
     if invents_key(edits):
         yield Objection("unproven", "a word between two values was read as a key")
+    if node.ends_by_chance and (key := _holds_closer(read(max(node.start, 0), end), arguments)):
+        yield Objection("unproven", f"the value of `{key}` may end before its last bracket")
     if any(key[:1] == "$" and is_cut_json(value) for key, value in arguments.items()):
         yield Objection("unproven", "the arguments seem to be JSON that cannot be read")
     # the grammar of payloads belongs to an application; nothing but JSON has an end in it
@@ -291,6 +293,14 @@ def _of_repairs(
         yield Objection("unproven", "nothing shows that a value follows the last marker")
     elif not arguments and ends_in_name(edits, read, name, end):
         yield Objection("unproven", "nothing shows that the call has no arguments")
+
+
+def _holds_closer(raw: str, arguments: dict[str, Any]) -> str:
+    """The key of a value whose brackets do not match, of the kind that ends the call; "" if there is none."""
+    closer = raw.rstrip()[-1:]
+    opener = dict(zip(")]}", "([{", strict=True)).get(closer)
+    texts = {key: value for key, value in arguments.items() if isinstance(value, str)}
+    return next((k for k, text in texts.items() if opener and text.count(opener) != text.count(closer)), "")
 
 
 def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
