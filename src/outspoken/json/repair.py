@@ -194,12 +194,15 @@ class RegionReader:
         found: list[tuple[int, RepairedValue]] = []
         for weight, state, complete in search.cheapest(costs.SCHEMA_MARGIN if self.schema else costs.MARGIN):
             value = self._build(first, state, complete=complete)
-            if value is not None and LEVELS.index(value.level) <= self.limit:
+            if value is not None:
                 found.append((weight + self._weight_of(value), value))
-        if not found:
-            return None
         found.sort(key=lambda reading: reading[0])
-        return found[0][0], _with_runner_up(found)
+        allowed = [reading for reading in found if LEVELS.index(reading[1].level) <= self.limit]
+        if not allowed:
+            return None
+        # what the limit forbids may be meant all the same
+        others = [reading for reading in found if reading is not allowed[0]]
+        return allowed[0][0], _with_runner_up([allowed[0], *others])
 
     def _weight_of(self, repaired: RepairedValue) -> int:
         """What a reading costs for what it says."""
