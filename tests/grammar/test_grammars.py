@@ -20,8 +20,8 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 #: A grammar has at most so many lines. What several formats have lies in `shared`.
 LONGEST = 70
 
-#: Formats whose names are also words of their own, or those of companies whose APIs are read.
-WORDS = {"text", "json", "cohere", "mistral"}
+#: Formats whose names are also words of their own, companies whose APIs are read, or fields of a framework.
+WORDS = {"text", "json", "cohere", "mistral", "thinking_tags"}
 
 
 def test_there_are_grammars() -> None:
