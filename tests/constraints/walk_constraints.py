@@ -69,7 +69,10 @@ def _asked_for_tools(format: str, number: int, seed: int) -> Asked:
 
     def miscounted(text: str) -> str:
         reply = parse(text, format=format, tools=tools, finish_reason="stop")
-        calls = len(reply.tool_calls) + sum(found.code == "quoted-call" for found in reply.diagnostics)
+        written = [
+            segment for segment in reply.segments if segment.kind == "tool_call"
+        ]  # refused ones are admitted, too
+        calls = len(written) + sum(found.code == "quoted-call" for found in reply.diagnostics)
         options = {key: value for key, value in chosen.items() if key not in ("parallel", "max_calls")}
         options |= {"max_calls": calls} if calls else {"tool_choice": "none"}
         fewer = constraint(format, **options) if calls != most else made
