@@ -128,6 +128,11 @@ ONCE_BROKEN: dict[str, tuple[ParseArguments, str]] = {
         ParseArguments(),
         '<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="f">\n,<steptml:parameter name="a">b</step',
     ),
+    "a marker that was still open, and has a mistake": (
+        ParseArguments(reason="length"),
+        ' to=f<|message|><atem:funcion_calls>\n<atem:invoke name="f">\n</atem:invoke>\n</atem:function_calls>',
+    ),
+    "reasoning to the end, where another format acts": (ParseArguments(), "Thought: Ation: typ(content='moss')\n"),
     "a fence that does not end its line": (
         ParseArguments(),
         '```json\n[{"name": "f", "arguments": {"a": "b"}}]\n```:',

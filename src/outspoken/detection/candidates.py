@@ -80,6 +80,9 @@ class SegmentPolicy(ParserPolicy):
         branch = step.branches[match.lastindex]
         if branch.grows and not final and match.end() == len(text.text):
             return False
+        if branch.transition is not None and branch.transition.replaces:
+            self.has_failed = True  # its marker, which was still open, has a mistake: no index of markers has that
+            return False
         self.has_begun = True
         steps.shift_text(free, text.pos)
         steps.state.opener_at = text.offset

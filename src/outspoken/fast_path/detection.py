@@ -240,9 +240,11 @@ class _Reader:
                 read = self._read_by(name, start)
                 if read is None or read is True:
                     return None
-                if read is not False and self._has_end(read.output.segments, start, read.end, wanted.get(name, "")):
+                if read is False:
+                    continue
+                if self._has_end(read.output.segments, start, read.end, wanted.get(name, "")):
                     sound.append(read)
-                elif read is not False:
+                else:
                     lacks_evidence = True
             if sound:
                 if len(sound) > 1:  # the one that has content is the best
@@ -250,6 +252,8 @@ class _Reader:
                 best = sound[0] if len(sound) == 1 else min(sound, key=self._rank)
                 if len(sound) < len(candidates) and not says_something(best.output):
                     return None  # another format may take in what is behind the marker, as where a turn ends
+                if len(candidates) > 1 and best.end == len(self.text) and not has_content(best.output):
+                    return None  # another format may find a call or action in reasoning that goes on to the end
                 openers.remember(number, best.path.format)
                 return self._unless_text(best, start)
             if lacks_evidence:

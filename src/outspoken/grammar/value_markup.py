@@ -106,7 +106,7 @@ def _add_value(marks: dict[tuple[int, ...], ValueMarks], step: Transition) -> No
         if len(rendered.strip()) > 1 or rendered[1:] == " ":
             before |= {rendered}
         if (token := _LAST_TOKEN.search(rendered.rstrip())) is not None:
-            before |= {token[0]}  # which was written twice
+            before |= {token[0]}  # a value that begins with it: the token was written twice
         marks[free.target.stack] = ValueMarks(openers | {*written_forms(step.terminal)}, frozenset(ends), before)
 
 
