@@ -133,6 +133,10 @@ ONCE_BROKEN: dict[str, tuple[ParseArguments, str]] = {
         ' to=f<|message|><atem:funcion_calls>\n<atem:invoke name="f">\n</atem:invoke>\n</atem:function_calls>',
     ),
     "reasoning to the end, where another format acts": (ParseArguments(), "Thought: Ation: typ(content='moss')\n"),
+    "a marker that begins with white space, and is open at its end": (
+        ParseArguments("seed_gui"),
+        '<function=f><parameter=a string="false">b</parameter>',
+    ),
     "a fence that does not end its line": (
         ParseArguments(),
         '```json\n[{"name": "f", "arguments": {"a": "b"}}]\n```:',

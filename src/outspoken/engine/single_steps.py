@@ -280,8 +280,10 @@ class SingleSteps:
         if not final:
             if branch.grows and match.end() == len(buffer):
                 return False
-            at = self.skip_blank(pos)
-            if step.open_markers and step.open_markers.find_open(buffer, at, at, match.lastindex) is not None:
+            # the white space before a marker may be its own, too
+            markers = step.open_markers
+            places = {pos, self.skip_blank(pos)} if markers is not None else ()
+            if markers and any(markers.find_open(buffer, at, at, match.lastindex) is not None for at in places):
                 return False
         self.follow(branch, match)
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from outspoken.parsing.parser import Parser
 from outspoken.results.packages import missing_package
 
 from .settings import ServerSettings
@@ -20,6 +21,8 @@ def run(settings: ServerSettings, host: str, port: int) -> None:
     except ImportError as error:
         raise missing_package(error, "serve", "serving") from None
     _start_log(settings)
+    if settings.format is not None:
+        Parser(settings.format).warm()  # the first damaged response does not stop the event loop for it
     uvicorn.run(Proxy(settings).app(), host=host, port=port, ws="none", access_log=False)
 
 
