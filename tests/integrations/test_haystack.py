@@ -256,6 +256,11 @@ def test_a_chat_generator_that_does_not_stream_is_sent_at_the_end() -> None:
         assert [call.tool_name for call in message.tool_calls] == ["tide"]
 
 
+def test_chunks_of_two_thoughts_say_what_the_message_says() -> None:
+    text = f"<think>One.</think>{written('hermes', BOTH[0])}<think>Two.</think>Done."
+    assert streamed(OutspokenChatGenerator(Script(text), "hermes")).reasoning == ReasoningContent("One.\n\nTwo.")
+
+
 def test_all_replies_are_read() -> None:
     @component
     class Two:

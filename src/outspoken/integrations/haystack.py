@@ -215,6 +215,7 @@ class _Replies:
 
     def __init__(self, assembler: Assembler) -> None:
         self._assembler = assembler
+        assembler.joins_reasoning = True
         self._last: Any = _messages.StreamingChunk("")
         self._block, self._kind = -1, ""  # the index of the last block, and what it is of
 
