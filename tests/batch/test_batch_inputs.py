@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from outspoken.batch import BatchError, BatchOptions, BatchReader, inputs, run
+from outspoken.batch import BatchError, BatchOptions, BatchReader, inputs, packed, run
 from outspoken.batch.arrow import pa, parquet
 from outspoken.batch.inputs import UnitCutter, common_schema, find_inputs
 from outspoken.batch.lines import LineReader
@@ -94,8 +94,9 @@ def test_members_of_a_compressed_file_are_one_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", PACK)
 def test_lines_that_are_too_long_are_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
-    monkeypatch.setattr(inputs, "MAX_LINE", 3000)
-    monkeypatch.setattr(inputs, "LINE_HEAD", 10)
+    for module in (inputs, packed):
+        monkeypatch.setattr(module, "MAX_LINE", 3000)
+        monkeypatch.setattr(module, "LINE_HEAD", 10)
     path = tmp_path / f"a.jsonl{suffix}"
     path.write_bytes(PACK[suffix](b"a\n" + os.urandom(900_000).replace(b"\n", b"") + b"\nb\n" + b"y" * 5000))
     units = cut(path, 50)

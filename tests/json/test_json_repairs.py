@@ -54,6 +54,20 @@ def test_cut(code: str, text: str, value: Any) -> None:
     assert json.loads(mended.text) == value
 
 
+@in_one_item("source, text, value", TABLES["TRACKERS"])
+def test_damage_that_others_met(source: str, text: str, value: Any) -> None:
+    reading = read_json(text)
+    assert reading.values == (value,), source
+    assert reading.status in ("ok", "repaired")
+
+
+@in_one_item("source, text", TABLES["TOLD"])
+def test_doubt_is_told(source: str, text: str) -> None:
+    reading = read_json(text)
+    assert reading.status in ("truncated", "invalid") or reading.ambiguous or reading.level == "heuristic", source
+    assert any(note.severity != "note" for note in reading.diagnostics)
+
+
 def test_every_code_has_a_case() -> None:
     elsewhere = {"dropped-text", "heuristic"}
     assert {case[0] for case in CASES + CUT} | elsewhere == {code for code in _of_json() if CODES[code].level}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from outspoken import PayloadParsed, TextDelta
 from outspoken.json.scanner import BracketCounter
@@ -15,6 +16,7 @@ from outspoken.payloads import PayloadPreview, PayloadRegistry, PayloadSettings,
 from outspoken.results.message_text import MessageText
 from outspoken.results.printing import one_line
 from tests.invariants.cost import calls_in
+from tests.loops import in_one_item
 from tests.payloads.payload_streams import check_chunks, events_of
 from tests.tables import tables
 
@@ -186,6 +188,13 @@ def test_suggestions_wait_if_a_payload_can_drop_them() -> None:
 # previews
 
 
+class Ferry(BaseModel):
+    """What a payload shows while it arrives."""
+
+    harbour: str
+    seats: int | None = None
+
+
 def previews(text: str, page: str | None = None) -> list[Any]:
     """The data of all previews of a text that comes by characters."""
     return [e.data for e in events_of(REGISTRY, [*text], page, previews=True) if isinstance(e, PayloadPreview)]
@@ -216,6 +225,23 @@ def test_previews_show_only_valid_values() -> None:
     assert previews(f"CARD_DECK: {long}", "decks") != []
     assert len(previews(f"CARD: {long}\nCARD: {long}")) == len(previews(f"CARD: {long}"))
     assert not [e for e in events_of(REGISTRY, [f"CARD: {long}"], None) if isinstance(e, PayloadPreview)]
+
+
+@in_one_item("text, wanted", TABLES["SNAPSHOTS"])
+def test_previews_show_the_model(text: str, wanted: Any) -> None:
+    registry = PayloadRegistry([PayloadType("ferry", "FERRY", Ferry), PayloadType("all", "ALL", Ferry, kind="array")])
+    for size in range(1, len(text) // 2):
+        chunks = [text[at : at + size] for at in range(0, len(text), size)]
+        events = list(registry.stream(chunks, previews=True))
+        shown = [event.snapshot for event in events if isinstance(event, PayloadPreview)]
+        payloads = [event.payload for event in events if isinstance(event, PayloadParsed)]
+        assert [one.data for one in payloads] == ([] if wanted is None else [wanted])
+        assert shown or size > 2
+        done = {path for one in shown for path in (e.path for e in one.events if e.kind == "end")}
+        assert all(shown[-1].state(path) == "complete" for path in done)
+        if wanted is not None and shown:
+            assert json.dumps(shown[-1].partial, default=vars) == json.dumps(payloads[0].value, default=vars)
+            assert shown[-1].state() == "complete"
 
 
 def test_events_of_payloads_as_lines() -> None:

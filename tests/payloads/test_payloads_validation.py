@@ -283,12 +283,15 @@ def test_repairs_use_the_fields_of_the_model() -> None:
     text = 'NOTE: {"text": "he said "yes", "no": "1", "kind": "note"}'
     for model in (Note, None):  # the text may have swallowed a member
         assert PayloadRegistry([PayloadType("note", "NOTE", model)]).parse(text).payloads == []
-    text = 'NOTES: [{"text": "Say hi, kind: "note"}, {"text": "a", "kind": "note"}]'
+    text = 'NOTES: [{"text": "Say hi, "kind": "note"}, {"text": "a", "kind": "note"}]'
     types = [PayloadType("notes", "NOTES", model, kind="array", any_case=True) for model in (Note, None)]
     assert types[1].schema is None
     assert types[0].schema is not None
     assert types[0].schema["items"]["required"] == ["kind", "text"]
-    assert PayloadRegistry(types[:1]).parse(text.replace("NOTES", "notes")).status == "repaired"
+    reply = PayloadRegistry(types[:1]).parse(text.replace("NOTES", "notes"))
+    assert (reply.status, [one["text"] for one in reply.payloads[0].data]) == ("repaired", ["Say hi", "a"])
+    swallowed = text.replace('"kind": "note"}, ', 'kind: "note"}, ')
+    assert PayloadRegistry(types[:1]).parse(swallowed).payloads == []
 
 
 def test_custom_parser_hides_the_raw_data() -> None:

@@ -3,7 +3,7 @@
 - `errors`, `options`: what callers catch and choose
 - `arrow`, `schema`, `columns`: pyarrow with types; the columns of a row; replies to columns
 - `rows`, `function`: one row; `BatchReader`, which all engines share
-- `inputs`, `units`, `lines`: files, the pieces that workers read, and the rows of JSON lines
+- `inputs`, `packed`, `units`, `lines`: files, also compressed; the pieces that workers read, and the rows of JSON lines
 - `parts`, `outputs`, `summary`: what is written: parts and quarantine, the folder of results, the counts
 - `report`: one page of HTML about a folder of results
 - `worker`, `pool`, `run`, `progress`: one process for each core, and the run of a batch

@@ -6,21 +6,19 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from outspoken.patterns.lazy import lazy_pattern
 
+from .costs import REPAIRS
 from .scanner import read_at
 from .tokens import CLOSERS, CLOSING, COMMAS, DATA, NAMES, OPENERS, SURROGATE, truncated_end
 
 Stop = Literal["done", "stuck", "string", "choice", "end"]
+#: What comes next: the value itself; the first item, or the end of a list; an item; the first key, or the end of an
+#: object; a key; a colon; the value of a member; what follows a value.
+Mode = Literal["start", "first item", "item", "first key", "key", "colon", "value", "after"]
+KEYS: frozenset[Mode] = frozenset({"first key", "key"})
 
-#: How unlikely a repair is, in tenths; the others weigh 2. Readings are compared by their sum.
-WEIGHTS = {
-    "missing-comma": 40, "missing-colon": 40, "wrong-closer": 30, "extra-closer": 30, "stray-quote": 30,
-    "bare-value": 25, "missing-value": 60, "missing-closer": 30, "extra-comma": 25, "extra-colon": 25,
-    "doubled-brace": 10, "thousands-separator": 10, "other-separator": 25, "comment": 12, "ellipsis": 15,
-    "quote-style": 1, "bare-key": 5, "lost-quote": 60, "missing-opener": 30, "not-finite": 10, "wide-punctuation": 1,
-}  # fmt: skip
-
-#: The edits of a walk, a linked list, latest first: (earlier, start, end, replacement, code). The code "string" marks
-#: the body of a string, with its opening quote as replacement: what it needs is found when the edits are applied.
+#: The edits of a walk, a linked list, latest first: (earlier, start, end, replacement, code). The codes "string" and
+#: "guess" mark the body of a string, with its opening quote as replacement: what it needs is found when the edits are
+#: applied. With "guess", its end is not sure.
 EditChain: TypeAlias = "tuple[EditChain | None, int, int, str, str]"
 
 #: a comma and a key
@@ -33,24 +31,23 @@ _MAX_UNSOUND = 300
 _NEXT_ITEM = lazy_pattern(r"[ \t\r\n]*(,)[ \t\r\n]*(?=[\[{](?!\s*[\[{]))")
 _COMMA = lazy_pattern(r"\s*,")
 
-_EXPECTED = {
-    "E": "a value or `]`", "I": "a value", "V": "a value", "F": "a key or `}`", "K": "a key", "C": "`:`",
-    "T": "a value",
+_EXPECTED: dict[Mode, str] = {
+    "start": "a value", "first item": "a value or `]`", "item": "a value", "value": "a value",
+    "first key": "a key or `}`", "key": "a key", "colon": "`:`",
 }  # fmt: skip
 
 
 class WalkState:
     """Where a walk is: all that it knows, so that a copy can be walked on in another way.
 
-    `mode` is what comes next: "T" the value itself, "E" the first item or the end of a list, "I" an item, "F" the first
-    key or the end of an object, "K" a key, "C" a colon, "V" a member's value, "A" what follows a value.
+    `mode` is what comes next.
     """
 
     __slots__ = ("pos", "mode", "stack", "edits", "weight", "last", "kind", "comma", "pending", "key", "opened")
 
     def __init__(self, pos: int) -> None:
         self.pos = pos
-        self.mode = "T"
+        self.mode: Mode = "start"
         #: the open brackets, as keys of `CLOSING`
         self.stack = ""
         self.edits: EditChain | None = None
@@ -77,7 +74,7 @@ class WalkState:
     def record(self, start: int, end: int, after: str, code: str) -> None:
         """Record an edit: `after` replaces text[start:end]."""
         self.edits = (self.edits, start, end, after, code)
-        self.weight += WEIGHTS.get(code, 2)
+        self.weight += REPAIRS.get(code, 2)
 
     def replace(self, end: int, after: str, code: str) -> None:
         """Record that `after` replaces the text up to `end`, and go on there."""
@@ -92,11 +89,11 @@ class WalkState:
 
     def end_value(self, kind: str) -> None:
         """A value of a kind ends here."""
-        self.last, self.kind, self.mode = self.pos, kind, "A"
+        self.last, self.kind, self.mode = self.pos, kind, "after"
 
     def expected(self) -> str:
         """What JSON allows here, for a message."""
-        if self.mode == "A":
+        if self.mode == "after":
             return f"`,` or `{CLOSING[self.stack[-1]]}`" if self.stack else "the end"
         return _EXPECTED[self.mode]
 
@@ -106,13 +103,14 @@ class WalkOptions(NamedTuple):
 
     `closed`: the format proves where the value ends. `first_quote_ends`: a string ends at the first quote that can
     close it; otherwise the walk stops at each string. `allow_bare`: words without quotes may be values.
-    `try_brackets`: the walk stops at each bracket that may be wrong.
+    `try_brackets`: the walk stops at each bracket that may be wrong. `allow_tuple`: the value may be a tuple.
     """
 
     closed: bool
     first_quote_ends: bool = True
     allow_bare: bool = True
     try_brackets: bool = False
+    allow_tuple: bool = False
 
 
 class BracketRules:
@@ -120,7 +118,7 @@ class BracketRules:
 
     def __init__(self, text: str, max_depth: int, options: WalkOptions) -> None:
         self.text, self.end, self.max_depth = text, len(text), max_depth
-        self.closed, self.first_quote_ends, self.allow_bare, self.try_brackets = options
+        self.closed, self.first_quote_ends, self.allow_bare, self.try_brackets, self.allow_tuple = options
         self.too_deep = False
         #: how many tokens were read
         self.steps: int = 0
@@ -144,14 +142,14 @@ class BracketRules:
             return "stuck"
         name = OPENERS[char]
         if char in "(（":
-            if s.mode == "T":
+            if s.mode == "start" and not self.allow_tuple:
                 return "stuck"
             s.record(s.pos, s.pos + 1, "[", "tuple")
         elif char not in "{[":
             s.record(s.pos, s.pos + 1, "{" if name == "}" else "[", "wide-punctuation")
         s.pos += 1
         s.stack += name
-        s.mode = "F" if name == "}" else "E"
+        s.mode = "first key" if name == "}" else "first item"
         s.last, s.comma, s.pending, s.kind = s.pos, None, False, ""
         return None
 
@@ -166,14 +164,14 @@ class BracketRules:
 
     def _closer(self, s: WalkState, char: str) -> Stop | None:
         """Read a closing bracket. Stop with "choice" if it may be a wrong one; see `choices`."""
-        if s.mode in "TC":
+        if s.mode in ("start", "colon"):
             return "stuck"
-        if s.mode == "V":
+        if s.mode == "value":
             s.drop(s.key, s.last, "missing-value")
-            s.mode, s.pending = ("K", True) if s.comma else ("F", False)
+            s.mode, s.pending = ("key", True) if s.comma else ("first key", False)
         if CLOSERS[char] != s.stack[-1].translate(NAMES):
             return "choice"
-        if s.mode == "A":
+        if s.mode == "after":
             if s.stack[-1] == ")":
                 return "stuck"
             if len(s.stack) == 1 and CLOSERS[char] == "}" and NEXT_MEMBER.match(self.text, s.pos + 1):
@@ -198,13 +196,13 @@ class BracketRules:
             state = s.copy()
             for opened in reversed(s.stack[outer + 1 :]):
                 state.record(s.last, s.last, CLOSING[opened], "missing-closer")
-            state.stack, state.mode, state.kind = s.stack[: outer + 1], "A", "container"
+            state.stack, state.mode, state.kind = s.stack[: outer + 1], "after", "container"
             self._close(state, char)
             options.append(state)
         instead = s.copy()
         instead.record(s.pos, s.pos + 1, CLOSING[s.stack[-1]], "wrong-closer")
         self._pop(instead, s.pos + 1)
-        if s.mode != "A":
+        if s.mode != "after":
             return [*options, instead]
         s.replace(s.pos + 1, "", "extra-closer")
         return [*options, instead, s]
@@ -240,7 +238,7 @@ class BracketRules:
 
     def _brace_as_key(self, s: WalkState) -> Stop | None:
         """Read a brace in place of a key: a doubled one, or a closing one is missing before it."""
-        if s.mode == "K":
+        if s.mode == "key":
             return self._close_objects(s)
         if s.last != s.pos or s.stack[-1] == "D":
             return "stuck"
@@ -256,7 +254,7 @@ class BracketRules:
         for _ in range(len(s.stack) - len(inner)):
             s.record(s.last, s.last, "}", "missing-closer")
         s.stack, s.kind = inner, "container"
-        s.mode = "I" if s.pending and inner else "A"
+        s.mode = "item" if s.pending and inner else "after"
         if not inner:
             s.pos, s.pending = s.last, False
         return None
@@ -266,7 +264,7 @@ class BracketRules:
         if s.kind != "string" or not s.comma or s.comma[0] == s.comma[1] or s.stack[-2:-1] not in ("}", "D"):
             return "stuck"
         s.record(s.comma[0], s.comma[0], "]", "missing-closer")
-        s.stack, s.mode = s.stack[:-1], "C"
+        s.stack, s.mode = s.stack[:-1], "colon"
         return None
 
     # -- the end of the text
@@ -278,17 +276,17 @@ class BracketRules:
         truncated: an incomplete member or item is left out, an incomplete string is kept as far as it goes.
         """
         if self.closed:
-            if s.opened >= 0 or s.mode == "T":
+            if s.opened >= 0 or s.mode == "start":
                 return False
             self._drop_member(s, "missing-value")
-        elif s.opened >= 0 and (s.mode not in "FK"):
+        elif s.opened >= 0 and (s.mode not in KEYS):
             self._close_string(s)
-        elif s.mode == "T":
+        elif s.mode == "start":
             return False
-        elif s.mode in "KI" and s.comma and s.pending:
+        elif s.mode in ("key", "item") and s.comma and s.pending:
             s.drop(s.comma[0], self.end, "cut-text")
             s.pending = False
-        elif s.mode != "A" and (s.mode not in "EF" or s.pos < self.end):
+        elif s.mode != "after" and (s.mode not in ("first item", "first key") or s.pos < self.end):
             self._drop_member(s, "cut-text")
         self._drop_pending_comma(s)
         at = s.last if self.closed and (s.edits is None or s.edits[2] <= s.last) else self.end
@@ -299,9 +297,9 @@ class BracketRules:
 
     def _drop_member(self, s: WalkState, code: str) -> None:
         """Leave out the member or item that the text ends in."""
-        if s.mode == "A" or (code == "missing-value" and s.mode not in "CV"):
+        if s.mode == "after" or (code == "missing-value" and s.mode not in ("colon", "value")):
             return
-        start = s.key if s.mode in "CVFK" else s.pos
+        start = s.key if s.mode in ("colon", "value", "first key", "key") else s.pos
         if s.comma:
             start, s.pending = min(s.comma[0], start), False
         if start < self.end:
@@ -317,4 +315,4 @@ class BracketRules:
         if end < self.end:
             s.record(end, self.end, "", "cut-text")
         s.record(self.end, self.end, '"', "cut-string")
-        s.mode = "A"
+        s.mode = "after"

@@ -47,9 +47,9 @@ _OPERATION = lazy_pattern(r"\s*[+&]\s*[\w.()\[\]]+")
 
 def computes_string(text: str, changes: Sequence[tuple[int, int, str, str]]) -> bool:
     """Do repairs make one string of what is to be joined, and of the signs between?"""
-    quotes = [(start, code) for start, _, _, code in changes if code in ("bare-quote", "lost-quote")]
+    quotes = [(start, code) for start, _, _, code in changes if code in ("bare-quote", "lost-quote", "heuristic")]
     for (first, code), (second, other) in zip(quotes[::2], quotes[1::2], strict=False):
         regex = _OPERATION if other == "lost-quote" else _OPERATOR
-        if code == "bare-quote" and regex.fullmatch(text, first + 1, second) is not None:
+        if code != "lost-quote" and regex.fullmatch(text, first + 1, second) is not None:
             return True
     return False

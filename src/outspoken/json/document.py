@@ -7,7 +7,6 @@ import re
 from bisect import bisect_left
 from functools import cached_property
 from itertools import islice
-from typing import Any
 
 from outspoken.results.codes import CODES
 from outspoken.results.diagnostics import PendingDiagnostic, Severity
@@ -15,7 +14,8 @@ from outspoken.results.edits import LEVELS, Edit, RepairBudget, RepairedValue, R
 from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
 
-from .repair import RegionReader, RepairContext, without_insertion_behind
+from .edits import without_insertion_behind
+from .repair import RegionReader, RepairContext
 from .scanner import read_at
 from .tokens import ODD_SPACE
 
@@ -69,9 +69,9 @@ REASONING_END = re.compile(rf"</(?:{'|'.join(_TAGS)})>|\[/think\]", re.IGNORECAS
 class Document:
     """Finds the values of one text."""
 
-    def __init__(self, text: str, repair_limit: RepairLimit, schema: dict[str, Any] | None, settings: Settings) -> None:
+    def __init__(self, text: str, repair_limit: RepairLimit, schema: Schema | None, settings: Settings) -> None:
         self.text, self.max_depth, self.budget = text, settings.max_depth, RepairBudget.of(len(text))
-        self._context = RepairContext(repair_limit, Schema(schema) if schema else None, settings, self.budget)
+        self._context = RepairContext(repair_limit, schema, settings, self.budget)
         #: the furthest place where reading failed, and what was expected there
         self.failed: tuple[int, str] | None = None
         self.too_deep = False
@@ -100,7 +100,7 @@ class Document:
             return [sound]
         if stripped[:1] in _OPENERS and _ESCAPED.match(stripped) and (escaped := self._escaped(stripped.rstrip())):
             return [escaped]
-        begins = _BEGINS.match(self.text, start)
+        begins = _BEGINS.match(self.text, start) or (stripped[:1] == "(" and self._context.is_list)
         if begins and (found := self._region(start, len(self.text), closed=False, whole=True)):
             return found
         if _PAGE.match(self.text, start):
@@ -127,8 +127,7 @@ class Document:
         """The text as one sound string, number or literal."""
         start = len(self.text) - len(stripped)
         reader = self._reader(start, len(self.text), closed=False, prose=False)
-        repaired = reader.value(0) if read_at(stripped, 0, self.max_depth) else None
-        return repaired if repaired and repaired.level == "exact" else None
+        return reader.sound_value(0)
 
     def _escaped(self, stripped: str) -> RepairedValue | None:
         """The text as JSON of which all quotes are escaped, as in a string that has lost its own."""

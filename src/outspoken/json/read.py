@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from outspoken.results.schemas.fitting import ConvertMode
+    from outspoken.results.schemas.schema import Schema
 
     from .typed import Reading
 
@@ -129,10 +130,10 @@ def read_json(
     from .typed import typed_reading
 
     target = target_of(schema)
-    return typed_reading(_read(text, target.schema, repair, settings), target, convert)
+    return typed_reading(_read(text, target.view if target.schema else None, repair, settings), target, convert)
 
 
-def _read(text: str, schema: dict[str, Any] | None, repair: RepairLimit, settings: Settings) -> JsonReading:
+def _read(text: str, schema: Schema | None, repair: RepairLimit, settings: Settings) -> JsonReading:
     """The values of a text. The schema helps to find where strings end."""
     sound = read_sound(text, settings.max_depth)
     if sound is not None:

@@ -21,16 +21,18 @@ from outspoken.results.edits import (
     cost_of,
     highest_level,
 )
-from outspoken.results.schemas.schema import Schema
+from outspoken.results.schemas.schema import SINGLE_TYPES, Schema
 from outspoken.results.settings import DEFAULT, Settings
 
+from . import costs
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
 from .digits import changes_number, computes_string
+from .edits import applied, changes_of, edits_of, without_insertion_behind
 from .heuristic import read_heuristically
-from .scanner import BLANKS, NotJsonError, decode, encodable_value, paths_of, read_at, total_pattern
-from .strings import MARGIN, MAX_SPAN, Search, tolerance
+from .scanner import BLANKS, NotJsonError, decode, encodable_value, read_at, total_pattern
+from .strings import MAX_SPAN, Search
 from .structure import KEY_FIRST, StructureWalk
-from .tokens import BLANK, DATA, SURROGATE, TORN, Change, string_changes
+from .tokens import BLANK, DATA, SURROGATE, TORN
 
 _STRUCTURE, _HEURISTIC = LEVELS.index("structure"), LEVELS.index("heuristic")
 
@@ -38,18 +40,8 @@ _BETWEEN = total_pattern(r"[ \t\r\n,;，；]*")
 _OPENER = lazy_pattern(r"[{\[｛［【]")
 _SURPLUS_CLOSER = lazy_pattern(r"\s*[}\]]")
 _SURPLUS = lazy_pattern(r"[}\]｝］】\"'”]")
-#: the cost of text behind a value that rules the reading out, and the cost of a surplus bracket there
-_BAD_REST = 100
-_SURPLUS_COST = 30
 #: how many surplus brackets, quotes and comments are dropped behind a value
 _MAX_SURPLUS = 8
-#: a reading of the brackets that costs more is compared with readings of the strings; if it is truncated; if it has a
-#: stray quote
-_COMPARED = 180
-_COMPARED_TRUNCATED = 80
-_COMPARED_STRAY = 30
-#: the cost of a key that stands directly behind a string, and of one that the schema does not have
-_GLUED, _INVENTED = 60, 45
 _COLON_QUOTE = lazy_pattern(r'\s*:\s*"')
 #: with these repairs, another reading of a truncated value may be complete
 _UNSURE = frozenset({"comment", "quote-style", "missing-comma", "missing-colon", "bare-value", "bare-key"})
@@ -92,6 +84,11 @@ class RepairContext(NamedTuple):
     settings: Settings
     budget: RepairBudget
 
+    @property
+    def is_list(self) -> bool:
+        """Is a list due, and nothing else? Then a tuple is one."""
+        return self.schema is not None and self.schema.types == SINGLE_TYPES["array"]
+
 
 class RegionReader:
     """Reads one region. In `prose`, other text may surround a value; the caller reports it."""
@@ -102,7 +99,7 @@ class RegionReader:
         self.whole, self.base, self.text, self.end = text, start, text[start:end], end - start
         self.closed, self.prose = closed, prose
         self.schema, self.budget, self.max_depth = context.schema, context.budget, context.settings.max_depth
-        self.limit = REPAIR_LIMITS.index(context.repair_limit)
+        self.limit, self._is_list = REPAIR_LIMITS.index(context.repair_limit), context.is_list and not prose
         #: the furthest place where reading failed, and what was expected there
         self.failed: tuple[int, str] | None = None
         self.too_deep = False
@@ -142,7 +139,7 @@ class RegionReader:
         if piece[0] == "{" and NEXT_MEMBER.match(self.text, end):
             return False
         if piece[0] in "{[":
-            return self._cost_of_rest(end) < _SURPLUS_COST
+            return self._cost_of_rest(end) < costs.SURPLUS
         return not self.prose and not self.text[end:].strip(" \t\r\n")
 
     def _damaged(self, first: int) -> RepairedValue | None:
@@ -164,14 +161,14 @@ class RegionReader:
 
     def _walk(self, first: int) -> tuple[RepairedValue | None, bool]:
         """The value by the walk, and whether no other reading is possible."""
-        walk = StructureWalk(self.text, self.max_depth, WalkOptions(self.closed, allow_bare=not self.prose))
+        walk = StructureWalk(self.text, self.max_depth, self._options())
         state = WalkState(first)
         stop = walk.run(state, self.budget.steps)
         self.budget.steps -= walk.steps
         self.too_deep = self.too_deep or walk.too_deep
         self._doubtful = stop == "choice" or (stop == "done" and bool(_SURPLUS_CLOSER.match(self.text, state.pos)))
         ended = stop == "done" or (stop == "end" and walk.finish(state))
-        if not ended or (stop == "done" and self._cost_of_rest(state.pos) >= _BAD_REST):
+        if not ended or (stop == "done" and self._cost_of_rest(state.pos) >= costs.BAD_REST):
             if self.failed is None or state.pos >= self.failed[0]:
                 self.failed = (state.pos, state.expected())
             return None, False
@@ -183,30 +180,37 @@ class RegionReader:
         unsure = found.level != "notation" or any(edit.code in _UNSURE for edit in found.edits)
         return found, (found.complete or not unsure) and not _has_stray_quote(found)
 
+    def _options(self, first_quote_ends: bool = True, try_brackets: bool = False) -> WalkOptions:
+        return WalkOptions(self.closed, first_quote_ends, not self.prose, try_brackets, self._is_list)
+
     def _search(self, first: int, *, first_quote_ends: bool) -> tuple[int, RepairedValue] | None:
         """The cheapest reading and its cost, by a search over brackets, or over the ends of strings, too."""
         if self.end - first > MAX_SPAN or self.budget.search <= 0:
             return None
         self.budget.search -= (self.end - first) // 50  # the search looks for all quotes up to the end
-        options = WalkOptions(self.closed, first_quote_ends, allow_bare=not self.prose, try_brackets=True)
-        walk = StructureWalk(self.text, self.max_depth, options)
+        walk = StructureWalk(self.text, self.max_depth, self._options(first_quote_ends, try_brackets=True))
         names = self.schema.all_names if self.schema is not None else frozenset[str]()
         search = Search(walk, first, names, self._cost_of_rest, self.budget)
         found: list[tuple[int, RepairedValue]] = []
-        for weight, state, complete in search.cheapest(30 if self.schema else MARGIN):
+        for weight, state, complete in search.cheapest(costs.SCHEMA_MARGIN if self.schema else costs.MARGIN):
             value = self._build(first, state, complete=complete)
-            if value is not None and LEVELS.index(value.level) <= self.limit:
+            if value is not None:
                 found.append((weight + self._weight_of(value), value))
-        if not found:
-            return None
         found.sort(key=lambda reading: reading[0])
-        return found[0][0], _with_runner_up(found)
+        allowed = [reading for reading in found if LEVELS.index(reading[1].level) <= self.limit]
+        if not allowed:
+            return None
+        # what the limit forbids may be meant all the same
+        others = [reading for reading in found if reading is not allowed[0]]
+        return allowed[0][0], _with_runner_up([allowed[0], *others])
 
     def _weight_of(self, repaired: RepairedValue) -> int:
         """What a reading costs for what it says."""
-        weight, schema = _GLUED * _glued_members(repaired, self.whole), self.schema
+        weight, schema = costs.GLUED_KEY * _glued_members(repaired, self.whole), self.schema
         if schema is not None:
-            weight += _INVENTED * schema.unknown_names(repaired.value) + 15 * schema.misfits(repaired.value)
+            weight += costs.INVENTED_KEY * schema.unknown_names(repaired.value) + costs.MISFIT * schema.misfits(
+                repaired.value
+            )
         return weight
 
     def _invents(self, value: Any) -> bool:
@@ -215,8 +219,8 @@ class RegionReader:
 
     def _build(self, first: int, state: WalkState, *, complete: bool) -> RepairedValue | None:
         """The value that a walk from `first` on made of the text; None if the result is not JSON."""
-        changes = _changes(self.text, state)
-        text = _changed(self.text, first, state.pos, changes)
+        changes = changes_of(self.text, state)
+        text = applied(self.text, first, state.pos, changes)
         if text is None:
             return None
         try:
@@ -225,7 +229,7 @@ class RegionReader:
             return None
         if computes_string(self.text, changes) or any(changes_number(self.text, *change) for change in changes):
             return None
-        edits = _edits_of(text, first, self.base, changes)
+        edits = edits_of(text, first, self.base, changes)
         span = self.base + first, self.base + state.pos
         return RepairedValue(value, text, *span, edits, highest_level(edits), cost_of(edits), complete, None)
 
@@ -248,22 +252,26 @@ class RegionReader:
     # -- the text around a value
 
     def _cost_of_rest(self, pos: int) -> int:
-        """How unlikely it is that a value ends before the text at a place, in the tenths of `WEIGHTS`."""
+        """How unlikely it is that a value ends before the text at a place, as in `costs`."""
         cost, char = 0, ""
-        while cost < _BAD_REST:
+        while cost < costs.BAD_REST:
             before, pos = pos, self._skip(pos)
             char = self.text[pos : pos + 1]
             if char and char in "{[｛［【" and DATA.match(self.text, pos):
-                return cost + (15 if "," in self.text[before:pos] else 0)
+                return cost + (costs.NEXT_VALUE if "," in self.text[before:pos] else 0)
             if not char or BLANK.match(self.text, pos):
                 return cost
             match = _SURPLUS.match(self.text, pos)
             if match is None or (self.prose and (char not in "}]" or self.limit < _STRUCTURE)):
                 break
-            cost, pos = cost + (_SURPLUS_COST if char in "}]｝］】" else 2 * _SURPLUS_COST), match.end()
+            cost, pos = cost + (costs.SURPLUS if char in "}]｝］】" else 2 * costs.SURPLUS), match.end()
         if self.prose:
-            return _BAD_REST if char in "\"'”:,}]" else cost + 10 + (_SURPLUS_COST if self._is_torn(pos) else 0)
-        return cost + (60 if self.end - pos <= _MAX_DROPPED and char not in "\"'”:" else _BAD_REST)
+            return (
+                costs.BAD_REST
+                if char in "\"'”:,}]"
+                else cost + costs.PROSE_BEHIND + (costs.SURPLUS if self._is_torn(pos) else 0)
+            )
+        return cost + (costs.DROPPED_REST if self.end - pos <= _MAX_DROPPED and char not in "\"'”:" else costs.BAD_REST)
 
     def _is_torn(self, pos: int) -> bool:
         """Does the text at a place look like the rest of a value?"""
@@ -348,80 +356,20 @@ def _has_stray_quote(repaired: RepairedValue) -> bool:
 
 def _compared_from(repaired: RepairedValue) -> int:
     """The cost from which on a reading of the brackets is compared with readings of the strings."""
-    return _COMPARED_STRAY if _has_stray_quote(repaired) else _COMPARED if repaired.complete else _COMPARED_TRUNCATED
+    return (
+        costs.COMPARED_STRAY
+        if _has_stray_quote(repaired)
+        else costs.COMPARED
+        if repaired.complete
+        else costs.COMPARED_TRUNCATED
+    )
 
 
 def _with_runner_up(found: list[tuple[int, RepairedValue]]) -> RepairedValue:
     """The cheapest of some readings, which are sorted by cost, with the next one if that is as likely."""
     weight, best = found[0]
-    most = weight + (_SURPLUS_COST if _has_stray_quote(best) else tolerance(weight))
+    most = weight + (costs.SURPLUS if _has_stray_quote(best) else costs.tolerance(weight))
     if best.runner_up is None:
         others = [other.text for cost, other in found[1:] if cost <= most and other.value != best.value]
         return best._replace(runner_up=others[0]) if others else best
     return best
-
-
-def without_insertion_behind(repaired: RepairedValue, text: str) -> RepairedValue:
-    """The value with text inserted at its end as a part of its last character, since another value begins there."""
-    edits = list(repaired.edits)
-    after = ""
-    last_edit = Edit(0, 0, "", "", "")
-    while edits and edits[-1].start == repaired.end:
-        last_edit = edits.pop()
-        after = last_edit.after + after
-    if not after:
-        return repaired
-    if edits and edits[-1].end == repaired.end:
-        edits[-1] = last_edit._replace(start=edits[-1].start, end=repaired.end, after=edits[-1].after + after)
-    else:
-        last = repaired.end - 1
-        edits.append(last_edit._replace(start=last, end=repaired.end, after=text[last : repaired.end] + after))
-    return repaired._replace(edits=tuple(edits), cost=cost_of(tuple(edits)))
-
-
-# -- the edits of a walk
-
-
-def _changes(text: str, s: WalkState) -> list[Change]:
-    """The edits of a walk up to its end, in order."""
-    changes: list[Change] = []
-    entry = s.edits
-    while entry is not None:
-        entry, start, end, after, code = entry
-        if code == "string":
-            changes += reversed(string_changes(text, start, end, after))
-        else:
-            changes.append((start, end, after, code))
-    changes.reverse()
-    changes.sort(key=lambda change: change[:2])
-    return [change for change in changes if change[1] <= s.pos]
-
-
-def _changed(text: str, start: int, end: int, changes: list[Change]) -> str | None:
-    """text[start:end] with the changes applied; None if two of them overlap."""
-    parts: list[str] = []
-    pos = start
-    for first, last, after, _ in changes:
-        if first < pos:
-            return None
-        parts += (text[pos:first], after)
-        pos = last
-    parts.append(text[pos:end])
-    return "".join(parts)
-
-
-def _edits_of(made: str, start: int, offset: int, changes: list[Change]) -> tuple[Edit, ...]:
-    """The changes as edits, each with its level and the path of the value that it is in.
-
-    `made` is the JSON that the changes make of the text from `start` on; `offset` is added to their places.
-    """
-    shift = start
-    places: list[int] = []
-    for first, last, after, _ in changes:
-        places.append(first - shift)
-        shift += last - first - len(after)
-    paths = paths_of(made, places)
-    return tuple(
-        Edit(offset + first, offset + last, after, code, CODES[code].level, path)
-        for (first, last, after, code), path in zip(changes, paths, strict=True)
-    )

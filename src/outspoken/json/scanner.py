@@ -240,7 +240,11 @@ def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
 
 
 def _read_path(path: list[str | int]) -> tuple[str | int, ...]:
-    return tuple([part if isinstance(part, int) or not part else _decode_loosely(part) for part in path])
+    return tuple([part if isinstance(part, int) or not part else _read_key(part) for part in path])
+
+
+def _read_key(written: str) -> str:
+    return _decode_loosely(written) if "\\" in written else written[1:-1]
 
 
 class BracketCounter:

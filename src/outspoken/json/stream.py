@@ -219,6 +219,10 @@ class JsonStream(Generic[T]):
         if not isinstance(data, (dict, list)):
             event = JsonEvent("", "corrected" if self._has_begun else "end", reading.value)
             return Snapshot(reading.value, [event], {"": "complete"}, reading)
+        return self.corrected(data, reading)
+
+    def corrected(self, data: Any, reading: JsonReading | None = None) -> Snapshot[T]:
+        """The snapshot of the complete value, which was read elsewhere: its events tell what was shown otherwise."""
         whole = self._new()
         whole.feed(json.dumps(data, ensure_ascii=False), 0)
         return Snapshot(whole.value, [*differences(self._growing, whole)], whole.states, reading)

@@ -18,20 +18,19 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.call_keys import ARGUMENTS_KEYS, NAME_KEYS
 from outspoken.results.edits import RepairBudget
 
-from .brackets import WalkState
+from . import costs
+from .brackets import KEYS, WalkState
 from .structure import StructureWalk
 from .tokens import QUOTES
 
 #: the longest text that is searched, in characters
 MAX_SPAN = 64 * 1024
-#: how much more another reading may cost and still be as likely, at least
-MARGIN = 4
-#: the cost of a truncated reading
-_TRUNCATED = 25
+#: what a key, and a value, that holds a quote costs at least
+_LEAST_KEY, _LEAST_VALUE = costs.KEY_QUOTES + costs.KEY_QUOTE, costs.PAIRED_QUOTES
 
 _NAME = (
     r"""(?:"(?P<name>[^"\\\n]{1,64})"|'(?P<single>[^'\\\n]{1,64})'|[“„‘＂＇「『«`](?P<wide>[^”“’＂＇」』»`\n]{1,64})[”“’＂＇」』»`]"""
-    r"""|"?(?P<bare>[A-Za-z_]\w{0,40}))\s*[:：]"""
+    r"""|"?(?P<bare>[A-Za-z_]\w{0,40})"?)\s*[:：]"""
 )
 _COMMENT = r"(?:(?://|\#)[^\n]{0,200}\n\s{0,200}|/\*[^*]{0,200}\*/\s{0,200}){0,4}"
 #: what may follow the closing quote of a string
@@ -43,11 +42,19 @@ _FOLLOW = lazy_pattern(
 _LAST = lazy_pattern(r"[\s}\])]{0,400}\Z")
 #: where a string without a closing quote may end
 _LOST = lazy_pattern(
-    r"""(?:(?<=[^\s"'`,:{\[])|(?<=\\"))(?:(?=[\s}\]]{0,40},\s{0,40}"(?P<name>[^"\\\n]{1,64})"\s*:)|(?=\n\s{0,40}"(?P<next>[^"\\\n]{1,64})"\s*:)"""
+    r"""(?:(?<=[^\s"'`,:{\[])|(?<=\\"))(?:(?=(?:[\s}\]]{0,40},|\n|)\s{0,40}(?P<quote>["'])(?P<name>[^"'\\\n]{1,64})(?P=quote)\s*:)"""
     r"""|(?P<item>(?=\s{0,40}(?:,\s{0,40}"|\n\s{0,40}[}\]])))|(?P<last>(?=[\s}\]]{1,40}\Z)))"""
 )
 #: a comma and a key, before the quote that closes the key
-_LOST_BEFORE = lazy_pattern(r"""[^\s"'`,:{\[]\s*[,\n]\s*"([^"\\\n]{1,64})\Z""")
+_LOST_BEFORE = lazy_pattern(r"""[^\s"'`,:{\[]\s*[,\n]\s*["']([^"'\\\n]{1,64})\Z""")
+#: marks that close only what another mark opens, and that mark
+_OPENING_MARKS = {"”": "“", "’": "‘", "»": "«"}
+_SINGLE = "'‘"
+_OPENS_SINGLE = lazy_pattern(r"(?<!\w)['‘](?=\w)")
+#: what stands before the quote that a string begins with
+_TOKEN_BEGINS = lazy_pattern(r"[,:\[{]\s*\Z")
+#: a quote behind a word, and another word (behind digits, it may stand for inches)
+_ITEM_ENDS = lazy_pattern(r"[^\W\d_]\S\s+\w")
 _LOST_KEY = lazy_pattern(r"[\w$][\w$ .\-]{0,40}(?=\s*:)")
 _PLAIN_KEY = lazy_pattern(r"[\w$][\w$ .\-/@]{0,40}")
 #: a key that has quotes inside
@@ -56,16 +63,12 @@ _BRACKETS = lazy_pattern(r"[(){}\[\]]")
 _ENVELOPE = frozenset((*NAME_KEYS, *ARGUMENTS_KEYS, "id", "type", "tool_calls"))
 
 
-def tolerance(weight: int) -> int:
-    """How much more than a reading of this cost another one may cost and still be as likely."""
-    return max(MARGIN, weight // 5)
-
-
 class OpenString(NamedTuple):
     """A string whose end is searched: the state before it, and where its quote and its body begin.
 
     `next` is the index of the next quote to try, `inner` how many quotes were passed over, `passed` their cost. `ended`
-    says that one of them was very likely the end.
+    says that one of them was very likely the end, `paired` that they stand as quotation marks do, `at_token` that one
+    stands where a token of JSON begins or ends.
     """
 
     state: WalkState
@@ -76,6 +79,14 @@ class OpenString(NamedTuple):
     inner: int
     passed: int
     ended: bool = False
+    paired: bool = True
+    at_token: bool = False
+
+
+class LostQuote(NamedTuple):
+    """A string that may have lost its closing quote. It is looked at when a reading may cost so much."""
+
+    string: OpenString
 
 
 class Reading(NamedTuple):
@@ -102,9 +113,9 @@ class Search:
         self, walk: StructureWalk, first: int, keys: frozenset[str], rest: Callable[[int], int], budget: RepairBudget
     ) -> None:
         self.walk, self.text, self.first, self.keys, self.rest, self.budget = walk, walk.text, first, keys, rest, budget
-        self._heap: list[tuple[int, int, WalkState | OpenString | Reading]] = []
+        self._heap: list[tuple[int, int, WalkState | OpenString | LostQuote | Reading]] = []
         self._order = 0
-        self._margin = MARGIN
+        self._margin = costs.MARGIN
         self._seen: dict[tuple[int, str, str], int] = {}
         self._quotes: dict[str, list[int]] = {}
         self._follows: dict[int, Follow] = {}
@@ -125,12 +136,14 @@ class Search:
                 self._walk(what)
             elif isinstance(what, OpenString):
                 self._string(what)
+            elif isinstance(what, LostQuote):
+                self._lost_quotes(what.string)
             else:
                 found.append((weight, what.state, what.complete))
-                limit = min(limit, weight + max(margin, tolerance(weight)))
+                limit = min(limit, weight + max(margin, costs.tolerance(weight)))
         return found
 
-    def _push(self, weight: int, what: WalkState | OpenString | Reading) -> None:
+    def _push(self, weight: int, what: WalkState | OpenString | LostQuote | Reading) -> None:
         self._order += 1
         heappush(self._heap, (weight, self._order, what))
 
@@ -149,7 +162,7 @@ class Search:
             self._push(s.weight + self.rest(s.pos), Reading(s, True))
         elif stop == "end":
             if self.walk.finish(s):
-                self._push(s.weight + (0 if self.walk.closed else _TRUNCATED), Reading(s, self.walk.closed))
+                self._push(s.weight + (0 if self.walk.closed else costs.TRUNCATED), Reading(s, self.walk.closed))
         elif self._new(s):
             quote = self.text[s.pos]
             first = bisect_left(self._places(quote), s.pos + 1)
@@ -162,22 +175,22 @@ class Search:
 
     def _unquoted(self, s: WalkState) -> None:
         """Try a value that lost its first quote."""
-        if self.walk.first_quote_ends or s.mode != "V" or s.pos >= self.walk.end or s.opened >= 0:
+        if self.walk.first_quote_ends or s.mode != "value" or s.pos >= self.walk.end or s.opened >= 0:
             return
         places = self._places('"')
         index = bisect_left(places, s.pos)
         if (self.text[s.pos].isalnum() or self.text[s.pos] in "<#/$@") and index < len(places) and self._new(s):
-            self._push(s.weight + 60, OpenString(s, s.pos, s.pos, '"', index, 0, 0))
+            self._push(s.weight + costs.LOST_QUOTE, OpenString(s, s.pos, s.pos, '"', index, 0, 0))
 
     # -- where a string may end
 
     def _string(self, o: OpenString) -> None:
         """Try the next quote that could close a string, and queue the search past it."""
         places, text = self._places(o.quote), self.text
-        index, inner, passed = o.next, o.inner, o.passed
-        key = o.state.mode in "FK"
+        index, inner, passed, paired, at_token = o.next, o.inner, o.passed, o.paired, o.at_token
+        key = o.state.mode in KEYS
         if index == bisect_left(places, o.body):
-            self._try_lost_quotes(o, key)
+            self._push(o.state.weight + costs.LOST_QUOTE, LostQuote(o))
         while index < len(places):
             place = places[index]
             follow = self._follow(place)
@@ -186,21 +199,27 @@ class Search:
             if weight >= 0:
                 s = o.state.copy()
                 s.weight += weight + (0 if key else passed)
-                self.walk.take_string(s, o.start, o.body, place, place + 1, o.quote)
+                is_guess = not key and at_token and not (paired and (inner % 2 == 0 or o.quote in _SINGLE))
+                self.walk.take_string(s, o.start, o.body, place, place + 1, o.quote, is_guess=is_guess)
                 self._push(s.weight, s)
-            more = 10 if key else self._passed(o, place, inner, follow)
+            more = costs.KEPT_IN_KEY if key else self._passed(o, place, inner, follow)
+            paired = paired and self._is_mark(o, index, opens=inner % 2 == 0)
+            at_token = at_token or self._is_at_token(o, place, follow)
             index, inner, passed = index + 1, inner + 1, passed + more
             if key and inner > 6:
                 return
             if weight >= 0 and more:
-                ended = o.ended or more >= 70
-                self._push(o.state.weight + passed, o._replace(next=index, inner=inner, passed=passed, ended=ended))
+                ended = o.ended or more >= costs.KEPT_FIRST
+                further = OpenString(o.state, o.start, o.body, o.quote, index, inner, passed, ended, paired, at_token)
+                self._push(o.state.weight + (_LEAST_KEY if key else passed + _LEAST_VALUE), further)
                 return
         if not key and not self.walk.closed and text[o.start : o.start + 1] == o.quote:
             s = o.state.copy()
             s.opened = o.start
             self.walk.finish(s)
-            self._push(s.weight + passed + _TRUNCATED + (30 if inner else 0), Reading(s, False))
+            self._push(
+                s.weight + passed + costs.TRUNCATED + (costs.TRUNCATED_QUOTES if inner else 0), Reading(s, False)
+            )
 
     def _key_weight(self, o: OpenString, place: int, inner: int, follow: Follow) -> int:
         """The cost of a key that ends at a quote; -1 if it cannot."""
@@ -209,11 +228,11 @@ class Search:
         key = self.text[o.body : place]
         if inner and not _ONE_LINE.fullmatch(key):
             return -1
-        weight = 40 + 5 * inner if inner else 0
+        weight = costs.KEY_QUOTES + costs.KEY_QUOTE * inner if inner else 0
         if self.keys and key not in self.keys and key not in _ENVELOPE:
-            weight += 25
+            weight += costs.ODD_KEY
         elif not self.keys and key and not _PLAIN_KEY.fullmatch(key):
-            weight += 15
+            weight += costs.NO_NAME
         return weight
 
     def _value_weight(self, o: OpenString, place: int, inner: int, follow: Follow) -> int:
@@ -226,10 +245,10 @@ class Search:
         if not inner:
             return 0
         if self._is_balanced(o, place, inner):
-            return 30
+            return costs.PAIRED_QUOTES
         if inner == 1 and top not in ("}", "D"):
-            return 60
-        return 55 if inner % 2 and o.quote == '"' else 45
+            return costs.ITEM_QUOTE
+        return costs.ODD_QUOTES if inner % 2 and o.quote == '"' else costs.LOOSE_QUOTES
 
     def _is_balanced(self, o: OpenString, place: int, inner: int) -> bool:
         """Are there pairs of quotes and balanced brackets inside?"""
@@ -243,31 +262,60 @@ class Search:
         first = max(o.body, place - 300)
         return self.text.rfind("<", first, place) <= self.text.rfind(">", first, place)
 
+    def _is_mark(self, o: OpenString, index: int, *, opens: bool) -> bool:
+        """Can a quote open, or close, a quotation? Of single ones, `_places` has only those that close."""
+        places = self._places(o.quote)
+        place = places[index]
+        if o.quote in _SINGLE:
+            first = max(o.body, places[index - 1] + 1) if index else o.body
+            return _OPENS_SINGLE.search(self.text, first, place) is not None
+        before, after = self.text[place - 1], self.text[place + 1 : place + 2]
+        if opens:
+            return not before.isalnum() or after.isalnum()
+        return not (before.isspace() or before in ",:[{(") or not after.isalnum()
+
+    def _is_at_token(self, o: OpenString, place: int, follow: Follow) -> bool:
+        """Does a quote stand where a token begins, or one that a string may end with?"""
+        if place == o.body or follow.kind in ("key", "close", "colon"):
+            return True
+        is_item = o.state.stack[-1:] not in ("}", "D")
+        if is_item and (follow.kind == "comma" or _ITEM_ENDS.match(self.text, place - 1)):
+            return True
+        return _TOKEN_BEGINS.search(self.text, max(o.body, place - 20), place) is not None
+
     def _passed(self, o: OpenString, place: int, inner: int, follow: Follow) -> int:
         """The cost of a quote that is inside a value."""
         kind, top = follow.kind, o.state.stack[-1:]
         if kind == "key":
             if follow.key in self.keys:
-                return 45
+                return costs.KEPT_KNOWN
             if self.keys and follow.key not in _ENVELOPE:
-                return 1
-            return 70 if not inner else 25 if o.ended or self._is_balanced(o, place, inner) else 4
+                return costs.KEPT_UNKNOWN
+            if not inner:
+                return costs.KEPT_FIRST
+            return costs.KEPT_LATER if o.ended or self._is_balanced(o, place, inner) else costs.KEPT_INSIDE
         if kind == "close":
             balanced = self._is_balanced(o, place, inner)
             if _LAST.match(self.text, place + 1):
-                return 40 if balanced else 15
-            return 12 if balanced else 3
+                return costs.KEPT_LAST if balanced else costs.KEPT_LAST_ODD
+            return costs.KEPT_CLOSE if balanced else costs.KEPT_CLOSE_ODD
         if kind == "comma" and top not in ("}", "D"):
-            return 14 if self._is_balanced(o, place, inner) else 4
-        if kind == "colon" and inner and (match := _LOST_BEFORE.search(self.text, max(o.body, place - 80), place)):
-            return 40 if match[1] in self.keys else 10 if self.keys else 18
+            return costs.KEPT_ITEM if self._is_balanced(o, place, inner) else costs.KEPT_ITEM_ODD
+        if (
+            kind == "colon"
+            and (inner or o.quote != '"')
+            and (match := _LOST_BEFORE.search(self.text, max(o.body, place - 80), place))
+        ):
+            if match[1] in self.keys:
+                return costs.KEPT_COLON_KNOWN
+            return costs.KEPT_COLON_UNKNOWN if self.keys else costs.KEPT_COLON
         if kind == "comma" and not inner and place > o.body:
-            return 20
-        return 20 if kind == "end" else 0
+            return costs.KEPT_COMMA
+        return costs.KEPT_END if kind == "end" else 0
 
-    def _try_lost_quotes(self, o: OpenString, key: bool) -> None:
+    def _lost_quotes(self, o: OpenString) -> None:
         """Try readings in which the string lost its closing quote."""
-        if key:
+        if o.state.mode in KEYS:
             if match := _LOST_KEY.match(self.text, o.body):
                 self._end_without_quote(o, match.end(), 0)
             return
@@ -278,18 +326,21 @@ class Search:
             self.budget.search -= 1
             if (match["last"] is not None and not self.walk.closed) or (match["item"] is not None and not listed):
                 continue
-            name = match["name"] or match["next"]
+            name = match["name"]
             balanced = self._open_brackets(match.start()) == self._open_brackets(o.body)
-            self._end_without_quote(o, match.start(), (0 if name in self.keys else 10) + (0 if balanced else 10))
+            self._end_without_quote(o, match.start(), costs.LOST_DOUBT * ((name not in self.keys) + (not balanced)))
         if self.walk.closed:
-            self._end_without_quote(o, self.walk.end, 10)
+            self._end_without_quote(o, self.walk.end, costs.LOST_DOUBT)
 
     def _end_without_quote(self, o: OpenString, place: int, weight: int) -> None:
         places = self._places(o.quote)
         inner = bisect_left(places, place) - o.next
         s = o.state.copy()
-        s.weight += weight + (30 + 10 * inner if inner else 0)
-        self.walk.take_string(s, o.start, o.body, place, place, o.quote)
+        s.weight += weight + (costs.LOST_QUOTES + costs.LOST_QUOTE_EACH * inner if inner else 0)
+        opener = _OPENING_MARKS.get(self.text[place - 1])
+        close = place - (opener is not None and place > o.body and opener not in self.text[o.body : place])
+        is_guess = inner % 2 == 1 or (inner > 0 and o.start == o.body)
+        self.walk.take_string(s, o.start, o.body, close, place, o.quote, is_guess=is_guess)
         self._push(s.weight, s)
 
     # -- facts about the text
@@ -300,7 +351,7 @@ class Search:
             chars = re.escape(QUOTES[quote])
             found = re.finditer(rf"\\.|[{chars}]", self.text[: self.walk.end], re.DOTALL)
             places = [match.start() for match in found if match[0] in QUOTES[quote]]
-            if quote in "'‘":
+            if quote in _SINGLE:
                 places = [place for place in places if not self.text[place + 1 : place + 2].isalnum()]
             self._quotes[quote] = places
         return self._quotes[quote]

@@ -11,7 +11,7 @@ import re
 from outspoken.patterns.lazy import lazy_pattern
 
 from . import tokens
-from .brackets import BracketRules, Stop, WalkOptions, WalkState
+from .brackets import KEYS, BracketRules, Stop, WalkOptions, WalkState
 from .scanner import BLANKS, total_pattern
 
 #: a comma and those behind it; only used at a comma
@@ -36,20 +36,20 @@ class StructureWalk(BracketRules):
         #: tripled quotes that are not found a second time
         self._untripled: set[str] = set()
         self._rules = {
-            "T": self._value, "E": self._value, "I": self._value, "V": self._value, "F": self._key, "K": self._key,
-            "C": self._colon, "A": self._after,
+            "start": self._value, "first item": self._value, "item": self._value, "value": self._value,
+            "first key": self._key, "key": self._key, "colon": self._colon, "after": self._after,
         }  # fmt: skip
 
     def run(self, s: WalkState, steps: int) -> Stop:
         """Walk on until the value is done, a choice is needed, the text ends, or no rule fits."""
         stop: Stop | None = None
         rules = self._rules
-        if s.mode == "T" and KEY_FIRST.match(self.text, s.pos):
+        if s.mode == "start" and KEY_FIRST.match(self.text, s.pos):
             s.record(s.pos, s.pos, "{", "missing-opener")
-            s.stack, s.mode = "}", "F"
+            s.stack, s.mode = "}", "first key"
         for _ in range(steps):
             self.steps += 1
-            if s.mode == "A" and not s.stack:
+            if s.mode == "after" and not s.stack:
                 return "done"
             if not self._blank(s):
                 return "end"
@@ -90,9 +90,9 @@ class StructureWalk(BracketRules):
             return self._closer(s, char)
         if char in tokens.COMMAS:
             return self._no_value(s)
-        if s.mode == "V" and char in ":：":
+        if s.mode == "value" and char in ":：":
             return s.replace(s.pos + 1, "", "extra-colon")
-        if s.mode in "EI" and self._skip_ellipsis(s):
+        if s.mode in ("first item", "item") and self._skip_ellipsis(s):
             return None
         self._confirm_comma(s)
         return self._scalar(s)
@@ -100,7 +100,7 @@ class StructureWalk(BracketRules):
     def _scalar(self, s: WalkState) -> Stop | None:
         """Read a number, a literal or bare words."""
         text, pos = self.text, s.pos
-        if s.mode == "V" and (match := tokens.THOUSANDS.match(text, pos)):
+        if s.mode == "value" and (match := tokens.THOUSANDS.match(text, pos)):
             return self._read(s, match.end(), f'"{match[0]}"', "thousands-separator")
         if match := tokens.STRICT.match(text, pos):
             if match.lastgroup == "number" and self._unended(s, match.end()):
@@ -129,7 +129,7 @@ class StructureWalk(BracketRules):
     def _bare(self, s: WalkState) -> Stop | None:
         """Read words without quotes inside an object, if nothing else can be meant."""
         match = tokens.BARE.match(self.text, s.pos) if self.allow_bare and ("}" in s.stack or "D" in s.stack) else None
-        if match is None or (s.comma and s.comma[0] == s.comma[1] == s.last and s.mode == "I"):
+        if match is None or (s.comma and s.comma[0] == s.comma[1] == s.last and s.mode == "item"):
             return "stuck"
         end = match.end()
         if (closing := tokens.BARE_END.match(self.text, end)) is None or end - s.pos > 200:
@@ -145,11 +145,11 @@ class StructureWalk(BracketRules):
 
     def _no_value(self, s: WalkState) -> Stop | None:
         """Read a comma in place of a value."""
-        if s.mode == "T":
+        if s.mode == "start":
             return "stuck"
-        if s.mode == "V":
+        if s.mode == "value":
             s.drop(s.key, s.last, "missing-value")
-            s.mode, s.pending = ("K", True) if s.comma else ("F", False)
+            s.mode, s.pending = ("key", True) if s.comma else ("first key", False)
             return None
         return self._extra_comma(s)
 
@@ -205,11 +205,13 @@ class StructureWalk(BracketRules):
         self.end_string(s, match.end())
         return True
 
-    def take_string(self, s: WalkState, start: int, body: int, close: int, end: int, quote: str) -> None:
+    def take_string(
+        self, s: WalkState, start: int, body: int, close: int, end: int, quote: str, *, is_guess: bool = False
+    ) -> None:
         """Read a string whose quotes are text[start:body] and text[close:end]; either may be missing."""
         for first, last in ((start, body), (close, end)):
             if first == close:
-                s.edits = (s.edits, body, close, quote, "string")
+                s.edits = (s.edits, body, close, quote, "guess" if is_guess else "string")
             if first == last:
                 s.record(first, last, '"', "lost-quote")
             elif self.text[first:last] != '"':
@@ -218,8 +220,8 @@ class StructureWalk(BracketRules):
 
     def end_string(self, s: WalkState, end: int) -> None:
         """A key or a value ends here, which was a string."""
-        if s.mode in "FK":
-            s.key, s.pos, s.last, s.mode = s.pos, end, end, "C"
+        if s.mode in KEYS:
+            s.key, s.pos, s.last, s.mode = s.pos, end, end, "colon"
         else:
             s.key, s.pos = s.pos, end
             s.end_value("string")
@@ -266,7 +268,7 @@ class StructureWalk(BracketRules):
             s.record(s.last, s.last, ":", "missing-colon")
         else:
             return "stuck"
-        s.mode = "V"
+        s.mode = "value"
         return None
 
     def _value_string(self, s: WalkState) -> bool:
@@ -294,7 +296,7 @@ class StructureWalk(BracketRules):
         char = text[pos]
         if char in tokens.COMMAS:
             s.comma, s.pending, s.pos = (pos, pos + 1), True, pos + 1
-            s.mode = "K" if top in "}D" else "I"
+            s.mode = "key" if top in "}D" else "item"
             if top == ")":
                 s.stack = s.stack[:-1] + "t"
             return None
@@ -315,7 +317,7 @@ class StructureWalk(BracketRules):
         if not starts or (pos == s.last and char not in tokens.OPENERS and not self._apart(s)):
             return "stuck"
         s.record(s.last, s.last, ",", "missing-comma")
-        s.comma, s.mode = (s.last, s.last), "K" if top in "}D" else "I"
+        s.comma, s.mode = (s.last, s.last), "key" if top in "}D" else "item"
         return None
 
     def _apart(self, s: WalkState) -> bool:

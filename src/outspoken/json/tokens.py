@@ -125,8 +125,9 @@ def _closing(quotes: str) -> re.Pattern[str]:
 STRING_REST = {opening: _closing(closing) for opening, closing in QUOTES.items()}
 
 
-def string_changes(text: str, open_end: int, close: int, quote: str) -> list[Change]:
-    """The edits that the body of a string needs to be JSON; `quote` is its opening quote."""
+def string_changes(text: str, open_end: int, close: int, quote: str, inner_quote: str = "bare-quote") -> list[Change]:
+    """The edits that the body of a string needs to be JSON; `quote` is its opening quote, `inner_quote` the code of
+    those inside."""
     changes: list[Change] = []
     pos = open_end
     while (match := _ODD.search(text, pos, close)) is not None:
@@ -134,7 +135,7 @@ def string_changes(text: str, open_end: int, close: int, quote: str) -> list[Cha
         start, pos = match.span()
         if kind == "quote":
             if match[0] == quote:
-                changes.append((start, pos, '\\"' if quote == '"' else quote, "bare-quote"))
+                changes.append((start, pos, '\\"' if quote == '"' else quote, inner_quote))
             elif match[0] == '"':
                 changes.append((start, pos, '\\"', "quote-style"))
         elif kind == "control":

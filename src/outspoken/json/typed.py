@@ -13,7 +13,7 @@ from outspoken.patterns.sentences import GOES_ON, is_in_sentence
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair, place_diagnostics
 from outspoken.results.edits import shown
-from outspoken.results.schemas.convert import Conversion, Path
+from outspoken.results.schemas.convert import Conversion, Path, merged
 from outspoken.results.schemas.fitting import ConvertMode, Fit, Target, fit_to
 from outspoken.results.schemas.schema import Schema, dotted
 from outspoken.results.schemas.words import is_alike
@@ -33,8 +33,14 @@ _WORD = re.compile(
     r"(?P<word>[^\n\"“”]{1,200}?)[\"'”’*_`]*[.!]?[\"'”’*_`]*\s*(?:`{3,}|~{3,})?\s*",
     re.IGNORECASE,
 )
+#: A word or number as the last line of other text, or as what a sentence says of something. The text may deny it.
+_SAID = re.compile(
+    r"(?s:(?:.*\n)?)[ \t]*(?:(?<=\n)(?:[-*+•][ \t]+)?|(?:[^\W\d_][\w'’-]*,? ){1,12}(?:is|are|was|costs?|has):? )"
+    r"[\"'“‘*_`]*(?P<word>[^\n\"“”]{1,80}?)[\"'”’*_`]*[.!]?[\"'”’*_`]*\s*",
+)
 #: How the answer is called in a sentence that gives it, besides the name of its type.
 _ANSWER = ("answer", "result", "value")
+_FINAL = re.compile(r"\bfinal\b[^\n.!?]{0,40}\Z", re.IGNORECASE)
 _QUOTES = "\"'“”‘’*`"
 #: So much of the text before and behind a value tells whether it stands in a sentence.
 _REST = 300
@@ -72,7 +78,7 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
     if not fits:
         fields["retry"] = _retry("there is no JSON in the answer", target)
         return _reading(fields)
-    best = min(range(len(fits)), key=lambda at: fits[at].rank)
+    best = min(range(len(fits)), key=lambda at: (fits[at].rank, not _is_final(reading, places[at])))
     fit, place = fits[best], places[best]
     if reading is not found:
         bare = Conversion("bare-text", (), reading.values[0], reading.texts[0])
@@ -126,6 +132,12 @@ def _is_said(raw: str, start: int, end: int) -> bool:
     return GOES_ON.match(behind) is not None and is_in_sentence(before)
 
 
+def _is_final(reading: JsonReading, place: tuple[int, ...]) -> bool:
+    """Do the words before a value call it the final one?"""
+    start = reading.spans[place[0]][0]
+    return _FINAL.search(reading.raw, max(start - _REST, 0), start) is not None
+
+
 def _is_word(schema: Schema) -> bool:
     """Is a word or a number due, and no text that may be any?"""
     types = schema.types or frozenset({"object"})
@@ -149,11 +161,15 @@ def _whole_answer(reading: JsonReading, target: Target) -> JsonReading:
         span = found.span("word") if found else (0, 0)
     if reading.spans == (span,) or (len(reading.spans) == 1 and raw.strip() == reading.texts[0]):
         return reading
-    word = raw[slice(*span)]
+    said = _SAID.fullmatch(raw, ends[-1] if ends else 0)
+    spans = [span, said.span("word")] if said else [span]
+    span = next((one for one in spans if one[0] < one[1] and fit_to(target, raw[slice(*one)]).error is None), None)
     fields = {**reading.__dict__, "values": (), "spans": (), "texts": (), "ambiguous": False}
-    if word and fit_to(target, word).error is None:
-        fields |= {"values": (word,), "spans": (span,), "texts": (json.dumps(word),)}
-        fields |= {"status": "ok", "level": "exact", "repairs": (), "diagnostics": ()}
+    if span is not None:
+        word, is_said = raw[slice(*span)], span != spans[0]
+        notes = place_diagnostics([note_of("in-sentence", span)] if is_said else [], raw)
+        fields |= {"values": (word,), "spans": (span,), "texts": (json.dumps(word),), "ambiguous": is_said}
+        fields |= {"status": "ok", "level": "exact", "repairs": (), "diagnostics": tuple(notes)}
     elif reading.values:
         missing = place_diagnostics([note_of("no-json", (0, 0), "error")], raw)
         fields |= {"status": "invalid", "level": None, "repairs": (), "diagnostics": tuple(missing)}
@@ -175,12 +191,19 @@ def _fits(reading: JsonReading, target: Target, mode: ConvertMode) -> tuple[list
         places.insert(0, tuple(range(len(values))))
         values.insert(0, [*reading.values])
         texts.insert(0, f"[{','.join(texts)}]")
-    return places, [fit_to(target, value, mode, text) for text, value in zip(texts, values, strict=True)]
+    elif mode == "on" and target.view.properties and len(values) > 1 and (whole := merged(values)):
+        places.append(tuple(range(len(values))))
+        values.append(whole)
+        texts.append(json.dumps(whole))
+    fits = [fit_to(target, value, mode, text) for text, value in zip(texts, values, strict=True)]
+    if not is_list and len(places) > len(reading.values):
+        fits[-1] = fits[-1]._replace(conversions=(Conversion("merged-items", (), "", ""), *fits[-1].conversions))
+    return places, fits
 
 
 def _note_of_choice(reading: JsonReading, place: tuple[int, ...], *, is_sure: bool) -> PendingDiagnostic:
     """Which of several values counts."""
-    what = "fits the type best and is the one that counts" if is_sure else "is the first of several that fit the type"
+    what = "fits the type best and is the one that counts" if is_sure else "is one of several that fit the type"
     told = f"this one of {len(reading.values)} values {what}"
     return PendingDiagnostic("chosen-value", told, reading.spans[place[0]], "note" if is_sure else "warning", None)
 
@@ -224,6 +247,8 @@ def _span(reading: JsonReading, place: tuple[int, ...], path: Path) -> tuple[int
     at = place[0]
     if len(place) > 1 and path and isinstance(path[0], int) and path[0] < len(place):
         at, path = place[path[0]], path[1:]
+    elif len(place) > 1 and path:
+        at = next((at for at in place if isinstance(reading.values[at], dict) and path[0] in reading.values[at]), at)
     start, end = reading.spans[at]
     found = span_at(reading.raw[start:end], path)
     return (start, end) if found is None else (start + found[0], start + found[1])

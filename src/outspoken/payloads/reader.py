@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.engine.parser import AutomatonParser
 from outspoken.grammar.automaton import Automaton
@@ -32,6 +32,9 @@ from .policy import PayloadBuilder, PayloadPolicy
 from .replies import PayloadEvent, PayloadReply, TypedPayload
 from .types import Page, PayloadSettings, PayloadType
 from .validation import Checked, check
+
+if TYPE_CHECKING:
+    from outspoken.json.stream import JsonStream
 
 #: Findings that make a payload invalid.
 _INVALID = frozenset({"invalid-payload", "invalid-item", "wrong-kind"})
@@ -310,6 +313,8 @@ class PayloadSession(UnjoinedSession[PayloadEvent, PayloadReply]):
         self._held: list[PayloadEvent] = []
         #: the length of the open payload at which the next preview is due
         self._next_preview = 0
+        #: what shows the open payload as its type, where the payload begins, and up to where it was read
+        self._shown: tuple[JsonStream[Any], int, int] | None = None
 
     def feed(self, chunk: str | bytes | None, special: Spans | None = None) -> list[PayloadEvent]:
         """Read a chunk, and return the events that have become certain. See `Session.feed`."""
@@ -346,10 +351,13 @@ class PayloadSession(UnjoinedSession[PayloadEvent, PayloadReply]):
     def _payload(self, event: PayloadParsed | PayloadUnfinished, made: list[PayloadEvent]) -> None:
         selector = self._selector
         self._next_preview, lost = 0, len(selector.unfinished)
+        shown, self._shown = self._shown, None
         text, payload = selector.payload(event.payload)
         made += [PayloadUnfinished(one) for one in selector.unfinished[lost:]]
         self._add_text(text, made)
         if payload is not None:
+            if shown is not None and payload.span[0] <= shown[1] < payload.span[1]:
+                made.append(PayloadPreview(payload.type, payload.data, shown[0].corrected(payload.data)))
             is_held = self._holds and payload.type in self._payloads.page.beside
             (self._held if is_held else made).append(PayloadParsed(payload))
 
@@ -370,5 +378,9 @@ class PayloadSession(UnjoinedSession[PayloadEvent, PayloadReply]):
         from outspoken.json.read import read_partial
 
         self._next_preview = length + length // _GROWTH_DIVISOR + _MIN_GROWTH
-        text = self._payloads.checker.read(start, end)
-        return [PayloadPreview(type_.name, read_partial(text, self._payloads.settings))]
+        read, settings = self._payloads.checker.read, self._payloads.settings
+        if self._shown is None or self._shown[1] != start:
+            self._shown = type_.stream(settings), start, start
+        stream, _, pos = self._shown
+        self._shown = stream, start, end
+        return [PayloadPreview(type_.name, read_partial(read(start, end), settings), stream.feed(read(pos, end)))]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import TypeAdapter
 
@@ -15,6 +16,9 @@ from outspoken.results.old_names import with_old_names
 from outspoken.results.schemas.fitting import target_of_call
 from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
+
+if TYPE_CHECKING:
+    from outspoken.json.stream import JsonStream
 
 Validation = Literal["off", "warn", "strict"]
 Extra = Literal["strip", "keep", "collect"]
@@ -134,6 +138,14 @@ class PayloadType:
     def whole_model(self) -> Any:
         """The model of the payload: that of the object, or a list of that of the items; None without a model."""
         return list[self.model] if self.kind == "array" and self.model is not None else self.model
+
+    def stream(self, settings: Settings) -> JsonStream[Any]:
+        """What shows a payload while it arrives: as the model, or as plain JSON if that says nothing of its JSON."""
+        from outspoken.json.stream import JsonStream
+
+        with suppress(TypeError):  # JSON schema cannot express it
+            return JsonStream(self.whole_model if self.parser is None else None, settings=settings)
+        return JsonStream(settings=settings)
 
     @cached_property
     def schema(self) -> dict[str, Any] | None:

@@ -171,12 +171,14 @@ class PayloadPreview:
     """The part of an incomplete payload that has arrived, not validated; the next preview replaces it.
 
     The stream of a registry sends previews on request. Only display them: the payload may still turn out truncated or
-    invalid.
+    invalid. `data` is JSON. `snapshot` shows it as the model of the payload, as `stream_json` does; that of the last
+    preview, before `PayloadParsed`, is complete. JSON has no snapshot.
     """
 
     type: Literal["payload_preview"] = field(default="payload_preview", init=False, repr=False)
     payload_type: str
     data: Any
+    snapshot: Annotated[Any, Field(exclude=True)] = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

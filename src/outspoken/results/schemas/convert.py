@@ -7,7 +7,7 @@ Each conversion is recorded. A part that fits is left as it is, and so is one th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, cast
 
@@ -29,6 +29,8 @@ CONVERSIONS = {
     "bare-text": "`{before}` without quotes is the whole answer",
     "list-of-one": "one value is a list of one",
     "numbered-items": "an object with numbers as keys is a list",
+    "listed-members": "a list has the members of the value, in their order",
+    "merged-items": "several objects with other keys are one",
     "only-item": "the only item of a list is the value",
     "split-text": "`{before}` is a list of values that the schema lists",
     "date-text": "the text `{before}` is the date or time {after}",
@@ -36,6 +38,7 @@ CONVERSIONS = {
     "null-member": "null at `{before}` is no value",
     "known-member": "`{before}` can only be {after}",
     "key-spelling": "the key `{before}` is `{after}`",
+    "dotted-key": "the key `{before}` is a path",
     "as-type": "`{before}` was taken as the type is",
     "wrapped": "the value stands under the key `{before}`",
     "call-arguments": "the value is the arguments of a call of `{before}`",
@@ -192,15 +195,37 @@ def _is_null_word(value: Any) -> bool:
 def _from_holder(value: Any, schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
     """What an object or a list holds, where neither is due: the value of its only key that fits, or its only item."""
     types = schema.types or frozenset({"object", "array"})
-    if isinstance(value, list) and "array" not in types and len(cast("list[Any]", value)) == 1:
-        found = _convert(value[0], schema, (*path, 0), memo)
-        yield Converted(found.value, (Conversion("only-item", path, "", ""), *found.conversions))
+    if isinstance(value, list) and "array" not in types:
+        yield from _from_items(cast("list[Any]", value), schema, path, memo)
     if is_object(value) and "object" not in types:
         numbers = [str(at) for at in range(len(value) + 1)]
         if value and types == SINGLE_TYPES["array"] and [*value] in (numbers[:-1], numbers[1:]):
             found = _convert([*value.values()], schema, path, memo)
             yield Converted(found.value, (Conversion("numbered-items", path, "", ""), *found.conversions))
         yield from _unwrapped(value, schema, path, memo)
+
+
+def _from_items(items: list[Any], schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
+    """What a list holds where one value is due: its only item, or an object, by its members or in pieces."""
+    if len(items) == 1:
+        found = _convert(items[0], schema, (*path, 0), memo)
+        yield Converted(found.value, (Conversion("only-item", path, "", ""), *found.conversions))
+        return
+    keys, made = [*schema.required], dict[str, Any]()
+    if len(keys) == len(items) and keys == [*schema.properties][: len(keys)]:
+        kinds = [schema.member(key).types for key in keys]
+        made = dict(zip(keys, items, strict=True)) if len({*kinds}) == len(keys) and None not in kinds else {}
+        code = "listed-members"
+    else:
+        made, code = merged(items) if not schema.properties else {}, "merged-items"
+    if made and is_valid(made, schema):
+        yield Converted(made, (Conversion(code, path, "", ""),))
+
+
+def merged(items: Sequence[Any]) -> dict[str, Any]:
+    """One object with the members of several; empty if a key is in two of them, or one is no object."""
+    made = {key: value for item in items if is_object(item) for key, value in item.items()}
+    return made if len(made) == sum(len(item) if is_object(item) else 1 for item in items) else {}
 
 
 def calls_within(value: Any, schema: Schema, path: Path = ()) -> Iterator[tuple[Path, str]]:
@@ -294,6 +319,8 @@ def key_meant(key: str, schema: Schema, absent: list[str]) -> str:
     is_odd = key not in schema.properties and not (schema.allows_others and not set(absent) & {*schema.required})
     if not is_odd:
         return ""
+    if schema.fields.get(key) in absent:
+        return schema.fields[key]
     if meant := meant_word(key, absent):
         return meant
     needed = [name for name in absent if name in schema.required]
@@ -304,6 +331,9 @@ def key_meant(key: str, schema: Schema, absent: list[str]) -> str:
 def _members(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> Converted:
     """The members of an object, under the keys that the schema has."""
     done: list[Conversion] = []
+    if paths := [key for key in value if _is_path(key, value, schema)]:
+        done += [Conversion("dotted-key", (*path, key), key, "") for key in paths]
+        value = _nested(value, paths)
     absent = [key for key in schema.properties if key not in value]
     renamed: dict[str, str] = {}
     for key in value:
@@ -334,6 +364,24 @@ def _members(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> 
             found[name] = words[0]
     made = Converted(found, tuple(done))
     return made if is_valid(found, schema) else next(_unwrapped(value, schema, path, memo), made)
+
+
+def _is_path(key: str, value: dict[str, Any], schema: Schema) -> bool:
+    """Is a key that the schema does not have the path of a member of an object that is absent?"""
+    head, dot, rest = key.partition(".")
+    member = schema.member(head) if dot and head in schema.properties and not schema.may_have(key) else None
+    return member is not None and head not in value and rest in member.properties
+
+
+def _nested(value: dict[str, Any], paths: list[str]) -> dict[str, Any]:
+    made = dict[str, Any]()
+    for key, inner in value.items():
+        if key in paths:
+            head, _, rest = key.partition(".")
+            made.setdefault(head, {})[rest] = inner
+        else:
+            made[key] = inner
+    return made
 
 
 def _may_be_absent(name: str, schema: Schema) -> bool:

@@ -18,7 +18,7 @@ from outspoken.results.arguments import kind_of
 from outspoken.results.signatures import is_function, model, readable, takes_others
 
 from .convert import Conversion, Path, calls_within, convert, is_valid
-from .schema import NAMES, Schema, fits, is_object
+from .schema import FIELDS, NAMES, Schema, fits, is_object
 
 ConvertMode = Literal["on", "off"]
 #: A JSON schema, or what `pydantic.TypeAdapter` takes, or an adapter.
@@ -52,6 +52,16 @@ class _Schemas(GenerateJsonSchema):
         return found
 
 
+class _TypeSchemas(_Schemas):
+    """The same with the names of fields that have aliases."""
+
+    def _named_required_fields_schema(self, named_required_fields: Sequence[tuple[str, bool, Any]]) -> dict[str, Any]:
+        found = super()._named_required_fields_schema(named_required_fields)
+        keys = {name: self._get_alias_name(field, name) for name, _, field in named_required_fields}
+        others = {name: key for name, key in keys.items() if name != key}
+        return {**found, FIELDS: others} if others else found
+
+
 class LenientSchemas(GenerateJsonSchema):
     """Schemas without what JSON schema cannot express."""
 
@@ -69,16 +79,20 @@ class _CallSchemas(LenientSchemas, _Schemas):
 def target_of(type_: Any) -> Target:
     """What is read for a type or a JSON schema. Raises TypeError for what pydantic has no schema for."""
     if isinstance(type_, TypeAdapter):
-        return Target.of(type_.json_schema(schema_generator=_Schemas), cast("TypeAdapter[Any]", type_))
+        return Target.of(type_.json_schema(schema_generator=_TypeSchemas), cast("TypeAdapter[Any]", type_))
     if isinstance(type_, Mapping):
-        return Target.of(dict(cast("Mapping[str, Any]", type_)), None)
+        schema = dict(cast("Mapping[str, Any]", type_))
+        try:
+            return _target_of_json(json.dumps(schema))
+        except (TypeError, ValueError, RecursionError):
+            return Target.of(schema, None)
     return _target(type_) if isinstance(type_, Hashable) else _made(type_)
 
 
 def _made(type_: Any) -> Target:
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(readable(type_))
-        return Target.of(adapter.json_schema(schema_generator=_Schemas), adapter)
+        return Target.of(adapter.json_schema(schema_generator=_TypeSchemas), adapter)
     except (PydanticUserError, PydanticUndefinedAnnotation) as error:
         why = str(error).partition("\n")[0]
         expected = "a JSON schema as a dict, or a type that pydantic reads from JSON"
@@ -86,6 +100,12 @@ def _made(type_: Any) -> Target:
 
 
 _target = lru_cache(maxsize=256)(_made)
+
+
+@lru_cache(maxsize=256)
+def _target_of_json(text: str) -> Target:
+    """The target of a schema by its text: one that was changed has another."""
+    return Target.of(json.loads(text), None)
 
 
 def target_of_call(type_: Any) -> Target:

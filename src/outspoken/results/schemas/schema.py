@@ -27,6 +27,8 @@ SINGLE_TYPES: dict[str, Types] = {name: frozenset({name}) for name in KINDS.valu
 RESTRICTING = frozenset({"const", "enum", "anyOf", "oneOf", "allOf", "$ref", "nullable"})
 #: the keyword for the names of the values of `enum`, which is ours
 NAMES = "x-names"
+#: the keyword for the members whose fields have another name, by that name, which is ours
+FIELDS = "x-fields"
 _CHOICES = ("anyOf", "oneOf")
 _NUMERIC = frozenset({"integer", "number"})
 #: the keywords under which there are values, not schemas
@@ -89,6 +91,13 @@ class Schema:
         """The values of an enumeration by their names, where they have any."""
         found = next((found for part in self._rules if (found := items_of(part, NAMES))), ())
         return dict(zip(found, self.values or (), strict=False))
+
+    @cached_property
+    def fields(self) -> dict[str, str]:
+        """The members by the names of their fields, where those are others."""
+        return {
+            name: key for part in self._rules if is_object(found := part.get(FIELDS)) for name, key in found.items()
+        }
 
     @cached_property
     def allows_others(self) -> bool:

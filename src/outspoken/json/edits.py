@@ -1,0 +1,79 @@
+"""The edits of a walk over damaged JSON: what they make of the text, and the record of each."""
+
+from __future__ import annotations
+
+from outspoken.results.codes import CODES
+from outspoken.results.edits import Edit, RepairedValue, cost_of
+
+from .brackets import WalkState
+from .scanner import paths_of
+from .tokens import Change, string_changes
+
+
+def without_insertion_behind(repaired: RepairedValue, text: str) -> RepairedValue:
+    """The value with text inserted at its end as a part of its last character, since another value begins there."""
+    edits = list(repaired.edits)
+    after = ""
+    last_edit = Edit(0, 0, "", "", "")
+    while edits and edits[-1].start == repaired.end:
+        last_edit = edits.pop()
+        after = last_edit.after + after
+    if not after:
+        return repaired
+    if edits and edits[-1].end == repaired.end:
+        edits[-1] = last_edit._replace(start=edits[-1].start, end=repaired.end, after=edits[-1].after + after)
+    else:
+        last = repaired.end - 1
+        edits.append(last_edit._replace(start=last, end=repaired.end, after=text[last : repaired.end] + after))
+    return repaired._replace(edits=tuple(edits), cost=cost_of(tuple(edits)))
+
+
+#: the codes of strings in a walk, and those of the quotes inside
+_INNER_QUOTES = {"string": "bare-quote", "guess": "heuristic"}
+
+
+def changes_of(text: str, s: WalkState) -> list[Change]:
+    """The edits of a walk up to its end, in order."""
+    changes: list[Change] = []
+    entry = s.edits
+    while entry is not None:
+        entry, start, end, after, code = entry
+        if code in ("string", "guess"):
+            changes += reversed(
+                string_changes(text, start, end, after, "bare-quote" if code == "string" else "heuristic")
+            )
+        else:
+            changes.append((start, end, after, code))
+    changes.reverse()
+    changes.sort(key=lambda change: change[:2])
+    return [change for change in changes if change[1] <= s.pos]
+
+
+def applied(text: str, start: int, end: int, changes: list[Change]) -> str | None:
+    """text[start:end] with the changes applied; None if two of them overlap."""
+    parts: list[str] = []
+    pos = start
+    for first, last, after, _ in changes:
+        if first < pos:
+            return None
+        parts += (text[pos:first], after)
+        pos = last
+    parts.append(text[pos:end])
+    return "".join(parts)
+
+
+def edits_of(made: str, start: int, offset: int, changes: list[Change]) -> tuple[Edit, ...]:
+    """The changes as edits, each with its level and the path of the value that it is in.
+
+    `made` is the JSON that the changes make of the text from `start` on; `offset` is added to their places.
+    """
+    shift = start
+    places: list[int] = []
+    for first, last, after, _ in changes:
+        places.append(first - shift)
+        shift += last - first - len(after)
+    paths = paths_of(made, places)
+    return tuple(
+        Edit(offset + first, offset + last, after, code, CODES[code].level, path)
+        for (first, last, after, code), path in zip(changes, paths, strict=True)
+    )
