@@ -199,7 +199,7 @@ class Search:
             if weight >= 0:
                 s = o.state.copy()
                 s.weight += weight + (0 if key else passed)
-                is_guess = not key and at_token and not (paired and (inner % 2 == 0 or o.quote in _SINGLE))
+                is_guess = not key and self._is_guess(o, inner, paired=paired, at_token=at_token)
                 self.walk.take_string(s, o.start, o.body, place, place + 1, o.quote, is_guess=is_guess)
                 self._push(s.weight, s)
             more = costs.KEPT_IN_KEY if key else self._passed(o, place, inner, follow)
@@ -274,9 +274,19 @@ class Search:
             return not before.isalnum() or after.isalnum()
         return not (before.isspace() or before in ",:[{(") or not after.isalnum()
 
+    def _is_guess(self, o: OpenString, inner: int, *, paired: bool, at_token: bool) -> bool:
+        """Can as many quotes inside a value be something else than quotation marks, or one of them?
+
+        They can where one stands at a token, and where the first quote of an odd number may be the value's own, doubled:
+        `""tide"`. In `""Take" the boat, then" walk."` the third is the odd one.
+        """
+        if paired and (inner % 2 == 0 or o.quote in _SINGLE):
+            return False
+        return at_token or (paired and self.text[o.body] in QUOTES[o.quote])
+
     def _is_at_token(self, o: OpenString, place: int, follow: Follow) -> bool:
-        """Does a quote stand where a token begins, or one that a string may end with?"""
-        if place == o.body or follow.kind in ("key", "close", "colon"):
+        """Does a quote stand where a token behind the first begins, or one that a string may end with?"""
+        if follow.kind in ("key", "close", "colon"):
             return True
         is_item = o.state.stack[-1:] not in ("}", "D")
         if is_item and (follow.kind == "comma" or _ITEM_ENDS.match(self.text, place - 1)):
