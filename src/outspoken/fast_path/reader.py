@@ -79,6 +79,8 @@ class FastPath:
         self._reads_bare = self._value_markup.finds or bool(self._value_marks) or self._ends_by_chance
         self._reads_python: bool = module.READS_PYTHON
         self._reads_json: bool = module.READS_JSON
+        #: do calls have no markers, so that what follows them counts?
+        self._has_bare_calls: bool = module.BARE_CALLS
         tags, ends = module.THINK_TAGS, module.THINK_ENDS
         #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
         self.thinks = ThinkMarkers.of(tags, module.THINK_CLOSER, module.THINK_BARE, ends)
@@ -117,6 +119,8 @@ class FastPath:
         prompt_end: str = "",
     ) -> bool:
         """Is what was read all that the parser would say? `plain` is the path of plain text where formats alternate."""
+        if self._has_bare_calls and any(segment.__class__ is ToolCall for segment in output.segments):
+            return False
         thinks = self.thinks
         tags = [thinks] if plain is None or plain.thinks == thinks else [thinks, plain.thinks]
         if any(may_be_said(raw, output.segments, one) for one in tags):
@@ -171,6 +175,11 @@ class FastPath:
             return True
         if "properties" in arguments and is_declaration(tools, call.name, arguments):
             return True
+        if "&" in text:
+            from outspoken.semantics.escaped_values import ENTITY  # which few responses need
+
+            if ENTITY.search(text):
+                return True
         if has_more_keys(text, len(arguments)) and repeated_keys(text, contradict=True):
             return True
         has_signs = "\\" in text or "\ufffd" in text

@@ -152,6 +152,11 @@ class Header:
         """What detection asks for at an opening marker; "" if the marker is evidence enough."""
         return self.evidence.get(marker, "")
 
+    @property
+    def has_bare_calls(self) -> bool:
+        """Do calls begin with their names, without a marker?"""
+        return self.evidence_of("TOOL_NAME") == "declared"
+
     def read_name(self, written: str) -> str:
         """A name as it is meant."""
         if self.names != "xml" or "&" not in written:

@@ -272,6 +272,8 @@ def _of_repairs(
         return
     if key := is_misquoted(edits, arguments, [*arguments, *lacking(state.context.tools, name, arguments)]):
         yield Objection("unproven", f"the value of `{key}` seems to hold a part of another one")
+    if state.header.has_bare_calls and any(edit.level == "heuristic" for edit in edits):
+        yield Objection("unproven", "a value is no literal, so this may be code")
     if moves_quote(edits) or supplies_again(edits, read, arguments):
         yield Objection("unproven", "a value may end before its last characters")
     if invents_key(edits):
