@@ -81,6 +81,8 @@ class FastPath:
         self._reads_json: bool = module.READS_JSON
         #: do calls have no markers, so that what follows them counts?
         self._has_bare_calls: bool = module.BARE_CALLS
+        #: are values elements, which may look escaped?
+        self._reads_tags: bool = module.READS_TAGS
         tags, ends = module.THINK_TAGS, module.THINK_ENDS
         #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
         self.thinks = ThinkMarkers.of(tags, module.THINK_CLOSER, module.THINK_BARE, ends)
@@ -119,7 +121,7 @@ class FastPath:
         prompt_end: str = "",
     ) -> bool:
         """Is what was read all that the parser would say? `plain` is the path of plain text where formats alternate."""
-        if self._has_bare_calls and any(segment.__class__ is ToolCall for segment in output.segments):
+        if self._has_bare_calls and not _ends_in_calls(output.segments, tools):
             return False
         thinks = self.thinks
         tags = [thinks] if plain is None or plain.thinks == thinks else [thinks, plain.thinks]
@@ -175,7 +177,7 @@ class FastPath:
             return True
         if "properties" in arguments and is_declaration(tools, call.name, arguments):
             return True
-        if "&" in text:
+        if self._reads_tags and "&" in text:
             from outspoken.semantics.escaped_values import ENTITY  # which few responses need
 
             if ENTITY.search(text):
@@ -322,6 +324,13 @@ class FastPath:
     ) -> ReadSegment | bool | None:
         found = self._read(text, pos, state, output, tools, settings, reads, 0)
         return ReadSegment(output, found) if found.__class__ is int else found
+
+
+def _ends_in_calls(segments: list[Any], tools: Tools | None) -> bool:
+    """Stands nothing behind the first call but calls of given tools?"""
+    kinds = [segment.__class__ for segment in segments]
+    calls = segments[kinds.index(ToolCall) :] if ToolCall in kinds else []
+    return all(call.__class__ is ToolCall and (tools is None or call.name in tools) for call in calls)
 
 
 @registry.cached

@@ -140,8 +140,8 @@ CODES: dict[str, Code] = {
     )),
     **_codes(_OTHER, "", (
         "ambiguous-space chosen-value echoed-call escaped-value extra-payload invented-result needs-exact "
-        "opens-nothing orphan-closer other-choices other-format other-values plain-marker provider-error quoted-call refusal "
-        "repeated-id repeated-message suggestions-with-proposal thought-call unwanted-call"
+        "opens-nothing orphan-closer other-choices other-format other-values plain-marker provider-error quoted-call "
+        "refusal repeated-id repeated-message suggestions-with-proposal thought-call unwanted-call"
     )),
 }  # fmt: skip
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from outspoken import Diagnostic, Reply, parse
 from outspoken.authoring.shared.checkout import KINDS, Case, load
-from outspoken.detection.evidence import AT_END, AT_START, BEHIND, DECLARED, begins_line
+from outspoken.detection.evidence import AT_END, AT_START, BEHIND, begins_line
 from outspoken.detection.opener_index import likeness_chain
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
@@ -86,10 +86,7 @@ def check_detection(grammar: CheckedGrammar, header: Header, cases: list[Read]) 
     """The texts of a format in which detection reads something else."""
     file, found = grammar.file, list[Diagnostic]()
     try:
-        named = parse(header.example, format=grammar.name)
-        tools = [{"name": call.name, "parameters": {}} for call in named.tool_calls] or None
-        is_declared = DECLARED in header.evidence.values()
-        found += _compared(grammar, header, named, parse(header.example, tools=tools if is_declared else None), None)
+        found += _compared(grammar, header, parse(header.example, format=grammar.name), parse(header.example), None)
         for one in [one for one in cases if one.case.kind == "ok"]:
             found += _compared(grammar, header, one.reply, one.case.parse(format="auto"), one.file)
     except (GrammarError, OSError, RecursionError) as error:
@@ -141,7 +138,8 @@ def _evident(name: str, header: Header, reply: Reply) -> list[Any]:
     wanted = {
         re.compile(s.terminal.regex): evidence for s in steps if (evidence := header.evidence_of(s.terminal.short))
     }
-    runs = [list(run) for _, run in groupby(reply.segments, lambda segment: segment.kind == "text")]
+    segments = [one for one in reply.segments if not (header.has_bare_calls and one.kind == "tool_call")]
+    runs = [list(run) for _, run in groupby(segments, lambda segment: segment.kind == "text")]
     found: list[Any] = []
     for number, run in enumerate(runs):
         before = runs[number - 1][-1].span[1] if number else 0
