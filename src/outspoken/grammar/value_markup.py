@@ -211,7 +211,7 @@ class LooseMarkup:
         matches = [*self._search.finditer(low)]
         if not matches:
             return ""
-        if self._is_followed(low, matches) or self._ends_before_argument(matches):
+        if self._is_followed(low, matches):
             return "certain"
         matches = [m for m in matches if not self._is_mentioned(low, m)]
         if self._is_closed_within([match[0] for match in matches]):
@@ -232,11 +232,6 @@ class LooseMarkup:
             if following[0].startswith(self._followers):
                 return True
         return False
-
-    def _ends_before_argument(self, markers: list[re.Match[str]]) -> bool:
-        """Does the value's own closing marker stand somewhere before a whole opening tag of an argument?"""
-        at = next((at for at, marker in enumerate(markers) if marker[0] in self._own), len(markers))
-        return any(one[0].startswith(self._followers) and one[0][-1:] == ">" for one in markers[at:])
 
     def _is_mentioned(self, text: str, marker: re.Match[str]) -> bool:
         """Does a marker stand in a sentence or in quotation marks? A closing marker may be the first word of it."""
