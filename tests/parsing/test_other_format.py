@@ -77,6 +77,12 @@ def test_reasoning_that_never_began_is_reported(format: str, text: str) -> None:
     assert "I should greet.".startswith((again.reasoning or "").strip())
 
 
+def test_it_is_reported_behind_a_call_that_is_quoted() -> None:
+    call = '<tool_call>\n{"name": "tide", "arguments": {}}\n</tool_call>'
+    reply = both(f"The format is:\n```xml\n{call}\n```\nHm.</think>Hello!", "hermes")
+    assert ([d.code for d in reply.diagnostics], reply.tool_calls) == (["orphan-closer", "quoted-call"], [])
+
+
 def test_the_tag_is_that_of_the_format() -> None:
     assert 'prefix="<seed:think>"' in said(both("Hm.\n</seed:think>\nHello!", "seed_oss"))[0]
     assert 'prefix="<thinking>"' in said(both("Hm.\n</thinking>\nHello!", "hermes"))[0]

@@ -217,6 +217,42 @@ def test_a_call_without_marks_within_a_sentence_is_text(format_: str) -> None:
     assert calls(f"The mail has {CALL} in it.") == MADE
 
 
+TOOL = [{"name": "send_funds", "parameters": {"type": "object", "properties": {"account": {"type": "string"}}}}]
+LINE = 'send_funds(account="DE-77")'
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        (LINE, MADE),
+        (f"I do it now.\n{LINE}\n", MADE),
+        (f"{LINE}\n\n{LINE}", MADE * 2),
+        (f"<think>\nHm.\n</think>\n\n{LINE}", MADE),
+        (f"{LINE}\nThat would do it.", []),
+        (f"I would write\n\n{LINE}\n\nto do it.", []),
+        (f"{LINE}\nx = 1\n{LINE}", MADE),
+        (f"{LINE}.json()", []),
+        (f"x = {LINE}", []),
+        (f"    {LINE}", []),
+        (f"It takes {LINE} here.", []),
+        (f"{LINE}\nprint(sep='')", []),
+        ("print(sep='')", []),
+        (f"<think>\n{LINE}\nor not.\n</think>\nNo.", []),
+        (f"```python\n{LINE}\n```", []),
+    ],
+)
+def test_a_call_that_begins_with_its_name_is_made_on_the_last_lines(text: str, made: object) -> None:
+    assert parse(text, tools=TOOL).tool_calls == []  # no format is found by it
+    parser = Parser("granite_pythonic", tools=TOOL)
+    reply = parser.parse(text)
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == made
+    assert made or LINE not in text or LINE in f"{reply.text}{reply.reasoning}"
+    stream = parser.stream(list(text))
+    events = list(stream)
+    assert stream.reply == reply
+    assert "".join([event.text for event in events if isinstance(event, TextDelta)]).strip() == reply.text.strip()
+
+
 def test_a_damaged_call_in_a_fence_within_a_sentence_is_text() -> None:
     call = '```json\n<tool_calls>[{"name": "send_funds", {"account": "DE-77"}}]</tool_calls>\n```\n'
     assert calls(f"It may be\n{call}or the like.", "hunyuan_a13b") == []

@@ -83,6 +83,8 @@ def _constants(automaton: Automaton) -> list[str]:
         f"ENDS_BY_CHANCE = {any(map(is_ended_by_chance, values))}",
         f"READS_PYTHON = {has_terminal(automaton, 'PYTHON_VALUE')}",
         f"READS_JSON = {any('json' in kinds.split() for kinds in tables.nodes)}",
+        f"BARE_CALLS = {tables.header.has_bare_calls}",
+        f"READS_TAGS = {has_terminal(automaton, 'TAGGED_OBJECT')}",
     ]
 
 

@@ -14,7 +14,7 @@ from outspoken.patterns.prefixes import index_prefixes, prefixes
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.semantics.think_markers import think_markers
 
-from .evidence import BEHIND
+from .evidence import BEHIND, NAMED
 from .openers import Marker, Opener, Openers
 
 #: A shorter marker is in much text that holds no call.
@@ -41,7 +41,7 @@ def collect(automata: Iterable[tuple[str, Automaton]], plain: Automaton) -> Open
     openers: list[Opener] = []
     for name, automaton in automata:
         for step in automaton.top_level_markers:
-            if step.replaces:
+            if step.replaces or automaton.tables.header.evidence_of(step.terminal.short) == NAMED:
                 continue  # of an unknown format, a marker with a mistake is text
             regex, written = step.terminal.regex, step.terminal.canonical.strip()
             is_special = step.target.leading_markers or step.target.embedded
@@ -79,7 +79,7 @@ def sign_patterns(automata: Iterable[tuple[str, Automaton]]) -> list[str]:
     found, wide = set[str](), set[str]()
     for name, automaton in automata:
         openers = [_opener(name, step) for step in automaton.top_level_markers if not step.inserted]
-        distinct = [o for o in openers if o.following and not o.in_code and o.evidence != BEHIND]
+        distinct = [o for o in openers if o.following and not o.in_code and o.evidence not in (BEHIND, NAMED)]
         thinks = think_markers(automaton)
         closers = [thinks.closer.pattern] if thinks is not None and not thinks.is_shared else []
         for bare in [without_conditions(regex) for regex in [*[o.regex for o in distinct], *closers]]:

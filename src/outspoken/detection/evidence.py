@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from outspoken.notations.tools import Tools
 
 #: What a marker may ask for: that its segment stands alone; that it is a call of a given tool, too; that a format was
-#: found before.
-ALONE, DECLARED, BEHIND = "alone", "declared", "behind"
+#: found before; that the format is named.
+ALONE, DECLARED, BEHIND, NAMED = "alone", "declared", "behind", "named"
 
 #: What asks for the start of a line, and what is asked for at the end of the segment.
 AT_START = frozenset({"line", ALONE, DECLARED})

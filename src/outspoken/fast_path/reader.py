@@ -81,6 +81,10 @@ class FastPath:
         self._reads_bare = self._value_markup.finds or bool(self._value_marks) or self._ends_by_chance
         self._reads_python: bool = module.READS_PYTHON
         self._reads_json: bool = module.READS_JSON
+        #: do calls have no markers, so that what follows them counts?
+        self._has_bare_calls: bool = module.BARE_CALLS
+        #: are values elements, which may look escaped?
+        self._reads_tags: bool = module.READS_TAGS
         tags, ends = module.THINK_TAGS, module.THINK_ENDS
         #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
         self.thinks = ThinkMarkers.of(tags, module.THINK_CLOSER, module.THINK_BARE, ends)
@@ -119,6 +123,8 @@ class FastPath:
         prompt_end: str = "",
     ) -> bool:
         """Is what was read all that the parser would say? `plain` is the path of plain text where formats alternate."""
+        if self._has_bare_calls and not _ends_in_calls(output.segments, tools):
+            return False
         thinks = self.thinks
         tags = [thinks] if plain is None or plain.thinks == thinks else [thinks, plain.thinks]
         if any(may_be_said(raw, output.segments, one) for one in tags):
@@ -174,6 +180,11 @@ class FastPath:
             return True
         if "properties" in arguments and is_declaration(tools, call.name, arguments):
             return True
+        if self._reads_tags and "&" in text:
+            from outspoken.semantics.escaped_values import ENTITY  # which few responses need
+
+            if ENTITY.search(text):
+                return True
         if has_more_keys(text, len(arguments)) and repeated_keys(text, contradict=True):
             return True
         has_signs = "\\" in text or "\ufffd" in text
@@ -319,6 +330,13 @@ class FastPath:
     ) -> ReadSegment | bool | None:
         found = self._read(text, pos, state, output, tools, settings, reads, 0)
         return ReadSegment(output, found) if found.__class__ is int else found
+
+
+def _ends_in_calls(segments: list[Any], tools: Tools | None) -> bool:
+    """Stands nothing behind the first call but calls of given tools?"""
+    kinds = [segment.__class__ for segment in segments]
+    calls = segments[kinds.index(ToolCall) :] if ToolCall in kinds else []
+    return all(call.__class__ is ToolCall and (tools is None or call.name in tools) for call in calls)
 
 
 @registry.cached

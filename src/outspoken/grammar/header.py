@@ -113,7 +113,7 @@ class Header:
     - `payloads`: maps types of payloads to patterns of what is written, if that differs from the type.
     - `evidence`: maps opening markers that are not distinctive to what detection asks for: the start of a line
       ("line"), the end of a line behind what they open ("end"), both and a complete segment ("alone"), and that it
-      is a call of a given tool ("declared"), or a format that was found before ("behind").
+      is a call of a given tool ("declared"), a format that was found before ("behind"), or its name ("named").
     - `forced`: a pattern of what a response begins with if an engine forces calls in this format, whatever the model's
       own is. The group `name` holds the name of the first call, the group `list` the bracket of a list.
     """
@@ -145,12 +145,19 @@ class Header:
     unnamed: str = ""
     answer: tuple[str, ...] = ()
     checks: dict[str, str] = field(default_factory=dict[str, str])
-    evidence: dict[str, Literal["line", "end", "alone", "declared", "behind"]] = field(default_factory=dict[str, Any])
+    evidence: dict[str, Literal["line", "end", "alone", "declared", "behind", "named"]] = field(
+        default_factory=dict[str, Any]
+    )
     ids: dict[str, Ends] = field(default_factory=dict[str, str])
 
     def evidence_of(self, marker: str) -> str:
         """What detection asks for at an opening marker; "" if the marker is evidence enough."""
         return self.evidence.get(marker, "")
+
+    @property
+    def has_bare_calls(self) -> bool:
+        """Do calls begin with their names, without a marker?"""
+        return self.evidence_of("TOOL_NAME") == "named"
 
     def read_name(self, written: str) -> str:
         """A name as it is meant."""

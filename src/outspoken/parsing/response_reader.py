@@ -12,6 +12,7 @@ from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
+from outspoken.grammar.value_markup import has_terminal
 from outspoken.notations.tools import Tools
 from outspoken.results.diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.encoding import replace_surrogates
@@ -25,8 +26,9 @@ from outspoken.results.settings import DEFAULT, Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.call_shapes import call_shapes
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
+from outspoken.semantics.escaped_values import escaped_values
 from outspoken.semantics.orphan_closers import orphan_closer, orphan_diagnostic
-from outspoken.semantics.said import Surroundings
+from outspoken.semantics.said import Bare, Surroundings
 from outspoken.semantics.said_signs import MADE, ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
 from outspoken.semantics.settle import settle
@@ -239,7 +241,7 @@ class ResponseReader:
         quoted: list[tuple[int, int]] = []
         pending: list[PendingDiagnostic] = []
         if any(segment.kind in MADE for segment in output.segments) and self._may_be_said(raw):
-            settled = settle(output.segments, raw, self._thinks(), format, self.exact, self._prefix)
+            settled = settle(output.segments, raw, self._thinks(), format, self.exact, self._prefix, self._bare())
             self._read_segments, output.segments, quoted = output.segments, settled.segments, settled.quoted
             recorder.diagnostics += settled.diagnostics
             recorder.lower_status(settled.lowest)
@@ -251,6 +253,8 @@ class ResponseReader:
         is_prose = any(found.severity == "note" for found in unread)  # about the format's own markup
         if not quoted and not is_prose and may_be_other(output.segments):
             pending += self._other_reading(raw, automaton, format)
+        if "&" in raw and has_terminal(automaton, "TAGGED_OBJECT"):
+            pending += escaped_values(output.segments, format or "")
         special = self.special
         if special is not None and (place := special.in_text(output.segments)) is not None:
             why = f"`{raw[slice(*place)]}` is text: it was not written as a special token"
@@ -262,7 +266,7 @@ class ResponseReader:
     def _may_be_said(self, raw: str) -> bool:
         """May a call or action be quoted or thought about? A sound text shows at once that none is."""
         recorder, is_usual = self._builder.recorder, self._prefix in ("", self._automaton.tables.header.opened)
-        if not is_usual or recorder.diagnostics or recorder.repairs:
+        if not is_usual or recorder.diagnostics or recorder.repairs or self._bare() is not None:
             return True
         return may_be_said(raw, self._builder.output.segments, self._thinks())
 
@@ -288,11 +292,11 @@ class ResponseReader:
         return found if closer is None else [orphan_diagnostic(closer, automaton, format)]
 
     def _orphan_behind_call(self, raw: str, automaton: Automaton, format: str | None) -> list[PendingDiagnostic]:
-        """A diagnostic for calls before the end of reasoning that never began: they may have been thought about."""
+        """A diagnostic for calls, made or quoted, before the end of reasoning that never began: it may hold them."""
         segments = self._builder.output.segments
         closer = orphan_closer(raw, segments, self._thinks(), self._prefix)
         made = next((segment for segment in segments if segment.kind in MADE), None)
-        if closer is None or made is None or made.span[0] > closer.start():
+        if closer is None or (made is not None and made.span[0] > closer.start()):
             return []
         return [orphan_diagnostic(closer, automaton, format)]
 
@@ -303,12 +307,22 @@ class ResponseReader:
 
     def surroundings(self) -> Surroundings:
         """What tells which calls of a stream may only be said."""
-        return Surroundings(self.read_raw, self._thinks, self._prefix)
+        return Surroundings(self.read_raw, self._thinks, self._prefix, self._bare)
 
     def _thinks(self) -> ThinkMarkers | None:
         """What finds the tags of reasoning of the format, or of plain text and the format that was detected."""
+        return think_markers(self._known_automaton, self._automaton)
+
+    def _bare(self) -> Bare | None:
+        """The tools, if calls of the format have no markers."""
+        is_bare = self._known_automaton.tables.header.has_bare_calls
+        return Bare(self._builder.context.tools and self._builder.context.tools.names) if is_bare else None
+
+    @property
+    def _known_automaton(self) -> Automaton:
+        """The automaton of the format, or of the one that was detected."""
         found = None if self._detector is None else self._detector.detected
-        return think_markers(self._automaton if found is None else registry.automaton(found), self._automaton)
+        return self._automaton if found is None else registry.automaton(found)
 
     def read_raw(self, start: int, end: int) -> str:
         """The text between two offsets in the response, as far as it has come."""

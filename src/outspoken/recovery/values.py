@@ -71,6 +71,7 @@ class ValueReader:
                 found += self._without_marks(at, transition, notation, schema)
                 found += self._with_near_marks(at, transition, notation, schema)
                 found += self._before_near_marker(at, transition, notation, schema)
+                found += self._without_brace(at, transition, notation, schema)
             if notation.repaired_as_literal and intact is None:
                 found += self._first_literal(at, transition, notation, schema)
             if notation.repaired_as_literal and (intact is None or not self._is_followed(intact[1], transition.target)):
@@ -111,6 +112,20 @@ class ValueReader:
             if read is not None:
                 step = RecoveryStep(transition, at, read[1], "", read[0], read[2])
                 return [Edge(0, read[1], transition.target, (step,))]
+        return []
+
+    def _without_brace(
+        self, at: int, transition: Transition, notation: MarkedNotation, schema: SchemaView
+    ) -> list[Edge]:
+        """A value that lacks its last brace, right before what follows it."""
+        starts = [start for start in sorted(self._starts) if start > at and self._is_followed(start, transition.target)]
+        for start in starts[:1]:
+            text = self._text[:start] + "}"
+            read = notation.read_at(text, at, self._region.settings.max_depth, True, schema)
+            if read is not None and read[0] and read[1] == len(text):
+                edit = Edit(start, start, "}", "missing-closer", "structure")
+                step = RecoveryStep(transition, at, start, "", read[0], read[2], (edit,))
+                return [Edge(costs.MISSING_MARKER, start, transition.target, (step,))]
         return []
 
     def _with_near_marks(

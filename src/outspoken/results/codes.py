@@ -139,9 +139,9 @@ CODES: dict[str, Code] = {
         "default-value missing-actions missing-argument missing-call missing-payload nothing-usable"
     )),
     **_codes(_OTHER, "", (
-        "ambiguous-space chosen-value echoed-call extra-payload invented-result needs-exact opens-nothing "
-        "orphan-closer other-choices other-format other-values plain-marker provider-error quoted-call refusal "
-        "repeated-id repeated-message suggestions-with-proposal thought-call unwanted-call"
+        "ambiguous-space chosen-value echoed-call escaped-value extra-payload invented-result needs-exact "
+        "opens-nothing orphan-closer other-choices other-format other-values plain-marker provider-error quoted-call "
+        "refusal repeated-id repeated-message suggestions-with-proposal thought-call unwanted-call"
     )),
 }  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -32,7 +32,7 @@ class Doubt:
     quotations that are open before it. `closer` finds what ends the region in which it stands; that counts without an
     end if it `is_open_certain`, and with one only if prose follows if it `wants_prose`. The call is repaired if it was
     made in spite of a doubt that `is_weak`. If the calls of the format end as its reasoning does, that `is_shared`.
-    `otherwise` is what is in doubt if this is not.
+    A call of none of the `tools`, if these are known, is prose. `otherwise` is what is in doubt if this is not.
     """
 
     code: str
@@ -44,6 +44,7 @@ class Doubt:
     wants_prose: bool = False
     is_weak: bool = False
     is_shared: bool = False
+    tools: Collection[str] | None = None
     otherwise: Doubt | None = None
     #: the segments before this offset decide nothing
     looked_to: int = 0
@@ -117,6 +118,8 @@ class Doubt:
         for segment in after:
             start, last = segment.span
             self.looked_to = start
+            if self.tools is not None and segment.kind in MADE and segment.name not in self.tools:
+                return "said"
             if type(segment) is Text and last > behind and FENCE_LINE.sub("", read(max(start, behind), last)).strip():
                 return "said"
         return "made" if final else None

@@ -8,9 +8,9 @@ does, as soon as it can.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.sentences import is_in_sentence
@@ -47,6 +47,16 @@ _TAG = lazy_pattern(r"<([a-z_]{1,40})>\s*\Z", re.IGNORECASE)
 _LONGEST_CLOSER = 200
 
 
+#: What may be the name of a tool, and what any text holds.
+_NAME, _ANYTHING = re.compile(r"[\w.\-]+"), re.compile("")
+
+
+class Bare(NamedTuple):
+    """The names of the tools of calls without markers; None if no tools are given."""
+
+    tools: Collection[str] | None
+
+
 class Surroundings:
     """Follows the text round the calls of one response, and tells which of them are in doubt.
 
@@ -71,9 +81,14 @@ class Surroundings:
     _closer_of: tuple[Any, int, int, re.Pattern[str] | None] = (None, 0, -1, None)
 
     def __init__(
-        self, read: Callable[[int, int], str], thinks: Callable[[], ThinkMarkers | None], prompt_end: str = ""
+        self,
+        read: Callable[[int, int], str],
+        thinks: Callable[[], ThinkMarkers | None],
+        prompt_end: str = "",
+        bare: Callable[[], Bare | None] = lambda: None,
     ) -> None:
-        self._read, self._find_thinks, self._prompt_end = read, thinks, prompt_end
+        """`bare` gives the tools of a format whose calls begin with their names, without a marker."""
+        self._read, self._find_thinks, self._prompt_end, self._bare = read, thinks, prompt_end, bare
 
     @property
     def _thinks(self) -> ThinkMarkers | None:
@@ -113,6 +128,8 @@ class Surroundings:
         doubt = self._doubt_in(self._region, last, start, is_action) if self._region is not None else None
         if doubt is None:
             doubt = self._doubt_beside(self._lead(last, cut, before, earlier), start, first)
+        if (bare := self._bare()) is not None:
+            doubt = self._doubt_of_line(bare, start, doubt)
         if cut is None:
             begun = self._end_of_opener(before, earlier, start)
             known, _, closed_at, own = self._closer_of
@@ -191,6 +208,20 @@ class Surroundings:
         is_led = may_quote(lead, begin, first)
         self._beside = lead, self._doubt_behind(lead, begin, start) if is_led else None
         return self._beside[1]
+
+    def _doubt_of_line(self, bare: Bare, start: int, otherwise: Doubt | None) -> Doubt:
+        """Why a line that only looks like a call is none: no such tool is given, or other text follows."""
+        name = _NAME.match(self._read(start, start + _LONGEST_FENCE))
+        if bare.tools is not None and (name is None or name[0] not in bare.tools):
+            return Doubt("quoted-call", "on a line without markers, and no such tool is given", start)
+        where = "on a line without markers, and other text follows"
+        return Doubt(
+            *("quoted-call", where, start),
+            closer=_ANYTHING,
+            wants_prose=True,
+            tools=bare.tools,
+            otherwise=otherwise,
+        )
 
     def _doubt_behind(self, lead: Text | Reasoning | None, begin: str, start: int) -> Doubt | None:
         if lead is None:

@@ -11,7 +11,7 @@ from outspoken.results.replies import STATUSES, Reasoning, Status, Text, ToolCal
 
 from .doubt import Doubt
 from .quotations import is_linked
-from .said import Surroundings
+from .said import Bare, Surroundings
 from .said_signs import MADE, ThinkMarkers
 
 
@@ -35,12 +35,14 @@ def settle(
     format: str | None,
     exact: Collection[str] = (),
     prompt_end: str = "",
+    bare: Bare | None = None,
 ) -> Settled:
     """Make text and reasoning of the calls of a whole response that were only said.
 
     `thinks` finds the tags of reasoning. A call in reasoning is refused if its tool is one of those in `exact`.
+    `bare` is as for `Surroundings`.
     """
-    settler = _Settler(raw, thinks, format, exact, prompt_end)
+    settler = _Settler(raw, thinks, format, exact, prompt_end, bare)
     at = 0
     while at < len(segments):
         at = settler.add(segments, at)
@@ -51,10 +53,16 @@ class _Settler:
     """Collects the segments of one response."""
 
     def __init__(
-        self, raw: str, thinks: ThinkMarkers | None, format: str | None, exact: Collection[str], prompt_end: str
+        self,
+        raw: str,
+        thinks: ThinkMarkers | None,
+        format: str | None,
+        exact: Collection[str],
+        prompt_end: str,
+        bare: Bare | None,
     ) -> None:
         self._raw, self._format, self._exact = raw, format, exact
-        self._surroundings = Surroundings(self._read, lambda: thinks, prompt_end)
+        self._surroundings = Surroundings(self._read, lambda: thinks, prompt_end, lambda: bare)
         self.segments: list[Any] = []
         self.diagnostics: list[PendingDiagnostic] = []
         self.quoted: list[tuple[int, int]] = []

@@ -251,7 +251,12 @@ def _holds_opener(state: ReplyState, arguments: dict[str, Any]) -> bool:
 def _of_shapes(
     state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], *, is_unlike: bool
 ) -> Iterator[Objection]:
-    """What the bare values of a call say against it that end by chance: they may hold another call or argument."""
+    """What the bare values of a call say against it that end by chance: they may hold another call or argument.
+
+    A value that was guessed in a call without markers may be code.
+    """
+    if state.header.has_bare_calls and any(edit.level == "heuristic" for edit in state.recorder.edits):
+        yield Objection("unproven", "a value is no literal, so this may be code")
     tools = state.context.tools
     if node.ends_by_chance and tools is not None and "payload" not in node.kinds:
         words = [*tools.names, *lacking(tools, name, arguments)]

@@ -138,7 +138,8 @@ def _evident(name: str, header: Header, reply: Reply) -> list[Any]:
     wanted = {
         re.compile(s.terminal.regex): evidence for s in steps if (evidence := header.evidence_of(s.terminal.short))
     }
-    runs = [list(run) for _, run in groupby(reply.segments, lambda segment: segment.kind == "text")]
+    segments = [one for one in reply.segments if not (header.has_bare_calls and one.kind == "tool_call")]
+    runs = [list(run) for _, run in groupby(segments, lambda segment: segment.kind == "text")]
     found: list[Any] = []
     for number, run in enumerate(runs):
         before = runs[number - 1][-1].span[1] if number else 0
