@@ -211,7 +211,7 @@ def swaps_characters(edits: Iterable[Edit], read: Callable[[int, int], str], arg
         elif marker[:1] in _MARKS_BESIDE and _ends_with_mark(before, marker[:1], arguments):
             return True
         elif edit.level == "markup" and len(marker) > 1:
-            if not written and behind != marker and sorted(behind) == sorted(marker):
+            if not written and _is_swapped(behind, marker):
                 return True
             core = written.strip()
             begins = before[-1:].strip() and written[:1] == core[:1] and core[1:2].isalnum()
@@ -221,6 +221,14 @@ def swaps_characters(edits: Iterable[Edit], read: Callable[[int, int], str], arg
         elif not written and marker and behind in _QUOTE_MARKS and read(edit.end + 1, edit.end + 2) == marker:
             return True
     return False
+
+
+def _is_swapped(text: str, marker: str) -> bool:
+    """Is a text a marker of which two neighbours are swapped?"""
+    places = [at for at, pair in enumerate(zip(text, marker, strict=False)) if pair[0] != pair[1]]
+    if len(text) != len(marker) or len(places) != 2 or places[1] != places[0] + 1:
+        return False
+    return text[places[0]] == marker[places[1]] and text[places[1]] == marker[places[0]]
 
 
 def _ends_with_mark(before: str, mark: str, arguments: Mapping[str, Any]) -> bool:
