@@ -3,6 +3,7 @@
 import re
 from functools import cache
 from itertools import pairwise
+from random import Random
 
 import pytest
 import regex
@@ -12,7 +13,7 @@ from outspoken.grammar import registry
 from outspoken.patterns import alike
 from outspoken.patterns.alike import compile_alike
 from tests.cases import FORMATS
-from tests.loops import in_one_item, some
+from tests.loops import SEED, in_one_item, some
 
 EVERY = "".join(map(chr, range(0x110000)))
 #: A class, or an escape that stands for one.
@@ -55,7 +56,7 @@ def test_classes_of_grammars_hold_the_same_characters() -> None:
 
 
 def test_conditions_hold_at_the_same_places() -> None:
-    text = "".join([f"a{char}a " for char in EVERY[::5]])
+    text = "".join([f"a{char}a " for char in EVERY[Random(SEED).randrange(15) :: 15]])
     for pattern in (r"\b", r"\B", r"(?<!\w)a", r"a(?!\w)", r"(?<![^\n\w])a", r"a(?=\s)", "(?i:ss|fi|st)"):
         assert spans_in(compile_alike(pattern), text) == spans_in(re.compile(pattern), text), pattern
     for text in ("ß", "ﬁ", "ﬆ", "ſs"):
