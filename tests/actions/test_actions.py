@@ -60,7 +60,7 @@ BATCHES: st.SearchStrategy[Any] = st.builds(Batch, actions=st.lists(ACTIONS, max
 
 
 @given(action=ACTIONS)
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_actions_survive_round_trips(action: Any) -> None:
     assert ADAPTER.validate_python(action.model_dump()) == action
     assert ADAPTER.validate_json(action.model_dump_json()) == action

@@ -1,5 +1,6 @@
 """Actions obey the rule of proof: what is cut, guessed, thought about or quoted is not run, whole and streamed."""
 
+from functools import cache
 from random import Random
 
 import pytest
@@ -73,6 +74,7 @@ def written(action: Action, format: str) -> str | None:
         return None
 
 
+@cache
 def samples(format: str) -> list[str]:
     """Some actions as a format writes them."""
     space = registry.header(format).space
@@ -94,11 +96,11 @@ def test_quoted_actions_are_not_run() -> None:
     random, count, ran = Random(SEED), 0, list[str]()
     for format in ACTING:
         for sample in samples(format):
-            for frame in random.sample(QUOTED, 3):
+            for frame in random.sample(QUOTED, 2):
                 text = frame.format(sample)
                 count += 1
                 ran += [text] if read(text, format, random).actions else []
-    assert count >= 150
+    assert count >= 100
     assert len(ran) <= count // 50, ran
 
 
@@ -122,7 +124,7 @@ def test_a_cut_never_changes_an_action() -> None:
                 (type(one), one.model_dump(include={"point", "text", "keys"}))
                 for one in parse(sample, format=format).actions
             ]
-            for end in random.sample(range(1, len(sample)), min(5, len(sample) - 1)):
+            for end in random.sample(range(1, len(sample)), min(3, len(sample) - 1)):
                 for one in parse(sample[:end], format=format, finish_reason="stop").actions:
                     assert (type(one), one.model_dump(include={"point", "text", "keys"})) in meant, sample[:end]
 

@@ -55,7 +55,7 @@ def test_texts_of_a_grammar(format_: str) -> None:
     assert found(format_, SEED, TEXTS) == "None", f"seed {SEED}"
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_changed_cases_of_the_corpus(part: int) -> None:
     random = Random(f"{SEED} {part}")
     for _ in range(10):
@@ -87,9 +87,9 @@ def sound_responses(name: str, number: int, count: int) -> list[str]:
 @in_one_item("format_", FORMATS[SEED % 32 :: 32])
 def test_most_responses_are_sound(format_: str) -> None:
     """And some of them call, act or think, in every format that can."""
-    made = sound_responses(format_, 0, 40)
+    made = sound_responses(format_, 0, 20)
     kinds = {segment.kind for text in made for segment in parse(text, format=format_).segments}
-    assert len(made) >= 8
+    assert len(made) >= 4
     assert kinds - {"text"} or format_ == "text"
 
 

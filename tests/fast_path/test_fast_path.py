@@ -116,7 +116,7 @@ def test_fast_path_agrees_with_the_parser(format_: str) -> None:
 
 
 def test_fast_path_agrees_with_the_detector() -> None:
-    drawn, read = some([case for case in CASES if not case.options.get("prefix")], "detector", 0.15), 0
+    drawn, read = some([case for case in CASES if not case.options.get("prefix")], "detector", 0.1), 0
     for case in drawn:
         tools = case.options.get("tools")
         by_detector = by_parser(case.text, "auto", tools)  # at first no format is known for a marker
@@ -279,9 +279,9 @@ def test_texts_that_end_in_an_opening_marker_are_read_alike_whole_and_streamed()
     The fast path leaves such texts to the parser if that may take them for an opening marker with a mistake.
     """
     random, read = Random(f"openers {SEED}"), 0
-    for name in FORMATS:
+    for name in some(FORMATS, "openers", 0.34):
         texts = sorted(set(_beginnings(name)))
-        for text in random.sample(texts, min(len(texts), 8)):
+        for text in random.sample(texts, min(len(texts), 12)):
             before, behind = random.choice(("", "Hi.", "Hi.\n")), random.choice(("", "\n", "\n", " ", "\r\n", " " * 25))
             raw = f"{before}{text}{behind}"
             size = random.choice((1, 3))
@@ -290,7 +290,7 @@ def test_texts_that_end_in_an_opening_marker_are_read_alike_whole_and_streamed()
             if read % 4 == 0:
                 assert list(stream(pieces))[-1] == Done(parse(raw)), raw
             read += 1
-    assert read > 500
+    assert read > 250
     for name, raw in [
         ("xlam", '[{"name"\n'),
         ("anthropic_computer_use", '{"type" '),

@@ -62,7 +62,7 @@ def streamed(case: Case, text: str, size: int) -> Reply:
     return session.reply
 
 
-@in_one_item("case", [*BARE, *SECTIONS])
+@in_one_item("case", some([*BARE, *SECTIONS], "inner ends", 0.34))
 def test_white_space_behind_an_inner_closing_marker_changes_nothing(case: Case) -> None:
     """The text ends before the outer closing markers, and the finish reason says that the model ended its answer.
 
@@ -88,7 +88,7 @@ def test_a_closing_marker_that_is_cut_disproves_the_end(end: str) -> None:
 SURPLUS = ("}", "]", "}}}", "}]", "\n}")
 
 
-@in_one_item("case", JSON)
+@in_one_item("case", some(JSON, "surplus", 0.34))
 def test_surplus_brackets_behind_the_json_of_a_call(case: Case) -> None:
     """Closing brackets too many: all calls are read as meant, or something is reported, or the brackets stay text.
 
