@@ -5,11 +5,12 @@ from random import Random
 
 import pytest
 
-from outspoken import Event, Parser, RenderError, Reply, Screen, formats, parse, render
+from outspoken import Parser, RenderError, Reply, Screen, formats, parse, render
 from outspoken.actions import Action, Click, PressKeys, TypeText
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.results.geometry import Point
-from tests.invariants.events import check_events
+from tests.invariants.replies import check_chunks
 from tests.loops import SEED
 
 SCREEN = Screen(1000, 1000)
@@ -45,15 +46,9 @@ UNPROVEN = {
 
 def read(text: str, format: str, random: Random) -> Reply:
     """The reply to a text, which is the same in pieces, with events that add up to it."""
-    reply, session, at = parse(text, format=format, finish_reason="stop"), Parser(format).session(), 0
-    events: list[Event] = []
-    while at < len(text):
-        step = random.choice((1, 2, 5, 30))
-        events += session.feed(text[at : at + step])
-        at += step
-    events += session.close("stop")
-    assert session.reply == reply, text
-    check_events(events)
+    args = ParseArguments(format, reason="stop")
+    reply = args.parse(text)
+    check_chunks(text, args, reply, random)
     return reply
 
 

@@ -208,11 +208,6 @@ def without_cologne(text: str, *arguments: Any, **options: Any) -> Reply:
 
 
 @pytest.fixture
-def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outspoken.authoring.fuzz.checks, "parse", without_cologne)
-
-
-@pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
     """A checkout with one format and its corpus."""
     there, here = Checkout(), Checkout(tmp_path)
@@ -232,17 +227,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 FOUND = TABLES["FOUND"]
 
 
-@pytest.mark.usefixtures("mistaken", "clock")
-def test_findings_are_printed_with_the_shortest_text(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["text", "--runs", "50"], checkout) == 1
-    out, err = capsys.readouterr()
-    assert out.replace(", repair='heuristic'", "").startswith(FOUND)
-    assert out.endswith(" texts: 1 texts are read wrongly\n")
-    assert err == ""
-
-
 @pytest.mark.usefixtures("clock")
-def test_findings_can_be_replayed(
+def test_findings_are_written_with_the_shortest_text_and_can_be_replayed(
     checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = checkout.root / "found.jsonl"
@@ -254,7 +240,10 @@ def test_findings_can_be_replayed(
         assert (finding["kind"], finding["text"], summary["type"]) == ("lost", "Köln", "summary")
         assert summary["formats"]["text"]["findings"] == {"lost": 1}
         assert main(["--replay", str(file)], checkout) == 1
-        assert "the text is 'Köln'" in capsys.readouterr().out
+        out, err = capsys.readouterr()
+        assert out.replace(", repair='heuristic'", "").startswith(FOUND)
+        assert out.endswith(" texts: 1 texts are read wrongly\n")
+        assert err == ""
     assert main(["--replay", str(file)], checkout) == 0
 
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from outspoken import Reply, parse
+from outspoken import parse
 from outspoken.authoring.check import check
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.authoring.new_format import main
 from outspoken.authoring.new_format.drafting import Example, by_examples
 from outspoken.authoring.shared.checkout import Case, Checkout, cases, toml
@@ -40,15 +41,6 @@ def checkout(tmp_path: Path) -> Checkout:
     return made
 
 
-def streamed(case: Case) -> Reply | None:
-    """How a case is read where it arrives one character at a time."""
-    session = case.session()
-    for character in case.text:
-        session.feed(character)
-    session.close()
-    return session.reply
-
-
 class Ran(NamedTuple):
     """What `new_format` returned and printed."""
 
@@ -77,7 +69,7 @@ def sound(checkout: Checkout, name: str) -> dict[str, Case]:
         assert registry.header(name).example in "\n".join(case.text for case in written.values())
         for case in written.values():
             assert bool(case.parse().diagnostics) == (case.kind == "err"), case
-            assert streamed(case) == case.parse(), case
+            assert ParseArguments(case.format, case.options).stream(case.text)[1] == case.parse(), case
     origins = toml.loads((checkout.corpus / name / "sources.toml").read_text("utf-8"))
     assert sorted(origins) == sorted(written)
     assert all(entry["origin"] for entry in origins.values())

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from outspoken import Parser, parse
+from outspoken import parse
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.detection.candidates import Candidate
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
@@ -113,12 +114,7 @@ def test_a_code_sample_has_no_candidates(candidates: list[Candidate]) -> None:
     assert parse(text).format == "json"
     assert {candidate.name for candidate in candidates} == {"json"}
     candidates.clear()
-    session = Parser().session()
-    for char in text:
-        session.feed(char)
-    session.close()
-    assert session.reply is not None
-    assert session.reply.format == "json"
+    assert ParseArguments().stream(text)[1].format == "json"
     assert len(candidates) < 12
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from outspoken import Event, Parser, Reasoning, Reply, Text, TextDelta, ToolCall, parse
+from outspoken import Parser, Reasoning, Reply, Text, TextDelta, ToolCall, parse
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.providers import ProviderStream
 from tests.loops import SEED, in_one_item, some
 from tests.tables import tables
@@ -30,11 +31,8 @@ ANSWER = '{"action": "Final Answer", "action_input": '
 
 def read_stream(format: str, pieces: list[str], reason: str | None = None) -> tuple[str, Reply]:
     """The text of all deltas of a stream, and its reply."""
-    session = Parser(format).session()
-    events: list[Event] = [event for piece in pieces for event in session.feed(piece)]
-    events += session.close(reason)
-    assert session.reply is not None
-    return "".join([event.text for event in events if isinstance(event, TextDelta)]), session.reply
+    events, reply = ParseArguments(format, reason=reason).stream(pieces)
+    return "".join([event.text for event in events if isinstance(event, TextDelta)]), reply
 
 
 def splits(text: str) -> Iterator[list[str]]:
@@ -382,8 +380,4 @@ def test_empty_input_before_another_action_is_sound() -> None:
     ]
     assert whole.status == "ok"
     for at in range(1, len(text)):
-        session = Parser("react").session()
-        session.feed(text[:at])
-        session.feed(text[at:])
-        session.close()
-        assert session.reply == whole, at
+        assert ParseArguments("react").stream((text[:at], text[at:]))[1] == whole, at

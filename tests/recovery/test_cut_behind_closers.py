@@ -4,10 +4,12 @@ from typing import Any
 
 from lark import Token
 
-from outspoken import Parser, Reply, ToolCall, parse
+from outspoken import Reply, ToolCall, parse
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.parsing import parse_tree
 from tests.cases import CASES, Case
+from tests.invariants.replies import pieces
 from tests.loops import in_one_item, some
 
 
@@ -54,12 +56,7 @@ def read(case: Case, text: str) -> Reply:
 
 
 def streamed(case: Case, text: str, size: int) -> Reply:
-    session = Parser(case.format, **case.options).session()
-    for at in range(0, len(text), size):
-        session.feed(text[at : at + size])
-    session.close("stop")
-    assert session.reply is not None
-    return session.reply
+    return ParseArguments(case.format, case.options, "stop").stream(pieces(text, size))[1]
 
 
 @in_one_item("case", some([*BARE, *SECTIONS], "inner ends", 0.34))

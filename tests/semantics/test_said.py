@@ -5,9 +5,10 @@ from random import Random
 import pytest
 
 from outspoken import Parser, Reasoning, RenderError, Text, ToolCall, formats, parse, render
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.grammar.near_openers import written_forms
-from outspoken.results.events import Event, ReasoningDelta, TextDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
+from tests.invariants.replies import check_chunks, pieces
 from tests.loops import SEED, some
 
 CALL = '<tool_call>\n{"name": "send_funds", "arguments": {"account": "DE-77"}}\n</tool_call>'
@@ -243,22 +244,8 @@ def test_only_the_example_is_left_out() -> None:
 
 def check_stream(text: str, format_: str, random: Random) -> None:
     """A stream gives the reply of the whole text, and events that add up to it."""
-    whole = Parser(format_).parse(text)
-    session, at = Parser(format_).session(), 0
-    events: list[Event] = []
-    while at < len(text):
-        step = random.choice((1, 2, 7, 30))
-        events += session.feed(text[at : at + step])
-        at += step
-    events += session.close()
-    assert session.reply == whole, text
-    assert "".join([e.text for e in events if isinstance(e, TextDelta)]) == whole.text, text
-    reasoning = "".join([s.text for s in whole.segments if s.kind == "reasoning"])
-    assert "".join([e.text for e in events if isinstance(e, ReasoningDelta)]) == reasoning, text
-    assert [e.call for e in events if isinstance(e, ToolCallEnd)] == whole.tool_calls, text
-    started = [e.index for e in events if type(e) is ToolCallStart]
-    assert started == list(range(len(started))), text
-    assert {e.index for e in events if isinstance(e, ToolCallDelta)} <= set(started), text
+    args = ParseArguments(format_)
+    check_chunks(text, args, args.parse(text), random)
 
 
 def test_streams_decide_as_whole_text_does() -> None:
@@ -344,10 +331,7 @@ def test_a_call_in_reasoning_between_tags_of_its_own_is_thought_about_in_any_for
             for format_ in (info.name, "auto"):
                 tried += 1
                 text_ = text.replace("Not yet.", thought)
-                reply, session = parse(text_, format_), Parser(format_).session()
-                for at in range(0, len(text_), 7):
-                    session.feed(text_[at : at + 7])
-                session.close()
-                assert session.reply == reply, (format_, text_)
+                reply = parse(text_, format_)
+                assert ParseArguments(format_).stream(pieces(text_, 7))[1] == reply, (format_, text_)
                 assert reply.tool_calls == [], (format_, text_)
     assert tried > 150

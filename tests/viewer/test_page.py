@@ -14,6 +14,7 @@ from outspoken.viewer.lines import segment_title
 from outspoken.viewer.page import page as html_page
 from outspoken.viewer.view import View, show
 from tests.cases import CASES
+from tests.loops import some
 from tests.tables import tables
 from tests.viewer.pages import Page
 from tools.shared.browser import opened
@@ -121,7 +122,7 @@ def test_pointing_and_the_arrow_keys_show_the_span_the_token_and_the_rule(open_p
     assert len(page.texts('#text [tabindex="0"]')) == 1
 
 
-@pytest.mark.parametrize("name", [name for name in RESPONSES if name != "empty"])
+@pytest.mark.parametrize("name", some([name for name in RESPONSES if name != "empty"], "slider", 0.34))
 def test_the_slider_shows_every_moment(open_page: Open, name: str) -> None:
     view = made(name, size=7)
     page = open_page(view, at="#at=0")
