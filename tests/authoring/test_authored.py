@@ -84,14 +84,11 @@ def test_what_all_formats_are_asked_holds_of_a_new_one(file: Path) -> None:
     assert render(parse(example, format=name), format=name) == example
 
 
-SWALLOWED = TABLES["SWALLOWED"]
-
-
 def test_a_value_that_holds_another_argument_of_the_tool_is_doubted() -> None:
     """Only if the tool has the argument and the call lacks it; in text that merely names it, nothing is doubted."""
     name = load_format(AUTHORED[1])
     tools = [{"name": "f", "parameters": {"properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}}]
-    for value, why in SWALLOWED:
+    for value, why in TABLES["SWALLOWED"]:
         text = f'<perform tool="f">\n<with key="city" value="{value}"/>\n</perform>'
         reply = parse(text, format=name, tools=tools)
         assert (reply.tool_calls, reply.status) == ([], "invalid"), why

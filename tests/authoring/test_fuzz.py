@@ -224,9 +224,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outspoken.authoring.fuzz, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
 
 
-FOUND = TABLES["FOUND"]
-
-
 @pytest.mark.usefixtures("clock")
 def test_findings_are_written_with_the_shortest_text_and_can_be_replayed(
     checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -241,7 +238,7 @@ def test_findings_are_written_with_the_shortest_text_and_can_be_replayed(
         assert summary["formats"]["text"]["findings"] == {"lost": 1}
         assert main(["--replay", str(file)], checkout) == 1
         out, err = capsys.readouterr()
-        assert out.replace(", repair='heuristic'", "").startswith(FOUND)
+        assert out.replace(", repair='heuristic'", "").startswith(TABLES["FOUND"])
         assert out.endswith(" texts: 1 texts are read wrongly\n")
         assert err == ""
     assert main(["--replay", str(file)], checkout) == 0

@@ -174,7 +174,8 @@ def test_a_format_that_is_loaded_is_left_to_the_parser(own_formats: None) -> Non
 
 def test_nothing_is_compiled_while_a_response_is_read() -> None:
     for path in Path(reader.__file__).parents[1].rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        text = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if re.search(r"\b(exec|eval|compile)\(", text) else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in ("exec", "eval", "compile"), path
 

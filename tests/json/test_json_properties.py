@@ -108,13 +108,10 @@ def test_sound_strings_are_copied(one: str, two: str, frame: str) -> None:
     assert [next(iter(m.value.items())) for m in repaired] == [(one, two)]
 
 
-UNITS = TABLES["UNITS"]
-
-
 CAPPED: tuple[RepairLimit, ...] = ("none", "structure", "heuristic")
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("unit", TABLES["UNITS"])
 def test_hostile_text_takes_linear_work(unit: str) -> None:
     frames = product((("", ""), ('{"a": "', '"}'), ('[{"a": "', ""), ("{", "")), CAPPED)
     for (opening, closing), repair_limit in some(frames, unit, 0.34):

@@ -16,7 +16,7 @@ import pytest
 from outspoken import Parser, Reasoning, Reply, Text, TextDelta, ToolCall, parse
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.providers import ProviderStream
-from tests.loops import SEED, in_one_item, some
+from tests.loops import in_one_item, some
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -73,7 +73,7 @@ def test_answers_with_bare_quotes(lead: str, tail: str) -> None:
 
     The reply says what is damaged and holds every word, a complete answer is read as meant, and streams say the same.
     """
-    random = Random(f"{SEED} {lead}{tail}")
+    random = Random(f"{lead}{tail}")
     for number in range(6):
         answer = with_bare_quotes("Take the boat from Oban at noon, then walk.", random)
         text, reason = f'{lead}{ANSWER}"{answer}"}}{tail}', ("stop", None)[number % 2]

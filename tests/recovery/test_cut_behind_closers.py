@@ -12,6 +12,9 @@ from tests.cases import CASES, Case
 from tests.invariants.replies import pieces
 from tests.loops import in_one_item, some
 
+#: The formats that are read in this run.
+NAMES = some(registry.names(), "closers", 0.4)
+
 
 def has(name: str, *shorts: str) -> bool:
     return any(terminal.short in shorts for terminal in registry.automaton(name).tables.terminals.values())
@@ -28,7 +31,7 @@ def calls(case: Case) -> list[ToolCall]:
 
 
 def of_formats(*shorts: str) -> list[Case]:
-    names = [name for name in registry.names() if not registry.header(name).actions and has(name, *shorts)]
+    names = [name for name in NAMES if not registry.header(name).actions and has(name, *shorts)]
     return [case for name in names if (case := shortest(name)) is not None]
 
 
@@ -59,7 +62,7 @@ def streamed(case: Case, text: str, size: int) -> Reply:
     return ParseArguments(case.format, case.options, "stop").stream(pieces(text, size))[1]
 
 
-@in_one_item("case", some([*BARE, *SECTIONS], "inner ends", 0.34))
+@in_one_item("case", [*BARE, *SECTIONS])
 def test_white_space_behind_an_inner_closing_marker_changes_nothing(case: Case) -> None:
     """The text ends before the outer closing markers, and the finish reason says that the model ended its answer.
 
@@ -85,7 +88,7 @@ def test_a_closing_marker_that_is_cut_disproves_the_end(end: str) -> None:
 SURPLUS = ("}", "]", "}}}", "}]", "\n}")
 
 
-@in_one_item("case", some(JSON, "surplus", 0.34))
+@in_one_item("case", JSON)
 def test_surplus_brackets_behind_the_json_of_a_call(case: Case) -> None:
     """Closing brackets too many: all calls are read as meant, or something is reported, or the brackets stay text.
 

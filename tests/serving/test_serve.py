@@ -118,11 +118,8 @@ def test_whole_with_two_choices() -> None:
     assert (reply.choices[1].message.content, reply.choices[1].finish_reason) == ("No.", "stop")
 
 
-NATIVE = TABLES["NATIVE"]
-
-
 def test_native_calls_and_reasoning_pass_unchanged() -> None:
-    with proxied(streaming([*map(event, NATIVE), b"data: [DONE]\n\n"])) as (front, _, _):
+    with proxied(streaming([*map(event, TABLES["NATIVE"]), b"data: [DONE]\n\n"])) as (front, _, _):
         choice: Any = streamed(front).choices[0]
     assert (choice.message.reasoning, choice.finish_reason) == ("Hm.", "tool_calls")
     (call,) = choice.message.tool_calls

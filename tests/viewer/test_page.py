@@ -35,9 +35,8 @@ def corpus(name: str) -> tuple[str, str, dict[str, Any]]:
     return case.format, case.text, case.options
 
 
-CASES_SHOWN = TABLES["CASES_SHOWN"]
 RESPONSES: dict[str, tuple[str, str, dict[str, Any]]] = {
-    **{name: corpus(name) for name in CASES_SHOWN},
+    **{name: corpus(name) for name in TABLES["CASES_SHOWN"]},
     "detected": ("auto", corpus("hermes-ok-text_around")[1], {}),
     "hostile": ("hermes", HOSTILE, {}),
     "empty": ("hermes", "", {}),
