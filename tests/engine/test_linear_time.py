@@ -23,7 +23,7 @@ HOSTILE = TABLES["HOSTILE"]
 
 @pytest.mark.parametrize(("name", "beginning", "unit"), some(HOSTILE, "hostile", 0.34))
 def test_refused_places_with_one_end_take_linear_steps(name: str, beginning: str, unit: str) -> None:
-    for pieces in (0, 256):
+    for pieces in some((0, 256), unit, 0.5):
         check_steps(name, Repetition(beginning, unit), pieces)
 
 
