@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from outspoken import Parser, RenderError, Reply, Screen, formats, parse, render
-from outspoken.actions import Action, Click, PressKeys, TypeText
+from outspoken.actions import Action, Batch, Click, PressKeys, TypeText
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.results.geometry import Point
@@ -155,3 +155,39 @@ def test_the_last_letter_of_a_value_is_no_part_of_a_misspelt_key() -> None:
     """`s`, tab and `ummary:` are `summary:` behind a tab with two neighbours swapped, too."""
     reply = read("action:AWAKE\tvalue:Ferries\tummary:\n", "gelab", Random(4))
     assert [action.model_dump()["app"] for action in reply.actions] == ["Ferries"]
+
+
+BATCH = (
+    '{"type": "computer_call", "call_id": "call_02", "actions": [{"type": "click", "button": "left", '
+    '"x": 512, "y": 84}, {"type": "wait"}, {"type": "type", "text": "moss"}]}'
+)
+
+
+@pytest.mark.parametrize("kind", ["lost", "doubled", "swapped", "replaced"])
+def test_batch_runs_with_all_its_parts(kind: str) -> None:
+    """With one character changed, its parts run one by one, or all of it is refused."""
+    random = Random(f"{kind}{SEED}")
+    for at in range(random.randrange(3), len(BATCH), 3):
+        char = BATCH[at]
+        new = {
+            "lost": "",
+            "doubled": char * 2,
+            "swapped": BATCH[at : at + 2][::-1],
+            "replaced": random.choice("x,\"{}[]:' "),
+        }
+        text = BATCH[:at] + new[kind] + BATCH[at + (2 if kind == "swapped" else 1) :]
+        reply = read(text, "openai_computer_use", random)
+        batches = [action for action in reply.actions if isinstance(action, Batch)]
+        assert all(len(batch.actions) == 3 or len(reply.actions) == 4 - len(batch.actions) for batch in batches), text
+        assert len(reply.actions) in (1, 3) or reply.diagnostics, text
+
+
+@pytest.mark.parametrize(
+    "part",
+    ['"type": "wait"}', '{"type": "click", "button": left", "x": 5, "y": 4}', "{'type': 'wait'}", '{"type": "press"}'],
+)
+def test_batch_without_a_part_is_not_run(part: str) -> None:
+    text = f'{{"type": "computer_call", "actions": [{part}, {{"type": "wait"}}]}}'
+    reply = read(text, "openai_computer_use", Random(part))
+    assert all(len(action.actions) == 2 for action in reply.actions if isinstance(action, Batch))
+    assert reply.diagnostics

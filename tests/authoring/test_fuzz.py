@@ -145,6 +145,15 @@ ONCE_BROKEN: dict[str, tuple[ParseArguments, str]] = {
         ParseArguments("pythonic", {"repair": "notation"}),
         '[find_book(title="Lichens", floor]=2)]\nThen the tea.\n[set_timer(minutes=12)]',
     ),
+    "a mistake in an opener that is too short to be searched for": (
+        ParseArguments("functionary_v3_2", reason="stop"),
+        "all\nAt once.>>]st_timer\n{'minutes': 12}",
+    ),
+    "refused parts of an action": (
+        ParseArguments("openai_computer_use", reason="length"),
+        '{"type": "computer_call", "call_id": "call_02", "actions": [{"type": "click", \'button\': \'left\', '
+        "'x': 512, 'y': 84}, {'type': 'type', 'text': 'lichens'}, {'type': 'keypress', 'keys': ['ENTER\"]}]}",
+    ),
 }
 
 

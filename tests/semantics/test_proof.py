@@ -97,14 +97,14 @@ UNPROVEN = [
 def test_cut_arguments_are_no_text_of_an_argument_without_a_name(reason: str | None) -> None:
     reply = Parser("react").parse('Action: list_dir\nAction Inpu: {"path": "/srv"', finish_reason=reason)
     assert reply.tool_calls == []
-    assert reply.diagnostics
+    assert reply.diagnostics or tools is None
 
 
 @pytest.mark.parametrize(("format_", "text"), UNPROVEN)
 def test_a_repaired_call_that_is_not_proven_does_not_run(format_: str, text: str) -> None:
     reply = Parser(format_, tools=TOOLS).parse(text, finish_reason="stop")
     assert [call.arguments for call in reply.tool_calls] in ([], [{"path": "/srv"}])
-    assert reply.diagnostics
+    assert reply.diagnostics or tools is None
 
 
 #: What is repaired, or holds the words of markup, and says one thing only.
@@ -184,3 +184,31 @@ def test_what_may_end_a_value_behind_a_call_is_reported() -> None:
     }.items():
         reply = Parser(format_, tools=TOOLS).parse(text, finish_reason="stop")
         assert [d.code for d in reply.diagnostics] == ["unread-markup"], text
+
+
+#: Two neighbours swapped, beside a value or within a marker: what the call has then, or None if it is refused.
+SWAPPED: list[tuple[str, str, dict[str, Any] | None]] = [
+    ("hermes", hermes('{"path": h"ome"}', "list_dir"), {"path": "home"}),
+    ("hermes", hermes('{p"ath": "home"}', "list_dir"), {"path": "home"}),
+    ("hermes", hermes('{"account": "DE," "amount": 3}'), None),
+    ("hermes", hermes('{"path": "home}"', "list_dir"), None),
+    (
+        "harmony",
+        '<|channel|>commentary to=functions.send_funds <|message|>{"account": "DE", "amount": 1}2<|call|>',
+        None,
+    ),
+    ("anthropic_xml", f'{TAGGED}account">D<E/parameter>\n{AMOUNT}', None),
+    ("anthropic_xml", f'{TAGGED}account>"DE</parameter>\n{AMOUNT}', None),
+    ("pythonic", '[list_dir(path"=home")]', None),
+    ("pythonic", '[send_funds(account="DE," amount=3)]', None),
+]
+
+
+@pytest.mark.parametrize("tools", [None, TOOLS])
+@pytest.mark.parametrize(("format_", "text", "arguments"), SWAPPED)
+def test_what_was_swapped_with_its_neighbour(
+    format_: str, text: str, arguments: dict[str, Any] | None, tools: list[Any] | None
+) -> None:
+    reply = Parser(format_, tools=tools).parse(text, finish_reason="stop")
+    assert [call.arguments for call in reply.tool_calls] == ([] if arguments is None else [arguments])
+    assert reply.diagnostics or tools is None

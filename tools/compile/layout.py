@@ -12,7 +12,7 @@ from outspoken.grammar.header import Header
 from outspoken.grammar.near_openers import all_forms
 from outspoken.grammar.value_markup import call_phrases, has_terminal, openers_at_end, survey, value_markup
 from outspoken.patterns.markup_search import MarkupSearch, is_distinct_marker
-from outspoken.patterns.near_miss import fragments
+from outspoken.patterns.near_miss import SHORT_MARKER, fragments
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.semantics import unread_markup
 from outspoken.semantics.call_shapes import is_ended_by_chance
@@ -68,6 +68,7 @@ def _constants(automaton: Automaton) -> list[str]:
         *_names("WEAK_MARKERS", unread_markup.weak_markers(tables)),
         *_names("LINE_MARKERS", unread_markup.line_openers(automaton)),
         *_names("OPENERS", _unmarked_openers(automaton)),
+        *_names("SHORT_OPENERS", _short_openers(automaton)),
         *_names("LAST_OPENERS", openers_at_end(automaton)[0]),
         *_names("ACTIONS", unread_markup.action_names(tables)),
         f"OVERLAP = {_overlap(automaton)}",
@@ -123,6 +124,20 @@ def _unmarked_openers(automaton: Automaton) -> list[str]:
         elif step.replaces:
             forms = [form.strip() for form in spellings(without_conditions(step.terminal.regex))] or [""]
             found |= {form for form in forms if not any(marker in form for marker in markers)}
+    return sorted(form for form in found if not any(other != form and other in form for other in found))
+
+
+def _short_openers(automaton: Automaton) -> list[str]:
+    """One of these is in every text with a mistake in an opening marker that is too short to be searched for.
+
+    A longer marker begins with it, so it is none of `_unmarked_openers`.
+    """
+    markers = MarkupSearch(unread_markup.written_markers(automaton.tables)).markers
+    free, found = automaton.start.free, set[str]()
+    for step in free.target.markers if free is not None else ():
+        written = next((arg.strip() for op, arg in step.after if op == "replace"), "") if step.replaces else ""
+        if 0 < len(written) < SHORT_MARKER and any(marker.startswith(written) for marker in markers):
+            found |= set(fragments(written))
     return sorted(form for form in found if not any(other != form and other in form for other in found))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -66,6 +66,7 @@ def decode_action(
     if mapping is None or rule is None:
         return None
     decoder = FieldDecoder(header, settings, rule, name)
+    deciding = mapping.keys_of_conditions(name) - arguments.keys()
     name = mapping.name_of(name, arguments)
     subject = f"`{name}`" if name else "the action"
     try:
@@ -74,7 +75,7 @@ def decode_action(
         return DecodedAction(unknown_action(name, arguments, common), f"{subject} {error}", error.argument)
     used = {key for condition in rule.conditions for key in condition.keys} | decoder.used
     extra = _as_data(_without(arguments, used))
-    if lost := lost_argument(rule, extra, fields):
+    if lost := lost_argument(rule, extra, fields, deciding):
         return DecodedAction(unknown_action(name, arguments, common), f"{subject} {lost}")
     action = build_action(rule.model, {**common, "name": name, "extra": extra, **fields})
     return DecodedAction(action, clamped=tuple(decoder.clamped))
@@ -267,8 +268,12 @@ class FieldDecoder:
         return clamped
 
 
-def lost_argument(rule: MappingRule, extra: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
+def lost_argument(
+    rule: MappingRule, extra: Mapping[str, Any], fields: Mapping[str, Any], deciding: Collection[str] = ()
+) -> str:
     """What is wrong with an action that has `extra` arguments beside its `fields`; "" for nothing.
+
+    It lacks the arguments `deciding` which action it is, unless it needs none.
 
     An argument without a name, one whose name is that of an absent argument with a mistake, and a point in an action
     that lacks one say what the action does, and nothing tells how.
@@ -276,7 +281,8 @@ def lost_argument(rule: MappingRule, extra: Mapping[str, Any], fields: Mapping[s
     if not extra:
         return ""
     absent = {field: one for field, one in rule.origins.items() if field not in fields}
-    words = dict.fromkeys([key for one in absent.values() for source in one.sources for key in source])
+    sources = [key for one in absent.values() for source in one.sources for key in source]
+    words = dict.fromkeys([*sources, *sorted(deciding)])
     lacks_point = any("." not in field and _is_point_field(rule, field) for field in absent)
     for key, value in extra.items():
         if key == PARTS or key in words or value is None:

@@ -184,11 +184,15 @@ class ActionMapping:
 
     def arguments_of(self, name: str) -> set[str]:
         """The arguments that the actions of a name may have."""
-        found: set[str] = set()
+        found = self.keys_of_conditions(name)
         for rule in self._by_name.get(normalize_word(name, self.any_case), ()):
-            found.update([key for condition in rule.conditions for key in condition.keys])
             found.update([key for origin in rule.origins.values() for source in origin.sources for key in source])
         return {key.partition(".")[0] for key in found}
+
+    def keys_of_conditions(self, name: str) -> set[str]:
+        """The arguments that decide which of the actions of a name it is."""
+        rules = self._by_name.get(normalize_word(name, self.any_case), ())
+        return {key for rule in rules for condition in rule.conditions for key in condition.keys}
 
     def find(self, name: str, arguments: dict[str, Any]) -> MappingRule | None:
         """The first rule of a word whose conditions the arguments satisfy."""

@@ -24,6 +24,7 @@ _FOLLOWING = 40
 _LONGEST_GAP = 1_000
 #: The end of an entry is searched for in so many characters once the budget is spent.
 _WINDOW = 400
+_NO_ENTRY = "this does not belong between the entries of a list"
 
 
 def damaged_gap(recovery: RecoveryDriver, at: int) -> DamagedSegment | None:
@@ -109,7 +110,9 @@ def lose_entry(recovery: RecoveryDriver, damage: DamagedSegment, end: int, *, cu
         builder.calls.unfinished(node, stop, "invalid")
     else:
         builder.recorder.lower_status("invalid")
-        builder.recorder.report("invalid-list", "this does not belong between the entries of a list", (start, stop))
+        builder.recorder.report("invalid-list", _NO_ENTRY, (start, stop))
+        if builder.nodes:  # an action without one of its parts
+            builder.nodes[-1].problem = builder.nodes[-1].problem or _NO_ENTRY
         builder.output.end_node(start, stop)
     recovery.resume(stop, place.behind)
     return True

@@ -205,10 +205,9 @@ class RecoveryDriver:
             damage.outer = self.automaton.outside_of_call(self.state.config)
             return self.give_up(damage, config, at, cut=cut)
         end = damage.refused_at + len(self.text.slice(damage.refused_at, at).partition("\n")[0])
-        del builder.nodes[builder.nodes.index(node) :]
+        builder.nodes.clear()
         builder.recorder.edits.clear()
         builder.calls.unfinished(node, end, "invalid")
-        builder.nodes.clear()
         self.resume(end, self.automaton.top_level)
         return True
 
@@ -222,9 +221,10 @@ class RecoveryDriver:
             at = damage.refused_at + end
         builder.recorder.edits.clear()
         self._log("unread", damage.start, at)
-        builder.calls.unfinished(builder.nodes.pop(), at, "truncated" if cut else "invalid")
+        node = builder.nodes.pop()
         if config is self.automaton.top_level:
             builder.nodes.clear()
+        builder.calls.unfinished(node, at, "truncated" if cut else "invalid")
         self.resume(at, config)
         return True
 

@@ -68,6 +68,8 @@ class FastPath:
         self.match_leading: Any = module.match_leading
         self._markup = MarkupSearch(module.MARKERS, module.WEAK_MARKERS, module.LINE_MARKERS, module.ACTIONS)
         self._openers: tuple[str, ...] = tuple([opener.lower() for opener in module.OPENERS])
+        #: one of these is in text that holds a mistake in an opening marker which is too short to be searched for
+        self._short_openers: tuple[str, ...] = module.SHORT_OPENERS
         #: what opens a call, and is no text if the response ends behind it
         self._last_openers: tuple[str, ...] = module.LAST_OPENERS
         self._overlap: int = module.OVERLAP
@@ -249,9 +251,12 @@ class FastPath:
             self.format != registry.PLAIN and '"name"' in text and text.lstrip()[:1] in "[<"
         ):  # a list of calls that an engine forced, perhaps
             return True
+        start, end = segment.span
+        for opener in self._short_openers:
+            if opener in text and any(find(raw, start, end + _LOOKAHEAD) for find in self._near_openers):
+                return True
         if not self._overlap:
             return self._markup.is_in(text)
-        start, end = segment.span
         return self._markup.is_in(raw[start : end + self._overlap + 2], end - start)
 
     def read_head(self, text: str, tools: Tools | None, settings: Settings) -> ReadSegment | bool | None:

@@ -33,6 +33,7 @@ _VALUE_OPEN = rf"{SPACES}[\[{{(<\"']"
 #: How the pattern of a marker begins that stands at the start of a line only.
 _LINE_START = r"(?<![^\n"
 #: What may stand before such a marker by mistake.
+_BOUNDARY = r"(?:(?<![^\n])|(?<=\n[ \t])|(?<=[.!?:;)。！？])|(?<=[.!?:;)][ ]))"
 _STRAY_LETTER, _SENTENCE_END = r"(?<=(?<![^\n])[A-Za-z<{},])", r"(?<=[.!?:;)])"
 _STRING = r'"[^"\\\n]{0,200}"'
 #: Markers of other formats and of prose are written before the markers of this one are tried with a mistake.
@@ -57,6 +58,7 @@ def near_openers(config: Config) -> list[Transition]:
             forms, condition = all_forms(opener.terminal), _condition(opener.terminal.regex)
             for written in forms:
                 boundary = r"(?<!\w)" if written[0].isalnum() else ""
+                boundary = _BOUNDARY if is_at_line_start(opener.terminal) else boundary
                 others = [re.escape(form) for form in forms if not written.startswith(form)]
                 if others:
                     boundary += f"(?!{'|'.join(others)})"
@@ -94,6 +96,11 @@ def _beside_line_start(opener: Transition) -> list[Transition]:
             regex = f"{marker}(?={SPACES}{following})"
             found.append(_lenient(opener, "~^", regex, written[0], f"\n{written}", prefilter=marker))
     return found
+
+
+def is_at_line_start(terminal: Terminal) -> bool:
+    """Does a marker stand at the start of a line, or behind a sentence? One with a mistake stands there, too."""
+    return terminal.regex.replace("\n", r"\n").removeprefix("(?:").removeprefix("(?:").startswith(_LINE_START)
 
 
 def written_forms(terminal: Terminal) -> list[str]:

@@ -277,8 +277,8 @@ class Search:
     def _is_guess(self, o: OpenString, inner: int, *, paired: bool, at_token: bool) -> bool:
         """Can as many quotes inside a value be something else than quotation marks, or one of them?
 
-        They can where one stands at a token, and where the first quote of an odd number may be the value's own, doubled:
-        `""tide"`. In `""Take" the boat, then" walk."` the third is the odd one.
+        They can where one stands at a token, and where the first quote of an odd number may be the value's own,
+        doubled: `""tide"`. In `""Take" the boat, then" walk."` the third is the odd one.
         """
         if paired and (inner % 2 == 0 or o.quote in _SINGLE):
             return False

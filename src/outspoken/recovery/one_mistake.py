@@ -43,6 +43,8 @@ _DECIDED = (
 _IN_NUMBER = frozenset(".eE")
 _CLOSED = lazy_pattern(r'"(?:[^"\\]|\\.)*"')
 _SPACE = " \t\n\r"
+#: What an edit costs more that leaves a quote and its neighbour as they are, though they seem to be swapped.
+_BESIDE_SWAP = 2
 _WORD_EDGE = lazy_pattern(r"\b")
 _DELETED = {",": "extra-comma", ":": "extra-colon", "}": "extra-closer", "]": "extra-closer", '"': "stray-quote"}
 _INSERTED = {
@@ -233,7 +235,15 @@ def _cost(piece: str, edited: str, start: int, end: int, after: str, mistake: in
     """What an edit costs: more for what is part of a string, too."""
     is_doubled = end == start + 1 and not after and piece[start] in (piece[start - 1 : start], piece[end : end + 1])
     in_string = not after and _is_in_string(edited, start) and not is_doubled
-    return _least_cost(start, end, after, mistake) + in_string
+    swapped = _BESIDE_SWAP * _is_beside_swap(piece, start, end, after)
+    return _least_cost(start, end, after, mistake) + in_string + swapped
+
+
+def _is_beside_swap(piece: str, start: int, end: int, after: str) -> bool:
+    """Does an edit drop a letter, or supply a mark, that was swapped with a quote: `w"ait"`, `"x," 1`?"""
+    if after:
+        return after in (",", ":") and piece[:start].rstrip(_SPACE).endswith(f'{after}"')
+    return piece[start:end].isalnum() and '"' in (piece[start - 1 : start], piece[end : end + 1])
 
 
 def _is_in_string(text: str, at: int) -> bool:

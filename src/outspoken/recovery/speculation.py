@@ -96,8 +96,10 @@ class Speculation:
         parent, fork = self._parent, self.builder
         parent.recorder.edits.clear()
         parent.output.drop_thoughts(self._start)
-        parent.absorb(fork)
+        repairs = parent.absorb(fork)
         parent.nodes[:] = fork.nodes
+        if repairs and fork.nodes and "action" in fork.nodes[-1].kinds:
+            fork.nodes[-1].repairs += repairs
         if fork.output.events:
             parent.output.send(*self._unsent(fork.output.events))
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from outspoken.json.partial_string import PartialTypedText
+from outspoken.results.edits import shown
 from outspoken.results.events import ActionParsed, ActionText, ActionUnfinished, PlacedActionText
 from outspoken.results.replies import Status
 
@@ -105,6 +106,8 @@ class ActionBuilder:
         """An action is complete."""
         node = self._state.nodes.pop()
         if node.unknown:
+            if (self._recorder.edits or node.repairs) and not node.problem:
+                node.problem = f"a repaired action has the key {shown(node.unknown[0].key)}, which has no meaning here"
             unknown_keys.report(self._state, node)
         if not self._make(node, end):
             self._refuse(node, end)
@@ -153,7 +156,7 @@ class ActionBuilder:
         if not made.problem and (refusal := self._refusal(node, made.action.extra, end)) is not None:
             code = refusal.code if refusal.code in REFUSED_CODES else code
             made = DecodedAction(unknown_action(node.name or "", arguments, common), refusal.message, refusal.key)
-        if repairs := self._recorder.take_repairs():
+        if repairs := node.repairs + self._recorder.take_repairs():
             status = made.action.status if made.problem else "repaired"
             made = made._replace(action=made.action.model_copy(update={"repairs": repairs, "status": status}))
         span: tuple[int, int] = common["span"]
@@ -242,12 +245,15 @@ class ActionBuilder:
     # unfinished actions
 
     def unfinished(self, node: OpenNode, end: int, status: Status, arguments: dict[str, Any]) -> None:
-        """An action never ended (`truncated`) or cannot be read (`invalid`). `arguments` are its complete ones."""
+        """An action never ended (`truncated`) or cannot be read (`invalid`). `arguments` are its complete ones.
+
+        Within an open action it is one of its parts, so that this is refused, too.
+        """
         from outspoken.actions.decoding import unfinished_action
 
         output, recorder = self._output, self._recorder
         span = (max(node.start, 0), end)
-        repairs = recorder.take_repairs()
+        repairs = node.repairs + recorder.take_repairs()
         name = self._called(node.name or "", arguments)
         common = {**self._common(node, end), "name": name, "status": status, "repairs": repairs}
         action = unfinished_action(common, dict(arguments), node.partial_text)
@@ -260,4 +266,6 @@ class ActionBuilder:
             recorder.report("unclosed-action", f"{subject} never ends", span, label=label)
         else:
             recorder.report("invalid-action", node.problem or f"{subject} cannot be read", span, helps=_HELPS)
+        if self._is_within_action():
+            self._nest(self._state.nodes[-1])
         self._output.end_node(node.start, end)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.grammar.value_markup import openers_at_end
+from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import shown
 from outspoken.results.events import Event, ToolCallDelta, ToolCallStart
 from outspoken.results.replies import Reasoning, ToolCall
@@ -169,9 +170,9 @@ class Builder:
         """A builder for reading the text from an offset on tentatively, in this format or that of a header."""
         return Builder(self.state.fork(start, header or self.header))
 
-    def absorb(self, other: Builder) -> None:
-        """Take over what a fork read, apart from its open nodes and its events."""
-        self.state.absorb(other.state)
+    def absorb(self, other: Builder) -> tuple[Repair, ...]:
+        """Take over what a fork read, apart from its open nodes and its events; returns the repairs of open nodes."""
+        return self.state.absorb(other.state)
 
 
 def _events_of_open_calls(events: list[Event], ended: int) -> list[Event]:

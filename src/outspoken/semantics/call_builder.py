@@ -381,7 +381,7 @@ class CallBuilder:
             recorder.ambiguity = ""
             self.unfinished(node, end, "invalid")
             return
-        if self._actions.enabled and self._actions.take_call(node, end):
+        if self._actions.enabled and self._end_action(node, end):
             return
         if not self._state.context.calls:
             self._show(end)
@@ -408,6 +408,16 @@ class CallBuilder:
             recorder.report(code, message, place, "warning", label="" if place is not call.span else label)
         if output.events is not None:
             output.events.append(ToolCallEnd(node.index, call))
+
+    def _end_action(self, node: OpenNode, end: int) -> bool:
+        """Make an action of a call that is one; a repaired call that should be one, and is none, is refused."""
+        if self._actions.take_call(node, end):
+            return True
+        if self._recorder.edits and self._actions.may_be_action(node):
+            node.problem = f"a repaired call of `{node.name}` should be an action, and is none of this format"
+            self.unfinished(node, end, "invalid")
+            return True
+        return False
 
     def _problem(self, node: OpenNode) -> str:
         """Why a finished call cannot be read; "" if it can."""

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from outspoken.grammar.value_markup import Looseness
     from outspoken.json.partial_string import PartialString
     from outspoken.notations.interface import ValueScanner
+    from outspoken.results.diagnostics import Repair
 
 
 class UnknownEntry(NamedTuple):
@@ -79,6 +80,8 @@ class OpenNode:
     no_calls = False
     #: the text that an action types, or that an answer says, as far as it arrived
     partial_text: PartialString | None = None
+    #: the repairs between the parts of an action
+    repairs: tuple[Repair, ...] = ()
     #: the offsets of the arguments by name, where diagnostics need them
     places: dict[str, int] | None = None
 

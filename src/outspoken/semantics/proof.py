@@ -50,6 +50,13 @@ _MORE_ARGUMENTS = lazy_pattern(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
 _MORE_JSON = lazy_pattern(r"[ \t]{0,9}(?:\{|\[\s{0,9}[\[{\"'\d\-])")
 #: What may become one of these, or is the end of a text so far.
 _UNDECIDED = lazy_pattern(r"(?:[ \t]{0,9}(?:,\s{0,20}(?:[\w\"']{1,60}\s{0,9})?|\[\s{0,9})|\s{0,199})\Z")
+_BRACKETS = {"}": "{", "]": "[", ")": "("}
+_MARKS_BESIDE = frozenset((",", ":", *_BRACKETS))
+#: A bracket behind a number or a word.
+_BEHIND_WORD = re.compile(r"\w[}\])]\Z")
+_QUOTE_MARKS = frozenset({'"', "'"})
+#: So far before an insertion, a string may end.
+_SWAP = 20
 #: So far behind an insertion, nothing but white space shows that the text ends there.
 _FAR = 200
 
@@ -182,9 +189,47 @@ def invents_key(edits: Collection[Edit]) -> bool:
 
 def moves_quote(edits: Collection[Edit]) -> bool:
     """Does a string end a letter or two behind a quotation mark, which may be its end?"""
-    ends = [edit.end for edit in edits if edit.code == "bare-quote"]
+    ends = [edit.end for edit in edits if edit.code == "bare-quote" or edit.after == '\\"']
     lost = [edit.start for edit in edits if edit.code == "lost-quote"]
     return any(0 <= start - end <= 2 for start in lost for end in ends)
+
+
+def swaps_characters(edits: Iterable[Edit], read: Callable[[int, int], str], arguments: Mapping[str, Any]) -> bool:
+    """May a value and what stands beside it have swapped their last or first characters?
+
+    A repair drops a letter beside a quote (`w"ait"`) or within the edge of a marker (`Lichen<s/title>`), or it supplies
+    what the value ends or begins with: `"wait," "n"`, `"Leith}"`, `<p name="title>"Lichens`.
+    """
+    for edit in edits:
+        before, written, marker = read(max(edit.start - _SWAP, 0), edit.start), read(*edit[:2]), edit.after.strip()
+        behind = read(edit.end, edit.end + max(len(marker), 1))
+        if edit.code in ("dropped-text", "stray-text"):
+            if written.isalnum() and (
+                not _QUOTE_MARKS.isdisjoint((behind[:1], before[-1:])) or _BEHIND_WORD.search(before)
+            ):
+                return True
+        elif marker[:1] in _MARKS_BESIDE and _ends_with_mark(before, marker[:1], arguments):
+            return True
+        elif edit.level == "markup" and len(marker) > 1:
+            if not written and behind != marker and sorted(behind) == sorted(marker):
+                return True
+            core = written.strip()
+            begins = before[-1:].strip() and written[:1] == core[:1] and core[1:2].isalnum()
+            ends = behind[:1].strip() and written[-1:] == core[-1:] and core[-2:-1].isalnum()
+            if (begins and core[:1] + core[2:] == marker) or (ends and core[:-2] + core[-1:] == marker):
+                return True
+        elif not written and marker and behind in _QUOTE_MARKS and read(edit.end + 1, edit.end + 2) == marker:
+            return True
+    return False
+
+
+def _ends_with_mark(before: str, mark: str, arguments: Mapping[str, Any]) -> bool:
+    """Does a text end with a string that ends with a mark of JSON or Python? A bracket that closes another is none."""
+    if not before.rstrip(" \t\r\n}])").endswith((f'{mark}"', f"{mark}'")):
+        return False
+    opener = _BRACKETS.get(mark)
+    texts = [text for text in texts_within([*arguments.values()]) if text.endswith(mark)]
+    return opener is None or any(text.count(mark) > text.count(opener) for text in texts)
 
 
 def supplies_again(edits: Iterable[Edit], read: Callable[[int, int], str], arguments: Mapping[str, Any]) -> bool:

@@ -277,9 +277,9 @@ def nest_action(output: Output, arguments: dict[str, Any] | None) -> dict[str, A
     from outspoken.actions.mapping import PARTS
 
     arguments = arguments or {}
-    arguments.setdefault(PARTS, []).append(output.segments.pop())
+    parts = [*arguments.get(PARTS, ()), output.segments.pop()]  # a new list: forks share the old one
     output.action_count -= 1
-    return arguments
+    return {**arguments, PARTS: parts}
 
 
 # the reply

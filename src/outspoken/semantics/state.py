@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from outspoken.grammar.header import Header
 from outspoken.notations.tools import Tools
+from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import RepairLimit
 from outspoken.results.events import Event
 from outspoken.results.settings import Settings
@@ -99,10 +100,14 @@ class ReplyState:
         made.cut_value, made.marked_end = self.cut_value, self.marked_end
         return made
 
-    def absorb(self, other: ReplyState) -> None:
-        """Take over what a fork read, apart from its open nodes and its events."""
+    def absorb(self, other: ReplyState) -> tuple[Repair, ...]:
+        """Take over what a fork read, apart from its open nodes and its events.
+
+        Returns the repairs that no finished node has: they are of the open ones.
+        """
         other.output.flush()
-        other.recorder.take_repairs()
+        repairs = other.recorder.take_repairs()
         self.output.absorb(other.output)
         self.cut_value, self.marked_end = other.cut_value, other.marked_end
         self.recorder.absorb(other.recorder)
+        return repairs

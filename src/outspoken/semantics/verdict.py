@@ -36,6 +36,7 @@ from .proof import (
     objections,
     pads_number,
     supplies_again,
+    swaps_characters,
     texts_within,
     unproven,
 )
@@ -274,6 +275,8 @@ def _of_repairs(
         yield Objection("unproven", f"the value of `{key}` seems to hold a part of another one")
     if moves_quote(edits) or supplies_again(edits, read, arguments):
         yield Objection("unproven", "a value may end before its last characters")
+    if swaps_characters(edits, read, arguments):
+        yield Objection("unproven", "a character beside a value may belong to it")
     if invents_key(edits):
         yield Objection("unproven", "a word between two values was read as a key")
     if node.ends_by_chance and (key := _holds_closer(read(max(node.start, 0), end), arguments)):
