@@ -153,7 +153,8 @@ class FastPath:
                 if before not in _SAID and goes_on_with_arguments(segment.text):
                     return True
             elif kind is Reasoning:
-                if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment):
+                is_last = segment is segments[-1]
+                if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment, is_last=is_last):
                     return True
             elif self._value_markup.holds_phrase(getattr(segment, "raw", "")):
                 return True
@@ -218,9 +219,9 @@ class FastPath:
                 return any(find(raw, first) is not None for find in self._near_openers)
         return False
 
-    def _may_end_reasoning(self, raw: str, segment: Reasoning) -> bool:
+    def _may_end_reasoning(self, raw: str, segment: Reasoning, *, is_last: bool) -> bool:
         """Does a marker with a mistake stand where reasoning begins or in it, or a line begin as a call does?"""
-        if self._markup.line_in(segment.text):
+        if self._markup.line_in(segment.text, is_last=is_last):
             return True
         start, end = segment.span
         start = max(start - _LOOKBEHIND, 0)

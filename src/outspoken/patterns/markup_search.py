@@ -21,13 +21,16 @@ _FAR = 300
 #: The mark that opens the string may be missing before the next key or the end of the object.
 _ACTION = (
     r"(?<!\w)(?:{names})(?=\((?:\)|\w{{1,30}}\s?=|[\"'\d\[(<{{])|\s?\[\[?\w|\t\w{{1,30}}:)"
-    r"|(?<=[\"'])(?:{names})(?=[\"']\s{{0,9}}[,}}])"
+    r"|(?<=[\"'])(?:{names})(?=[\"']\s{{0,9}}[,}}]|,\s{{0,3}}[\"'])"
     r"|(?<!\w)(?:{names})(?=[\"']\s{{0,9}}(?:\}}|,\s{{0,9}}[\"']\w{{1,40}}[\"']\s{{0,9}}:))"
 )
 #: These characters are frequent in prose.
 _PROSE = ".,:'"
 #: One of these stands beside the name of an action in a call.
 _BESIDE_ACTION = "([\t\"'"
+#: What an action on a line of its own ends with, and what may stand before it.
+_ENDS_ACTION = (")", "}", "]")
+_BEFORE_ACTION = re.compile(r"\W{0,9}(?:\w{1,20}\W{1,9})?")
 #: How text begins that goes on with the arguments of the call before it, which ended too early, or ends them.
 _MORE_ARGUMENTS = re.compile(
     r"""\s{0,20}[,}\]]?\s{0,20}(?:"(?:[^"\n]{1,60}"\s{0,20}:|\s{0,9}[}\]])|'\w{1,60}'\s{0,20}:)"""
@@ -102,11 +105,19 @@ class MarkupSearch:
         names = "|".join([re.escape(name) for name in self._actions])
         return re.compile(_ACTION.format(names=names)).search
 
-    def line_in(self, reasoning: str) -> str:
-        """The marker that begins a line of reasoning, or that it ends with, as a call does; "" if there is none."""
+    def line_in(self, reasoning: str, *, is_last: bool) -> str:
+        """The marker that begins a line of reasoning, or that it ends with, as a call does; "" if there is none.
+
+        If nothing follows the reasoning, its last line may be an action, behind a word that should be a marker.
+        """
         end = reasoning.rstrip()
         found = next((line for line in self.lines if f"\n{line}" in reasoning), "")
-        return found or next((marker for marker in self.markers if end.endswith(marker)), "")
+        found = found or next((marker for marker in self.markers if end.endswith(marker)), "")
+        if found or not is_last or end[-1:] not in _ENDS_ACTION:
+            return found
+        line = end[end.rfind("\n") + 1 :]
+        action = self.find_action(line)
+        return action[0] if action is not None and _BEFORE_ACTION.fullmatch(line, 0, action.start()) else ""
 
     def may_hold(self, text: str) -> bool:
         """May a text hold a marker? This is fast."""

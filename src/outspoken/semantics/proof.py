@@ -188,10 +188,10 @@ def invents_key(edits: Collection[Edit]) -> bool:
 
 
 def moves_quote(edits: Collection[Edit]) -> bool:
-    """Does a string end a letter or two behind a quotation mark, which may be its end?"""
-    ends = [edit.end for edit in edits if edit.code == "bare-quote" or edit.after == '\\"']
+    """Does a string begin or end a letter or two beside a quotation mark, which may be its own?"""
+    kept = [edit for edit in edits if edit.code == "bare-quote" or edit.after == '\\"']
     lost = [edit.start for edit in edits if edit.code == "lost-quote"]
-    return any(0 <= start - end <= 2 for start in lost for end in ends)
+    return any(0 <= at - edit.end <= 2 or 0 <= edit.start - at <= 2 for at in lost for edit in kept)
 
 
 def swaps_characters(edits: Iterable[Edit], read: Callable[[int, int], str], arguments: Mapping[str, Any]) -> bool:

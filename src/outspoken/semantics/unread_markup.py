@@ -33,6 +33,8 @@ _ACTION_KEY = lazy_pattern(r"^\((\w{6,})=")
 
 #: What separates names of the same action; conditions in brackets hold it, too.
 _ALTERNATIVE = lazy_pattern(r"\|(?![^()]*\))")
+#: The condition that says which action it is: `computer(action=left_click)`, `(action_type=CLICK)`.
+_NAMING = lazy_pattern(r"\(\w{0,9}action\w{0,9}=([\w|]+)")
 #: Names of actions that are shorter occur by chance.
 _SHORTEST_ACTION = 3
 
@@ -116,7 +118,9 @@ def near_openers_of(automaton: Automaton) -> list[str]:
 
 def action_names(tables: Tables) -> list[str]:
     """The names of a format's actions as its responses write them."""
-    words = {word.partition("(")[0].strip() for words in tables.header.actions for word in _ALTERNATIVE.split(words)}
+    written = [word for words in tables.header.actions for word in _ALTERNATIVE.split(words)]
+    words = {word.partition("(")[0].strip() for word in written}
+    words |= {name for word in written for names in _NAMING.findall(word) for name in names.split("|")}
     return sorted(word for word in words if len(word) >= _SHORTEST_ACTION and word[-1].isalnum())
 
 
@@ -130,7 +134,7 @@ def json_openers(segments: Iterable[Segment], tables: Tables) -> list[FoundMarku
 
 
 def unread_markup(
-    segments: Iterable[Segment],
+    segments: Sequence[Segment],
     search: MarkupSearch | None,
     format: str | None,
     tools: Tools | None,
@@ -145,10 +149,11 @@ def unread_markup(
     """
     found: list[PendingDiagnostic] = []
     before: Segment | None = None
+    last = next(reversed(segments), None)
     for segment in segments:
         call, before = before, segment
         if type(segment) is Reasoning and search is not None and not _holds_any(segment, reported):
-            line = search.line_in(segment.text) if segment.status == "ok" else ""
+            line = search.line_in(segment.text, is_last=segment is last) if segment.status == "ok" else ""
             if line:
                 message = f"this looks like the marker {line!r}, but no call could be read here, so it stays reasoning"
                 found.append(PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning"))
