@@ -14,6 +14,7 @@ import gc
 import os
 import pickle
 import re
+import ssl
 import sys
 import zlib
 from collections.abc import Callable, Generator
@@ -80,6 +81,8 @@ def compiled_once(request: pytest.FixtureRequest) -> Generator[None]:
                 kept = stored.mkdir(f"{module.__name__}-{regex.__version__}-{sys.implementation.cache_tag}")
                 compile_ = partial(compile_or_load, kept, compile_, make, build)
             patch.setattr(module, "compile", cache(compile_))
+        # Each client of `httpx` reads the certificates of all authorities, in 80 ms, to ask a server on this machine.
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
 
 

@@ -6,11 +6,10 @@ TABLES = tables(__file__)
 
 MODIFIERS = frozenset({"Alt", "Control", "ControlOrMeta", "Meta", "Shift"})
 
-_NAMED = TABLES["NAMED"]
 
 #: Every name of a key: those of keys, and the characters of the US layout.
 KEYS = MODIFIERS | {
-    *_NAMED.split(),
+    *TABLES["NAMED"].split(),
     *[f"Digit{digit}" for digit in range(10)],
     *[f"Numpad{digit}" for digit in range(10)],
     *[f"Key{chr(code)}" for code in range(ord("A"), ord("Z") + 1)],

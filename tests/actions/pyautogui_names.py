@@ -26,11 +26,10 @@ FUNCTIONS: dict[str, set[str]] = {
     "time.sleep": set(),
 }
 
-_NAMED = TABLES["NAMED"]
 
 #: The keys of `pyautogui.KEYBOARD_KEYS` that one may press.
 KEY_NAMES = {
-    *_NAMED.split(),
+    *TABLES["NAMED"].split(),
     *[f"f{number}" for number in range(1, 25)],
     *[f"num{digit}" for digit in range(10)],
     *[chr(code) for code in range(ord(" "), ord("~") + 1)],

@@ -60,7 +60,7 @@ BATCHES: st.SearchStrategy[Any] = st.builds(Batch, actions=st.lists(ACTIONS, max
 
 
 @given(action=ACTIONS)
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_actions_survive_round_trips(action: Any) -> None:
     assert ADAPTER.validate_python(action.model_dump()) == action
     assert ADAPTER.validate_json(action.model_dump_json()) == action
@@ -211,10 +211,7 @@ def test_marks_name_elements() -> None:
     assert act("click", head, at=12).element == ElementRef(mark="12")
 
 
-WRONG = TABLES["WRONG"]
-
-
-@pytest.mark.parametrize(("right", "message"), WRONG.items())
+@pytest.mark.parametrize(("right", "message"), TABLES["WRONG"].items())
 def test_invalid_mapping_rule(right: str, message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("|", r"\|")):
         parse_rule("tap", right)
@@ -240,13 +237,11 @@ def test_a_format_without_actions_has_no_mapping() -> None:
 
 # -- calls as actions, whole and in a stream
 
-CALLS = TABLES["CALLS"]
-
 
 @pytest.fixture
 def acting(tmp_path: Path) -> str:
     path = tmp_path / "acting_calls.lark"
-    path.write_text(CALLS.lstrip(), "utf-8")
+    path.write_text(TABLES["CALLS"].lstrip(), "utf-8")
     return load_format(path)
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 
-from outspoken import Parser, Reply, parse
+from outspoken import parse
+from outspoken.authoring.fuzz.checks import ParseArguments
+from tests.invariants.replies import pieces
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -14,22 +16,12 @@ MEANT = TABLES["MEANT"]
 REFUSED = TABLES["REFUSED"]
 
 
-def _pieces(text: str, format: str) -> Reply:
-    session = Parser(format).session()
-    for at in range(0, len(text), 3):
-        session.feed(text[at : at + 3])
-    session.close("stop")
-    reply = session.reply
-    assert reply is not None
-    return reply
-
-
 @pytest.mark.parametrize("format", MEANT)
 def test_one_mistake(format: str) -> None:
     for text, types in MEANT[format].items():
         reply = parse(text, format=format, finish_reason="stop")
         assert [found.type for found in (*reply.actions, *reply.payloads)] == types, text
-        assert reply == _pieces(text, format), text
+        assert reply == ParseArguments(format, reason="stop").stream(pieces(text, 3))[1], text
     if format == "suggestions":
         assert [len(parse(text, format=format).payloads[0].data) for text in MEANT[format]] == [2, 1, 2]
 
@@ -40,4 +32,4 @@ def test_what_is_refused_is_said() -> None:
             reply = parse(text, format=format, finish_reason="stop")
             assert not reply.actions, text
             assert reply.diagnostics, text
-            assert reply == _pieces(text, format), text
+            assert reply == ParseArguments(format, reason="stop").stream(pieces(text, 3))[1], text

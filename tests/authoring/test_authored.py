@@ -12,7 +12,7 @@ from outspoken.authoring.fuzz import Fuzz
 from outspoken.authoring.fuzz.damage import CHARACTERS, cases
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.grammar import registry
-from tests.loops import SEED
+from tests.loops import SEED, some
 from tests.tables import tables
 from tools.damage.judging import read
 
@@ -43,7 +43,7 @@ def test_a_new_format_is_sound(file: Path) -> None:
 def test_the_shape_of_a_line_is_evidence_where_markers_are_short(file: Path) -> None:
     """One mistake in the markup, with tools: nothing runs wrong, hardly anything is lost, half is read as meant."""
     name = load_format(file)
-    made = cases(name, 0, 150, CHARACTERS)
+    made = cases(name, 0, 80, CHARACTERS)
     readings = [read(case, pieces=number % 5 == 0) for number, case in enumerate(made)]
     counts = Counter(reading.outcome for reading in readings)
     assert [reading.case.text for reading in readings if reading.differs] == []
@@ -55,10 +55,10 @@ def test_the_shape_of_a_line_is_evidence_where_markers_are_short(file: Path) -> 
 @pytest.mark.parametrize("file", SHORT, ids=lambda file: file.stem)
 def test_no_unit_of_damage_runs_or_loses_a_call_in_silence(file: Path) -> None:
     """Tags, lines, attributes, calls, values and ends, with tools."""
-    made = [case for case in cases(load_format(file), 1, 200) if case.base.tools]
+    made = [case for case in some(cases(load_format(file), 1, 200), file.stem, 0.4) if case.base.tools]
     outcomes = {case.text: read(case, pieces=False).outcome for case in made}
     assert [text for text, found in outcomes.items() if found in ("wrong, ok", "lost")] == []
-    assert len(made) > 100
+    assert len(made) > 40
 
 
 @pytest.mark.parametrize("file", AUTHORED, ids=lambda file: file.stem)
@@ -73,7 +73,7 @@ def test_damage_is_safe_at_once(file: Path) -> None:
     assert counts["meant"] >= 0.6 * len(readings)
 
 
-@every_file
+@pytest.mark.parametrize("file", some(AUTHORED + SHORT, "asked", 0.34), ids=lambda file: file.stem)
 def test_what_all_formats_are_asked_holds_of_a_new_one(file: Path) -> None:
     """The fuzz finds nothing, and its example is written as it is."""
     name = load_format(file)
@@ -84,14 +84,11 @@ def test_what_all_formats_are_asked_holds_of_a_new_one(file: Path) -> None:
     assert render(parse(example, format=name), format=name) == example
 
 
-SWALLOWED = TABLES["SWALLOWED"]
-
-
 def test_a_value_that_holds_another_argument_of_the_tool_is_doubted() -> None:
     """Only if the tool has the argument and the call lacks it; in text that merely names it, nothing is doubted."""
     name = load_format(AUTHORED[1])
     tools = [{"name": "f", "parameters": {"properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}}]
-    for value, why in SWALLOWED:
+    for value, why in TABLES["SWALLOWED"]:
         text = f'<perform tool="f">\n<with key="city" value="{value}"/>\n</perform>'
         reply = parse(text, format=name, tools=tools)
         assert (reply.tool_calls, reply.status) == ([], "invalid"), why

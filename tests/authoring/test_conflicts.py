@@ -90,10 +90,8 @@ def test_an_example_of_a_pattern(pattern: str, expected: str) -> None:
 
 # what Lark refuses
 
-REFUSED = TABLES["REFUSED"]
 
-
-@pytest.mark.parametrize(("text", "expected"), REFUSED)
+@pytest.mark.parametrize(("text", "expected"), TABLES["REFUSED"])
 def test_what_lark_refuses_has_a_place(text: str, expected: str, tmp_path: Path) -> None:
     grammar = made(tmp_path, text)
     (grammar.checkout.grammars / "shared" / "loop.lark").write_text("a: A\n%import .loop.a -> b\n", "utf-8")
@@ -110,10 +108,7 @@ def test_flags_of_parts_may_differ(tmp_path: Path) -> None:
     assert isinstance(load(made(tmp_path, 'start: X\nX: "a"i /b/\n').source), Loaded)
 
 
-SYNTAX = TABLES["SYNTAX"]
-
-
-@pytest.mark.parametrize(("text", "expected"), SYNTAX)
+@pytest.mark.parametrize(("text", "expected"), TABLES["SYNTAX"])
 def test_mistakes_of_notation(text: str, expected: str, tmp_path: Path) -> None:
     grammar = made(tmp_path, text)
     [found] = syntax(grammar.source, grammar.file)

@@ -19,8 +19,6 @@ TABLES = tables(__file__)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
-TERMINALS = TABLES["TERMINALS"]
-
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
@@ -29,7 +27,7 @@ def checkout(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path)
 
 
-def syntax(checkout: Checkout, rules: str, terminals: str = TERMINALS) -> Syntax:
+def syntax(checkout: Checkout, rules: str, terminals: str = TABLES["TERMINALS"]) -> Syntax:
     """The syntax of a grammar with these rules."""
     path = checkout.grammar("made")
     path.write_text(f"// format: made\n// title: A & B\n\n{rules}\n{terminals}", "utf-8")

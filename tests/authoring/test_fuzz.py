@@ -31,7 +31,7 @@ TABLES = tables(__file__)
 
 OTHERS = [case.text for case in CASES]
 #: How many texts are read of a format in one run, and in how many runs each format has its turn.
-TEXTS, TURNS = 6, 8
+TEXTS, TURNS = 4, 8
 SEED = Random(f"fuzz {TEST_SEED}").randrange(1 << 30)
 
 
@@ -55,7 +55,7 @@ def test_texts_of_a_grammar(format_: str) -> None:
     assert found(format_, SEED, TEXTS) == "None", f"seed {SEED}"
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_changed_cases_of_the_corpus(part: int) -> None:
     random = Random(f"{SEED} {part}")
     for _ in range(10):
@@ -87,9 +87,9 @@ def sound_responses(name: str, number: int, count: int) -> list[str]:
 @in_one_item("format_", FORMATS[SEED % 32 :: 32])
 def test_most_responses_are_sound(format_: str) -> None:
     """And some of them call, act or think, in every format that can."""
-    made = sound_responses(format_, 0, 40)
+    made = sound_responses(format_, 0, 20)
     kinds = {segment.kind for text in made for segment in parse(text, format=format_).segments}
-    assert len(made) >= 8
+    assert len(made) >= 4
     assert kinds - {"text"} or format_ == "text"
 
 
@@ -217,11 +217,6 @@ def without_cologne(text: str, *arguments: Any, **options: Any) -> Reply:
 
 
 @pytest.fixture
-def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outspoken.authoring.fuzz.checks, "parse", without_cologne)
-
-
-@pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
     """A checkout with one format and its corpus."""
     there, here = Checkout(), Checkout(tmp_path)
@@ -238,20 +233,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outspoken.authoring.fuzz, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
 
 
-FOUND = TABLES["FOUND"]
-
-
-@pytest.mark.usefixtures("mistaken", "clock")
-def test_findings_are_printed_with_the_shortest_text(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["text", "--runs", "50"], checkout) == 1
-    out, err = capsys.readouterr()
-    assert out.replace(", repair='heuristic'", "").startswith(FOUND)
-    assert out.endswith(" texts: 1 texts are read wrongly\n")
-    assert err == ""
-
-
 @pytest.mark.usefixtures("clock")
-def test_findings_can_be_replayed(
+def test_findings_are_written_with_the_shortest_text_and_can_be_replayed(
     checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = checkout.root / "found.jsonl"
@@ -263,7 +246,10 @@ def test_findings_can_be_replayed(
         assert (finding["kind"], finding["text"], summary["type"]) == ("lost", "Köln", "summary")
         assert summary["formats"]["text"]["findings"] == {"lost": 1}
         assert main(["--replay", str(file)], checkout) == 1
-        assert "the text is 'Köln'" in capsys.readouterr().out
+        out, err = capsys.readouterr()
+        assert out.replace(", repair='heuristic'", "").startswith(TABLES["FOUND"])
+        assert out.endswith(" texts: 1 texts are read wrongly\n")
+        assert err == ""
     assert main(["--replay", str(file)], checkout) == 0
 
 

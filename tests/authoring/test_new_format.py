@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from outspoken import Reply, parse
+from outspoken import parse
 from outspoken.authoring.check import check
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.authoring.new_format import main
 from outspoken.authoring.new_format.drafting import Example, by_examples
 from outspoken.authoring.shared.checkout import Case, Checkout, cases, toml
@@ -16,6 +17,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.registry import compiled_path
 from outspoken.models.chat_template import TOKENS, ChatTemplate, TemplateError, turn
 from outspoken.models.messages import MESSAGES, Message, Tool
+from tests.loops import some
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -38,15 +40,6 @@ def checkout(tmp_path: Path) -> Checkout:
             to.parent.mkdir(exist_ok=True)
             shutil.copyfile(path, to)
     return made
-
-
-def streamed(case: Case) -> Reply | None:
-    """How a case is read where it arrives one character at a time."""
-    session = case.session()
-    for character in case.text:
-        session.feed(character)
-    session.close()
-    return session.reply
 
 
 class Ran(NamedTuple):
@@ -77,7 +70,7 @@ def sound(checkout: Checkout, name: str) -> dict[str, Case]:
         assert registry.header(name).example in "\n".join(case.text for case in written.values())
         for case in written.values():
             assert bool(case.parse().diagnostics) == (case.kind == "err"), case
-            assert streamed(case) == case.parse(), case
+            assert ParseArguments(case.format, case.options).stream(case.text)[1] == case.parse(), case
     origins = toml.loads((checkout.corpus / name / "sources.toml").read_text("utf-8"))
     assert sorted(origins) == sorted(written)
     assert all(entry["origin"] for entry in origins.values())
@@ -132,7 +125,7 @@ RESPONSES = SHAPES | {name: Markup(**parts) for name, parts in TABLES["OTHER_SHA
 ONE, TWO = ("get_weather", {"city": "Paris"}), ("find_hotels", {"area": "Montmartre", "stars": 3})
 
 
-@pytest.mark.parametrize("shape", RESPONSES)
+@pytest.mark.parametrize("shape", some(RESPONSES, "responses", 0.34))
 def test_from_responses(shape: str, checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     one, two = RESPONSES[shape].text(ONE).lstrip(), f"Let me see.{RESPONSES[shape].text(ONE, TWO)}"
     thinks = f"<mythink>I look.</mythink>\n{one}"
@@ -156,7 +149,7 @@ def test_from_responses(shape: str, checkout: Checkout, capsys: pytest.CaptureFi
         assert ([call.name for call in alone.tool_calls], alone.text.strip()) == (["get_weather"], "Done.")
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", some(SHAPES, "template", 0.34))
 def test_from_a_template(shape: str, checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     path = checkout.root / "vendor.jinja"
     path.write_text(SHAPES[shape].template("<mull>\n{{ m.reasoning_content }}\n</mull>\n"), "utf-8")

@@ -18,7 +18,6 @@ from tests.tables import tables
 TABLES = tables(__file__)
 
 TABLE_REGISTRY = "outspoken.contrib.table_chat:tables_registry"
-TABLE_CHAT = TABLES["TABLE_CHAT"]
 
 
 def sse(*pieces: str, finish: str = "stop", **last: Any) -> str:
@@ -165,7 +164,7 @@ def test_formats_are_listed(cli: Cli) -> None:
 
 
 def test_payloads(cli: Cli) -> None:
-    Path("r.txt").write_text(TABLE_CHAT, "utf-8")
+    Path("r.txt").write_text(TABLES["TABLE_CHAT"], "utf-8")
     out = cli.out("parse", "r.txt", "--payloads", TABLE_REGISTRY, "--page", "table_edit")
     assert "suggested_values" in out
     assert "warning[marker-not-registered]: this page has no payload `DATA_PROPOSAL`" in out

@@ -73,11 +73,11 @@ def test_prose_and_code_are_text() -> None:
         most, streamed = held(text)
         assert most <= MAX_HELD
         assert streamed == whole
-        for format in NAMED:
+        for format in some(NAMED, text, 0.34):
             if format not in SPEAKING.get(file, ()):
                 assert_is_text(text, parse(text, format=format, prefix=""))
 
-    for_each(some(SAMPLES, "prose", 0.5), check)
+    for_each(some(SAMPLES, "prose", 0.34), check)
 
 
 @in_one_item("code", CODE)

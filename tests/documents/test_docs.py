@@ -15,8 +15,6 @@ TABLES = tables(__file__)
 
 GRAMMAR = TABLES["GRAMMAR"]
 
-PAGE = TABLES["PAGE"]
-
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
@@ -39,7 +37,7 @@ def test_the_table_and_the_picture_are_current(capsys: pytest.CaptureFixture[str
 
 def test_page_documents_the_whole_grammar(checkout: Checkout) -> None:
     assert docs.main([], checkout) == 0
-    assert (checkout.grammars / "pages" / "tiny" / "README.md").read_text("utf-8") == PAGE
+    assert (checkout.grammars / "pages" / "tiny" / "README.md").read_text("utf-8") == TABLES["PAGE"]
 
 
 def test_outdated_files_are_listed_and_written(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:

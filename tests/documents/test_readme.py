@@ -121,15 +121,12 @@ def test_programs_of_others_are_shorter_with_outspoken() -> None:
     assert all(more > less for more, less in zip(theirs, ours, strict=True)), (theirs, ours)
 
 
-READ_IT = TABLES["READ_IT"]
-
-
 def test_the_grammar_of_the_walk_through_is_detected_read_and_written(tmp_path: Path) -> None:
     grammar = blocks(GRAMMARS, "lark")[0]
     folder = tmp_path / "grammars"
     copytree(TOP / "grammars", folder, ignore=ignore_patterns("README.md"))
     (folder / "double_angle.lark").write_text(grammar, "utf-8")
-    command = [sys.executable, "-c", READ_IT, str(folder), "double_angle"]
+    command = [sys.executable, "-c", TABLES["READ_IT"], str(folder), "double_angle"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ran.stdout, ran.stderr) == ("Let me look that up. get_weather {'city': 'Paris'}\n", "")
 

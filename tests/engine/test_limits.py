@@ -26,6 +26,7 @@ from outspoken import (
     render,
     stream,
 )
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.engine.state import RecoveryBudget
 from outspoken.grammar.registry import names
 from outspoken.parsing import Session, StreamClosedError
@@ -160,13 +161,10 @@ def test_hold_limit_does_not_affect_a_named_format() -> None:
 def test_low_hold_limit_loses_nothing(hold: int) -> None:
     """The format may be mistaken then; the text is kept."""
     text = f"One. {CALL} Two."
-    session = Parser(settings=Settings(max_hold=hold)).session()
-    list(events_of(session, list(text)))
-    session.close()
-    assert session.reply is not None
-    assert session.reply.raw == text
-    assert session.reply.text.startswith("One.")
-    assert session.reply.text.endswith("Two.")
+    reply = ParseArguments(options={"settings": Settings(max_hold=hold)}).stream(text)[1]
+    assert reply.raw == text
+    assert reply.text.startswith("One.")
+    assert reply.text.endswith("Two.")
 
 
 def test_hold_limit_ends_the_wait_for_other_formats() -> None:
@@ -309,12 +307,7 @@ def test_exceptions_derive_from_builtin_ones() -> None:
 
 def of_bytes(raw: bytes, cuts: list[int], format_: str) -> Reply:
     """The reply for bytes that are cut at these places."""
-    session = Parser(format_).session()
-    for start, end in zip([0, *cuts], [*cuts, len(raw)], strict=True):
-        session.feed(raw[start:end])
-    session.close()
-    assert session.reply is not None
-    return session.reply
+    return ParseArguments(format_).stream([raw[a:b] for a, b in zip([0, *cuts], [*cuts, len(raw)], strict=True)])[1]
 
 
 BYTES = {

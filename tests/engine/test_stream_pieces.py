@@ -8,6 +8,7 @@ from outspoken import Parser, parse
 from outspoken.actions import ActionText
 from outspoken.authoring.fuzz.checks import ParseArguments
 from tests.invariants.events import check_events
+from tests.loops import some
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 TEXTS = [
@@ -53,12 +54,8 @@ def test_the_reason_why_a_call_is_refused_does_not_depend_on_the_chunks() -> Non
         tool("send_parcel", "recipient", "weight", "notice"),
         tool("measure_depth", "station", "metres"),
     ]
-    parser = Parser("olmo3", tools=tools)
-    whole = parser.parse(text, finish_reason="stop")
+    args = ParseArguments("olmo3", {"tools": tools}, "stop")
+    whole = args.parse(text)
     assert [call.name for call in whole.tool_calls] == ["delete_path"]
-    for cut in range(1, len(text)):
-        session = parser.session()
-        session.feed(text[:cut])
-        session.feed(text[cut:])
-        session.close(finish_reason="stop")
-        assert session.reply == whole
+    for cut in some(range(1, len(text)), "refused", 0.34):
+        assert args.stream((text[:cut], text[cut:]))[1] == whole

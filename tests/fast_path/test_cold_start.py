@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from outspoken import Parser, parse
+from outspoken import parse
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.detection.candidates import Candidate
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
 from outspoken.grammar.registry import grammars_folder
+from tests.loops import some
 from tools.bench.peers import response
 
 #: Prints the format of a text, the grammar files that were opened, and modules that sound text must not need.
@@ -65,7 +67,7 @@ def test_alias_needs_the_index_of_formats() -> None:
 
 
 @pytest.mark.parametrize("is_stream", [False, True])
-@pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "mistral"])
+@pytest.mark.parametrize("name", some(["hermes", "qwen3_coder", "mistral"], "detected files", 0.34))
 def test_detection_reads_the_files_of_likely_formats_only(name: str, is_stream: bool) -> None:
     found, compiled, _, heavy = read(response(name, 2, 60), "auto", is_stream=is_stream)
     assert found == name
@@ -113,12 +115,7 @@ def test_a_code_sample_has_no_candidates(candidates: list[Candidate]) -> None:
     assert parse(text).format == "json"
     assert {candidate.name for candidate in candidates} == {"json"}
     candidates.clear()
-    session = Parser().session()
-    for char in text:
-        session.feed(char)
-    session.close()
-    assert session.reply is not None
-    assert session.reply.format == "json"
+    assert ParseArguments().stream(text)[1].format == "json"
     assert len(candidates) < 12
 
 

@@ -118,7 +118,7 @@ def test_fast_path_agrees_with_the_parser(format_: str) -> None:
 
 
 def test_fast_path_agrees_with_the_detector() -> None:
-    drawn, read = some([case for case in CASES if not case.options.get("prefix")], "detector", 0.15), 0
+    drawn, read = some([case for case in CASES if not case.options.get("prefix")], "detector", 0.1), 0
     for case in drawn:
         tools = case.options.get("tools")
         by_detector = by_parser(case.text, "auto", tools)  # at first no format is known for a marker
@@ -176,7 +176,8 @@ def test_a_format_that_is_loaded_is_left_to_the_parser(own_formats: None) -> Non
 
 def test_nothing_is_compiled_while_a_response_is_read() -> None:
     for path in Path(reader.__file__).parents[1].rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        text = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if re.search(r"\b(exec|eval|compile)\(", text) else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in ("exec", "eval", "compile"), path
 
@@ -281,9 +282,9 @@ def test_texts_that_end_in_an_opening_marker_are_read_alike_whole_and_streamed()
     The fast path leaves such texts to the parser if that may take them for an opening marker with a mistake.
     """
     random, read = Random(f"openers {SEED}"), 0
-    for name in FORMATS:
+    for name in some(FORMATS, "openers", 0.34):
         texts = sorted(set(_beginnings(name)))
-        for text in random.sample(texts, min(len(texts), 8)):
+        for text in random.sample(texts, min(len(texts), 12)):
             before, behind = random.choice(("", "Hi.", "Hi.\n")), random.choice(("", "\n", "\n", " ", "\r\n", " " * 25))
             raw = f"{before}{text}{behind}"
             size = random.choice((1, 3))
@@ -292,7 +293,7 @@ def test_texts_that_end_in_an_opening_marker_are_read_alike_whole_and_streamed()
             if read % 4 == 0:
                 assert list(stream(pieces))[-1] == Done(parse(raw)), raw
             read += 1
-    assert read > 500
+    assert read > 250
     for name, raw in [
         ("xlam", '[{"name"\n'),
         ("anthropic_computer_use", '{"type" '),

@@ -5,7 +5,7 @@ invariant of time. The tests use them on the corpus, on texts made of its pieces
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import pairwise
 from random import Random
@@ -102,24 +102,25 @@ def at_random(text: str, random: Random, most: int = 8) -> list[str]:
     return [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
 
 
-def chunkings(text: str, random: Random) -> Iterator[Iterable[str | bytes]]:
-    """Ways to cut a text: single characters; and one of a few, at random, or bytes cut inside characters."""
-    yield text
+def chunking(text: str, random: Random) -> Iterable[str | bytes]:
+    """A way to cut a text: single characters, pieces of a size or cut at random, or bytes cut inside characters."""
+    way, size = random.random(), random.choice((2, 3, 7))
+    if way < 0.34:
+        return text
     with suppress(UnicodeEncodeError):
-        if random.random() < 0.34:
-            raw, size = text.encode(), random.choice((1, 2, 3, 5))
-            yield [raw[at : at + size] for at in range(0, len(raw), size)]
-            return
-    yield pieces(text, random.choice((2, 3, 7))) if random.random() < 0.5 else at_random(text, random)
+        if way < 0.56:
+            raw = text.encode()
+            return [raw[at : at + size] for at in range(0, len(raw), size)]
+    return pieces(text, size) if way < 0.78 else at_random(text, random)
 
 
 def check_chunks(text: str, args: ParseArguments, whole: Reply, random: Random) -> None:
     """A text gives the same reply in any pieces, and the events add up to it."""
-    for chunks in chunkings(text, random):
-        events, reply = args.stream(chunks)
-        cut = "single characters" if chunks is text else repr(list(chunks))
-        require(reply == whole, "chunks", f"in {cut}: {said(reply)}, but whole: {said(whole)}")
-        check_events(events)
+    chunks = chunking(text, random)
+    events, reply = args.stream(chunks)
+    cut = "single characters" if chunks is text else repr(list(chunks))
+    require(reply == whole, "chunks", f"in {cut}: {said(reply)}, but whole: {said(whole)}")
+    check_events(events)
 
 
 # damage

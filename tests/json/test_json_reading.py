@@ -13,12 +13,11 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-NOTHING = TABLES["NOTHING"]
 
 AROUND: list[tuple[str, list[Any]]] = TABLES["AROUND"]
 
 
-@pytest.mark.parametrize("text", NOTHING)
+@pytest.mark.parametrize("text", TABLES["NOTHING"])
 def test_no_data(text: str) -> None:
     reading = read_json(text)
     assert (reading.status, reading.values, reading.value, reading.level) == ("invalid", (), None, None)

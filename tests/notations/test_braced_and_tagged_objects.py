@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from outspoken import Done, RenderError, ToolCallDelta, parse, render, stream
@@ -167,7 +167,6 @@ FORMATS = ["gemma4", "functiongemma", "minimax_m3"]
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-@settings(max_examples=120, deadline=None)
 @given(arguments=st.dictionaries(keys, values, max_size=3))
 @example(arguments={"a": "", "b": {}, "c": [], "d": [[]], "e": [{}], "f": [""]})
 @example(arguments={"a": '<|"', "b": "<escap", "c": "]<]minimax[>"})

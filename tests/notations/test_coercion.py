@@ -167,13 +167,10 @@ def test_hostile_text_takes_linear_work(text: str) -> None:
     assert calls_in(read) <= 5 * len(text)
 
 
-STRINGS = TABLES["STRINGS"]
-
-
 def test_value_that_the_markup_calls_a_string_is_one() -> None:
     for type_, expected in ((["string", "null"], "null"), (["integer", "null"], None)):
         tools = [{"name": "f", "parameters": {"type": "object", "properties": {"when": {"type": type_}}}}]
-        for format_, text in STRINGS.items():
+        for format_, text in TABLES["STRINGS"].items():
             reply = parse(text, format=format_, tools=tools)
             assert [call.arguments for call in reply.tool_calls] == [{"when": expected}], (format_, reply)
             assert (reply.status, reply.diagnostics) == ("ok", [])

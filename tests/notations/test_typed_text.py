@@ -45,10 +45,7 @@ def test_truncated_text() -> None:
     assert (last[0].action.status, getattr(last[0].action, "text", "")) == ("truncated", "lich")
 
 
-CALLS = TABLES["CALLS"]
-
-
-@pytest.mark.parametrize("text", CALLS)
+@pytest.mark.parametrize("text", TABLES["CALLS"])
 def test_streamed_text_is_the_typed_text(text: str) -> None:
     whole = parse(text, format="ui_tars")
     for size in (1, 2, 3, 7):

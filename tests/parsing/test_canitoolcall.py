@@ -5,16 +5,14 @@ Where a reply differs from what a fixture expects, the reason stands here.
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 from canitoolcall.adapters.base import ReplayInput
 from canitoolcall.checks import case_status, run_checks
-from canitoolcall.chunking import DEFAULT_STRATEGIES, ChunkStrategy, split
+from canitoolcall.chunking import DEFAULT_STRATEGIES, split
 from canitoolcall.fixtures import Fixture, load_families, load_fixtures
 from canitoolcall.results import Observation, Status
 
-from tests.loops import SEED
+from tests.loops import some
 from tools.integrations.canitoolcall_adapter import DetectingAdapter, ModelAdapter, OutspokenAdapter
 
 FAMILIES = load_families()
@@ -36,39 +34,31 @@ OTHERWISE_DETECTED = {
 }
 
 
-def passes(fixture: Fixture, adapter: OutspokenAdapter, strategies: tuple[ChunkStrategy, ...]) -> bool:
+#: How a fixture is read: the adapter, the share of the ways to cut it into chunks, and what is read in another way.
+WAYS: dict[str, tuple[type[OutspokenAdapter], float, dict[str, str]]] = {
+    "named": (OutspokenAdapter, 0.34, OTHERWISE),
+    "detected": (DetectingAdapter, 0.25, {**OTHERWISE, **OTHERWISE_DETECTED}),
+    "model": (ModelAdapter, 0.125, OTHERWISE),
+}
+
+
+def passes(fixture: Fixture, adapter: OutspokenAdapter, share: float) -> bool:
     """Does a fixture pass the suite's own checks?"""
     family = FAMILIES.get(fixture.family)
     raw = ReplayInput.from_fixture(fixture, family)
     units, special = adapter.units(raw), adapter.special_token_ids(raw)
+    strategies = some(DEFAULT_STRATEGIES, fixture.id, share)
     chunks = {strategy.id: split(units, strategy, special=special) for strategy in strategies}
     streamed = {name: adapter.parse_stream(raw, parts, fixture.tools) for name, parts in chunks.items()}
     observed = Observation(adapter.parse(raw, fixture.tools), streamed)
     return case_status(run_checks(fixture, family, observed)) in (Status.PASS, Status.SOFT_PASS)
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("family", sorted(FAMILIES))
-def test_fixtures_of_the_neutral_suite(family: str) -> None:
-    fixtures = [fixture for fixture in load_fixtures() if fixture.family == family]
+def test_fixtures_of_the_neutral_suite(family: str, way: str) -> None:
+    adapter, share, otherwise = WAYS[way]
+    fixtures = {fixture.id: fixture for fixture in load_fixtures() if fixture.family == family}
     assert fixtures
-    failed = {fixture.id for fixture in fixtures if not passes(fixture, OutspokenAdapter(), DEFAULT_STRATEGIES)}
-    assert failed == {name for name in OTHERWISE if name in {fixture.id for fixture in fixtures}}
-
-
-@pytest.mark.parametrize("family", sorted(FAMILIES))
-def test_fixtures_of_the_neutral_suite_whose_format_is_detected(family: str) -> None:
-    fixtures = [fixture for fixture in load_fixtures() if fixture.family == family]
-    at = Random(SEED).randrange(len(DEFAULT_STRATEGIES))
-    chosen = (*DEFAULT_STRATEGIES[at:], *DEFAULT_STRATEGIES[:at])[:2]
-    failed = {fixture.id for fixture in fixtures if not passes(fixture, DetectingAdapter(), chosen)}
-    known = {**OTHERWISE, **OTHERWISE_DETECTED}
-    assert failed == {name for name in known if name in {fixture.id for fixture in fixtures}}, f"seed {SEED}"
-
-
-@pytest.mark.parametrize("family", sorted(FAMILIES))
-def test_fixtures_of_the_neutral_suite_by_the_id_of_the_model(family: str) -> None:
-    fixtures = [fixture for fixture in load_fixtures() if fixture.family == family]
-    at = Random(SEED).randrange(len(DEFAULT_STRATEGIES))
-    chosen = (*DEFAULT_STRATEGIES[at:], *DEFAULT_STRATEGIES[:at])[:2]
-    failed = {fixture.id for fixture in fixtures if not passes(fixture, ModelAdapter(), chosen)}
-    assert failed == {name for name in OTHERWISE if name in {fixture.id for fixture in fixtures}}, f"seed {SEED}"
+    failed = {name for name, fixture in fixtures.items() if not passes(fixture, adapter(), share)}
+    assert failed == fixtures.keys() & otherwise

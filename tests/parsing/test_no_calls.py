@@ -3,7 +3,10 @@
 import pytest
 
 from outspoken import Parser, Reply
+from outspoken.authoring.fuzz.checks import ParseArguments
 from tests.cases import CASES, FORMATS
+from tests.invariants.replies import pieces
+from tests.loops import some
 
 TEXTS = {
     "hermes": '{"name": "Bob", "arguments": {"age": 4}}',
@@ -43,19 +46,15 @@ def has_call(reply: Reply) -> bool:
     return any(segment.kind == "tool_call" for segment in reply.segments)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", some(FORMATS, "no calls", 0.34))
 def test_no_response_of_the_corpus_has_a_call(format: str) -> None:
-    parser, auto = Parser(format, calls=False), Parser(calls=False)
-    for case in [case for case in CASES if case.format == format][::3]:
-        reply = parser.parse(case.text, finish_reason="stop")
+    args, own = ParseArguments(format, {"calls": False}, "stop"), [case for case in CASES if case.format == format]
+    for case in some(own, "no calls", 0.34):
+        reply = Parser(format, calls=False).parse(case.text, finish_reason="stop")
         assert not has_call(reply), case
-        session = parser.session()
-        for at in range(0, len(case.text), 5):
-            session.feed(case.text[at : at + 5])
-        session.close("stop")
-        assert session.reply == reply, case
-    for case in [case for case in CASES if case.format == format][::12]:
-        assert not has_call(auto.parse(case.text, finish_reason="stop")), case
+        assert args.stream(pieces(case.text, 5))[1] == reply, case
+    for case in some(own, "no calls detected", 0.1):
+        assert not has_call(Parser(calls=False).parse(case.text, finish_reason="stop")), case
 
 
 def test_a_format_without_calls_is_read_as_before() -> None:

@@ -6,13 +6,15 @@ The rows of Dify's tests are read from where that data lies beside the project.
 import json
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from outspoken import Event, Parser, Reasoning, Reply, Text, TextDelta, ToolCall, parse
+from outspoken import Parser, Reasoning, Reply, Text, TextDelta, ToolCall, parse
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.providers import ProviderStream
 from tests.loops import in_one_item, some
 from tests.tables import tables
@@ -29,17 +31,14 @@ ANSWER = '{"action": "Final Answer", "action_input": '
 
 def read_stream(format: str, pieces: list[str], reason: str | None = None) -> tuple[str, Reply]:
     """The text of all deltas of a stream, and its reply."""
-    session = Parser(format).session()
-    events: list[Event] = [event for piece in pieces for event in session.feed(piece)]
-    events += session.close(reason)
-    assert session.reply is not None
-    return "".join([event.text for event in events if isinstance(event, TextDelta)]), session.reply
+    events, reply = ParseArguments(format, reason=reason).stream(pieces)
+    return "".join([event.text for event in events if isinstance(event, TextDelta)]), reply
 
 
 def splits(text: str) -> Iterator[list[str]]:
-    """A fifth of the ways to split a text in two, and its characters."""
+    """Some of the ways to split a text in two, and its characters."""
     yield list(text)
-    for at in some(range(1, len(text)), text, 0.2):
+    for at in some(range(1, len(text)), text, 0.1):
         yield [text[:at], text[at:]]
 
 
@@ -75,7 +74,7 @@ def test_answers_with_bare_quotes(lead: str, tail: str) -> None:
     The reply says what is damaged and holds every word, a complete answer is read as meant, and streams say the same.
     """
     random = Random(f"{lead}{tail}")
-    for number in range(12):
+    for number in range(6):
         answer = with_bare_quotes("Take the boat from Oban at noon, then walk.", random)
         text, reason = f'{lead}{ANSWER}"{answer}"}}{tail}', ("stop", None)[number % 2]
         cut = random.randrange(text.index('"', len(lead + ANSWER) + 1) + 2, len(text)) if number % 3 == 2 else len(text)
@@ -219,12 +218,12 @@ def test_text_without_an_action_is_text(text: str, noted: str) -> None:
 )
 def test_broken_action_is_no_silent_text(key: str, rest: str) -> None:
     """An object that begins as an action does, but cannot be read: whatever its keys are, a diagnostic says so."""
-    for begun in (f'{{"{key}":"b"', f'{{\n  "{key}": "b"', f'So:\n{{"{key}": "b"'):
+    beginnings = (f'{{"{key}":"b"', f'{{\n  "{key}": "b"', f'So:\n{{"{key}": "b"')
+    for begun, reason in some(product(beginnings, (None, "stop")), key + rest, 0.34):
         text = begun + rest
-        for reason in (None, "stop"):
-            reply = parse(text, format="react_json", finish_reason=reason)
-            assert codes(reply), (text, reason)
-            assert read_stream("react_json", [text[i : i + 5] for i in range(0, len(text), 5)], reason)[1] == reply
+        reply = parse(text, format="react_json", finish_reason=reason)
+        assert codes(reply), (text, reason)
+        assert read_stream("react_json", [text[i : i + 5] for i in range(0, len(text), 5)], reason)[1] == reply
 
 
 def test_text_beside_an_action_in_a_fence() -> None:
@@ -381,8 +380,4 @@ def test_empty_input_before_another_action_is_sound() -> None:
     ]
     assert whole.status == "ok"
     for at in range(1, len(text)):
-        session = Parser("react").session()
-        session.feed(text[:at])
-        session.feed(text[at:])
-        session.close()
-        assert session.reply == whole, at
+        assert ParseArguments("react").stream((text[:at], text[at:]))[1] == whole, at

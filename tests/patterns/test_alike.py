@@ -3,16 +3,18 @@
 import re
 from functools import cache
 from itertools import pairwise
+from random import Random
 
 import pytest
 import regex
 
-from outspoken import Parser, parse
+from outspoken import parse
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.patterns import alike
 from outspoken.patterns.alike import compile_alike
 from tests.cases import FORMATS
-from tests.loops import in_one_item, some
+from tests.loops import SEED, in_one_item, some
 
 EVERY = "".join(map(chr, range(0x110000)))
 #: A class, or an escape that stands for one.
@@ -55,7 +57,7 @@ def test_classes_of_grammars_hold_the_same_characters() -> None:
 
 
 def test_conditions_hold_at_the_same_places() -> None:
-    text = "".join([f"a{char}a " for char in EVERY[::5]])
+    text = "".join([f"a{char}a " for char in EVERY[Random(SEED).randrange(15) :: 15]])
     for pattern in (r"\b", r"\B", r"(?<!\w)a", r"a(?!\w)", r"(?<![^\n\w])a", r"a(?=\s)", "(?i:ss|fi|st)"):
         assert spans_in(compile_alike(pattern), text) == spans_in(re.compile(pattern), text), pattern
     for text in ("ß", "ﬁ", "ﬆ", "ſs"):
@@ -91,20 +93,14 @@ def test_streams_read_every_character_as_whole_text_does(format_: str) -> None:
     """A character beside, in, before or in place of a marker; each run tries an eighth of them in each format."""
     example = registry.header(format_).example or "text"
     places = sorted({found.start() for found in re.finditer(r"\b|\s|[<\[{(]", example)})
-    parser = Parser(format_)
+    args = ParseArguments(format_)
     for number, char in some(enumerate(doubtful()), f"doubtful {format_}", 0.12):
         at = places[number * 7 % len(places)]
         text = example[:at] + char + example[at + number % 2 :]
-        session = parser.session()
-        for start, end in pairwise([0, at, min(at + 1, len(text)), len(text)]):
-            session.feed(text[start:end])
-        session.close()
-        assert session.reply == parse(text, format=format_), text
+        parts = [text[start:end] for start, end in pairwise([0, at, min(at + 1, len(text)), len(text)])]
+        assert args.stream(parts)[1] == args.parse(text), text
 
 
 def test_found_text() -> None:
     for format_, text in (("hermes", "<|im_start|>assistant\x1fHello"), ("ui_tars", "<thinkt></think_²>")):
-        session = Parser(format_).session()
-        session.feed(text)
-        session.close()
-        assert session.reply == parse(text, format=format_)
+        assert ParseArguments(format_).stream([text])[1] == parse(text, format=format_)

@@ -69,7 +69,7 @@ def closers(format_: str) -> Iterator[str]:
 BEHIND = (" B.", " Bx y", " .B", "B. More", "But so", " \nB", "B", " ")
 
 
-@in_one_item("format_", FORMATS)
+@in_one_item("format_", some(FORMATS, "lacking ends", 0.34))
 def test_what_follows_a_marker_that_lacks_its_end_is_no_part_of_it(format_: str) -> None:
     """Neither white space nor a letter behind a marker is taken for a character that it lacks.
 
@@ -100,7 +100,7 @@ def test_text_behind_a_closer_that_lacks_its_end_stays_text(format_: str) -> Non
         assert not runs or behind.strip() in f"{reply.text} {reply.reasoning}", (example[:-2] + behind, reply)
 
 
-@in_one_item("format_", FORMATS)
+@in_one_item("format_", some(FORMATS, "quick look", 0.34))
 def test_the_quick_look_for_markup_overlooks_no_marker_with_wrong_signs(format_: str) -> None:
     """Whole text is searched only if it passes the quick look; streams are always searched."""
     search = markup_search(registry.automaton(format_, lenient=True))

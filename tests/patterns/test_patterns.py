@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import regex
 
-from outspoken import Parser, Reply
 from outspoken import parse as read
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.grammar.compiler import compile_text
 from outspoken.patterns.arriving import while_arriving
@@ -25,6 +25,7 @@ from outspoken.patterns.syntax import (
 )
 from outspoken.results.errors import GrammarError
 from tests.cases import CASES
+from tests.invariants.replies import pieces
 from tests.loops import for_each, in_one_item
 
 A, B = Chars(("a",)), Chars(("b",))
@@ -127,15 +128,6 @@ def test_a_look_ahead_waits_where_more_text_can_undo_it(pattern: str, text: str,
     assert {regex.match(pattern, text + char) is None for char in more} == {True, False}
 
 
-def streamed(name: str, text: str, size: int) -> Reply:
-    session = Parser(name).session()
-    for at in range(0, len(text), size):
-        session.feed(text[at : at + size])
-    session.close()
-    assert session.reply is not None
-    return session.reply
-
-
 #: Texts with markers that no short response of the corpus has.
 MORE = {
     "glm_v_web": ["Action:<|begin_of_box|>Wait", "Action: Wait "],
@@ -174,7 +166,9 @@ def check_pieces(name: str) -> None:
         for k, more in enumerate(("", " A."[i % 3], '\n<[:`"{9'[i % 8])):
             text = beginning + more
             format_ = "auto" if (i + k) % 20 == 0 else name
-            assert streamed(format_, text, (1, 3)[(i + k) % 2]) == read(text, format=format_), text
+            assert ParseArguments(format_).stream(pieces(text, (1, 3)[(i + k) % 2]))[1] == read(text, format=format_), (
+                text
+            )
 
 
 def test_the_end_of_the_text_in_a_look_ahead_is_refused(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
-"""A response with payloads, read whole and cut at every place."""
+"""A response with payloads, read whole and cut at places that are drawn."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from outspoken import Done, Event, PayloadParsed, PayloadUnfinished, TextDelta
 from outspoken.payloads import PayloadRegistry, PayloadReply
+from tests.loops import some
 
 
 def events_of(registry: PayloadRegistry, chunks: Iterable[str], page: str | None, **how: Any) -> list[Event]:
@@ -28,9 +29,9 @@ def check_chunks(
 
 
 def read(registry: PayloadRegistry, text: str, page: str | None = None, **how: Any) -> PayloadReply:
-    """The reply to a text, after it was read at every split, and in single characters, too."""
+    """The reply to a text, after it was read at a third of all splits, and in single characters, too."""
     whole = registry.parse(text, page=page, **how)
-    for at in range(len(text) + 1):
+    for at in some(range(len(text) + 1), text, 0.34):
         check_chunks(registry, (text[:at], text[at:]), page, whole, **how)
     check_chunks(registry, text, page, whole, **how)
     return whole

@@ -203,45 +203,37 @@ def test_the_page_loads_nothing_and_may_ask_only_its_server(client: TestClient) 
     assert all(f'["{one.name}",' in page for one in formats())
 
 
-def slow_answer(what: str, asked: Asked) -> tuple[int, bytes]:
-    """What a process of the playground runs in these tests: it takes ten minutes for one text."""
+#: What a new process reads soon.
+QUICK = {"text": "Hi.", "format": "hermes"}
+
+
+def hindered_answer(what: str, asked: Asked) -> tuple[int, bytes]:
+    """What a process of the playground runs in these tests: it takes ten minutes for one text, and one text ends it."""
     time.sleep(600 if asked.given.text == "slow" else 0)
-    return answer(what, asked)
+    return os._exit(1) if asked.given.text == "end" else answer(what, asked)
 
 
-def test_work_that_takes_too_long_is_given_up_and_the_next_request_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outspoken.playground.worker.answer_bounded", slow_answer)
+def test_work_that_ends_its_process_or_takes_too_long_is_given_up_and_the_next_request_is_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("outspoken.playground.worker.answer_bounded", hindered_answer)
     playground = Playground()
     with cast("Any", TestClient(playground.app(), base_url=HOST)) as client:
-        assert ask(client, "read")["format"] == "hermes"
+        assert "made the worker end" in ask(client, "read", 503, text="end")["error"]["message"]
+        assert ask(client, "read", **QUICK)["format"] == "hermes"
         playground.reading.limit = 0.2
         assert "took longer than 0.2 seconds" in ask(client, "read", 503, text="slow")["error"]["message"]
         playground.reading.limit = 20
-        assert ask(client, "read")["format"] == "hermes"
+        assert ask(client, "read", **QUICK)["format"] == "hermes"
 
 
 def test_work_that_nobody_waits_for_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("outspoken.playground.worker._PATIENCE", 0.05)
-    monkeypatch.setattr("outspoken.playground.worker.answer_bounded", slow_answer)
+    monkeypatch.setattr("outspoken.playground.worker.answer_bounded", hindered_answer)
     with Server(Playground(read_limit=600).app()) as server, httpx.Client(base_url=server.url) as client:
-        quick, slow = ({"given": {"text": text}} for text in (TEXT, "slow"))
-        assert client.post("/api/read", json=quick, timeout=20).json()["format"] == "hermes"
-        for _ in range(2):
-            with pytest.raises(httpx.TimeoutException):
-                client.post("/api/read", json=slow, timeout=0.3)
-        assert client.post("/api/read", json=quick, timeout=20).json()["format"] == "hermes"
-
-
-def test_a_process_that_ends_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outspoken.playground.worker.answer_bounded", end_or_answer)
-    with cast("Any", TestClient(Playground().app(), base_url=HOST)) as client:
-        assert "made the worker end" in ask(client, "read", 503, text="end")["error"]["message"]
-        assert ask(client, "read")["format"] == "hermes"
-
-
-def end_or_answer(what: str, asked: Asked) -> tuple[int, bytes]:
-    """What a process runs in a test: one text ends it."""
-    return os._exit(1) if asked.given.text == "end" else answer(what, asked)
+        with pytest.raises(httpx.TimeoutException):
+            client.post("/api/read", json={"given": {"text": "slow"}}, timeout=0.3)
+        assert client.post("/api/read", json={"given": QUICK}, timeout=20).json()["format"] == "hermes"
 
 
 # pages as files

@@ -37,9 +37,6 @@ def ended(reason: str = "end_turn") -> list[dict[str, Any]]:
     ]
 
 
-BLOCKS = TABLES["BLOCKS"]
-
-
 def test_a_whole_message_is_its_stream() -> None:
     content: list[Any] = TABLES["A_WHOLE_MESSAGE_IS_ITS_STREAM"]
     usage = {"input_tokens": 7, "output_tokens": 12}
@@ -51,7 +48,7 @@ def test_a_whole_message_is_its_stream() -> None:
         "stop_reason": "tool_use",
         "usage": usage,
     }
-    streamed = dumped(feed([BEGUN, *BLOCKS, *ended("tool_use")], "anthropic"))
+    streamed = dumped(feed([BEGUN, *TABLES["BLOCKS"], *ended("tool_use")], "anthropic"))
     found = dumped(parse_response(whole, provider="anthropic"))
     for reply in (streamed, found):
         for segment in reply["segments"]:  # where a citation stood within the text is in the stream only

@@ -4,11 +4,16 @@ from typing import Any
 
 from lark import Token
 
-from outspoken import Parser, Reply, ToolCall, parse
+from outspoken import Reply, ToolCall, parse
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.parsing import parse_tree
 from tests.cases import CASES, Case
+from tests.invariants.replies import pieces
 from tests.loops import in_one_item, some
+
+#: The formats that are read in this run.
+NAMES = some(registry.names(), "closers", 0.4)
 
 
 def has(name: str, *shorts: str) -> bool:
@@ -26,7 +31,7 @@ def calls(case: Case) -> list[ToolCall]:
 
 
 def of_formats(*shorts: str) -> list[Case]:
-    names = [name for name in registry.names() if not registry.header(name).actions and has(name, *shorts)]
+    names = [name for name in NAMES if not registry.header(name).actions and has(name, *shorts)]
     return [case for name in names if (case := shortest(name)) is not None]
 
 
@@ -54,12 +59,7 @@ def read(case: Case, text: str) -> Reply:
 
 
 def streamed(case: Case, text: str, size: int) -> Reply:
-    session = Parser(case.format, **case.options).session()
-    for at in range(0, len(text), size):
-        session.feed(text[at : at + size])
-    session.close("stop")
-    assert session.reply is not None
-    return session.reply
+    return ParseArguments(case.format, case.options, "stop").stream(pieces(text, size))[1]
 
 
 @in_one_item("case", [*BARE, *SECTIONS])

@@ -24,7 +24,6 @@ from tests.loops import in_one_item, sound_cases
 from tests.tables import tables
 
 TABLES = tables(__file__)
-UNCERTAIN = TABLES["UNCERTAIN"]
 
 QWEN = TABLES["QWEN"]
 BREW = [("brew", {"kind": "green", "minutes": 3})]
@@ -215,10 +214,7 @@ def test_call_that_contradicts_sent_deltas_is_invalid_and_the_next_is_kept() -> 
     )
 
 
-PROSE = TABLES["PROSE"]
-
-
-@pytest.mark.parametrize("text", PROSE)
+@pytest.mark.parametrize("text", TABLES["PROSE"])
 @pytest.mark.parametrize("format_", ["qwen3_coder", "hermes", "glm_4_5", "auto"])
 def test_prose_about_calls_stays_prose(text: str, format_: str) -> None:
     reply = parse(text, format=format_)
@@ -378,10 +374,7 @@ def test_sound_text_is_read_the_same_with_repairs_off(case: Case) -> None:
     assert parse(case.text, format=case.format, repair="heuristic", **options) == reply
 
 
-_PIECES = TABLES["PIECES"]
-
-
-@given(st.lists(st.sampled_from(_PIECES), max_size=14))
+@given(st.lists(st.sampled_from(TABLES["PIECES"]), max_size=14))
 def test_any_mixture_of_markers(pieces: list[str]) -> None:
     text = "".join(pieces)
     for format_ in ("qwen3_coder", "auto"):
@@ -417,7 +410,7 @@ def test_path_of_a_repair_in_one_argument_begins_with_its_name(format: str, text
     assert [repair.path for repair in call.repairs] == [("a", "b")] * len(call.repairs)
 
 
-@in_one_item("format_, reason, text, status, arguments", UNCERTAIN.values())
+@in_one_item("format_, reason, text, status, arguments", TABLES["UNCERTAIN"].values())
 def test_what_is_uncertain_is_not_repaired(
     format_: str, reason: Any, text: str, status: str, arguments: dict[str, Any] | None
 ) -> None:

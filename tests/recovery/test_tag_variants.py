@@ -30,7 +30,6 @@ def test_line_breaks_and_attributes_belong_to_the_tags() -> None:
 
 #: Reasoning in tags as formats spell them, with what may stand before it.
 TAGS = TABLES["TAGS"]
-BEFORE = TABLES["BEFORE"]
 
 
 def test_reasoning_in_tags_that_one_format_spells_so_is_detected_as_it_is_read() -> None:
@@ -40,7 +39,7 @@ def test_reasoning_in_tags_that_one_format_spells_so_is_detected_as_it_is_read()
     """
     for format, tags in TAGS:
         for opener, closer in tags:
-            for before in BEFORE:
+            for before in TABLES["BEFORE"]:
                 for line_break in ("", "\n"):
                     text = f"{before}{opener}{line_break}r{closer}\nand more"
                     named, found = parse(text, format=format), parse(text)

@@ -15,6 +15,7 @@ from outspoken.recovery.path import RecoveryPath, Region
 from outspoken.recovery.search import recover
 from outspoken.trees.lark_parser import TokenLexer
 from tests.cases import CORPUS
+from tests.loops import SEED, some
 from tools.damage.judging import damaged_texts
 from tools.damage.responses import bases
 
@@ -56,7 +57,7 @@ def _regions(name: str, monkeypatch: pytest.MonkeyPatch) -> list[Region]:
     monkeypatch.setattr(search, "recover", note)
     for path in sorted((CORPUS / name / "err").glob("*.txt")):
         parse(path.read_text("utf-8"), format=name)
-    for case in damaged_texts(bases(name, 20), Random(f"20 {name}"), 3, 1):
+    for case in damaged_texts(bases(name, 20), Random(f"20 {SEED} {name}"), 3, 1):
         parse(case.text, format=name, tools=case.base.tools, finish_reason="stop")
     return found
 
@@ -67,12 +68,12 @@ def _reads_text_only(path: RecoveryPath | None) -> bool:
 
 @pytest.mark.parametrize("name", _FORMATS)
 def test_the_search_and_the_earley_parser_give_the_same_cost(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The parser may cost less only where the search reads nothing, or text."""
+    """Of a third of the regions. The parser may cost less only where the search reads nothing, or text."""
     compared = 0
-    for region in _regions(name, monkeypatch):
+    for region in some(_regions(name, monkeypatch), name, 0.34):
         path, other = recover(replace(region, nodes=4000)), read(replace(region, nodes=4000, tokens_left=10_000))
         if path is None or other is None or _reads_text_only(path):
             continue
         compared += 1
         assert other.cost == path.cost, region.text
-    assert compared > 4
+    assert compared > 2

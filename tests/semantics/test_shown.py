@@ -4,8 +4,10 @@ from random import Random
 
 import pytest
 
-from outspoken import Parser, ToolCall, parse, render
-from outspoken.results.events import Event, ToolCallEnd, ToolCallUnfinished
+from outspoken import ToolCall, parse, render
+from outspoken.authoring.fuzz.checks import ParseArguments
+from outspoken.results.events import ToolCallEnd, ToolCallUnfinished
+from tests.invariants.replies import at_random
 from tests.loops import SEED, some
 from tests.semantics.test_said import CALL, MADE, calls, check_stream
 
@@ -99,14 +101,9 @@ def test_a_list_that_is_the_text_of_a_link_does_not_run(format_: str) -> None:
     random = Random(f"links {SEED}")
     for lead in ("", "See this.\n"):
         text = f"{lead}{LISTED[format_]}(http://x.y) is its link."
-        session, events, at = Parser(format_).session(), list[Event](), 0
-        while at < len(text):
-            step = random.choice((1, 2, 9))
-            events += session.feed(text[at : at + step])
-            at += step
-        events += session.close()
-        reply = parse(text, format_)
-        assert session.reply == reply
+        args = ParseArguments(format_)
+        events, reply = args.stream(at_random(text, random, 30))
+        assert reply == args.parse(text)
         assert (reply.tool_calls, reply.status) == ([], "invalid"), text
         assert "quoted-call" in [diagnostic.code for diagnostic in reply.diagnostics]
         assert not any(isinstance(event, ToolCallEnd) for event in events)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from outspoken.serving.http_errors import HttpError
 from outspoken.serving.rewriter import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
+from tests.loops import some
 from tests.serving.serving import OFFERED, chunk, completion, event, written
 
 TEXT = """<think>Hm.</think>Über Moose.
@@ -45,7 +46,7 @@ WHOLE = ("Über Moose.", "Hm.", "find", '{"title": "Das \\"Moos\\""}', ["tool_ca
 
 
 def test_split_at_every_byte() -> None:
-    for place in range(len(BODY)):
+    for place in some(range(len(BODY)), "split", 0.34):
         stream = rewriter().stream()
         assert joined(stream.feed(BODY[:place]) + stream.feed(BODY[place:]) + stream.close()) == WHOLE
 
@@ -59,7 +60,7 @@ def test_byte_by_byte() -> None:
 def test_stream_cut_at_any_byte_is_never_complete() -> None:
     """Unless all was said but the `[DONE]`."""
     ends = BODY.index(b'"finish_reason": "stop"') + len(b'"finish_reason": "stop"}]}')
-    for place in range(ends):
+    for place in some(range(ends), "cut", 0.34):
         stream = rewriter().stream()
         parts = stream.feed(BODY[:place])
         try:

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from tests.serving.serving import OFFERED_TO, chunk, event, proxied, until
 
-STREAMS, ROUNDS = 51, 2
+STREAMS, ROUNDS = 33, 2
 PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/messages")
 
 

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from starlette.responses import Response
 
+from tests.loops import SEED
 from tests.serving.serving import OFFERED_TO, chunk, completion, event, proxied, streaming, whole
 
 KEY = "sk-secret-4711"
@@ -95,7 +96,7 @@ def spoiled(value: Any, random: Random) -> Any:
 
 
 def bodies(value: Any, count: int) -> Iterator[bytes]:
-    random = Random(7)
+    random = Random(SEED)
     for number in range(count):
         written = json.dumps(spoiled(value, random)).encode()
         yield written if number % 10 else written[: random.randrange(len(written))]
@@ -106,7 +107,7 @@ def test_malformed_requests(path: str, caplog: pytest.LogCaptureFixture) -> None
     caplog.set_level(logging.INFO, "outspoken.serving")
     answer = whole(completion({"content": '<tool_call>\n{"name": "tide", "arguments": {"a": }}\n</tool_call>'}))
     with proxied(answer, ask_again=1) as (front, _, _), httpx.Client(timeout=20, headers=HEADERS) as client:
-        for body in bodies({"model": "m", "tools": OFFERED_TO[path], **REQUESTS[path]}, 70):
+        for body in bodies({"model": "m", "tools": OFFERED_TO[path], **REQUESTS[path]}, 30):
             found = client.post(f"{front.url}/v1/{path}", content=body)
             assert found.status_code in ANSWERED, (body, found.text)
             assert found.status_code == 200 or found.json()["error"]["message"]
@@ -128,7 +129,7 @@ CHUNKS = [
 @pytest.mark.parametrize("path", REQUESTS)
 def test_malformed_answers(path: str, stream: bool, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "outspoken.serving")
-    left = [*bodies(CHUNKS if stream else WHOLE, 25)]
+    left = [*bodies(CHUNKS if stream else WHOLE, 20)]
 
     async def answer(asked: dict[str, Any]) -> Response:
         sent = left.pop()

@@ -14,6 +14,7 @@ from outspoken.viewer.lines import segment_title
 from outspoken.viewer.page import page as html_page
 from outspoken.viewer.view import View, show
 from tests.cases import CASES
+from tests.loops import some
 from tests.tables import tables
 from tests.viewer.pages import Page
 from tools.shared.browser import opened
@@ -34,9 +35,8 @@ def corpus(name: str) -> tuple[str, str, dict[str, Any]]:
     return case.format, case.text, case.options
 
 
-CASES_SHOWN = TABLES["CASES_SHOWN"]
 RESPONSES: dict[str, tuple[str, str, dict[str, Any]]] = {
-    **{name: corpus(name) for name in CASES_SHOWN},
+    **{name: corpus(name) for name in TABLES["CASES_SHOWN"]},
     "detected": ("auto", corpus("hermes-ok-text_around")[1], {}),
     "hostile": ("hermes", HOSTILE, {}),
     "empty": ("hermes", "", {}),
@@ -121,7 +121,7 @@ def test_pointing_and_the_arrow_keys_show_the_span_the_token_and_the_rule(open_p
     assert len(page.texts('#text [tabindex="0"]')) == 1
 
 
-@pytest.mark.parametrize("name", [name for name in RESPONSES if name != "empty"])
+@pytest.mark.parametrize("name", some([name for name in RESPONSES if name != "empty"], "slider", 0.34))
 def test_the_slider_shows_every_moment(open_page: Open, name: str) -> None:
     view = made(name, size=7)
     page = open_page(view, at="#at=0")

@@ -36,7 +36,7 @@ FRAMEWORKS: dict[str, TestedFramework] = {
     "smolagents": TestedFramework("frameworks", "smolagents"),
     "haystack": TestedFramework("frameworks", "haystack"),
     "dspy": TestedFramework("frameworks", "dspy"),
-    "litellm": TestedFramework("litellm", "litellm"),
+    "litellm": TestedFramework("frameworks", "litellm"),
     "vllm": TestedFramework("servers", "vllm"),
     "sglang": TestedFramework("servers", "sglang"),
     "transformers": TestedFramework("servers", "transformers"),
@@ -46,24 +46,21 @@ FRAMEWORKS: dict[str, TestedFramework] = {
 
 GROUPS: dict[str, Group] = {
     "agents": Group(("pydantic-ai-slim==2.68.0", "langchain-core==1.7.2", "langchain==1.4.7", "openai-agents==0.24.0")),
-    # dspy needs litellm; llama-index-core uses what pydantic deprecates.
+    # dspy needs litellm, and litellm openai 2. LiteLLM reads a list of prices from the network when it is imported, and
+    # leaves clients and event loops to the garbage collector; llama-index-core uses what pydantic deprecates.
     "frameworks": Group(
         (
             *("llama-index-core==0.14.25", "llama-index-llms-openai-like==0.8.1", "smolagents==1.26.0"),
-            *("haystack-ai==3.4.0", "dspy==3.4.1"),
+            *("haystack-ai==3.4.0", "dspy==3.4.1", "litellm[proxy]==1.106.2"),
         ),
         variables=(
             *(("LITELLM_LOCAL_MODEL_COST_MAP", "True"), ("HAYSTACK_TELEMETRY_ENABLED", "False")),
             ("DSPY_CACHEDIR", ".venv-integrations/frameworks/dspy-cache"),
         ),
-        ignored=("ignore::DeprecationWarning",),
-    ),
-    # litellm needs openai 2, openai-agents 3. It reads a list of prices from the network when it is imported.
-    # It leaves clients and event loops to the garbage collector.
-    "litellm": Group(
-        ("litellm[proxy]==1.106.2",),
-        variables=(("LITELLM_LOCAL_MODEL_COST_MAP", "True"),),
-        ignored=("ignore::pytest.PytestUnraisableExceptionWarning", "ignore:unclosed:ResourceWarning"),
+        ignored=(
+            *("ignore::DeprecationWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+            "ignore:unclosed:ResourceWarning",
+        ),
     ),
     # The servers need torch and a GPU; their parsers do not. These are the modules that the parsers import.
     "servers": Group(
