@@ -196,16 +196,16 @@ def test_mistakes_in_every_format() -> None:
     """Nothing is lost or run wrong without a word, and pieces give the same reply."""
     assert len(WRITABLE) >= 95
     found: list[Reading] = []
-    for name in some(WRITABLE, "mistakes", 0.34):
-        cases = damaged_texts(bases(name, count=1), Random(f"{SEED} {name}"), 6)
-        assert len(cases) == 6, name
-        found += [read(case, name, pieces=i < 3) for i, case in enumerate(cases)]
+    for name in WRITABLE:
+        cases = damaged_texts(bases(name, count=1), Random(f"{SEED} {name}"), 3)
+        assert len(cases) == 3, name
+        found += [read(case, name, pieces=i < 1) for i, case in enumerate(cases)]
     counts = Counter(reading.outcome for reading in found)
     assert [r.case.text for r in found if r.outcome == "wrong, ok"] == []
     silent = [r.case for r in found if r.outcome == "lost" or r.differs]
     assert [case.text for case in silent if case.base.format not in UNFINISHED] == []
-    assert counts["wrong, flagged"] <= 0.01 * len(found)
-    assert counts["meant"] >= 0.93 * len(found)
+    assert counts["wrong, flagged"] <= 0.005 * len(found)
+    assert counts["meant"] >= 0.94 * len(found)
 
 
 def test_mistakes_are_not_beside_names_and_values() -> None:

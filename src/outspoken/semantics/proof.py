@@ -338,6 +338,8 @@ def unproven(
     closed = _CLOSED_LIST if is_action else _CLOSED
     if first.after.strip() in value_ends:
         is_closed, is_bare = False, True
+    elif is_action and node.keyed and any(tail.endswith(closer) for closer in value_ends):
+        is_closed = False
     if is_closed or (has_arguments and closed.search(tail) is not None and not is_bare):
         return ""
     return "the text ends before it is certain what this says"
