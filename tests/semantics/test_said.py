@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from outspoken import Parser, Reasoning, RenderError, Text, ToolCall, formats, parse, render
+from outspoken import Parser, Reasoning, RenderError, Text, TextDelta, ToolCall, formats, parse, render
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.grammar.near_openers import written_forms

@@ -329,9 +329,23 @@ def unproven(
             return "more arguments follow what seems to be the end"
         elif edit.after in _CLOSING_BRACKETS and _MORE_JSON.match(behind):
             return "more JSON follows what seems to be the end"
-    if not ends:
+    if not ends or _is_ended(
+        min(ends, key=lambda edit: edit.start), read, closers, value_ends, node, has_arguments, is_action
+    ):
         return ""
-    first = min(ends, key=lambda edit: edit.start)
+    return "the text ends before it is certain what this says"
+
+
+def _is_ended(
+    first: Edit,
+    read: Callable[[int, int], str],
+    closers: Collection[str],
+    value_ends: Collection[str],
+    node: OpenNode,
+    has_arguments: bool,
+    is_action: bool,
+) -> bool:
+    """Does a call end before the first marker that was supplied at the end of the text? See `unproven`."""
     tail = read(max(first.start - _FAR, 0), first.start).rstrip()
     is_closed = any(tail.endswith(closer) for closer in closers)
     is_bare = node.keyed and first.after.strip() in closers
@@ -340,9 +354,7 @@ def unproven(
         is_closed, is_bare = False, True
     elif is_action and node.keyed and any(tail.endswith(closer) for closer in value_ends):
         is_closed = False
-    if is_closed or (has_arguments and closed.search(tail) is not None and not is_bare):
-        return ""
-    return "the text ends before it is certain what this says"
+    return is_closed or (has_arguments and closed.search(tail) is not None and not is_bare)
 
 
 def _begins_value(dropped: str) -> bool:
