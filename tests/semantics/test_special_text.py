@@ -21,8 +21,14 @@ SHARE = 1 / 12
 #: What looks like a special token in a marker of a format.
 TOKEN = re.compile(r"<\|\"\|>|<[^<>\s=\"']+>|\[/?[A-Z_]{3,}\]|｜[A-Z]+｜|\]<\]minimax\[>\[")
 #: The call begins with words, and the first special token comes later; or the tags are not those of the vocabulary.
-#: In the last one, other tags stand for the tokens.
-OTHERS = {("muse", "reasoning_cut_short"), ("hy_v4", "signs_in_the_tags_ending"), ("granite", "tags_for_tokens")}
+#: In the last three, other tags stand for the tokens.
+OTHERS = {
+    ("muse", "reasoning_cut_short"),
+    ("hy_v4", "signs_in_the_tags_ending"),
+    ("granite", "tags_for_tokens"),
+    ("hermes", "tags_of_declarations"),
+    ("hermes", "list_in_tags_of_declarations"),
+}
 TOOLS: list[Any] = [
     {"name": name, "parameters": {"type": "object", "properties": {key: {"type": "string"} for key in keys}}}
     for name, keys in (("mail", ["body", "to"]), ("bash", ["command"]))

@@ -134,8 +134,8 @@ def option(spec: str, help: str, type: Any = None, shown: object = None, **setti
 def format_option(
     words: str = "a format's name or alias, the id of a model, or auto", **settings: Any
 ) -> Callable[[_F], _F]:
-    """`--format`, or `--model`: the format of the responses, by its name or that of a model that writes it."""
-    return option("-f --format --model NAME", words, shell_complete=format_names, **{"default": "auto", **settings})
+    """`--format`: the format of the responses."""
+    return option("-f --format NAME", words, shell_complete=format_names, **{"default": "auto", **settings})
 
 
 def provider_option(words: str, **settings: Any) -> Callable[[_F], _F]:

@@ -76,8 +76,10 @@ class ForcedCalls(ParserPolicy):
         builder = steps.builder
         if free.target is not steps.automaton.top_level or builder.nodes:
             return None
-        if not self._is_first(builder.output):
-            self._leave()
+        special = builder.state.special
+        needs_token = special is not None and special.begins(steps.automaton.tables.header.format, "", 0) is not None
+        if needs_token or not self._is_first(builder.output):
+            self._leave()  # forced calls have no special tokens, as text has that an attacker wrote
             return None
         if steps.text.end <= 0:
             return None  # the end of the prompt

@@ -209,10 +209,15 @@ class Surroundings:
         self._beside = lead, self._doubt_behind(lead, begin, start) if is_led else None
         return self._beside[1]
 
-    def _doubt_of_line(self, bare: Bare, start: int, otherwise: Doubt | None) -> Doubt:
-        """Why a line that only looks like a call is none: no such tool is given, or other text follows."""
+    def _doubt_of_line(self, bare: Bare, start: int, otherwise: Doubt | None) -> Doubt | None:
+        """Why a line that only looks like a call is none: no such tool is given, or other text follows.
+
+        A call that was forced is an object, and begins with no name.
+        """
         name = _NAME.match(self._read(start, start + _LONGEST_FENCE))
-        if bare.tools is not None and (name is None or name[0] not in bare.tools):
+        if name is None:
+            return otherwise
+        if bare.tools is not None and name[0] not in bare.tools:
             return Doubt("quoted-call", "on a line without markers, and no such tool is given", start)
         where = "on a line without markers, and other text follows"
         return Doubt(
