@@ -191,3 +191,9 @@ def test_batch_without_a_part_is_not_run(part: str) -> None:
     reply = read(text, "openai_computer_use", Random(part))
     assert all(len(action.actions) == 2 for action in reply.actions if isinstance(action, Batch))
     assert reply.diagnostics
+
+
+def test_batch_whose_list_never_ends_is_not_run() -> None:
+    for end in range(BATCH.index("{", 9), len(BATCH) - 2):
+        reply = read(BATCH[:end], "openai_computer_use", Random(end))
+        assert not any(isinstance(action, Batch) for action in reply.actions), BATCH[:end]

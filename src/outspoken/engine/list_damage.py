@@ -111,7 +111,7 @@ def lose_entry(recovery: RecoveryDriver, damage: DamagedSegment, end: int, *, cu
     else:
         builder.recorder.lower_status("invalid")
         builder.recorder.report("invalid-list", _NO_ENTRY, (start, stop))
-        if builder.nodes:  # an action without one of its parts
+        if builder.nodes and "action" in builder.nodes[-1].kinds:  # it lacks one of its parts
             builder.nodes[-1].problem = builder.nodes[-1].problem or _NO_ENTRY
         builder.output.end_node(start, stop)
     recovery.resume(stop, place.behind)

@@ -32,8 +32,9 @@ _JSON_OPEN["JSON_VALUE"] = f"(?:{_JSON_OPEN['JSON_OBJECT']}|{_JSON_OPEN['JSON_AR
 _VALUE_OPEN = rf"{SPACES}[\[{{(<\"']"
 #: How the pattern of a marker begins that stands at the start of a line only.
 _LINE_START = r"(?<![^\n"
+#: Where such a marker may stand that has a mistake: at the start of a line, or behind a sentence.
+_LINE_BOUNDARY = r"(?:(?<![^\n])|(?<=\n[ \t])|(?<=[.!?:;)。！？])|(?<=[.!?:;)][ ]))"
 #: What may stand before such a marker by mistake.
-_BOUNDARY = r"(?:(?<![^\n])|(?<=\n[ \t])|(?<=[.!?:;)。！？])|(?<=[.!?:;)][ ]))"
 _STRAY_LETTER, _SENTENCE_END = r"(?<=(?<![^\n])[A-Za-z<{},])", r"(?<=[.!?:;)])"
 _STRING = r'"[^"\\\n]{0,200}"'
 #: Markers of other formats and of prose are written before the markers of this one are tried with a mistake.
@@ -58,7 +59,7 @@ def near_openers(config: Config) -> list[Transition]:
             forms, condition = all_forms(opener.terminal), _condition(opener.terminal.regex)
             for written in forms:
                 boundary = r"(?<!\w)" if written[0].isalnum() else ""
-                boundary = _BOUNDARY if is_at_line_start(opener.terminal) else boundary
+                boundary = _LINE_BOUNDARY if _is_at_line_start(opener.terminal) else boundary
                 others = [re.escape(form) for form in forms if not written.startswith(form)]
                 if others:
                     boundary += f"(?!{'|'.join(others)})"
@@ -98,7 +99,7 @@ def _beside_line_start(opener: Transition) -> list[Transition]:
     return found
 
 
-def is_at_line_start(terminal: Terminal) -> bool:
+def _is_at_line_start(terminal: Terminal) -> bool:
     """Does a marker stand at the start of a line, or behind a sentence? One with a mistake stands there, too."""
     return terminal.regex.replace("\n", r"\n").removeprefix("(?:").removeprefix("(?:").startswith(_LINE_START)
 

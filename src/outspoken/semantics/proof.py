@@ -352,6 +352,8 @@ def _is_ended(
     closed = _CLOSED_LIST if is_action else _CLOSED
     if first.after.strip() in value_ends:
         is_closed, is_bare = False, True
+    elif is_action and first.after.strip() == "]":
+        return False  # of parts or places, more may be missing
     elif is_action and node.keyed and any(tail.endswith(closer) for closer in value_ends):
         is_closed = False
     return is_closed or (has_arguments and closed.search(tail) is not None and not is_bare)
