@@ -3,7 +3,7 @@
 import pytest
 
 from outspoken import Parser
-from outspoken.detection.candidates import Candidate
+from outspoken.detection.parsed_candidate import ParsedCandidate
 
 UNITS = ["Thought: x\n", "Action: a\nAction Input: 1\n", "<think>a</think>b\n", "Thought: a, b "]
 
@@ -11,14 +11,14 @@ UNITS = ["Thought: x\n", "Action: a\nAction Input: 1\n", "<think>a</think>b\n", 
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_chunk_that_ends_nothing_ranks_nothing(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rank looks at all that a candidate has read: with each chunk, time grows with the square of the text."""
-    ranked, rank = 0, Candidate.rank
+    ranked, rank = 0, ParsedCandidate.rank
 
-    def counted(self: Candidate, first: str | None) -> tuple[object, ...]:
+    def counted(self: ParsedCandidate, first: str | None) -> tuple[object, ...]:
         nonlocal ranked
         ranked += len(self.builder.output.segments) + 1
         return rank(self, first)
 
-    monkeypatch.setattr(Candidate, "rank", counted)
+    monkeypatch.setattr(ParsedCandidate, "rank", counted)
     looked: list[int] = []
     for count in (40, 160):
         ranked, session = 0, Parser("auto").session()

@@ -9,7 +9,7 @@ import pytest
 
 from outspoken import parse
 from outspoken.authoring.fuzz.checks import ParseArguments
-from outspoken.detection.candidates import Candidate
+from outspoken.detection.parsed_candidate import ParsedCandidate
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
 from outspoken.grammar.registry import grammars_folder
@@ -86,21 +86,21 @@ def test_plain_text_is_detected_without_any_other_format() -> None:
 
 
 @pytest.fixture
-def candidates(monkeypatch: pytest.MonkeyPatch) -> list[Candidate]:
+def candidates(monkeypatch: pytest.MonkeyPatch) -> list[ParsedCandidate]:
     """The candidates of the detector, which reads all texts."""
-    found: list[Candidate] = []
-    make = Candidate.__init__
+    found: list[ParsedCandidate] = []
+    make = ParsedCandidate.__init__
 
-    def note(candidate: Candidate, *arguments: Any) -> None:
+    def note(candidate: ParsedCandidate, *arguments: Any) -> None:
         make(candidate, *arguments)
         found.append(candidate)
 
-    monkeypatch.setattr(Candidate, "__init__", note)
+    monkeypatch.setattr(ParsedCandidate, "__init__", note)
     monkeypatch.setattr(reader, "ENABLED", False)
     return found
 
 
-def test_candidates_share_the_text(candidates: list[Candidate]) -> None:
+def test_candidates_share_the_text(candidates: list[ParsedCandidate]) -> None:
     """A copy of the rest of the text for each of them would make the time quadratic."""
     text = f"{CALL}\n" * 50
     for whole in (parse(text), parse(text.replace('{"name"', '{ "name"'))):
@@ -109,7 +109,7 @@ def test_candidates_share_the_text(candidates: list[Candidate]) -> None:
     assert {id(candidate.text.text) for candidate in candidates} == {id(made.text.text) for made in candidates[::50]}
 
 
-def test_a_code_sample_has_no_candidates(candidates: list[Candidate]) -> None:
+def test_a_code_sample_has_no_candidates(candidates: list[ParsedCandidate]) -> None:
     """33 formats may begin in a fence, if a marker of theirs follows."""
     text = 'Hi.\n```json\n{"name": "f", "arguments": {}}\n```\n'
     assert parse(text).format == "json"

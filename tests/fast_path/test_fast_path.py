@@ -12,7 +12,8 @@ import pytest
 from outspoken import parse, render, stream
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.authoring.fuzz.texts import damaged
-from outspoken.fast_path import detection, reader
+from outspoken.detection import sound_text
+from outspoken.fast_path import reader
 from outspoken.grammar import registry
 from outspoken.parsing.options import read_options
 from outspoken.parsing.response_reader import ResponseReader
@@ -122,7 +123,7 @@ def test_fast_path_agrees_with_the_detector() -> None:
     for case in drawn:
         tools = case.options.get("tools")
         by_detector = by_parser(case.text, "auto", tools)  # at first no format is known for a marker
-        found = detection.read(case.text, tools, DEFAULT)
+        found = sound_text.read(case.text, tools, DEFAULT)
         if found is not None:
             assert found == by_detector, str(case)
             read += 1
@@ -139,7 +140,7 @@ def test_fast_path_agrees_with_the_parser_on_changed_texts(format_: str) -> None
         text, tools = damaged(case.text, others, random), case.options.get("tools")
         found = reader.read(text, format_, None, tools, DEFAULT)
         assert found is None or found == by_parser(text, format_, tools), text
-        found = detection.read(text, tools, DEFAULT)
+        found = sound_text.read(text, tools, DEFAULT)
         assert found is None or found == by_parser(text, "auto", tools), text
     for case in own[::3]:
         beginning, tools = case.text[: random.randrange(len(case.text) + 1)], case.options.get("tools")
@@ -246,7 +247,7 @@ def test_spans_exclude_the_prompt_prefix() -> None:
 )
 def test_alternating_formats_agree_with_the_detector(text: str) -> None:
     by_detector = by_parser(text, "auto")
-    assert detection.read(text, None, DEFAULT) == by_detector
+    assert sound_text.read(text, None, DEFAULT) == by_detector
 
 
 @pytest.mark.parametrize("format_", FORMATS)

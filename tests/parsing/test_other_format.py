@@ -6,11 +6,11 @@ from collections import Counter
 import pytest
 
 from outspoken import Parser, Reply, ResponseError, parse, stream
-from outspoken.detection.call_signs import signs_in
 from outspoken.detection.opener_index import likeness_chain
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
 from outspoken.processing import ResponseProcessor
+from outspoken.semantics.call_signs import signs_in
 from tests.cases import CASES
 
 DEEPSEEK = (

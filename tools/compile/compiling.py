@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
-from outspoken.detection.collection import collect, sign_patterns
+from outspoken.detection.collection import collect
 from outspoken.detection.opener_index import likeness_chain
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
@@ -23,6 +23,7 @@ from outspoken.grammar.tables import Tables
 from outspoken.grammar.value_markup import make_survey
 from outspoken.parsing.response_reader import prompt_data
 from outspoken.results.errors import GrammarError
+from outspoken.semantics.sign_patterns import sign_patterns
 from outspoken.terminal.progress import ProgressLine
 
 from .record import Record, key_of

@@ -1,4 +1,4 @@
-"""Which format a text is in: parsers of all formats that may begin at a marker, side by side.
+"""Which format a text is in: candidates of all formats that may begin at a marker, side by side.
 
-`parsing` uses it for `format="auto"`. May import the rooms from `results` to `engine`.
+`parsing` uses it for `format="auto"`. May import the rooms from `results` to `fast_path`.
 """

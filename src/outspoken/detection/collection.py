@@ -6,21 +6,14 @@ import re
 from collections.abc import Iterable
 
 from outspoken.grammar.automaton import Automaton, Transition
-from outspoken.grammar.format_index import BRACKETS
 from outspoken.grammar.registry import PLAIN
 from outspoken.notations.interface import notation_of
-from outspoken.patterns.prefilter import any_of, prefilter_source
-from outspoken.patterns.prefixes import index_prefixes, prefixes
+from outspoken.patterns.prefilter import prefilter_source
+from outspoken.patterns.prefixes import index_prefixes
 from outspoken.patterns.spellings import spellings, without_conditions
-from outspoken.semantics.think_markers import think_markers
 
-from .evidence import BEHIND, NAMED
+from .evidence import NAMED
 from .openers import Marker, Opener, Openers
-
-#: A shorter marker is in much text that holds no call.
-_SHORTEST_SIGN = 6
-#: What precedes the first bracket of a marker.
-_BEFORE_BRACKET = re.compile(f"[^{re.escape(BRACKETS)}]*")
 
 
 def _order(marker: Marker) -> tuple[int, int, str]:
@@ -72,45 +65,6 @@ def join(one: Openers, other: Openers) -> Openers:
     """The openers of both, for the same plain text."""
     markers = {marker.regex: marker for marker in (*one.markers, *other.markers)}
     return _indexed(markers, one.own, one.openers + other.openers, one.plain_openers)
-
-
-def sign_patterns(automata: Iterable[tuple[str, Automaton]]) -> list[str]:
-    """The patterns of the signs of calls in formats, and of what closes their reasoning, one for each bracket."""
-    found, wide = set[str](), set[str]()
-    for name, automaton in automata:
-        openers = [_opener(name, step) for step in automaton.top_level_markers if not step.inserted]
-        distinct = [o for o in openers if o.following and not o.in_code and o.evidence not in (BEHIND, NAMED)]
-        thinks = think_markers(automaton)
-        closers = [thinks.closer.pattern] if thinks is not None and not thinks.is_shared else []
-        for bare in [without_conditions(regex) for regex in [*[o.regex for o in distinct], *closers]]:
-            found |= {_BEFORE_BRACKET.sub("", text, count=1).rstrip() for text in _beginnings(bare)}
-            wide |= {bare} if _is_wide(bare) else set()
-    long = {text for text in found if len(text) >= _SHORTEST_SIGN}
-    signs = {text for text in long if not any(text != one and one in text for one in long)}
-    patterns: list[str] = []
-    for bracket in BRACKETS:
-        rests = {text[1:] for text in signs if text[0] == bracket}
-        wider = sorted([bare.replace(bracket, "", 1) for bare in wide if spellings(bare)[0][0] == bracket])
-        patterns.append(f"{re.escape(bracket)}(?:{'|'.join([any_of(rests)] * bool(rests) + wider) or '(?!)'})")
-    return patterns
-
-
-def _is_wide(bare: str) -> bool:
-    """Does a bracket begin a pattern that spells long markers, and something that is not known follow it?"""
-    spelled = spellings(bare)
-    starts = {text[0] for text in spelled}
-    return (
-        len(starts) == 1
-        and starts <= {*BRACKETS}
-        and any(text.rstrip() in BRACKETS for text in prefixes(bare))
-        and all(len(text) >= _SHORTEST_SIGN for text in spelled)
-        and all(re.match(bare.replace(text[0], "", 1), text[1:]) for text in spelled)
-    )
-
-
-def _beginnings(bare: str) -> Iterable[str]:
-    """How what a pattern matches begins; in lower case if the pattern ignores case."""
-    return (spellings(bare) if "(?i" in bare else ()) or prefixes(bare)
 
 
 def _indexed(

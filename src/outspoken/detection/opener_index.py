@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN, like
@@ -13,9 +13,6 @@ from outspoken.patterns.prepared import LOWERCASE, Prefilter, PrefilterSource, P
 
 from .evidence import ALONE, AT_END, AT_START, BEHIND, begins_line, end_of_blanks
 from .openers import Opener, Openers
-
-if TYPE_CHECKING:
-    from outspoken.semantics.builder import Builder
 
 #: How many formats are remembered for one marker.
 _REMEMBERED = 4
@@ -117,18 +114,6 @@ class OpenerIndex:
         self._whole: dict[int, Any] = {}
         #: by pattern, what matches a marker that may be incomplete at the end of the text
         self._partial: dict[str, Any] = {}
-
-    def owners(self, number: int) -> set[str]:
-        """The formats that have the marker of a number."""
-        return {o.format for o in self.openers if o.regex == self.terminals[number - 1].regex}
-
-    def names(self, number: int) -> set[str]:
-        """The formats that may have a marker where the one of a number stands."""
-        from outspoken.patterns.prefixes import prefixes
-
-        own = prefixes(self.terminals[number - 1].regex)
-        known = [(o.format, b) for o in self._all for b in prefixes(o.regex)]
-        return {name for name, b in known if any(a.startswith(b) or b.startswith(a) for a in own)}
 
     def at(
         self, text: str, pos: int, *, final: bool, group: int | None = None, behind: int = -1, known: bool = False
@@ -264,9 +249,9 @@ class OpenerIndex:
         """Does one of the markers of a group ask for evidence?"""
         return self._wants_evidence[group]
 
-    def is_foreign(self, place: FoundOpener) -> bool:
-        """Does plain text itself have no marker that may stand where one was found?"""
-        return max(self.groups[place[2]]) < len(self.terminals)
+    def is_foreign(self, group: int) -> bool:
+        """Does plain text itself have none of the markers of a group?"""
+        return max(self.groups[group]) < len(self.terminals)
 
     def numbers_at(self, group: int, text: str, pos: int, behind: int) -> list[int]:
         """The markers of a group that count at a position. Some do at the start of a line only; see `begins_line`."""
@@ -418,8 +403,3 @@ def likeness_chain(name: str) -> list[str]:
     while (other := like(found[-1])) and other not in found:
         found.append(other)
     return found
-
-
-def is_lenient(builder: Builder) -> bool:
-    """May missing markers be inserted?"""
-    return builder.context.repair_limit not in ("none", "notation")

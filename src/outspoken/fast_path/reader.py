@@ -13,7 +13,6 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from outspoken.detection.call_signs import may_be_other
 from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
 from outspoken.json.scanner import has_more_keys, repeated_keys
@@ -22,6 +21,7 @@ from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
+from outspoken.semantics.call_signs import may_be_other
 from outspoken.semantics.keys import find_keys
 from outspoken.semantics.output import Output
 from outspoken.semantics.proof import is_declaration, loses_character, loses_path, may_violate, pads_number

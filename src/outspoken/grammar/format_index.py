@@ -67,7 +67,7 @@ def index_path(folder: Path) -> Path:
 
 
 class CallSigns(NamedTuple):
-    """What is in every text that holds a call of one of these formats, as patterns; see `detection.call_signs`.
+    """What is in every text that holds a call of one of these formats, as patterns; see `semantics.call_signs`.
 
     There is a pattern for each of the `BRACKETS`.
     """

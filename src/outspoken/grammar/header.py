@@ -154,6 +154,10 @@ class Header:
         """What detection asks for at an opening marker; "" if the marker is evidence enough."""
         return self.evidence.get(marker, "")
 
+    def needs_format(self, marker: str) -> bool:
+        """Does an opening marker count only where a format was found before, or where this one is named?"""
+        return self.evidence_of(marker) in ("behind", "named")
+
     @property
     def has_bare_calls(self) -> bool:
         """Do calls begin with their names, without a marker?"""

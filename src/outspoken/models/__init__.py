@@ -1,7 +1,7 @@
 """What is known of a model: the format of its responses and the end of its prompts, by its id or its chat template.
 
 `find_model` takes an id, a tokenizer, a folder, a template or a client. Patterns of ids are in the headers of grammars
-(`grammar.model_ids`). May import the rooms from `results` to `fast_path`; what reads a text is handed in.
+(`grammar.model_ids`). May import the rooms from `results` to `detection`; what reads a text is handed in.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One response, read: `Parser` and `Session`, `parse`, `stream`, `astream`, `detect`, `formats`, `parse_tree`.
 
 The rooms that read responses (`rendering`, `payloads`, `providers`, `processing`) import from here. May import the
-rooms from `results` to `fast_path`.
+rooms from `results` to `detection`.
 """
 
 from __future__ import annotations

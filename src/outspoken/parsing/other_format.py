@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from outspoken.detection.call_signs import signs_in
 from outspoken.results.diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Reply, Segment
+from outspoken.semantics.call_signs import signs_in
 
 from .options import ReadOptions
 

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 @cache
 def _detection() -> ModuleType:
-    from outspoken.fast_path import detection  # a format that is named does not need it
+    from outspoken.detection import sound_text  # a format that is named does not need it
 
-    return detection
+    return sound_text
 
 
 def read_sound(text: str, format: str, *, tools: Any, prefix: str | None) -> Reply:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from outspoken.detection.call_signs import may_be_other
 from outspoken.engine.parse_steps import ParseStep
 from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
@@ -25,6 +24,7 @@ from outspoken.results.replies import Reasoning, Reply, Text
 from outspoken.results.settings import DEFAULT, Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.call_shapes import call_shapes
+from outspoken.semantics.call_signs import may_be_other
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
 from outspoken.semantics.escaped_values import escaped_values
 from outspoken.semantics.orphan_closers import orphan_closer, orphan_diagnostic
@@ -43,7 +43,7 @@ from .other_format import other_format
 from .prompt_prefix import PromptEnd, PromptState, after_anchor
 
 if TYPE_CHECKING:
-    from outspoken.detection.detector import Detector
+    from outspoken.detection.parsed_text import ParserDetector
     from outspoken.grammar.automaton import Automaton
 
 
@@ -59,7 +59,7 @@ class ResponseReader:
     """Reads one response. `read` takes all of it at once, `feed` and `close` take it in chunks."""
 
     builder_type: type[Builder] = Builder
-    _detector: Detector | None = None
+    _detector: ParserDetector | None = None
     #: the segments before it was decided which calls were made
     _read_segments: list[Any] | None = None
     #: the end of the text from an offset on, and the length of the text then
@@ -115,17 +115,17 @@ class ResponseReader:
         prefix = prefix and after_anchor(prefix, self._automaton.tables.header.anchor)
         self._prefix = prefix
         self._text = text = TextBuffer(-len(prefix))
-        self._reader: AutomatonParser | Detector
+        self._reader: AutomatonParser | ParserDetector
         if self.format is None:
-            from outspoken.detection.detector import Detector  # a format that is named does not need it
+            from outspoken.detection.parsed_text import ParserDetector  # a format that is named does not need it
 
-            self._reader = self._detector = Detector(self._automaton, self._builder, text, self._log)
+            self._reader = self._detector = ParserDetector(self._automaton, self._builder, text, self._log)
         else:
-            self._reader = AutomatonParser(self._automaton, self._builder, text, self._policy, log=self._log)
+            self._reader = parser = AutomatonParser(self._automaton, self._builder, text, self._policy, log=self._log)
             if self._policy is DEFAULT_POLICY:
-                take_forced(self._reader)
+                take_forced(parser)
             if prefix and prefix == self._automaton.tables.header.opened and self._log is None:
-                self._read_usual_prefix(self._reader, prefix)
+                self._read_usual_prefix(parser, prefix)
                 return
         if prefix:
             self._reader.feed(prefix)
@@ -211,9 +211,11 @@ class ResponseReader:
 
         There is none as long as it is not known whether the response repeats the end of its prompt.
         """
-        reader = self._reader if self._prompt_end is None else None
-        if reader is None or isinstance(reader, AutomatonParser):
-            return [] if reader is None else [Reading("", reader, 0)]
+        if self._prompt_end is not None:
+            return []
+        reader = self._reader
+        if isinstance(reader, AutomatonParser):
+            return [Reading("", reader, 0)]
         tried = [Reading(one.name, one.parser, reader.held_from) for one in reader.candidates]
         return tried or [Reading("", reader.parser, 0)]
 

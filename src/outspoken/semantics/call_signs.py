@@ -58,7 +58,7 @@ def _patterns(edition: int) -> list[re.Pattern[str]]:
         return [re.compile("(?!)")] * len(BRACKETS)  # nothing is compiled
     patterns = known.patterns
     if added := [name for name in registry.names(edition) if name not in known.formats]:
-        from .collection import sign_patterns
+        from .sign_patterns import sign_patterns
 
         more = sign_patterns([(name, registry.automaton(name, lenient=True)) for name in added])
         patterns = [f"{one}|{other}" for one, other in zip(patterns, more, strict=True)]
