@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from functools import cache
 
 from outspoken.fast_path import runtime
-from outspoken.grammar.automaton import Automaton, Config
+from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.header import Header
 from outspoken.grammar.near_openers import all_forms
 from outspoken.grammar.value_markup import call_phrases, has_terminal, openers_at_end, survey, value_markup
 from outspoken.patterns.markup_search import MarkupSearch, is_distinct_marker
 from outspoken.patterns.near_miss import SHORT_MARKER, fragments
+from outspoken.patterns.prefixes import prefixes
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.semantics import unread_markup
 from outspoken.semantics.call_shapes import is_ended_by_chance
@@ -56,6 +57,7 @@ def _constants(automaton: Automaton) -> list[str]:
     """The constants that are the same whatever parts the function has."""
     tables, thinks, values = automaton.tables, think_markers(automaton), _value_configs(automaton)
     found = [value_markup(config) for config in values]
+    openers, short_openers = _near_openers(automaton)
     return [
         "SOURCES = {",
         *[f"    {literal(path)}: {checksum}," for path, checksum in tables.sources.items()],
@@ -67,8 +69,8 @@ def _constants(automaton: Automaton) -> list[str]:
         *_names("MARKERS", MarkupSearch(unread_markup.written_markers(tables)).markers),
         *_names("WEAK_MARKERS", unread_markup.weak_markers(tables)),
         *_names("LINE_MARKERS", unread_markup.line_openers(automaton)),
-        *_names("OPENERS", _unmarked_openers(automaton)),
-        *_names("SHORT_OPENERS", _short_openers(automaton)),
+        *_names("OPENERS", openers),
+        *_names("SHORT_OPENERS", short_openers),
         *_names("LAST_OPENERS", openers_at_end(automaton)[0]),
         *_names("ACTIONS", unread_markup.action_names(tables)),
         f"OVERLAP = {_overlap(automaton)}",
@@ -111,36 +113,35 @@ def _fields(header: Header) -> list[str]:
     return [f"    {key}={value!r}," for key, value in header.to_data().items() if value and key not in _UNUSED]
 
 
-def _unmarked_openers(automaton: Automaton) -> list[str]:
-    """One of these is in every text with an opening marker with a mistake in which no `written_markers` are.
+def _near_openers(automaton: Automaton) -> tuple[list[str], list[str]]:
+    """One of these is in every text with an opening marker with a mistake that no search for `written_markers` finds.
 
-    Such an opener is a single bracket, say, and the mistake is in the key behind it.
+    In the first list, no marker begins with the opener, such as a single bracket: the mistake is in the key behind it.
+    In the second, the opener is too short to be searched for, but longer markers begin with it.
     """
     markers = MarkupSearch(unread_markup.written_markers(automaton.tables)).markers
-    free, found = automaton.start.free, set[str]()
-    for step in free.target.markers if free is not None else ():
+    free, unmarked, short = automaton.start.free, set[str](), set[str]()
+    for step in [step for step in free.target.markers if step.replaces] if free is not None else ():
         written = next((arg.strip() for op, arg in step.after if op == "replace"), "")
-        if step.replaces and written:
-            is_marked = any(marker.startswith(written) for marker in markers)
-            found |= set() if is_marked else set(fragments(written))
-        elif step.replaces:
-            forms = [form.strip() for form in spellings(without_conditions(step.terminal.regex))] or [""]
-            found |= {form for form in forms if not any(marker in form for marker in markers)}
-    return sorted(form for form in found if not any(other != form and other in form for other in found))
+        if not written:
+            unmarked |= {form for form in _forms(step) if not any(marker in form for marker in markers)}
+        elif not any(marker.startswith(written) for marker in markers):
+            unmarked |= set(fragments(written))
+        elif len(written) < SHORT_MARKER:
+            short |= set(fragments(written))
+    return _shortest(unmarked), _shortest(short)
 
 
-def _short_openers(automaton: Automaton) -> list[str]:
-    """One of these is in every text with a mistake in an opening marker that is too short to be searched for.
+def _forms(step: Transition) -> set[str]:
+    """Texts of which one is in whatever a marker with a condition that has a mistake matches."""
+    bare = without_conditions(step.prefilter or step.terminal.regex)
+    spelled = {form.strip() for form in spellings(bare)}
+    return spelled or {prefix.split()[0] if prefix.split() else "" for prefix in prefixes(bare)}
 
-    A longer marker begins with it, so it is none of `_unmarked_openers`.
-    """
-    markers = MarkupSearch(unread_markup.written_markers(automaton.tables)).markers
-    free, found = automaton.start.free, set[str]()
-    for step in free.target.markers if free is not None else ():
-        written = next((arg.strip() for op, arg in step.after if op == "replace"), "") if step.replaces else ""
-        if 0 < len(written) < SHORT_MARKER and any(marker.startswith(written) for marker in markers):
-            found |= set(fragments(written))
-    return sorted(form for form in found if not any(other != form and other in form for other in found))
+
+def _shortest(texts: set[str]) -> list[str]:
+    """The texts that hold no other one."""
+    return sorted(text for text in texts if not any(other != text and other in text for other in texts))
 
 
 def _overlap(automaton: Automaton) -> int:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 #: By the provider whose responses hold read calls, what the names of models that only it serves begin with.
 _SERVED = Path(__file__).with_name("served_models.json")
-_SEPARATORS = re.compile(r"[-.]")
+_SEPARATORS, _NO_LITERAL = re.compile(r"[-.]"), re.compile(r"[-.*]")
 #: The folder in the cache of Hugging Face, the file of a quantised model, and what separates words.
 _FOLDER, _FILE, _SPACE = (
     re.compile(r"\A(?:models|datasets)--"),
@@ -84,6 +84,8 @@ def candidates(model: str, patterns: Iterable[tuple[str, str, str]]) -> Iterator
     """The formats of which a pattern (format, pattern, prompt ends) is in an id, with how badly each fits."""
     name = bare_id(model)
     for format, pattern, ends in patterns:
+        if not all(part in name for part in _NO_LITERAL.split(pattern.lower())):
+            continue  # to compile all patterns takes longer than anything else here
         if (match := _regex(pattern).search(name)) is not None:
             size = sum(map(str.isalnum, pattern))
             yield (match.start(), -size), ModelFormat(format, pattern, PromptEnds.of(ends))

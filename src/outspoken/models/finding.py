@@ -162,7 +162,7 @@ def _or_by_id(model_id: str, error: UnreadTemplateError) -> Model:
 
 def _format_by_id(model_id: str) -> str:
     try:
-        return registry.model(model_id).format
+        return registry.model(model_id).format if model_id else ""
     except UnknownFormatError:
         return ""
 

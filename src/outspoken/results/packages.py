@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, distribution, version
 from typing import Any
 
 from .errors import MissingPackageError
@@ -53,8 +52,12 @@ class Package:
         return f"`{self.distribution}` is not installed"
 
     def _check_version(self) -> None:
+        if not self.lowest:
+            return
+        from importlib.metadata import PackageNotFoundError, version  # takes long to import
+
         try:
-            found = version(self.distribution) if self.lowest else ""
+            found = version(self.distribution)
         except PackageNotFoundError:
             return  # if the modules are there all the same, as a copy of the sources may be, they are used
         if _numbers(found) < _numbers(self.lowest):
@@ -71,6 +74,8 @@ class Package:
 
 def install_command(extra: str) -> str:
     """The command that installs an extra from where Outspoken itself was installed: a folder, a URL or an index."""
+    from importlib.metadata import PackageNotFoundError, distribution  # takes long to import
+
     try:
         installed = distribution("outspoken").read_text("direct_url.json")
     except PackageNotFoundError:
