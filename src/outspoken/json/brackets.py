@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from outspoken.patterns.lazy import lazy_pattern
 
 from .costs import REPAIRS
-from .scanner import read_at
+from .scanner import end_of_items, read_at
 from .tokens import CLOSERS, CLOSING, COMMAS, DATA, NAMES, OPENERS, SURROGATE, truncated_end
 
 Stop = Literal["done", "stuck", "string", "choice", "end"]
@@ -27,8 +27,6 @@ NEXT_MEMBER = lazy_pattern(r"""\s*,\s*(?:"(?:[^"\\\n]|\\.){0,80}"|'[^'\\\n]{0,80
 _NESTED = lazy_pattern(r"[\[{]\s*[\[{]")
 #: after so many brackets that were no sound values, no other one is tried: a try may read the whole text
 _MAX_UNSOUND = 300
-#: a comma, and a list or an object without another one at its beginning
-_NEXT_ITEM = lazy_pattern(r"[ \t\r\n]*(,)[ \t\r\n]*(?=[\[{](?!\s*[\[{]))")
 _COMMA = lazy_pattern(r"\s*,")
 
 _EXPECTED: dict[Mode, str] = {
@@ -126,17 +124,8 @@ class BracketRules:
 
     def _open(self, s: WalkState, char: str) -> Stop | None:
         """Read an opening bracket: a whole sound value, or one level deeper."""
-        whole = bool(s.stack) and not (self.try_brackets and self.first_quote_ends) and self._unsound < _MAX_UNSOUND
-        if whole and not _NESTED.match(self.text, s.pos):
-            if (end := self._sound_end(s, s.pos)) > 0:
-                s.pos = end
-                while s.stack[-1] == "]" and (item := _NEXT_ITEM.match(self.text, s.pos)):
-                    if (end := self._sound_end(s, item.end())) <= 0:
-                        break
-                    s.comma, s.pos = item.span(1), end
-                s.end_value("container")
-                return None
-            self._unsound += end < 0
+        if s.stack and self._unsound < _MAX_UNSOUND and not _NESTED.match(self.text, s.pos) and self._sound(s, char):
+            return None
         if len(s.stack) >= self.max_depth:
             self.too_deep = True
             return "stuck"
@@ -153,14 +142,35 @@ class BracketRules:
         s.last, s.comma, s.pending, s.kind = s.pos, None, False, ""
         return None
 
-    def _sound_end(self, s: WalkState, pos: int) -> int:
-        """Where a sound value ends that begins at a bracket; -1 if it is not sound, 0 if its strings need a look."""
-        found = read_at(self.text, pos, self.max_depth - len(s.stack))
-        if found is None:
-            return -1
-        if "\\u" in found[2] or (not found[2].isascii() and SURROGATE.search(found[2])):
-            return 0
-        return found[1]
+    def _sound(self, s: WalkState, char: str) -> bool:
+        """Read a sound value, and the objects and lists that follow it in a list. Returns whether there is one.
+
+        Where brackets are tried, only objects are read so that have another one behind a comma.
+        """
+        depth, tries = self.max_depth - len(s.stack), self.try_brackets and self.first_quote_ends
+        if tries and (char != "{" or s.stack[-1] != "]"):
+            return False
+        found = read_at(self.text, s.pos, depth)
+        self._unsound += found is None
+        if found is None or self._has_surrogates(s.pos, found[1]):
+            return False
+        items = end_of_items(self.text, found[1], depth) if s.stack[-1] == "]" else None
+        if items is not None and not self._has_surrogates(found[1], items[1]):
+            comma, s.pos = items
+            if tries:
+                s.pos = comma
+            else:
+                s.comma = comma, comma + 1
+        elif tries:
+            return False
+        else:
+            s.pos = found[1]
+        s.end_value("container")
+        return True
+
+    def _has_surrogates(self, start: int, end: int) -> bool:
+        """May a string of text[start:end] hold a lone surrogate, so that it needs a look?"""
+        return self.text.find("\\u", start, end) >= 0 or SURROGATE.search(self.text, start, end) is not None
 
     def _closer(self, s: WalkState, char: str) -> Stop | None:
         """Read a closing bracket. Stop with "choice" if it may be a wrong one; see `choices`."""

@@ -62,18 +62,21 @@ def applied(text: str, start: int, end: int, changes: list[Change]) -> str | Non
     return "".join(parts)
 
 
-def edits_of(made: str, start: int, offset: int, changes: list[Change]) -> tuple[Edit, ...]:
-    """The changes as edits, each with its level and the path of the value that it is in.
+def edits_of(offset: int, changes: list[Change]) -> tuple[Edit, ...]:
+    """The changes as edits, each with its level; `offset` is added to their places."""
+    levels = {code: CODES[code].level for code in {change[3] for change in changes}}
+    return tuple([Edit(offset + first, offset + last, after, code, levels[code]) for first, last, after, code in changes])
 
-    `made` is the JSON that the changes make of the text from `start` on; `offset` is added to their places.
-    """
-    shift = start
+
+def with_paths(repaired: RepairedValue) -> RepairedValue:
+    """The value, and with each of its edits the path of the part that it is in."""
+    if not repaired.edits:
+        return repaired
+    shift = repaired.start
     places: list[int] = []
-    for first, last, after, _ in changes:
-        places.append(first - shift)
-        shift += last - first - len(after)
-    paths = paths_of(made, places)
-    return tuple(
-        Edit(offset + first, offset + last, after, code, CODES[code].level, path)
-        for (first, last, after, code), path in zip(changes, paths, strict=True)
-    )
+    for edit in repaired.edits:
+        places.append(edit.start - shift)
+        shift += edit.end - edit.start - len(edit.after)
+    paths = paths_of(repaired.text, places)
+    edits = [Edit(*edit[:5], path) for edit, path in zip(repaired.edits, paths, strict=True)]
+    return repaired._replace(edits=tuple(edits))

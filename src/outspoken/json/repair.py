@@ -26,8 +26,8 @@ from outspoken.results.settings import DEFAULT, Settings
 
 from . import costs
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
-from .digits import changes_number, computes_string
-from .edits import applied, changes_of, edits_of, without_insertion_behind
+from .digits import changes_any_number, changes_number, computes_string
+from .edits import applied, changes_of, edits_of, with_paths, without_insertion_behind
 from .heuristic import read_heuristically
 from .scanner import BLANKS, NotJsonError, decode, encodable_value, read_at, total_pattern
 from .strings import MAX_SPAN, Search
@@ -121,7 +121,7 @@ class RegionReader:
         repaired = self._damaged(first)
         self.budget.steps -= _MIN_STEPS
         if repaired is None or LEVELS.index(repaired.level) <= self.limit:
-            return repaired
+            return with_paths(repaired) if repaired else None
         place = next(edit.start for edit in repaired.edits if LEVELS.index(edit.level) > self.limit)
         self.failed = place - self.base, "sound JSON" if not self.limit else "JSON with less damage"
         return None
@@ -227,9 +227,9 @@ class RegionReader:
             value = decode(text, self.max_depth)
         except NotJsonError:
             return None
-        if computes_string(self.text, changes) or any(changes_number(self.text, *change) for change in changes):
+        if computes_string(self.text, changes) or changes_any_number(self.text, changes):
             return None
-        edits = edits_of(text, first, self.base, changes)
+        edits = edits_of(self.base, changes)
         span = self.base + first, self.base + state.pos
         return RepairedValue(value, text, *span, edits, highest_level(edits), cost_of(edits), complete, None)
 

@@ -15,6 +15,8 @@ from itertools import accumulate
 from math import isfinite
 from typing import Any, Protocol, cast
 
+from pydantic_core import to_json
+
 from outspoken.results.encoding import replace_surrogates
 
 
@@ -67,6 +69,8 @@ def finite(text: str) -> float:
     return value
 
 
+#: a comma, and a list or an object without another one at its beginning
+_NEXT_ITEM = re.compile(r"[ \t\r\n]*(,)[ \t\r\n]*(?=[\[{](?!\s*[\[{]))")
 #: A part without a place is passed over as a whole if the next place is so far away, unless that failed so often.
 _FAR_PLACE, _MAX_MISSES = 48, 16
 #: Finds the ends of keys.
@@ -104,6 +108,20 @@ def checked(value: Any, piece: str, max_depth: int) -> Any:
     if piece.count("{") + piece.count("[") > max_depth and _nests(value, max_depth):
         raise NotJsonError(piece[:80])
     return encodable_value(value) if "\\" in piece and "\\u" in piece else value
+
+
+def end_of_items(text: str, pos: int, max_depth: int) -> tuple[int, int] | None:
+    """The last comma before one of the sound objects and lists that follow each other from a comma on, and their end."""
+    found = None
+    while item := _NEXT_ITEM.match(text, pos):
+        try:
+            value, end = scan_once(text, item.end())
+        except UNSOUND:
+            break
+        if text.count("{", pos, end) + text.count("[", pos, end) > max_depth and _nests(value, max_depth):
+            break
+        found, pos = (item.start(1), end), end
+    return found
 
 
 def _scan_far(text: str, pos: int) -> tuple[Any, int]:
@@ -144,6 +162,14 @@ def first_bracket(text: str) -> int:
 def has_more_keys(text: str, count: int) -> bool:
     """May JSON have more keys than so many, so that one may be repeated? This is fast."""
     return text.count(":") > count and len(_KEY_ENDS(text)) > count
+
+
+def may_repeat_keys(text: str, value: Any) -> bool:
+    """May a key be repeated in the JSON text of a value? The value, written again, has fewer colons then. Fast."""
+    try:
+        return text.count(":") != to_json(value).count(b":")
+    except ValueError:  # nested too deeply for the serializer
+        return True
 
 
 def repeated_keys(text: str, *, contradict: bool = False) -> list[str]:
@@ -203,7 +229,7 @@ def depth_of(text: str) -> int:
 def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
     """The paths of the values that ascending places of a sound JSON text are in."""
     found: list[tuple[str | int, ...]] = []
-    path: list[str | int] = []  # keys as they are written
+    path: list[str | int] = []
     keys: list[bool] = []
     pos = misses = 0
     rest = iter(places)
@@ -212,16 +238,16 @@ def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
         char, pos = match[0][0], match.end()
         if char in "}]":
             while place is not None and place < pos and text[place : match.start()].strip():
-                found.append(_read_path(path))  # in the last value before the bracket
+                found.append(tuple(path))  # in the last value before the bracket
                 place = next(rest, None)
             path.pop()
             keys.pop()
         while place is not None and place < pos:
-            found.append(_read_path(path[:-1] if keys and keys[-1] else path))
+            found.append(tuple(path[:-1] if keys and keys[-1] else path))
             place = next(rest, None)
         if char == '"':
             if keys and keys[-1]:
-                path[-1] = match[0]
+                path[-1] = _read_key(match[0])
                 keys[-1] = False
         elif char in "{[":
             if path and place is not None and place - pos > _FAR_PLACE and misses < _MAX_MISSES:
@@ -236,11 +262,7 @@ def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
             last = path[-1]
             keys[-1] = isinstance(last, str)
             path[-1] = last + 1 if isinstance(last, int) else ""
-    return found + [_read_path(path)] * (len(places) - len(found))
-
-
-def _read_path(path: list[str | int]) -> tuple[str | int, ...]:
-    return tuple([part if isinstance(part, int) or not part else _read_key(part) for part in path])
+    return found + [tuple(path)] * (len(places) - len(found))
 
 
 def _read_key(written: str) -> str:
