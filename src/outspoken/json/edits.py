@@ -32,16 +32,16 @@ def without_insertion_behind(repaired: RepairedValue, text: str) -> RepairedValu
 _INNER_QUOTES = {"string": "bare-quote", "guess": "heuristic"}
 
 
-def changes_of(text: str, s: WalkState) -> list[Change]:
-    """The edits of a walk up to its end, in order."""
+def changes_of(text: str, s: WalkState, bodies: dict[Change, list[Change]]) -> list[Change]:
+    """The edits of a walk up to its end, in order. `bodies` keeps those of the bodies of strings, which walks share."""
     changes: list[Change] = []
     entry = s.edits
     while entry is not None:
         entry, start, end, after, code = entry
-        if code in ("string", "guess"):
-            changes += reversed(
-                string_changes(text, start, end, after, "bare-quote" if code == "string" else "heuristic")
-            )
+        if code in _INNER_QUOTES:
+            if (body := bodies.get(change := (start, end, after, code))) is None:
+                body = bodies[change] = string_changes(text, start, end, after, _INNER_QUOTES[code])[::-1]
+            changes += body
         else:
             changes.append((start, end, after, code))
     changes.reverse()

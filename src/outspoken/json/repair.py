@@ -32,7 +32,7 @@ from .heuristic import read_heuristically
 from .scanner import BLANKS, NotJsonError, decode, encodable_value, read_at, total_pattern
 from .strings import MAX_SPAN, Search
 from .structure import KEY_FIRST, StructureWalk
-from .tokens import BLANK, DATA, SURROGATE, TORN
+from .tokens import BLANK, DATA, SURROGATE, TORN, Change
 
 _STRUCTURE, _HEURISTIC = LEVELS.index("structure"), LEVELS.index("heuristic")
 
@@ -105,6 +105,8 @@ class RegionReader:
         self.too_deep = False
         #: did the walk come to a bracket that may be wrong?
         self._doubtful = False
+        #: see `changes_of`
+        self._bodies: dict[Change, list[Change]] = {}
 
     def _skip(self, pos: int) -> int:
         """The place behind white space and separators."""
@@ -219,7 +221,7 @@ class RegionReader:
 
     def _build(self, first: int, state: WalkState, *, complete: bool) -> RepairedValue | None:
         """The value that a walk from `first` on made of the text; None if the result is not JSON."""
-        changes = changes_of(self.text, state)
+        changes = changes_of(self.text, state, self._bodies)
         text = applied(self.text, first, state.pos, changes)
         if text is None:
             return None

@@ -51,8 +51,8 @@ _LOST_BEFORE = lazy_pattern(r"""[^\s"'`,:{\[]\s*[,\n]\s*["']([^"'\\\n]{1,64})\Z"
 _OPENING_MARKS = {"”": "“", "’": "‘", "»": "«"}
 _SINGLE = "'‘"
 _OPENS_SINGLE = lazy_pattern(r"(?<!\w)['‘](?=\w)")
-#: what stands before the quote that a string begins with
-_TOKEN_BEGINS = lazy_pattern(r"[,:\[{]\s*\Z")
+#: what stands before the quote that a string begins with, but for white space
+_TOKEN_BEGINS = frozenset(",:[{")
 #: a quote behind a word, and another word (behind digits, it may stand for inches)
 _ITEM_ENDS = lazy_pattern(r"[^\W\d_]\S\s+\w")
 _LOST_KEY = lazy_pattern(r"[\w$][\w$ .\-]{0,40}(?=\s*:)")
@@ -195,6 +195,11 @@ class Search:
             place = places[index]
             follow = self._follow(place)
             self.budget.search -= index & 1
+            if not follow.kind and not key:  # it ends nothing, and costs nothing to pass over
+                paired = paired and self._is_mark(o, index, opens=inner % 2 == 0)
+                at_token = at_token or self._is_at_token(o, place, follow)
+                index, inner = index + 1, inner + 1
+                continue
             weight = self._key_weight(o, place, inner, follow) if key else self._value_weight(o, place, inner, follow)
             if weight >= 0:
                 s = o.state.copy()
@@ -291,7 +296,7 @@ class Search:
         is_item = o.state.stack[-1:] not in ("}", "D")
         if is_item and (follow.kind == "comma" or _ITEM_ENDS.match(self.text, place - 1)):
             return True
-        return _TOKEN_BEGINS.search(self.text, max(o.body, place - 20), place) is not None
+        return self.text[max(o.body, place - 20) : place].rstrip()[-1:] in _TOKEN_BEGINS
 
     def _passed(self, o: OpenString, place: int, inner: int, follow: Follow) -> int:
         """The cost of a quote that is inside a value."""
