@@ -121,6 +121,7 @@ class BracketRules:
         #: how many tokens were read
         self.steps: int = 0
         self._unsound = 0
+        self._is_ascii = text.isascii()
 
     def _open(self, s: WalkState, char: str) -> Stop | None:
         """Read an opening bracket: a whole sound value, or one level deeper."""
@@ -170,7 +171,9 @@ class BracketRules:
 
     def _has_surrogates(self, start: int, end: int) -> bool:
         """May a string of text[start:end] hold a lone surrogate, so that it needs a look?"""
-        return self.text.find("\\u", start, end) >= 0 or SURROGATE.search(self.text, start, end) is not None
+        if self.text.find("\\u", start, end) >= 0:
+            return True
+        return not self._is_ascii and SURROGATE.search(self.text, start, end) is not None
 
     def _closer(self, s: WalkState, char: str) -> Stop | None:
         """Read a closing bracket. Stop with "choice" if it may be a wrong one; see `choices`."""

@@ -65,7 +65,9 @@ def applied(text: str, start: int, end: int, changes: list[Change]) -> str | Non
 def edits_of(offset: int, changes: list[Change]) -> tuple[Edit, ...]:
     """The changes as edits, each with its level; `offset` is added to their places."""
     levels = {code: CODES[code].level for code in {change[3] for change in changes}}
-    return tuple([Edit(offset + first, offset + last, after, code, levels[code]) for first, last, after, code in changes])
+    return tuple(
+        [Edit(offset + first, offset + last, after, code, levels[code]) for first, last, after, code in changes]
+    )
 
 
 def with_paths(repaired: RepairedValue) -> RepairedValue:

@@ -111,7 +111,7 @@ def checked(value: Any, piece: str, max_depth: int) -> Any:
 
 
 def end_of_items(text: str, pos: int, max_depth: int) -> tuple[int, int] | None:
-    """The last comma before one of the sound objects and lists that follow each other from a comma on, and their end."""
+    """The last comma of the sound objects and lists that follow each other from a comma on, and where they end."""
     found = None
     while item := _NEXT_ITEM.match(text, pos):
         try:

@@ -52,7 +52,7 @@ class StructureWalk(BracketRules):
             if s.mode == "after" and not s.stack:
                 return "done"
             pos = s.pos
-            if not (pos < end and " " < text[pos] < "\x7f" and text[pos] not in "/#" or self._blank(s)):
+            if not ((pos < end and " " < text[pos] < "\x7f" and text[pos] not in "/#") or self._blank(s)):
                 return "end"
             if (stop := rules[s.mode](s)) is not None:
                 return stop
