@@ -8,7 +8,7 @@ from outspoken.patterns.lazy import lazy_pattern
 
 from .costs import REPAIRS
 from .scanner import end_of_items, read_at
-from .tokens import CLOSERS, CLOSING, COMMAS, DATA, NAMES, OPENERS, SURROGATE, truncated_end
+from .tokens import CLOSERS, CLOSING, COMMAS, DATA, HALF, NAMES, OPENERS, truncated_end
 
 Stop = Literal["done", "stuck", "string", "choice", "end"]
 #: What comes next: the value itself; the first item, or the end of a list; an item; the first key, or the end of an
@@ -121,7 +121,8 @@ class BracketRules:
         #: how many tokens were read
         self.steps: int = 0
         self._unsound = 0
-        self._is_ascii = text.isascii()
+        #: a place, and where `_half_at` is from there on
+        self._halves = (0, -1)
 
     def _open(self, s: WalkState, char: str) -> Stop | None:
         """Read an opening bracket: a whole sound value, or one level deeper."""
@@ -153,15 +154,14 @@ class BracketRules:
             return False
         found = read_at(self.text, s.pos, depth)
         self._unsound += found is None
-        if found is None or self._has_surrogates(s.pos, found[1]):
+        limit = self._half_at(s.pos) if found is not None else 0
+        if found is None or found[1] > limit:
             return False
-        items = end_of_items(self.text, found[1], depth) if s.stack[-1] == "]" else None
-        if items is not None and not self._has_surrogates(found[1], items[1]):
-            comma, s.pos = items
-            if tries:
-                s.pos = comma
-            else:
-                s.comma = comma, comma + 1
+        items = end_of_items(self.text, found[1], limit, depth) if s.stack[-1] == "]" else None
+        if items is not None and tries:
+            s.pos = items[0]
+        elif items is not None:
+            s.pos, s.comma = items[1], (items[0], items[0] + 1)
         elif tries:
             return False
         else:
@@ -169,11 +169,12 @@ class BracketRules:
         s.end_value("container")
         return True
 
-    def _has_surrogates(self, start: int, end: int) -> bool:
-        """May a string of text[start:end] hold a lone surrogate, so that it needs a look?"""
-        if self.text.find("\\u", start, end) >= 0:
-            return True
-        return not self._is_ascii and SURROGATE.search(self.text, start, end) is not None
+    def _half_at(self, pos: int) -> int:
+        """Where the next half of a surrogate pair stands, or an escape of one, which needs a look; else the end."""
+        if not self._halves[0] <= pos <= self._halves[1]:
+            found = HALF.search(self.text, pos)
+            self._halves = pos, found.start() if found else self.end
+        return self._halves[1]
 
     def _closer(self, s: WalkState, char: str) -> Stop | None:
         """Read a closing bracket. Stop with "choice" if it may be a wrong one; see `choices`."""

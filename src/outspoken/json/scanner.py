@@ -110,13 +110,18 @@ def checked(value: Any, piece: str, max_depth: int) -> Any:
     return encodable_value(value) if "\\" in piece and "\\u" in piece else value
 
 
-def end_of_items(text: str, pos: int, max_depth: int) -> tuple[int, int] | None:
-    """The last comma of the sound objects and lists that follow each other from a comma on, and where they end."""
+def end_of_items(text: str, pos: int, limit: int, max_depth: int) -> tuple[int, int] | None:
+    """Where the sound objects and lists end that follow each other from a comma on, none beyond `limit`.
+
+    Returns the place of the last comma between them, and their end.
+    """
     found = None
     while item := _NEXT_ITEM.match(text, pos):
         try:
             value, end = scan_once(text, item.end())
         except UNSOUND:
+            break
+        if end > limit:
             break
         if text.count("{", pos, end) + text.count("[", pos, end) > max_depth and _nests(value, max_depth):
             break
@@ -253,7 +258,7 @@ def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
             if path and place is not None and place - pos > _FAR_PLACE and misses < _MAX_MISSES:
                 behind = scan_once(text, match.start())[1]
                 if behind <= place:
-                    pos = behind
+                    pos = _pass_items(text, behind, place, path)
                     continue
                 misses += 1
             path.append(0 if char == "[" else "")
@@ -263,6 +268,16 @@ def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
             keys[-1] = isinstance(last, str)
             path[-1] = last + 1 if isinstance(last, int) else ""
     return found + [tuple(path)] * (len(places) - len(found))
+
+
+def _pass_items(text: str, pos: int, place: int, path: list[str | int]) -> int:
+    """Pass over the items of a list that stand before a place, from behind one of them on. Returns where they end."""
+    while isinstance(last := path[-1], int) and (item := _NEXT_ITEM.match(text, pos)):
+        end = scan_once(text, item.end())[1]
+        if end > place:
+            break
+        path[-1], pos = last + 1, end
+    return pos
 
 
 def _read_key(written: str) -> str:
