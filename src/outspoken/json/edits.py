@@ -6,7 +6,7 @@ from outspoken.results.codes import CODES
 from outspoken.results.edits import Edit, RepairedValue, cost_of
 
 from .brackets import WalkState
-from .scanner import paths_of
+from .locate import paths_of
 from .tokens import Change, string_changes
 
 

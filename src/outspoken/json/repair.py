@@ -29,6 +29,7 @@ from .brackets import NEXT_MEMBER, WalkOptions, WalkState
 from .digits import changes_any_number, changes_number, computes_string
 from .edits import applied, changes_of, edits_of, with_paths, without_insertion_behind
 from .heuristic import read_heuristically
+from .quotes import Quotes
 from .scanner import BLANKS, NotJsonError, decode, encodable_value, read_at, total_pattern
 from .strings import MAX_SPAN, Search
 from .structure import KEY_FIRST, StructureWalk
@@ -105,6 +106,7 @@ class RegionReader:
         self.too_deep = False
         #: did the walk come to a bracket that may be wrong?
         self._doubtful = False
+        self._quotes = Quotes(self.text)
         #: see `changes_of`
         self._bodies: dict[Change, list[Change]] = {}
 
@@ -192,7 +194,7 @@ class RegionReader:
         self.budget.search -= (self.end - first) // 50  # the search looks for all quotes up to the end
         walk = StructureWalk(self.text, self.max_depth, self._options(first_quote_ends, try_brackets=True))
         names = self.schema.all_names if self.schema is not None else frozenset[str]()
-        search = Search(walk, first, names, self._cost_of_rest, self.budget)
+        search = Search(walk, self._quotes, first, names, self._cost_of_rest, self.budget)
         found: list[tuple[int, RepairedValue]] = []
         for weight, state, complete in search.cheapest(costs.SCHEMA_MARGIN if self.schema else costs.MARGIN):
             value = self._build(first, state, complete=complete)
