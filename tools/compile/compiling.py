@@ -9,10 +9,12 @@ from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from outspoken.detection.collection import collect
 from outspoken.detection.opener_index import likeness_chain
+from outspoken.engine.parser import AutomatonParser
+from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_grammar
@@ -21,9 +23,13 @@ from outspoken.grammar.lenient_rules import LENIENT_RULES
 from outspoken.grammar.sources import sources
 from outspoken.grammar.tables import Tables
 from outspoken.grammar.value_markup import make_survey
-from outspoken.parsing.response_reader import prompt_data
+from outspoken.parsing.prompt_prefix import PromptState, after_anchor
+from outspoken.parsing.response_reader import read_embedded
 from outspoken.results.errors import GrammarError
+from outspoken.results.settings import DEFAULT
+from outspoken.semantics.builder import Builder
 from outspoken.semantics.sign_patterns import sign_patterns
+from outspoken.semantics.state import Context, ReplyState
 from outspoken.terminal.progress import ProgressLine
 
 from .record import Record, key_of
@@ -118,7 +124,23 @@ def _tables(path: Path) -> tuple[str, str]:
 def surveyed(tables: Tables) -> Tables:
     """The tables with what takes long to find."""
     automaton = Automaton(tables, LENIENT_RULES)
-    return replace(tables, survey=make_survey(automaton).to_data(), prompt=prompt_data(automaton))
+    return replace(tables, survey=make_survey(automaton).to_data(), prompt=_prompt_data(automaton))
+
+
+def _prompt_data(automaton: Automaton) -> dict[str, Any] | None:
+    """The place behind what a format's prompts end with, as plain data; None if there is nothing, or it cannot be kept.
+
+    Formats that are being compiled have no entry in the registry yet.
+    """
+    header = automaton.tables.header
+    if not header.opened or after_anchor(header.opened, header.anchor) != header.opened:
+        return None
+    builder = Builder(ReplyState(Context(header, None, DEFAULT, "heuristic", read_embedded), None))
+    parser = AutomatonParser(automaton, builder, TextBuffer(-len(header.opened)))
+    parser.feed(header.opened)
+    builder.discard_prompt()
+    state = PromptState.of(parser, builder)
+    return state and state.to_data()
 
 
 def _modules(known: dict[str, str], family: list[str]) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from outspoken.grammar.registry import PLAIN, like
 from outspoken.patterns.prepared import LOWERCASE, Prefilter, PrefilterSource, PrefixIndex, compile_prefilter
 
 from .evidence import ALONE, AT_END, AT_START, BEHIND, begins_line, end_of_blanks
-from .openers import Opener, Openers
+from .openers import CodeOpeners, Opener, Openers
 
 #: How many formats are remembered for one marker.
 _REMEMBERED = 4
@@ -34,7 +34,7 @@ class _Alike(NamedTuple):
 
     tested: list[tuple[Opener, int]]
     match: Any
-    in_code: list[_CodeOpeners]
+    in_code: list[CodeOpeners]
     #: what `OpenerIndex.at` returns in complete text, by the groups that match and the openers in the code sample
     known: dict[tuple[Any, ...], Owners]
 
@@ -48,31 +48,6 @@ class Owners(NamedTuple):
     names: list[str]
     likely: list[str]
     wanted: dict[str, str]
-
-
-class _CodeOpeners:
-    """The openers that open a code sample with one marker, unless a marker of their format stands at its start."""
-
-    def __init__(self, openers: list[Opener]) -> None:
-        self.all, self.regex = openers, openers[0].regex
-        self.find_start = re.compile(f"(?:{self.regex}){openers[0].ignored}").match
-        self._any = [o for o in openers if not o.first]
-        self._by_first: dict[str, list[Opener]] = {}
-        for opener in openers:
-            for char in opener.first:
-                self._by_first.setdefault(char, []).append(opener)
-        self._matches: dict[str, Any] = {}
-
-    def possible(self, text: str, start: int) -> list[Opener]:
-        """The openers whose markers may begin at the start of the sample."""
-        return [*self._by_first.get(text[start : start + 1], ()), *self._any]
-
-    def is_followed(self, opener: Opener, text: str, pos: int) -> bool:
-        """Does a marker of an opener's format stand at the start of the sample that begins at a position?"""
-        match = self._matches.get(opener.following)
-        if match is None:
-            match = self._matches[opener.following] = re.compile(opener.followed).match
-        return match(text, pos) is not None
 
 
 class OpenerIndex:
@@ -308,7 +283,7 @@ class OpenerIndex:
             in_code: dict[tuple[str, str], list[Opener]] = {}
             for opener in [o for o in openers if o.in_code]:
                 in_code.setdefault((opener.regex, opener.ignored), []).append(opener)
-            samples = [_CodeOpeners(found) for found in in_code.values()]
+            samples = [CodeOpeners(found) for found in in_code.values()]
             known = self._alike[group] = _Alike(tested, re.compile("".join(places)).match, samples, {})
         return known
 

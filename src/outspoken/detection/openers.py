@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from outspoken.patterns.prepared import PrefilterSource, PrefixData
@@ -47,6 +48,31 @@ class Opener(NamedTuple):
     def test(self) -> str:
         """A pattern that takes nothing; its groups match if the marker is followed, and if the marker stands here."""
         return f"(?:(?=(?:{self.regex}){self.ignored}(?:(?:{self.following})()|)())|)"
+
+
+class CodeOpeners:
+    """The openers that open a code sample with one marker, unless a marker of their format stands at its start."""
+
+    def __init__(self, openers: list[Opener]) -> None:
+        self.all, self.regex = openers, openers[0].regex
+        self.find_start = re.compile(f"(?:{self.regex}){openers[0].ignored}").match
+        self._any = [o for o in openers if not o.first]
+        self._by_first: dict[str, list[Opener]] = {}
+        for opener in openers:
+            for char in opener.first:
+                self._by_first.setdefault(char, []).append(opener)
+        self._matches: dict[str, Any] = {}
+
+    def possible(self, text: str, start: int) -> list[Opener]:
+        """The openers whose markers may begin at the start of the sample."""
+        return [*self._by_first.get(text[start : start + 1], ()), *self._any]
+
+    def is_followed(self, opener: Opener, text: str, pos: int) -> bool:
+        """Does a marker of an opener's format stand at the start of the sample that begins at a position?"""
+        match = self._matches.get(opener.following)
+        if match is None:
+            match = self._matches[opener.following] = re.compile(opener.followed).match
+        return match(text, pos) is not None
 
 
 class Openers(NamedTuple):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from outspoken.patterns.lazy import lazy_pattern
-from outspoken.results.events import ActionText, Event, PlacedActionText, PlacedText
 from outspoken.results.replies import Segment, Text
+
+if TYPE_CHECKING:
+    from outspoken.results.events import Event
 
 _STOP = lazy_pattern(r"['\"\\]")
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
@@ -29,8 +31,6 @@ class PartialString:
 
     __slots__ = ("_over", "_quote", "_sent", "has_sent", "held", "key", "repeated")
 
-    #: the event that carries more of the text
-    delta: type[ActionText] | type[PlacedText] = PlacedText
     #: the characters that an escape may stand for, by the one behind its backslash
     escapes: ClassVar[dict[str, str]] = _ESCAPES
 
@@ -122,13 +122,14 @@ class PartialTypedText(PartialString):
     """The text that an action types, with Python escapes. A last line break is held back: it may stand for Enter."""
 
     __slots__ = ("_break", "_start")
-    delta = PlacedActionText
 
     def __init__(self, key: str, start: int) -> None:
         super().__init__(key)
         self._break, self._start = "", start
 
     def event(self, index: int, text: str) -> Event:
+        from outspoken.results.events import PlacedActionText  # which only streams need
+
         return PlacedActionText(index, text, self._start)
 
     def continues_in(self, segment: Segment, name: str | None) -> bool:
@@ -159,6 +160,8 @@ class PartialAnswer(PartialString):
         self.begun, self.is_bare = begun, is_bare
 
     def event(self, index: int, text: str) -> Event:
+        from outspoken.results.events import PlacedText  # which only streams need
+
         return PlacedText(text, self.begun, self.begun, exact=not self.is_bare)
 
     def continues_in(self, segment: Segment, name: str | None) -> bool:

@@ -16,12 +16,11 @@ from outspoken.notations.tools import Tools
 from outspoken.results.diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import LimitError, ResponseError
-from outspoken.results.events import Event
 from outspoken.results.finish_reasons import proves_end
 from outspoken.results.held import HeldReason
 from outspoken.results.message_text import ForwardText
 from outspoken.results.replies import Reasoning, Reply, Text
-from outspoken.results.settings import DEFAULT, Settings
+from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.call_shapes import call_shapes
 from outspoken.semantics.call_signs import may_be_other
@@ -45,6 +44,7 @@ from .prompt_prefix import PromptEnd, PromptState, after_anchor
 if TYPE_CHECKING:
     from outspoken.detection.parsed_text import ParserDetector
     from outspoken.grammar.automaton import Automaton
+    from outspoken.results.events import Event
 
 
 class Reading(NamedTuple):
@@ -394,19 +394,3 @@ def read_embedded(context: Context, text: str, raw: str, start: int) -> Embedded
     options = ReadOptions(format, None, limit, "keep", settings, page, given)
     reply = ResponseReader(options, "").read(text, "stop")
     return embedded_actions(reply, text, raw, start)
-
-
-def prompt_data(automaton: Automaton) -> dict[str, Any] | None:
-    """The place behind what a format's prompts end with, as plain data; None if there is nothing, or it cannot be kept.
-
-    Formats that are being compiled have no entry in the registry yet.
-    """
-    header = automaton.tables.header
-    if not header.opened or after_anchor(header.opened, header.anchor) != header.opened:
-        return None
-    builder = Builder(ReplyState(Context(header, None, DEFAULT, "heuristic", read_embedded), None))
-    parser = AutomatonParser(automaton, builder, TextBuffer(-len(header.opened)))
-    parser.feed(header.opened)
-    builder.discard_prompt()
-    state = PromptState.of(parser, builder)
-    return state and state.to_data()

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from outspoken.results.events import Event, ToolCallDelta, ToolCallStart
 from outspoken.results.replies import ToolCall
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import OpenNode
 from outspoken.semantics.verdict import REFUSED_CODES
+
+if TYPE_CHECKING:
+    from outspoken.results.events import Event
 
 
 class Speculation:
@@ -109,7 +111,10 @@ class Speculation:
         if call is None:
             return events
         if call.partial_text is not None:
-            return _without_first(events, call.partial_text.delta, "text", len(call.partial_text.sent))
+            delta = type(call.partial_text.event(0, ""))
+            return _without_first(events, delta, "text", len(call.partial_text.sent))
+        from outspoken.results.events import ToolCallDelta, ToolCallStart
+
         events = [event for event in events if not (isinstance(event, ToolCallStart) and event.index == call.index)]
         return _without_first(events, ToolCallDelta, "arguments", len("".join(call.parts or ())))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, islice, pairwise
+from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from outspoken.actions.encoding import convert_points, effect_of, encode_action, lacks
@@ -20,12 +20,12 @@ from outspoken.results.arguments import check_choice, check_optional, check_type
 from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import RenderError
 from outspoken.results.geometry import Screen, Space
-from outspoken.results.message_text import BLANK, CLOSING
 from outspoken.results.old_names import by_keyword
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.schemas.schema import KINDS
 from outspoken.results.settings import Settings, with_screen
 
+from .joining import join_texts
 from .writer import Item, Written, text_of, with_index, write_all
 
 #: How many ways through a state of the grammar are tried if what was written first reads back as something else.
@@ -387,45 +387,3 @@ def _listed(segments: list[Any]) -> str:
         f"the call of `{s.name}`" if isinstance(s, ToolCall) else f"a {getattr(s, 'kind', 'segment')}" for s in segments
     ]
     return " and ".join(names[:3]) or "nothing"
-
-
-Shown: TypeAlias = "Text | JsonValue"
-
-
-def join_texts(what: Reply | Sequence[Any]) -> list[Any]:
-    """The segments of a reply, or a list of them, with neighbouring texts joined.
-
-    Those of a reply as in `Reply.text`. In a list, texts with a gap between their spans get a space as at its borders.
-    """
-    segments: Sequence[Any] = what.segments if isinstance(what, Reply) else what
-    joined: list[Any] = []
-    for is_text, group in groupby(range(len(segments)), lambda n: isinstance(segments[n], (Text, JsonValue))):
-        numbers = list(group)
-        run: list[Any] = [segments[number] for number in numbers]
-        if is_text and len(run) > 1:
-            pieces = what.text_pieces() if isinstance(what, Reply) else []
-            text = "".join([pieces[number] for number in numbers]) if pieces else _joined(run)
-            run = [Text(text=_with_own_ends(text, run), span=(run[0].span[0], run[-1].span[1]))]
-        joined += run
-    return joined
-
-
-def shown(segment: Shown) -> str:
-    """What a text or a JSON value adds to the text."""
-    return segment.text if isinstance(segment, Text) else segment.raw
-
-
-def _joined(run: list[Shown]) -> str:
-    text = shown(run[0])
-    for before, segment in pairwise(run):
-        piece = shown(segment)
-        is_apart = text[-1:].isspace() or piece[:1].isspace() or piece.startswith(CLOSING)
-        text += piece if is_apart or segment.span[0] == before.span[1] else " " + piece
-    return text
-
-
-def _with_own_ends(text: str, run: list[Shown]) -> str:
-    """A joined text with the white space at its ends that its first and its last part have."""
-    first, last = shown(run[0]), shown(run[-1])
-    lead = first[: len(first) - len(first.lstrip(BLANK))]
-    return lead + text.strip(BLANK) + last[len(last.rstrip(BLANK)) :]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from outspoken.json.partial_string import PartialTypedText
 from outspoken.results.edits import shown
-from outspoken.results.events import ActionParsed, ActionText, ActionUnfinished, PlacedActionText
 from outspoken.results.replies import Status
 
 from . import unknown_keys
@@ -217,7 +216,8 @@ class ActionBuilder:
         if output.events is not None:
             self._send_rest(node, action)
             finished = action.status in ("ok", "repaired") and not invalid
-            output.events.append(ActionParsed(action) if finished else ActionUnfinished(action))
+            models = output.models
+            output.events.append(models.ActionParsed(action) if finished else models.ActionUnfinished(action))
         add_action(output, action)
 
     def _send_rest(self, node: OpenNode, action: Any) -> None:
@@ -226,7 +226,7 @@ class ActionBuilder:
             return
         rest = action.text[len(node.partial_text.sent) if node.partial_text is not None else 0 :]
         if rest:
-            self._output.send(PlacedActionText(self._output.action_count, rest, node.start))
+            self._output.send(self._output.models.PlacedActionText(self._output.action_count, rest, node.start))
 
     def _is_within_action(self) -> bool:
         nodes = self._state.nodes
@@ -239,7 +239,8 @@ class ActionBuilder:
         events = output.events
         if events is not None:
             events.pop()
-            while events and isinstance(events[-1], ActionText) and events[-1].index == output.action_count:
+            text_event = output.models.ActionText
+            while events and isinstance(events[-1], text_event) and events[-1].index == output.action_count:
                 events.pop()
 
     # unfinished actions

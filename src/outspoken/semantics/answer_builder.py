@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from outspoken.json.partial_string import PartialAnswer
+from outspoken.json.partial_string import PartialAnswer, PartialString
 from outspoken.json.scanner import JsonScanner
 from outspoken.results.construct import construct
-from outspoken.results.events import Event
 from outspoken.results.replies import Reasoning, Status, Text
 
 from .open_node import EmbeddedValue, OpenNode
@@ -68,12 +67,13 @@ class AnswerBuilder:
         rest = value[len(text.sent) :]
         if rest:
             text.complete(value)
-            self._send(text.event(self._output.action_count, rest))
+            self._send(text, rest)
 
-    def _send(self, event: Event) -> None:
-        if self._output.events is not None:
-            self._output.flush()
-            self._output.events.append(event)
+    def _send(self, text: PartialString, rest: str) -> None:
+        output = self._output
+        if output.events is not None:
+            output.flush()
+            output.events.append(text.event(output.action_count, rest))
 
     @property
     def first_start(self) -> int | None:
@@ -107,7 +107,7 @@ class AnswerBuilder:
         held = text.held
         rest = self._unread(text, end, status) if text is node.partial_text else ""
         if rest:
-            self._send(text.event(output.action_count, rest))
+            self._send(text, rest)
             text.complete(text.sent + rest)
         if text.has_sent:
             output.outcome.answered = True

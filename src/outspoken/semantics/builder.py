@@ -9,13 +9,13 @@ the operations of the automaton (`handlers.HANDLERS`). All spans and places are 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.grammar.value_markup import openers_at_end
 from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import shown
-from outspoken.results.events import Event, ToolCallDelta, ToolCallStart
 from outspoken.results.replies import Reasoning, ToolCall
 
 from .action_builder import ActionBuilder
@@ -23,6 +23,9 @@ from .answer_builder import AnswerBuilder
 from .call_builder import CallBuilder
 from .open_node import OpenNode
 from .state import ReplyState
+
+if TYPE_CHECKING:
+    from outspoken.results.events import Event
 
 #: What the end of a text may hold besides open markup without being lost text.
 _CLOSERS = " \t\r\n]},"
@@ -177,6 +180,8 @@ class Builder:
 
 def _events_of_open_calls(events: list[Event], ended: int) -> list[Event]:
     """The last events, which belong to calls that are still open, counted without those that have ended."""
+    from outspoken.results.events import ToolCallDelta, ToolCallStart
+
     found: list[Event] = []
     for event in reversed(events):
         if not isinstance(event, (ToolCallStart, ToolCallDelta)):

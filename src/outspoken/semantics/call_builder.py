@@ -12,7 +12,6 @@ from outspoken.notations.coerce import escape, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
 from outspoken.notations.tools import schema_view_of
 from outspoken.results.codes import NAMELESS, NO_OBJECT
-from outspoken.results.events import PlacedCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished, event_of
 from outspoken.results.replies import Status
 from outspoken.results.schemas.schema import fits
 
@@ -76,10 +75,10 @@ class CallBuilder:
         if output.events is not None:
             output.flush()
             fields = {"index": node.index, "id": node.id, "name": node.name, "start": node.start}
-            output.events.append(event_of(PlacedCallStart, fields))
+            output.events.append(output.models.event_of(output.models.PlacedCallStart, fields))
             held = "".join(node.parts or ())
             if held:
-                output.events.append(ToolCallDelta(node.index, held))
+                output.events.append(output.models.ToolCallDelta(node.index, held))
 
     def _hold_back(self, node: OpenNode) -> bool:
         """Must the start of a call wait, since it may be an action?"""
@@ -102,7 +101,8 @@ class CallBuilder:
             node.parts = []
         node.parts.append(text)
         if node.index >= 0 and self._output.events is not None and node.partial_text is None:
-            self._output.events.append(event_of(ToolCallDelta, {"index": node.index, "arguments": text}))
+            models = self._output.models
+            self._output.events.append(models.event_of(models.ToolCallDelta, {"index": node.index, "arguments": text}))
 
     # arguments that are one JSON object
 
@@ -131,7 +131,7 @@ class CallBuilder:
 
             return receive
         parts: Any = node.parts
-        add_part, send, delta, index = parts.append, events.append, ToolCallDelta, node.index
+        add_part, send, delta, index = parts.append, events.append, self._output.models.ToolCallDelta, node.index
 
         def receive_and_send(piece: str, _start: int, _end: int) -> None:
             keep(piece)
@@ -203,7 +203,13 @@ class CallBuilder:
         if node.bare is None or not node.sending:
             return self.value if len(node.head) == _DECISIVE else None
         parts: Any = node.parts
-        keep, add_part, send, delta, index = node.bare.append, parts.append, events.append, ToolCallDelta, node.index
+        keep, add_part, send, delta, index = (
+            node.bare.append,
+            parts.append,
+            events.append,
+            self._output.models.ToolCallDelta,
+            node.index,
+        )
 
         def receive(piece: str, start: int, end: int) -> None:
             keep(piece)
@@ -407,7 +413,7 @@ class CallBuilder:
             place = (node.mistyped or {}).get(key, call.span)
             recorder.report(code, message, place, "warning", label="" if place is not call.span else label)
         if output.events is not None:
-            output.events.append(ToolCallEnd(node.index, call))
+            output.events.append(output.models.ToolCallEnd(node.index, call))
 
     def _end_action(self, node: OpenNode, end: int) -> bool:
         """Make an action of a call that is one; a repaired call that should be one, and is none, is refused."""
@@ -469,10 +475,12 @@ class CallBuilder:
         if node.index < 0:
             node.index = output.call_count
             output.call_count += 1
-            output.send(PlacedCallStart(node.index, node.id, name, node.start))
-            if text:
-                output.send(ToolCallDelta(node.index, text))
-        output.send(ToolCallUnfinished(node.index, call))
+            if output.events is not None:
+                output.send(output.models.PlacedCallStart(node.index, node.id, name, node.start))
+                if text:
+                    output.send(output.models.ToolCallDelta(node.index, text))
+        if output.events is not None:
+            output.send(output.models.ToolCallUnfinished(node.index, call))
 
     def _show(self, end: int) -> None:
         """A call that ends here is text, since the request allows none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import ModuleType
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from outspoken.results.construct import construct
@@ -68,8 +68,6 @@ class Output:
     _run_start = _run_end = 0
     #: the types and functions that are tools, by name
     types: Mapping[str, Any] | None = None
-    #: the module of the events, which only streams need
-    _models: ModuleType
 
     def __init__(
         self, source: Source | str, events: list[Event] | None, *, trims: bool, separates: bool = False
@@ -81,10 +79,13 @@ class Output:
         #: reasoning that was written as JSON strings of an object of which nothing else was read yet
         self.thoughts: list[Reasoning] = []
         self._run: list[str] = []
-        if events is not None:
-            from outspoken.results import events as models
 
-            self._models = models
+    @cached_property
+    def models(self):  # the type of a module has no name
+        """The module of the events, which only streams need: its classes take longer to make than all others here."""
+        from outspoken.results import events
+
+        return events
 
     # text and reasoning
 
@@ -105,7 +106,7 @@ class Output:
         self._run_end = self.consumed = end
         self.after_text = True
         if self.events is not None:
-            models, begins = self._models, is_new and self.separates
+            models, begins = self.models, is_new and self.separates
             fields = {"text": piece, "start": start, "end": end, "exact": False, "begins": begins}
             self.events.append(models.event_of(models.PlacedText, fields))
 
@@ -123,7 +124,7 @@ class Output:
         self._run.append(piece)
         self._run_end = self.consumed = end
         if self.events is not None:
-            self.events.append(self._models.ReasoningDelta(piece))
+            self.events.append(self.models.ReasoningDelta(piece))
 
     def show(self, end: int) -> None:
         """Make everything between `consumed` and an offset text, apart from white space behind markup."""
@@ -153,7 +154,7 @@ class Output:
             if model is Reasoning:
                 values["status"] = status
                 if self.events is not None:
-                    self.events.append(self._models.ReasoningEnd())
+                    self.events.append(self.models.ReasoningEnd())
             self.segments.append(construct(model, values))
             self._run = []
             self.run_model = None
@@ -165,7 +166,7 @@ class Output:
             self.segments.append(thought)
             self.consumed, self.after_text = max(self.consumed, thought.span[1]), False
             if self.events is not None:
-                self.events += [self._models.ReasoningDelta(thought.text), self._models.ReasoningEnd()]
+                self.events += [self.models.ReasoningDelta(thought.text), self.models.ReasoningEnd()]
         self.thoughts = []
 
     def drop_thoughts(self, start: int) -> None:
@@ -221,7 +222,7 @@ class Output:
     def send_text(self, text: str, span: tuple[int, int], *, exact: bool = False) -> None:
         """Add the event of text that is no run, if the caller wants it; `exact` is that of `PlacedText`."""
         if self.events is not None:
-            self.events.append(self._models.PlacedText(text, *span, exact))
+            self.events.append(self.models.PlacedText(text, *span, exact))
 
     def send(self, *events: Event) -> None:
         """Add events, if the caller wants them."""

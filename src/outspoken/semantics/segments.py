@@ -118,9 +118,8 @@ def end_payload(
     payload = construct(Payload, values)
     output.segments.append(payload)
     if output.events is not None:
-        from outspoken.results.events import PayloadParsed, PayloadUnfinished
-
-        output.send(PayloadUnfinished(payload) if status else PayloadParsed(payload))
+        models = output.models
+        output.send(models.PayloadUnfinished(payload) if status else models.PayloadParsed(payload))
     output.end_node(start, end)
 
 

@@ -9,7 +9,6 @@ from outspoken.grammar.header import Header
 from outspoken.notations.tools import Tools
 from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import RepairLimit
-from outspoken.results.events import Event
 from outspoken.results.settings import Settings
 
 from .embedded_actions import EmbeddedActions
@@ -19,6 +18,7 @@ from .recorder import Recorder, Source
 
 if TYPE_CHECKING:
     from outspoken.actions.page import PageContext
+    from outspoken.results.events import Event
 
     from .echoes import Echoes, ReadCalls
     from .special_text import SpecialText
