@@ -56,14 +56,12 @@ class ParsedCandidate(Candidate, ParserPolicy):
         return self.has_ended or self.has_failed or self.refusal is not None
 
     def feed(self, chunk: str) -> None:
-        """Read a chunk behind which more may come."""
         if self.is_settled:
             self.text.append(chunk)
         else:
             self.parser.feed(chunk)
 
     def begin(self, *, final: bool) -> None:
-        """Read what is there from the start of the segment on."""
         if final:
             self.read_rest()
         else:
@@ -82,7 +80,6 @@ class ParsedCandidate(Candidate, ParserPolicy):
         )
 
     def read_on_damaged(self, *, final: bool) -> None:
-        """Read on where the grammar refused the segment, since no format reads it without damage."""
         at, end, inside = self.refusal or (0, None, False)
         self.refusal, self.damage = None, 1
         base = self.text.base
@@ -97,7 +94,6 @@ class ParsedCandidate(Candidate, ParserPolicy):
             self.parser.run(final=final)
 
     def cut(self) -> None:
-        """The text ended before the segment did."""
         self.parser.finish()
         self.text.pos = len(self.text.text)
 
@@ -105,33 +101,26 @@ class ParsedCandidate(Candidate, ParserPolicy):
 
     @property
     def end(self) -> int:
-        """The offset that the candidate has come to, which is the end of the segment once it has ended."""
         return self.text.offset
 
     @property
     def raw(self) -> str:
-        """The text of the segment, as far as it was read."""
         return self.text.slice(self.start, self.end)
 
     def ends_line(self, openers: OpenerIndex, *, final: bool) -> bool | None:
-        """Does a line end behind the segment, or other markup follow? None if only more text can tell."""
         return openers.ends_line(self.text.text, self.text.pos, final=final)
 
     def has_announced(self) -> bool:
-        """Was something read that a stream would have passed on?"""
         return self.output.call_count > self._calls or super().has_announced()
 
     def is_more_than_text(self) -> bool:
-        """Is it known already that what it reads is not only text, as it was written?"""
         begins = self.builder.first_start
         return self.has_announced() or (begins is not None and begins > self.start)
 
     def count_repairs(self) -> int:
-        """The number of repairs."""
         return len(self.builder.recorder.repairs)
 
     def has_name(self) -> bool:
-        """Is the name known of a call that is open?"""
         return any(node.name for node in self.builder.nodes)
 
     # decisions of the parser

@@ -101,7 +101,6 @@ class OpenerMatcher:
         return False
 
     def find(self, text: str, pos: int, *, partial: bool = False) -> Any:
-        """The next marker: a match of plain text's own, or an `OpenerMatch`."""
         place = self._openers.find(text, pos, partial=partial, behind=self._behind)
         if place is None:
             return None
@@ -182,7 +181,6 @@ class ParserDetector(Detector[ParsedCandidate], ParserPolicy):
         self.parser.finish()
 
     def find(self, *, final: bool) -> Place | None:
-        """Read on to the next opening marker, and return it; None if there is none yet."""
         if self._waiting is None:
             self.parser.run(final=final)
         return self._take_place(final=final)
@@ -205,13 +203,11 @@ class ParserDetector(Detector[ParsedCandidate], ParserPolicy):
         return self.parser.budget.allows(self.place.start)
 
     def owners_at(self, place: Place, *, final: bool) -> Owners:
-        """The formats that have a marker."""
         text, base = self.text.text, self.text.base
         behind, known = self._behind - base, self.detected is not None
         return self.openers.at(text, place.start - base, final=final, behind=behind, known=known)
 
     def candidate(self, name: str) -> ParsedCandidate:
-        """A format that reads from the opening marker on."""
         automaton = registry.automaton(name, lenient=self._lenient, calls=self.builder.context.calls)
         return ParsedCandidate(automaton, self.parser, self.place.start, self.owners)
 
@@ -229,7 +225,6 @@ class ParserDetector(Detector[ParsedCandidate], ParserPolicy):
             self._pass_on(best)
 
     def pass_over(self) -> None:
-        """No format reads what stands at the opening marker: it is text, or plain text's own."""
         text, budget, start, failed_at = self.text, self.parser.budget, self.place.start, self.failed_at
         self._log_trials("tried", failed_at, self.tried)
         if failed_at >= start:
@@ -241,7 +236,6 @@ class ParserDetector(Detector[ParsedCandidate], ParserPolicy):
             text.scan = max(failed_at - text.base, text.scan)
 
     def take(self, best: ParsedCandidate) -> None:
-        """The segment was read by this candidate: take it over, and go on behind it."""
         self._log_trials("chosen", best.end, [best, *[other for other in self.tried if other is not best]])
         self._pass_on(best)
         if best.spaces is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from outspoken.engine.text_buffer import BLANK
-from outspoken.fast_path.reader import FastPath, ReadSegment, fast_path_of
+from outspoken.fast_path.reader import INSIDE, FastPath, fast_path_of
 from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN
 from outspoken.notations.tools import Tools
@@ -64,7 +64,7 @@ class SoundCandidate(Candidate):
     def begin(self, *, final: bool) -> None:
         """Read the segment."""
         text, start = self._before.text, self.start
-        end = self.path.read_segment(self.output, text, start, self._before.tools, self._before.settings)
+        end = self.path.read_part(self.output, text, start, self._before.tools, self._before.settings)
         if end is None or end is True:
             raise NotSoundError
         if end is False:
@@ -74,24 +74,19 @@ class SoundCandidate(Candidate):
 
     @property
     def end(self) -> int:
-        """The end of the segment."""
         return self._end
 
     @property
     def raw(self) -> str:
-        """The text of the segment."""
         return self._before.text[self.start : self._end]
 
     def read_on_damaged(self, *, final: bool) -> None:
-        """Only a parser can."""
         raise NotSoundError
 
     def cut(self) -> None:
-        """Only a parser can tell what becomes of it."""
         raise NotSoundError
 
     def ends_line(self, openers: OpenerIndex, *, final: bool) -> bool | None:
-        """Does a line end behind the segment, or other markup follow?"""
         return openers.ends_line(self._before.text, self._end, final=True)
 
     def is_more_than_text(self) -> bool:
@@ -138,11 +133,8 @@ class SoundDetector(Detector[SoundCandidate]):
         match, text = self._plain.match_leading, self.text
         # no such marker begins with a letter or a digit
         if match is not None and not text[:1].isalnum() and match(text, 0) is not None:
-            head = self._plain.read_head(text, self.tools, self.settings)
-            if not isinstance(head, ReadSegment):
-                raise NotSoundError
-            self.output = head.output
-            self._pos = self._behind = head.end
+            end = self._plain.read_part(self.output, text, 0, self.tools, self.settings, state=0, reads=INSIDE)
+            self._pos = self._behind = _place_of(end)
 
     def find(self, *, final: bool) -> Place | None:
         """Read on to the next opening marker of another format, and return it; None at the end."""
@@ -169,16 +161,16 @@ class SoundDetector(Detector[SoundCandidate]):
     def _read_own(self, start: int) -> None:
         """Read what begins with a marker of plain text itself."""
         path, output, pos = self._plain, self.output, self._pos
-        end = pos + len(self.text[pos:start].rstrip(BLANK))
-        after_text = output.after_text or end > pos
-        found = path.read_in_text(self.text, start, self.tools, self.settings, output, end, after_text)
-        if not isinstance(found, ReadSegment):
-            raise NotSoundError
-        if not found.output.after_text:
-            self._behind = found.end
+        text_end = pos + len(self.text[pos:start].rstrip(BLANK))
+        own = path.new_output(self.text, self.tools)
+        own.continue_from(output, text_end)
+        own.after_text = output.after_text or text_end > pos
+        end = _place_of(path.read_part(own, self.text, start, self.tools, self.settings, reads=INSIDE))
+        if not own.after_text:
+            self._behind = end
         self._add_text(path, start)
-        output.absorb(found.output)
-        self._pos = found.end
+        output.absorb(own)
+        self._pos = end
 
     def _recent_at(self, place: Place) -> FastPath | None:
         """The fast path of the format that was found at a marker before, if no other one is likely there."""
@@ -244,13 +236,11 @@ class SoundDetector(Detector[SoundCandidate]):
     # at an opening marker
 
     def owners_at(self, place: Place, *, final: bool) -> Owners:
-        """The formats that have a marker."""
         start, _, group = place
         known = self.detected is not None
         return self.openers.at(self.text, start, final=True, group=group, behind=self._behind, known=known)
 
     def candidate(self, name: str) -> SoundCandidate:
-        """A format that reads from the opening marker on."""
         path = fast_path_of(name, self._edition)
         if path is None:
             raise NotSoundError
@@ -271,3 +261,10 @@ class SoundDetector(Detector[SoundCandidate]):
         self._add_text(best.path, best.start)
         self.output.absorb(best.output)
         self._go_on(best.path, best.end)
+
+
+def _place_of(end: int | bool | None) -> int:
+    """Where a fast path has read up to. Raises NotSoundError if it could not read."""
+    if end is None or end.__class__ is bool:
+        raise NotSoundError
+    return end

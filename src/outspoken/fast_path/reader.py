@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
@@ -45,13 +45,6 @@ _SAID = (None, Text, Reasoning)
 
 #: What is read: a complete text, one segment, or one segment in text that is known to be of the format.
 WHOLE, INSIDE = 0, 2
-
-
-class ReadSegment(NamedTuple):
-    """What was read at a marker, and where it ends."""
-
-    output: Output
-    end: int
 
 
 class FastPath:
@@ -271,19 +264,25 @@ class FastPath:
             return self._markup.is_in(text)
         return self._markup.is_in(raw[start : end + self._overlap + 2], end - start)
 
-    def read_head(self, text: str, tools: Tools | None, settings: Settings) -> ReadSegment | bool | None:
-        """Read what precedes all text. Without it, the result is None or a bool, as that of `read_segment` is."""
-        return self._read_once(text, 0, 0, self.new_output(text, tools), tools, settings, INSIDE)
-
-    def read_segment(
-        self, output: Output, text: str, pos: int, tools: Tools | None, settings: Settings
+    def read_part(
+        self,
+        output: Output,
+        text: str,
+        pos: int,
+        tools: Tools | None,
+        settings: Settings,
+        *,
+        state: int = 1,
+        reads: int = SEGMENT,
     ) -> int | bool | None:
-        """Read what begins with an opening marker at `pos` into a new output, and return where it ends.
+        """Read what begins with an opening marker at `pos` into an output, and return where it ends.
+
+        With `state` 0, read what precedes all text. Pass `reads` INSIDE for text that is known to be of the format.
 
         Returns None if only the parser can tell. If the grammar refuses the text, returns True if a stream would have
         sent a part of it by then, otherwise False.
         """
-        return self._read(text, pos, 1, output, tools, settings, SEGMENT, 0)
+        return self._read(text, pos, state, output, tools, settings, reads, 0)
 
     def read_into(self, output: Output, text: str, pos: int, tools: Tools | None, settings: Settings) -> int | None:
         """Read what begins with an opening marker at `pos` into an output, and return where it ends.
@@ -305,31 +304,6 @@ class FastPath:
             return None
         output.reopen_text()
         return found
-
-    def read_in_text(
-        self,
-        text: str,
-        pos: int,
-        tools: Tools | None,
-        settings: Settings,
-        behind: Output,
-        consumed: int,
-        after_text: bool,
-    ) -> ReadSegment | bool | None:
-        """The same for a marker in text that is known to be of the format.
-
-        Everything up to `consumed` is in segments already; `after_text` tells whether the last of them is text.
-        """
-        output = self.new_output(text, tools)
-        output.continue_from(behind, consumed)
-        output.after_text = after_text
-        return self._read_once(text, pos, 1, output, tools, settings, INSIDE)
-
-    def _read_once(
-        self, text: str, pos: int, state: int, output: Output, tools: Tools | None, settings: Settings, reads: int
-    ) -> ReadSegment | bool | None:
-        found = self._read(text, pos, state, output, tools, settings, reads, 0)
-        return ReadSegment(output, found) if found.__class__ is int else found
 
 
 def _ends_in_calls(segments: list[Any], tools: Tools | None) -> bool:
