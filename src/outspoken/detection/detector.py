@@ -32,6 +32,8 @@ class Detector(ABC, Generic[C]):
     """
 
     detected: str | None = None
+    #: the opening marker, the formats that have it, and the offset up to where candidates have failed
+    place, owners, failed_at = Place(0, 0, 0), Owners([], [], {}), 0
 
     def __init__(self, openers: OpenerIndex, output: Output) -> None:
         self.openers, self.output = openers, output
@@ -41,8 +43,6 @@ class Detector(ABC, Generic[C]):
         #: formats with the same opening marker that refuse what follows it, or are like another one that has it; tried
         #: if all others fail
         self._unlikely: list[str] = []
-        #: the opening marker, the formats that have it, and the offset up to where candidates have failed
-        self.place, self.owners, self.failed_at = Place(0, 0, 0), Owners([], [], {}), 0
         #: the opening markers behind which no format could read a segment
         self.refused: list[FoundMarkup] = []
 

@@ -21,7 +21,7 @@ from outspoken.semantics.segments import reply_of
 from .candidates import Candidate, Place
 from .detector import Detector
 from .evidence import has_content, is_credible, says_something
-from .opener_index import OpenerIndex, Owners, opener_index
+from .opener_index import FoundOpener, OpenerIndex, Owners, opener_index
 
 
 class NotSoundError(Exception):
@@ -151,11 +151,10 @@ class SoundDetector(Detector[SoundCandidate]):
             if found[1] > foreign:
                 self._read_own(start)
                 continue
-            place = Place(*found[:3])
-            path = self._recent_at(place) if self._uses_recent else None
+            path = self._recent_at(found) if self._uses_recent else None
             if path is None:
-                return place
-            self._read_recent(path, place)
+                return Place(*found[:3])
+            self._read_recent(path, found)
         return None
 
     def _read_own(self, start: int) -> None:
@@ -172,18 +171,18 @@ class SoundDetector(Detector[SoundCandidate]):
         output.absorb(own)
         self._pos = end
 
-    def _recent_at(self, place: Place) -> FastPath | None:
+    def _recent_at(self, found: FoundOpener) -> FastPath | None:
         """The fast path of the format that was found at a marker before, if no other one is likely there."""
-        start, number, group = place
+        start, number, group, _ = found
         for name in self.openers.recent.get(number, ()):
             if not self.openers.has_rival(name, self.text, start, group):
                 return fast_path_of(name, self._edition)
         return None
 
-    def _read_recent(self, path: FastPath, place: Place) -> None:
+    def _read_recent(self, path: FastPath, found: FoundOpener) -> None:
         """Read a segment by the format that was found here before, right into the output."""
         self.used_recent = True
-        start, _, group = place
+        start, number, group, _ = found
         self._add_text(path, start)
         output = self.output
         count = len(output.segments)
@@ -194,7 +193,7 @@ class SoundDetector(Detector[SoundCandidate]):
         if end is None or is_lone:
             raise NotSoundError  # the text before the marker and the segment must be read otherwise
         if self.openers.wants_evidence(group):
-            names, _, evidence = self.owners_at(place, final=True)
+            names, _, evidence = self.owners_at(Place(start, number, group), final=True)
             wanted = evidence.get(path.format, "")
             if path.format not in names or (
                 wanted and not self._is_evident(output.segments[count:], start, end, wanted)

@@ -109,7 +109,8 @@ def _reads(turn: Turn, format: str, read: Read) -> tuple[bool, bool]:
     writes to end it.
     """
     message = turn.message
-    reply = read(turn.text, format, tools=schemas(message) or None, prefix=turn.prefix)
+    # what the prompt begins is read as text of the model: without a prefix, sound text needs no parser
+    reply = read(turn.prefix + turn.text, format, tools=schemas(message) or None, prefix="")
     said, meant = (reply.text.strip(), (reply.reasoning or "").strip()), (message.text, message.reasoning or "")
     if [(call.name, call.arguments) for call in reply.tool_calls] != [call[:2] for call in message.calls]:
         return False, False
