@@ -141,20 +141,20 @@ class SoundDetector(Detector[SoundCandidate]):
         text, find, output = self.text, self.openers.find, self.output
         length, foreign = len(text), len(self.openers.terminals)
         while (pos := self._pos) < length:
-            found = find(text, max(pos, self._scan), behind=self._behind)
-            start = length if found is None else found[0]
+            opener = find(text, max(pos, self._scan), behind=self._behind)
+            start = length if opener is None else opener[0]
             if pos and pos < start and self._trims and not output.after_text:
                 self._pos = pos = start - len(text[pos:start].lstrip(BLANK))
-            if found is None:
+            if opener is None:
                 output.text(text[pos:], pos, length)
                 break
-            if found[1] > foreign:
+            if opener[1] > foreign:
                 self._read_own(start)
                 continue
-            path = self._recent_at(found) if self._uses_recent else None
+            path = self._recent_at(opener) if self._uses_recent else None
             if path is None:
-                return Place(*found[:3])
-            self._read_recent(path, found)
+                return Place(*opener[:3])
+            self._read_recent(path, opener)
         return None
 
     def _read_own(self, start: int) -> None:
@@ -171,18 +171,18 @@ class SoundDetector(Detector[SoundCandidate]):
         output.absorb(own)
         self._pos = end
 
-    def _recent_at(self, found: FoundOpener) -> FastPath | None:
-        """The fast path of the format that was found at a marker before, if no other one is likely there."""
-        start, number, group, _ = found
+    def _recent_at(self, opener: FoundOpener) -> FastPath | None:
+        """The fast path of the format that was opener at a marker before, if no other one is likely there."""
+        start, number, group, _ = opener
         for name in self.openers.recent.get(number, ()):
             if not self.openers.has_rival(name, self.text, start, group):
                 return fast_path_of(name, self._edition)
         return None
 
-    def _read_recent(self, path: FastPath, found: FoundOpener) -> None:
-        """Read a segment by the format that was found here before, right into the output."""
+    def _read_recent(self, path: FastPath, opener: FoundOpener) -> None:
+        """Read a segment by the format that was opener here before, right into the output."""
         self.used_recent = True
-        start, number, group, _ = found
+        start, _, group, _ = opener
         self._add_text(path, start)
         output = self.output
         count = len(output.segments)
@@ -193,7 +193,7 @@ class SoundDetector(Detector[SoundCandidate]):
         if end is None or is_lone:
             raise NotSoundError  # the text before the marker and the segment must be read otherwise
         if self.openers.wants_evidence(group):
-            names, _, evidence = self.owners_at(Place(start, number, group), final=True)
+            names, _, evidence = self.owners_at(opener, final=True)
             wanted = evidence.get(path.format, "")
             if path.format not in names or (
                 wanted and not self._is_evident(output.segments[count:], start, end, wanted)
@@ -234,10 +234,9 @@ class SoundDetector(Detector[SoundCandidate]):
 
     # at an opening marker
 
-    def owners_at(self, place: Place, *, final: bool) -> Owners:
-        start, _, group = place
+    def owners_at(self, place: Place | FoundOpener, *, final: bool) -> Owners:
         known = self.detected is not None
-        return self.openers.at(self.text, start, final=True, group=group, behind=self._behind, known=known)
+        return self.openers.at(self.text, place[0], final=True, group=place[2], behind=self._behind, known=known)
 
     def candidate(self, name: str) -> SoundCandidate:
         path = fast_path_of(name, self._edition)

@@ -93,8 +93,8 @@ def _candidates(turns: dict[str, Turn], read: Read, wanted: str) -> Iterator[lis
         return
     names, tried = registry.names(), {registry.PLAIN}
     for turn in sorted(calls, key=lambda turn: bool(turn.prefix)):
-        found = read(turn.text, "auto", tools=schemas(turn.message), prefix=turn.prefix or "").format
-        first = [name for name in (found, wanted) if name]
+        detected = read(turn.text, "auto", tools=schemas(turn.message), prefix=turn.prefix or "").format
+        first = [name for name in (detected, wanted) if name]
         related = [n for n in names if registry.like(n) in first or n in map(registry.like, first)]
         likely = [name for name in dict.fromkeys([*first, *related]) if name not in tried]
         tried.update(likely)
