@@ -79,6 +79,23 @@ def test_several_blocks_are_read_one_by_one() -> None:
     assert dumped(feed([body], "anthropic", "hermes")) == dumped(reply)
 
 
+def test_interleaved_reasoning_is_in_the_order_of_its_blocks() -> None:
+    """A block that waits for one before it; what is encrypted of it does not wait."""
+    deltas: list[tuple[int, Any]] = [
+        (0, {"reasoningContent": {"text": "One"}}),
+        (1, {"reasoningContent": {"text": "Two."}}),
+        (1, {"reasoningContent": {"redactedContent": "x"}}),
+        (2, {"text": "Moss"}),
+        (0, {"reasoningContent": {"text": "."}}),
+        (2, {"text": "es."}),
+    ]
+    chunks = [{"contentBlockDelta": {"contentBlockIndex": index, "delta": delta}} for index, delta in deltas]
+    reply = feed([*chunks, {"messageStop": {"stopReason": "end_turn"}}], "bedrock")
+    segments: list[Any] = list(reply.segments)
+    assert [(s.kind, s.text) for s in segments] == [("reasoning", "One."), ("reasoning", "Two."), ("text", "Mosses.")]
+    assert [(s.segment, s.data, s.redacted) for s in reply.signatures] == [(1, "x", True)]
+
+
 def test_calls_in_text_and_native_calls_are_counted_together() -> None:
     written = '<tool_call>\n{"name": "find", "arguments": {}}\n</tool_call>'
     native = {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "ring", "arguments": "{}"}}]}

@@ -16,7 +16,7 @@ from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
 from outspoken.semantics.proof import misfits
 
-from .blocks import Block
+from .blocks import Block, Key
 from .recorder import Recorder
 
 
@@ -107,20 +107,20 @@ class JsonPrefix:
 class ToolCallBlock(Block):
     """A call, announced when its name is certain: a tool has it, or its arguments begin, or it ends.
 
-    With `free_text`, its input is text and not JSON. Set `name_may_grow` if the name may arrive in pieces.
+    With `free_text`, its input is text and not JSON. With `name_may_grow`, its name may arrive in pieces.
 
     Deltas are sent as far as the arguments are sound JSON. The text behind the first damage waits for the end, when
     it is known how the arguments are repaired.
     """
 
     kind = "call"
-    #: the provider says that it is incomplete
-    is_cut = False
 
-    def __init__(self, recorder: Recorder, id: str | None, name: str | None, *, free_text: bool = False) -> None:
-        super().__init__(recorder)
-        self.id, self.name = id, name
-        self.name_may_grow = False
+    def __init__(
+        self, recorder: Recorder, key: Key, id: str | None, name: str | None, *, free_text: bool, name_may_grow: bool
+    ) -> None:
+        super().__init__(recorder, key)
+        self.id, self.name, self._name_may_grow = id, name, name_may_grow
+        self._is_cut = False
         #: a piece of the name that came too late, or contradicts it
         self._late_name = ""
         self._free_text = free_text
@@ -137,9 +137,9 @@ class ToolCallBlock(Block):
         if name and name != self.name:
             if self._call_index is not None:
                 self._late_name = "" if (self.name or "").startswith(name) else name
-            elif not self.name or (self.name_may_grow and name.startswith(self.name)):
+            elif not self.name or (self._name_may_grow and name.startswith(self.name)):
                 self.name = name  # a server that sends the name so far
-            elif not self.name_may_grow:
+            elif not self._name_may_grow:
                 pass
             else:
                 self.name += name
@@ -147,13 +147,12 @@ class ToolCallBlock(Block):
 
     def settle_name(self) -> None:
         """Take the name as it is: something else has begun."""
-        self.name_may_grow = False
+        self._name_may_grow = False
         self._announce()
 
-    @property
-    def text(self) -> str:
-        """The arguments so far, as they were sent."""
-        return "".join(self._pieces)
+    def cut(self) -> None:
+        """Note that the provider says that it is incomplete."""
+        self._is_cut = True
 
     def _open(self) -> None:
         if self._free_text:
@@ -184,7 +183,7 @@ class ToolCallBlock(Block):
 
     def _is_name_certain(self) -> bool:
         """May no more of the name arrive?"""
-        if not self.name_may_grow or self.length:
+        if not self._name_may_grow or self.length:
             return True
         tools, name = self.recorder.options.read.tools, self.name or ""
         if tools is None or name not in tools:
@@ -208,7 +207,7 @@ class ToolCallBlock(Block):
         return True
 
     def _end(self, reason: str | None) -> None:
-        complete = reason is not None and not self.is_cut
+        complete = reason is not None and not self._is_cut
         if self.name and self._call_index is None:
             self._start(self.name)
         text = self.text

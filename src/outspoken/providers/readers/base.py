@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from outspoken.notations.coerce import to_json
 from outspoken.providers.assembly.assembler import Assembler
-from outspoken.providers.assembly.block_sequence import Key
+from outspoken.providers.assembly.blocks import Key
 from outspoken.providers.decode.json_object import JsonObject, describe_value
 from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError, Usage, UsageKeys
 from outspoken.results.replies import STATUSES, Status

@@ -1,0 +1,136 @@
+"""Blocks of content: text throughout, or text that the grammar of a format reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from outspoken.parsing.session import UnjoinedSession
+from outspoken.results import events as results
+from outspoken.results.replies import Text, ToolCall
+
+from .blocks import Block, Key
+from .recorder import OffsetMap, Recorder, SegmentT
+
+
+class TextBlock(Block):
+    """Content that is text throughout."""
+
+    kind = "text"
+
+    def _read(self, piece: str) -> None:
+        self._pieces.append(piece)
+        start = self.recorder.content.length
+        self.recorder.content.append(piece)
+        self.recorder.send_text(piece, start, self.recorder.content.length)
+
+    def _end(self, reason: str | None) -> None:
+        if text := self.text:
+            self.segments.append(Text(text=text, span=(self.offset, self.offset + len(text))))
+
+
+class ParsedTextBlock(Block):
+    """Content that the grammar of a format reads."""
+
+    kind = "text"
+
+    def __init__(self, recorder: Recorder, key: Key | None = None) -> None:
+        super().__init__(recorder, key)
+        #: made for the first piece, since only the first block with content has the prefix
+        self._parser: UnjoinedSession | None = None
+        self._call_indexes: dict[int, int] = {}
+        #: the calls that the request does not allow, by their spans
+        self._refused: dict[tuple[int, int], ToolCall] = {}
+        self._actions_before = 0
+        self._offset_map: OffsetMap | None = None
+
+    def _open(self) -> None:
+        self._actions_before = self.recorder.actions
+        self._offset_map = self.position if self.offset else None
+
+    def _read(self, piece: str) -> None:
+        self.recorder.content.append(piece)
+        if self._parser is None:
+            self._parser = self.recorder.make_session()
+        self._forward(self._parser.feed(piece))
+
+    def _end(self, reason: str | None) -> None:
+        if self._parser is None:
+            return
+        self._forward(self._parser.close(None if self.recorder.is_stopped else reason))
+        reply = self._parser.reply
+        if reply is not None:
+            for segment in map(self._map, reply.segments):
+                self._add_segment(self._refused.get(segment.span, segment))
+            self.recorder.actions += len(reply.actions) + len(reply.unfinished_actions)
+            self.recorder.add_reply(reply, self._offset_map)
+
+    def _add_segment(self, segment: Any) -> None:
+        """Add a segment; an invalid call stands behind its text, if that is shown."""
+        if self._shows(segment):
+            self.segments.append(Text(text=self._written(segment), span=segment.span))
+            segment = segment.model_copy(update={"span": (segment.span[1],) * 2})
+        self.segments.append(segment)
+
+    def _shows(self, segment: Any) -> bool:
+        """Is the text of a segment shown, since it is a call that is invalid?"""
+        return self.recorder.options.shows_invalid and segment.kind == "tool_call" and segment.status == "invalid"
+
+    def _written(self, call: ToolCall) -> str:
+        return "".join(self.recorder.content.pieces)[slice(*call.span)]
+
+    def _map(self, segment: SegmentT) -> SegmentT:
+        """Map a segment's place, and the order of an action, to those in the response."""
+        mapped = self._offset_map.segment(segment) if self._offset_map is not None else segment
+        order = getattr(mapped, "order", None)
+        if order is not None and self._actions_before:
+            mapped = mapped.model_copy(update={"order": order + self._actions_before})
+        return mapped
+
+    def _call_index(self, index: int) -> int:
+        if index not in self._call_indexes:
+            self._call_indexes[index] = self.recorder.next_call_index()
+        return self._call_indexes[index]
+
+    def _forward(self, events: list[results.Event]) -> None:
+        for event in events:
+            self._forward_event(event)
+
+    def _forward_event(self, event: results.Event) -> None:
+        send = self.recorder.send
+        match event:
+            case results.PlacedText():
+                self._forward_text(event)
+            case results.ToolCallStart(index) | results.ToolCallDelta(index):
+                send(replace(event, index=self._call_index(index)))
+            case results.ToolCallEnd(index, call):
+                self._end_call(self._call_index(index), self._map(call))
+            case results.ToolCallUnfinished(index, call):
+                send(results.ToolCallUnfinished(self._call_index(index), refused := self._map(call)))
+                self._show(refused)
+            case results.ActionText(index):
+                send(replace(event, index=index + self._actions_before))
+            case results.ActionParsed(action) | results.ActionUnfinished(action):
+                send(replace(event, action=self._map(action)))
+            case results.PayloadParsed(payload) | results.PayloadUnfinished(payload):
+                send(replace(event, payload=self._map(payload)))
+            case results.Done():
+                pass
+            case _:
+                send(event)
+
+    def _end_call(self, index: int, call: ToolCall) -> None:
+        ended = self.recorder.end_call(index, call)
+        if ended is not call:
+            self._refused[call.span] = ended
+            self._show(ended)
+
+    def _show(self, call: ToolCall) -> None:
+        if self._shows(call):
+            self.recorder.send_text(self._written(call), *call.span)
+
+    def _forward_text(self, event: results.PlacedText) -> None:
+        start, end = event.start + self.offset, event.end + self.offset
+        if event.begins:
+            self.recorder.add_border(start)
+        self.recorder.send_text(event.text, start, end, event.exact)
