@@ -11,9 +11,8 @@ import pytest
 from starlette.responses import JSONResponse, Response
 
 from outspoken.constraints import constraint
-from outspoken.serving.apis.export_rewriter import ExportRewriter
 from outspoken.serving.app import Proxy
-from outspoken.serving.rewriter import ResponseStream
+from outspoken.serving.rewriter import Rewriter
 from tests.serving.serving import (
     OFFERED_TO,
     Server,
@@ -384,8 +383,8 @@ def test_a_defect_of_the_proxy_is_an_error_of_the_api(
         raise RuntimeError("mosses")
 
     front[2].answer = answer(TEXT)
-    monkeypatch.setattr(ResponseStream, "feed", fail)
-    monkeypatch.setattr(ExportRewriter, "rewrite", fail)
+    monkeypatch.setattr(Rewriter, "feed", fail)
+    monkeypatch.setattr(Rewriter, "rewrite", fail)
     found = post(front, stream=stream)
     assert found.status_code == (200 if stream else 500)
     assert "the proxy failed; its log says why" in found.text
