@@ -13,7 +13,7 @@ from outspoken.results import events as results
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Payload, Reasoning, Segment, Status
 
-from .recorder import OffsetMap, Recorder
+from .recorder import Recorder
 
 #: What tells the blocks of one kind apart: indexes and names of the provider's.
 Key = tuple[int | str, ...]
@@ -69,8 +69,8 @@ class Block:
     ended = followed = False
     #: it ends no block that has no key
     aside = False
-    #: the end of the content when it became active
-    position = OffsetMap(0, 0, 0)
+    #: its start in the content, which is the end when it became active
+    offset = 0
 
     def __init__(self, recorder: Recorder, key: Key | None = None) -> None:
         self.recorder, self.key = recorder, key
@@ -88,11 +88,6 @@ class Block:
         return "".join(self._pieces)
 
     @property
-    def offset(self) -> int:
-        """Its start in the content."""
-        return self.position.offset
-
-    @property
     def _span(self) -> tuple[int, int]:
         """The span of a segment that is not part of the content: empty, at its offset."""
         return self.offset, self.offset
@@ -107,8 +102,7 @@ class Block:
 
     def activate(self) -> None:
         """Let it send events, and read what waits."""
-        self.position = self.recorder.content.end()
-        self.active = True
+        self.offset, self.active = self.recorder.content.length, True
         waiting, self._waiting = "".join(self._waiting), []
         self._open()
         self._read_joined(self._joiner.feed(waiting))

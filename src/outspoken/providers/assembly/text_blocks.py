@@ -10,7 +10,7 @@ from outspoken.results import events as results
 from outspoken.results.replies import Text, ToolCall
 
 from .blocks import Block, Key
-from .recorder import OffsetMap, Recorder, SegmentT
+from .recorder import Recorder, SegmentT
 
 
 class TextBlock(Block):
@@ -42,11 +42,9 @@ class ParsedTextBlock(Block):
         #: the calls that the request does not allow, by their spans
         self._refused: dict[tuple[int, int], ToolCall] = {}
         self._actions_before = 0
-        self._offset_map: OffsetMap | None = None
 
     def _open(self) -> None:
         self._actions_before = self.recorder.actions
-        self._offset_map = self.position if self.offset else None
 
     def _read(self, piece: str) -> None:
         self.recorder.content.append(piece)
@@ -63,7 +61,7 @@ class ParsedTextBlock(Block):
             for segment in map(self._map, reply.segments):
                 self._add_segment(self._refused.get(segment.span, segment))
             self.recorder.actions += len(reply.actions) + len(reply.unfinished_actions)
-            self.recorder.add_reply(reply, self._offset_map)
+            self.recorder.add_reply(reply, self.offset)
 
     def _add_segment(self, segment: Any) -> None:
         """Add a segment; an invalid call stands behind its text, if that is shown."""
@@ -81,7 +79,7 @@ class ParsedTextBlock(Block):
 
     def _map(self, segment: SegmentT) -> SegmentT:
         """Map a segment's place, and the order of an action, to those in the response."""
-        mapped = self._offset_map.segment(segment) if self._offset_map is not None else segment
+        mapped = self.recorder.content.segment(segment, self.offset) if self.offset else segment
         order = getattr(mapped, "order", None)
         if order is not None and self._actions_before:
             mapped = mapped.model_copy(update={"order": order + self._actions_before})

@@ -264,5 +264,5 @@ class ToolCallBlock(Block):
         recorder.send(ToolCallUnfinished(index, call))
 
     def _to_repair(self, edit: Edit, text: str) -> Repair:
-        before = text[edit.start : edit.end]
-        return edit.as_repair(self._span, before, self.position.lines + 1, self.position.columns + 1)
+        lines, columns = self.recorder.content.place(self.offset)
+        return edit.as_repair(self._span, text[edit.start : edit.end], lines + 1, columns + 1)
