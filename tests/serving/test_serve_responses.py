@@ -310,40 +310,6 @@ def test_errors_of_the_upstream(front: Front, stream: bool) -> None:
         found.responses.create(model="m", input="x", stream=stream)
 
 
-def test_upstream_breaks_off_in_a_call(front: Front) -> None:
-    front[2].answer = streaming(written(TEXT[:-25])[:-2])
-    with client(front) as found:
-        events = list(found.responses.create(model="m", input="x", stream=True, tools=OFFERED_TO["responses"]))
-    assert [item.type for item in events].count("response.function_call_arguments.done") == 0
-    last = events[-1]
-    assert (last.type, last.response.status) == ("response.failed", "failed")
-    assert "broke off" in last.response.error.message
-    assert last.response.output[-1].type == "message"
-    assert last.response.outspoken["unfinished_tool_calls"][0]["name"] == "tide"
-
-
-def test_errors_in_the_stream(front: Front) -> None:
-    for piece, words in [
-        (event({"error": {"message": "out of memory"}}), "out of memory"),
-        (b"data: {nonsense}\n\n", "not JSON"),
-        (b"data: 7\n\n", "not an object"),
-    ]:
-        front[2].answer = streaming([*written(TEXT)[:-2], piece, b"data: [DONE]\n\n"])
-        with client(front) as found:
-            last = list(found.responses.create(model="m", input="x", stream=True, tools=OFFERED_TO["responses"]))[-1]
-        assert (last.type, words in last.response.error.message) == ("response.failed", True), words
-
-
-def test_invalid_answers(front: Front) -> None:
-    bodies: list[Any] = TABLES["INVALID_ANSWERS"]
-    for body in bodies:
-        front[2].answer = whole(body)
-        with client(front) as found, pytest.raises(openai.InternalServerError) as caught:
-            found.responses.create(model="m", input="x")
-        assert caught.value.status_code == 502
-    until(lambda: not front[1].active)
-
-
 def test_constraints() -> None:
     made = constraint("hermes", tools=CHAT_TOOLS, tool_choice="required", parallel=False)
     with proxied(answer(TEXT), constrain="vllm") as front:
