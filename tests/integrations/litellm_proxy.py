@@ -57,6 +57,8 @@ def main(url: str, folder: Path) -> None:
             streamed = client.post(api, json={"model": "qwen3-coder", **request, "stream": True}).text.splitlines()
             data = [line.removeprefix("data: ") for line in streamed if line.startswith("data: {")]
             answers[f"{api} streamed"] = [json.loads(line) for line in data]
+        for api, request in REQUESTS.items():
+            answers[f"{api} refused"] = client.post(api, json={"model": "qwen3-coder", **request}).json()
         asyncio.run(asyncio.sleep(1))
     print("\n" + json.dumps({"answers": answers, "logged": logged}))
 

@@ -177,6 +177,10 @@ class Assembler:
         call = ToolCall(name=tool, arguments=arguments, arguments_text=to_json(arguments).decode())
         return IdentifiedCall(self._ids.next(), call)
 
+    def called(self, reason: Any) -> Any:
+        """The `reason` of a server that did not see the calls."""
+        return "tool_calls" if self.sound_calls and reason == "stop" else reason
+
     def reason(self, *places: Any) -> str | None:
         """Why the response ended."""
         return finish_reason(*places, stop=self._stop)
@@ -249,6 +253,11 @@ class Assembler:
         start = self._starts[index] = CallStart(self._count, self._ids.next(id), name)
         self._count += 1
         return start
+
+
+def joined(parts: Iterable[MessagePart], kind: type[results.TextDelta | results.ReasoningDelta]) -> str:
+    """The text, or the reasoning, of some parts."""
+    return "".join([part.text for part in parts if isinstance(part, kind)])
 
 
 class ChunkReader(Protocol):

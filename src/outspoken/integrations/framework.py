@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable
 from typing import Any
 
 from outspoken.grammar import registry
-from outspoken.results.errors import MissingPackageError, UnknownFormatError
+from outspoken.notations.tools import Tools
+from outspoken.results.errors import MissingPackageError, OutspokenError, UnknownFormatError
 from outspoken.results.packages import Package
 
 __all__ = ["Framework", "MissingPackageError"]
 
+_logger = logging.getLogger("outspoken.integrations")
 #: Where models of frameworks keep their name.
 _NAMES = ("model_name", "model", "model_id")
 
@@ -35,6 +39,20 @@ def format_of(format: str | None, model: Any) -> str:
 def allows_calls(tools: Any, choice: Any = None) -> bool:
     """Does a request let the model call tools, by its `tool_choice`? If not, markup of calls is text."""
     return bool(tools) and choice not in ("none", False)
+
+
+def readable_tools(tools: Iterable[Any] | None) -> Tools | None:
+    """The functions among the tools of a request; None if there are none. Other tools are the server's own."""
+    functions: list[Any] = []
+    for tool in tools or ():
+        plain: Any = tool.model_dump(exclude_none=True) if hasattr(tool, "model_dump") else tool
+        try:
+            Tools.of([plain])
+        except OutspokenError as error:
+            _logger.warning("outspoken: a tool of a request is not read: %s", error)
+            continue
+        functions.append(plain)
+    return Tools.of(functions)
 
 
 @registry.cached

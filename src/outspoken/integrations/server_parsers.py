@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 from outspoken.constraints.deriving import ReasoningMode, constraint
 from outspoken.constraints.heads import common_beginning
 from outspoken.grammar import registry
-from outspoken.notations.tools import ToolLike, Tools
+from outspoken.notations.tools import Tools
 from outspoken.parsing.inspection import formats
 from outspoken.parsing.parser import Parser
 from outspoken.rendering.render import render
 from outspoken.results import events as results
-from outspoken.results.errors import OutspokenError, RenderError
+from outspoken.results.errors import RenderError
 from outspoken.results.replies import Reasoning, Reply, Segment, Text, ToolCall
 
 #: Parsers are registered under this prefix and the name of the format, so that none of the server's own is replaced.
@@ -48,20 +48,6 @@ def reasoning_parser_names() -> dict[str, str]:
         for name, format in parser_names().items()
         if format == "auto" or not registry.header(format).actions
     }
-
-
-def readable_tools(tools: Iterable[Any] | None) -> Tools | None:
-    """The functions among the tools of a request; None if there are none. Other tools are the server's own."""
-    found: list[ToolLike] = []
-    for tool in tools or ():
-        plain: Any = tool.model_dump(exclude_none=True) if hasattr(tool, "model_dump") else tool
-        try:
-            Tools.of([plain])
-        except OutspokenError as error:
-            _logger.warning("outspoken: a tool is left out: %s", error)
-            continue
-        found.append(plain)
-    return Tools.of(found) if found else None
 
 
 class ReasoningTags(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from outspoken.notations.tools import Tools
+from outspoken.integrations.framework import readable_tools
 from outspoken.providers.stream import ProviderOptions
-from outspoken.results.errors import OutspokenError, UnknownFormatError
+from outspoken.results.errors import UnknownFormatError
 from outspoken.results.settings import Settings
 
 from .http_errors import HttpError
@@ -16,10 +16,11 @@ from .settings import ServerSettings
 def provider_options(settings: ServerSettings, request: dict[str, Any]) -> ProviderOptions:
     """The options of `ProviderStream` for the response to a chat completion, beside the format."""
     messages: Any = request.get("messages")
+    tools: Any = request.get("tools")
     return {
         "thinking": _thinking_of(request),
         "prefix": settings.prefix,
-        "tools": _tools_of(request),
+        "tools": readable_tools(cast("list[Any]", tools) if isinstance(tools, list) else ()),
         "settings": Settings(max_chars=settings.max_chars),
         "context": cast("list[Any]", messages) if isinstance(messages, list) else None,
         "tool_choice": choice_of(request),
@@ -57,16 +58,3 @@ def _thinking_of(request: dict[str, Any]) -> bool | None:
     named = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     found = [named[key] for key in ("enable_thinking", "thinking") if isinstance(named.get(key), bool)]
     return found[0] if found else None
-
-
-def _tools_of(request: dict[str, Any]) -> Tools | None:
-    """Return the functions among the tools of a request; the upstream runs all others."""
-    listed: Any = request.get("tools")
-    found: list[Any] = []
-    for tool in cast("list[Any]", listed) if isinstance(listed, list) else []:
-        try:
-            Tools.of([tool])
-        except OutspokenError:
-            continue
-        found.append(tool)
-    return Tools.of(found) if found else None
