@@ -176,8 +176,8 @@ class Recorder:
         self.add_diagnostic("repeated-id", message, offset, "warning")
         return made
 
-    def end_call(self, index: int, call: ToolCall) -> ToolCall:
-        """Send the end of a complete call, which is refused if the request does not allow it."""
+    def end_call(self, index: int, call: ToolCall, place: tuple[int, int]) -> ToolCall:
+        """Send the end of a complete call. One that the request does not allow is refused, and has this place."""
         why = self.options.limits.objection(call.name, is_first=not self.has_complete_call)
         if not why:
             self.has_complete_call = True
@@ -187,7 +187,7 @@ class Recorder:
         self.diagnostics.append(
             PendingDiagnostic("unwanted-call", message, call.span, "error", self.options.provider, "called here")
         )
-        refused: ToolCall = construct(ToolCall, {**vars(call), "status": "invalid"})
+        refused: ToolCall = construct(ToolCall, {**vars(call), "status": "invalid", "span": place})
         self.send(ToolCallUnfinished(index, refused))
         return refused
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from outspoken.parsing.session import UnjoinedSession
 from outspoken.results import events as results
-from outspoken.results.replies import Text, ToolCall
+from outspoken.results.replies import Segment, Text, ToolCall
 
 from .blocks import Block, Key
 from .recorder import Recorder, SegmentT
@@ -59,23 +58,26 @@ class ParsedTextBlock(Block):
         reply = self._parser.reply
         if reply is not None:
             for segment in map(self._map, reply.segments):
-                self._add_segment(self._refused.get(segment.span, segment))
+                self._add_segment(segment)
             self.recorder.actions += len(reply.actions) + len(reply.unfinished_actions)
             self.recorder.add_reply(reply, self.offset)
 
-    def _add_segment(self, segment: Any) -> None:
-        """Add a segment; an invalid call stands behind its text, if that is shown."""
-        if self._shows(segment):
-            self.segments.append(Text(text=self._written(segment), span=segment.span))
-            segment = segment.model_copy(update={"span": (segment.span[1],) * 2})
-        self.segments.append(segment)
+    def _add_segment(self, segment: Segment) -> None:
+        placed = self._refused.get(segment.span) or self._placed(segment)
+        if placed.span != segment.span:
+            self.segments.append(Text(text=self._written(segment.span), span=segment.span))
+        self.segments.append(placed)
 
-    def _shows(self, segment: Any) -> bool:
-        """Is the text of a segment shown, since it is a call that is invalid?"""
-        return self.recorder.options.shows_invalid and segment.kind == "tool_call" and segment.status == "invalid"
+    def _placed(self, segment: SegmentT) -> SegmentT:
+        """A segment at its place: an invalid call stands behind its text, if that is shown."""
+        is_invalid = isinstance(segment, ToolCall) and segment.status == "invalid"
+        return segment.model_copy(update={"span": self._place(segment.span)}) if is_invalid else segment
 
-    def _written(self, call: ToolCall) -> str:
-        return "".join(self.recorder.content.pieces)[slice(*call.span)]
+    def _place(self, span: tuple[int, int]) -> tuple[int, int]:
+        return (span[1], span[1]) if self.recorder.options.shows_invalid else span
+
+    def _written(self, span: tuple[int, int]) -> str:
+        return self.recorder.content.text[slice(*span)]
 
     def _map(self, segment: SegmentT) -> SegmentT:
         """Map a segment's place, and the order of an action, to those in the response."""
@@ -104,8 +106,7 @@ class ParsedTextBlock(Block):
             case results.ToolCallEnd(index, call):
                 self._end_call(self._call_index(index), self._map(call))
             case results.ToolCallUnfinished(index, call):
-                send(results.ToolCallUnfinished(self._call_index(index), refused := self._map(call)))
-                self._show(refused)
+                self._end_unfinished(self._call_index(index), self._map(call))
             case results.ActionText(index):
                 send(replace(event, index=index + self._actions_before))
             case results.ActionParsed(action) | results.ActionUnfinished(action):
@@ -118,14 +119,20 @@ class ParsedTextBlock(Block):
                 send(event)
 
     def _end_call(self, index: int, call: ToolCall) -> None:
-        ended = self.recorder.end_call(index, call)
+        ended = self.recorder.end_call(index, call, self._place(call.span))
         if ended is not call:
             self._refused[call.span] = ended
-            self._show(ended)
+            self._show(call.span, ended)
 
-    def _show(self, call: ToolCall) -> None:
-        if self._shows(call):
-            self.recorder.send_text(self._written(call), *call.span)
+    def _end_unfinished(self, index: int, call: ToolCall) -> None:
+        placed = self._placed(call)
+        self.recorder.send(results.ToolCallUnfinished(index, placed))
+        self._show(call.span, placed)
+
+    def _show(self, span: tuple[int, int], placed: ToolCall) -> None:
+        """Send the text of a call that is placed behind it."""
+        if placed.span != span:
+            self.recorder.send_text(self._written(span), *span)
 
     def _forward_text(self, event: results.PlacedText) -> None:
         start, end = event.start + self.offset, event.end + self.offset

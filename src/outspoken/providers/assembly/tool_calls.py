@@ -127,9 +127,9 @@ class ToolCallBlock(Block):
         #: its index in the events; None until it is announced
         self._call_index: int | None = None
         self._sound = JsonPrefix()
-        #: the sound text that waits for the announcement, and the text that was sent
-        self._queue: list[str] = []
-        self._sent: list[str] = []
+        #: the sound text, and how many pieces of it were sent
+        self._certain: list[str] = []
+        self._sent_count = 0
 
     def identify(self, id: str | None, name: str | None) -> None:
         """Add an id or a name that arrived late, or more of the name. The id it has stays."""
@@ -166,7 +166,7 @@ class ToolCallBlock(Block):
     def _add(self, piece: str) -> None:
         self._pieces.append(piece)
         if sound := self._sound.feed(piece):
-            self._queue.append(sound)
+            self._certain.append(sound)
 
     def _announce(self) -> None:
         """Announce it if its name is certain, and send what waits."""
@@ -174,7 +174,7 @@ class ToolCallBlock(Block):
             return
         if self._call_index is None:
             self._start(self.name)
-        self._send_queue()
+        self._send_certain()
 
     def _start(self, name: str) -> None:
         self._call_index = self.recorder.next_call_index()
@@ -190,18 +190,16 @@ class ToolCallBlock(Block):
             return False
         return not any(other.startswith(name) and other != name for other in tools.names)
 
-    def _send_queue(self) -> None:
-        if self._call_index is None:
-            return
-        for piece in self._queue:
-            self.recorder.send(ToolCallDelta(self._call_index, piece))
-        self._sent += self._queue
-        self._queue.clear()
+    def _send_certain(self) -> None:
+        if self._call_index is not None:
+            for piece in self._certain[self._sent_count :]:
+                self.recorder.send(ToolCallDelta(self._call_index, piece))
+            self._sent_count = len(self._certain)
 
     def has_complete_json(self) -> bool:
         """Are the arguments complete JSON, or free text?"""
         try:
-            decode("".join(self._pieces), self.recorder.options.read.settings.max_depth)
+            decode(self.text, self.recorder.options.read.settings.max_depth)
         except NotJsonError:
             return self._free_text
         return True
@@ -222,21 +220,22 @@ class ToolCallBlock(Block):
         parsed = parse_arguments(text, complete, options.repair, schema, options.settings)
         if not name or self._late_name:
             parsed = parsed._replace(status="invalid")
-        self._send_queue()
-        if parsed.text is not None and not parsed.text.startswith("".join(self._sent)):
+        self._send_certain()
+        sent = "".join(self._certain[: self._sent_count])
+        if parsed.text is not None and not parsed.text.startswith(sent):
             parsed = ParsedArguments({}, "truncated")  # the repair would change a delta that was sent
-        self._finish_call(name, text, parsed)
+        self._finish_call(name, text, parsed, sent)
         if tools is not None and name and name not in tools:
             message = f"there is no tool `{name}`"
             recorder.add_diagnostic("unknown-tool", message, self.offset, "warning", label="called here")
 
-    def _finish_call(self, name: str, text: str, parsed: ParsedArguments) -> None:
+    def _finish_call(self, name: str, text: str, parsed: ParsedArguments, sent: str) -> None:
         """Send the rest of the arguments, the call, and its diagnostics."""
         recorder = self.recorder
         arguments_text = text if parsed.text is None else parsed.text
-        if rest := arguments_text[len("".join(self._sent)) :]:
-            self._queue.append(rest)
-            self._send_queue()
+        if rest := arguments_text[len(sent) :]:
+            self._certain.append(rest)
+            self._send_certain()
         repairs = tuple([self._to_repair(edit, text) for edit in parsed.edits])
         call = ToolCall(
             name=name, arguments=parsed.value, arguments_text=arguments_text, id=self.id, status=parsed.status,
@@ -248,7 +247,7 @@ class ToolCallBlock(Block):
         index = recorder.next_call_index() if self._call_index is None else self._call_index
         if parsed.status in ("ok", "repaired"):
             recorder.add_argument_repairs(repairs, self.offset, name)
-            self.segments.append(recorder.end_call(index, call))
+            self.segments.append(recorder.end_call(index, call, call.span))
             for code, message, _ in misfits(tools, name, call.arguments) if tools is not None else ():
                 recorder.add_diagnostic(code, message, self.offset, "warning", label="in this call")
             return

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from outspoken.providers.replies import CHAT_COMPLETIONS, EXTENSION, REASONING_BREAKS, ProviderError
+from outspoken.providers.replies import EXTENSION, REASONING_BREAKS, ProviderError
+from outspoken.providers.usage import CHAT_COMPLETIONS
 from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply
 

@@ -12,7 +12,8 @@ from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.blocks import join_surrogates
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import CHAT_COMPLETIONS, EXTENSION, REASONING_BREAKS
+from outspoken.providers.replies import EXTENSION, REASONING_BREAKS
+from outspoken.providers.usage import CHAT_COMPLETIONS
 
 from .base import Reader, arguments_text, find_error, list_of, parse_error
 

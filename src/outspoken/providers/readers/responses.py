@@ -12,7 +12,7 @@ from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.blocks import Key
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import RESPONSES
+from outspoken.providers.usage import RESPONSES
 
 from .base import Reader, arguments_text, parse_error
 
