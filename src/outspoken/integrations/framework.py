@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
@@ -34,6 +34,20 @@ def format_of(format: str | None, model: Any) -> str:
     """
     names = [model] if isinstance(model, str) else [getattr(model, key, None) for key in _NAMES]
     return format or next((one for one in names if isinstance(one, str) and _is_known(one, registry.edition())), "auto")
+
+
+def value_of(place: Any, key: str) -> Any:
+    """A field of a dict or an object; None if it is missing."""
+    return cast("Mapping[str, Any]", place).get(key) if isinstance(place, Mapping) else getattr(place, key, None)
+
+
+def choice_of(tool_choice: Any) -> str:
+    """What a request lets the model call: "auto", "none", "required", or the tool of this name."""
+    if isinstance(tool_choice, str):
+        return tool_choice if tool_choice in ("none", "required") else "auto"
+    named = value_of(tool_choice, "function") or tool_choice
+    name = value_of(named, "name") or value_of(named, "mode")
+    return name if isinstance(name, str) and name else "auto"
 
 
 def allows_calls(tools: Any, choice: Any = None) -> bool:

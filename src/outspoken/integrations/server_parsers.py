@@ -24,6 +24,8 @@ from outspoken.results import events as results
 from outspoken.results.errors import RenderError
 from outspoken.results.replies import Reasoning, Reply, Segment, Text, ToolCall
 
+from .framework import choice_of
+
 #: Parsers are registered under this prefix and the name of the format, so that none of the server's own is replaced.
 PREFIX = "outspoken_"
 
@@ -336,16 +338,6 @@ class ReasoningSplitter:
 
 def _after_break(text: str, is_behind: bool) -> str:
     return text.lstrip("\r\n") if is_behind else text
-
-
-def choice_of(tool_choice: Any) -> str:
-    """The tool choice of a request, as `constraint` takes it: a word, or the name of the tool that is called."""
-    if tool_choice is None:
-        return "auto"
-    if isinstance(tool_choice, str):
-        return tool_choice
-    named = getattr(tool_choice, "function", None) or tool_choice
-    return getattr(named, "name", None) or getattr(named, "mode", None) or "auto"
 
 
 def structural_tag(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from outspoken.integrations.framework import readable_tools
+from outspoken.integrations import framework
 from outspoken.providers.stream import ProviderOptions
 from outspoken.results.errors import UnknownFormatError
 from outspoken.results.settings import Settings
@@ -20,7 +20,7 @@ def provider_options(settings: ServerSettings, request: dict[str, Any]) -> Provi
     return {
         "thinking": _thinking_of(request),
         "prefix": settings.prefix,
-        "tools": readable_tools(cast("list[Any]", tools) if isinstance(tools, list) else ()),
+        "tools": framework.readable_tools(cast("list[Any]", tools) if isinstance(tools, list) else ()),
         "settings": Settings(max_chars=settings.max_chars),
         "context": cast("list[Any]", messages) if isinstance(messages, list) else None,
         "tool_choice": choice_of(request),
@@ -40,16 +40,10 @@ def format_of(settings: ServerSettings, request: dict[str, Any]) -> str:
 
 
 def choice_of(request: dict[str, Any]) -> str:
-    """What a request lets the model call: "auto", "none", "required", or a tool by its name."""
-    choice: Any = request.get("tool_choice", request.get("function_call"))
+    """What a request lets the model call; see `framework.choice_of`."""
     if not any(isinstance(request.get(key), list) and request[key] for key in ("tools", "functions")):
         return "none"
-    if isinstance(choice, dict):
-        given = cast("dict[str, Any]", choice)
-        function: Any = given.get("function", given)
-        choice = cast("dict[str, Any]", function).get("name") if isinstance(function, dict) else None
-        return choice if isinstance(choice, str) and choice else "auto"
-    return choice if choice in ("none", "required") else "auto"
+    return framework.choice_of(request.get("tool_choice", request.get("function_call")))
 
 
 def _thinking_of(request: dict[str, Any]) -> bool | None:
