@@ -39,7 +39,7 @@ def test_answers_are_read_as_they_are_meant(name: str) -> None:
 def test_few_are_missed_and_none_is_wrong_in_silence() -> None:
     assert len(ANSWERS) >= 600
     missed = [answer for answer in ANSWERS if answer.text in MISSES]
-    assert len(missed) <= 26
+    assert len(missed) <= 18
     assert [one.text for one in missed if (found := read(one)).is_valid and not found.ambiguous] == []
 
 

@@ -182,6 +182,17 @@ def json_(_: Any, rounds: int) -> None:
     sound = [json.dumps(document(Random(number)).value, ensure_ascii=False) for number in range(20)]
     times = turns([lambda: [read_json(one) for one in sound], lambda: [json.loads(one) for one in sound]], rounds)
     _show("sound JSON, to json.loads", times, (times[0] / times[1],))
+    rows = json.dumps([{"id": at, "note": one, "at": {"x": at}} for at, one in enumerate(sound[:19] * 4)])
+    middle = rows.index('", "at"', len(rows) // 2)
+    for label, text in {
+        "a comma is missing": rows[: middle + 1] + rows[middle + 2 :],
+        "a comma too much": rows[:-1] + ",]",
+        "the end is missing": rows[:-1],
+        "a string is cut": rows[: middle - 40],
+        "a quote inside": f'{rows[: middle - 40]} "{rows[middle - 40 :]}',
+    }.items():
+        times = turns([partial(read_json, text), partial(json.loads, rows), partial(repair, text)], rounds)
+        _show(f"{label}, of {len(text) // 1000} KB", times, (times[0] / times[1], times[0] / times[2]), "loads, repair")
     ratios: dict[str, list[float]] = {"damaged JSON": [], "damaged calls of hermes": []}
     for case in [*generate(per_kind=rounds // 8, only="structure")[0], *generate(per_kind=2, only="strings")[0]]:
         if "```" in case.text or not {"name", "arguments"} <= case.values[0].keys():

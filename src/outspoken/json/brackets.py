@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from outspoken.patterns.lazy import lazy_pattern
 
 from .costs import REPAIRS
-from .scanner import read_at
-from .tokens import CLOSERS, CLOSING, COMMAS, DATA, NAMES, OPENERS, SURROGATE, truncated_end
+from .scanner import end_of_items, read_at
+from .tokens import CLOSERS, CLOSING, COMMAS, DATA, HALF, NAMES, OPENERS, truncated_end
 
 Stop = Literal["done", "stuck", "string", "choice", "end"]
 #: What comes next: the value itself; the first item, or the end of a list; an item; the first key, or the end of an
@@ -27,8 +27,6 @@ NEXT_MEMBER = lazy_pattern(r"""\s*,\s*(?:"(?:[^"\\\n]|\\.){0,80}"|'[^'\\\n]{0,80
 _NESTED = lazy_pattern(r"[\[{]\s*[\[{]")
 #: after so many brackets that were no sound values, no other one is tried: a try may read the whole text
 _MAX_UNSOUND = 300
-#: a comma, and a list or an object without another one at its beginning
-_NEXT_ITEM = lazy_pattern(r"[ \t\r\n]*(,)[ \t\r\n]*(?=[\[{](?!\s*[\[{]))")
 _COMMA = lazy_pattern(r"\s*,")
 
 _EXPECTED: dict[Mode, str] = {
@@ -123,20 +121,13 @@ class BracketRules:
         #: how many tokens were read
         self.steps: int = 0
         self._unsound = 0
+        #: a place, and where `_half_at` is from there on
+        self._halves = (0, -1)
 
     def _open(self, s: WalkState, char: str) -> Stop | None:
         """Read an opening bracket: a whole sound value, or one level deeper."""
-        whole = bool(s.stack) and not (self.try_brackets and self.first_quote_ends) and self._unsound < _MAX_UNSOUND
-        if whole and not _NESTED.match(self.text, s.pos):
-            if (end := self._sound_end(s, s.pos)) > 0:
-                s.pos = end
-                while s.stack[-1] == "]" and (item := _NEXT_ITEM.match(self.text, s.pos)):
-                    if (end := self._sound_end(s, item.end())) <= 0:
-                        break
-                    s.comma, s.pos = item.span(1), end
-                s.end_value("container")
-                return None
-            self._unsound += end < 0
+        if s.stack and self._unsound < _MAX_UNSOUND and not _NESTED.match(self.text, s.pos) and self._sound(s, char):
+            return None
         if len(s.stack) >= self.max_depth:
             self.too_deep = True
             return "stuck"
@@ -153,14 +144,37 @@ class BracketRules:
         s.last, s.comma, s.pending, s.kind = s.pos, None, False, ""
         return None
 
-    def _sound_end(self, s: WalkState, pos: int) -> int:
-        """Where a sound value ends that begins at a bracket; -1 if it is not sound, 0 if its strings need a look."""
-        found = read_at(self.text, pos, self.max_depth - len(s.stack))
-        if found is None:
-            return -1
-        if "\\u" in found[2] or (not found[2].isascii() and SURROGATE.search(found[2])):
-            return 0
-        return found[1]
+    def _sound(self, s: WalkState, char: str) -> bool:
+        """Read a sound value, and the objects and lists that follow it in a list. Returns whether there is one.
+
+        Where brackets are tried, only objects are read so that have another one behind a comma.
+        """
+        depth, tries = self.max_depth - len(s.stack), self.try_brackets and self.first_quote_ends
+        if tries and (char != "{" or s.stack[-1] != "]"):
+            return False
+        found = read_at(self.text, s.pos, depth)
+        self._unsound += found is None
+        limit = self._half_at(s.pos) if found is not None else 0
+        if found is None or found[1] > limit:
+            return False
+        items = end_of_items(self.text, found[1], limit, depth) if s.stack[-1] == "]" else None
+        if items is not None and tries:
+            s.pos = items[0]
+        elif items is not None:
+            s.pos, s.comma = items[1], (items[0], items[0] + 1)
+        elif tries:
+            return False
+        else:
+            s.pos = found[1]
+        s.end_value("container")
+        return True
+
+    def _half_at(self, pos: int) -> int:
+        """Where the next half of a surrogate pair stands, or an escape of one, which needs a look; else the end."""
+        if not self._halves[0] <= pos <= self._halves[1]:
+            found = HALF.search(self.text, pos)
+            self._halves = pos, found.start() if found else self.end
+        return self._halves[1]
 
     def _closer(self, s: WalkState, char: str) -> Stop | None:
         """Read a closing bracket. Stop with "choice" if it may be a wrong one; see `choices`."""

@@ -39,6 +39,15 @@ def changes_number(text: str, start: int, end: int, after: str, code: str) -> bo
     return not after and len(beside) == 2 and all(char.isdigit() or char == "." for char in beside)
 
 
+def changes_any_number(text: str, changes: Sequence[tuple[int, int, str, str]]) -> bool:
+    """Does one of some repairs?"""
+    return any(
+        changes_number(text, *change)
+        for change in changes
+        if change[3] in _TOUCHING or (change[3] == "heuristic" and change[2] != '\\"')
+    )
+
+
 #: What joins a string with another one, or with a name, in a program.
 _JOINED = lazy_pattern(r"""["']\s*[+&]\s*["']""")
 _OPERATOR = lazy_pattern(r"\s*[+&]\s*")

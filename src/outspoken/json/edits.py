@@ -6,7 +6,7 @@ from outspoken.results.codes import CODES
 from outspoken.results.edits import Edit, RepairedValue, cost_of
 
 from .brackets import WalkState
-from .scanner import paths_of
+from .locate import paths_of
 from .tokens import Change, string_changes
 
 
@@ -32,16 +32,16 @@ def without_insertion_behind(repaired: RepairedValue, text: str) -> RepairedValu
 _INNER_QUOTES = {"string": "bare-quote", "guess": "heuristic"}
 
 
-def changes_of(text: str, s: WalkState) -> list[Change]:
-    """The edits of a walk up to its end, in order."""
+def changes_of(text: str, s: WalkState, bodies: dict[Change, list[Change]]) -> list[Change]:
+    """The edits of a walk up to its end, in order. `bodies` keeps those of the bodies of strings, which walks share."""
     changes: list[Change] = []
     entry = s.edits
     while entry is not None:
         entry, start, end, after, code = entry
-        if code in ("string", "guess"):
-            changes += reversed(
-                string_changes(text, start, end, after, "bare-quote" if code == "string" else "heuristic")
-            )
+        if code in _INNER_QUOTES:
+            if (body := bodies.get(change := (start, end, after, code))) is None:
+                body = bodies[change] = string_changes(text, start, end, after, _INNER_QUOTES[code])[::-1]
+            changes += body
         else:
             changes.append((start, end, after, code))
     changes.reverse()
@@ -62,18 +62,23 @@ def applied(text: str, start: int, end: int, changes: list[Change]) -> str | Non
     return "".join(parts)
 
 
-def edits_of(made: str, start: int, offset: int, changes: list[Change]) -> tuple[Edit, ...]:
-    """The changes as edits, each with its level and the path of the value that it is in.
-
-    `made` is the JSON that the changes make of the text from `start` on; `offset` is added to their places.
-    """
-    shift = start
-    places: list[int] = []
-    for first, last, after, _ in changes:
-        places.append(first - shift)
-        shift += last - first - len(after)
-    paths = paths_of(made, places)
+def edits_of(offset: int, changes: list[Change]) -> tuple[Edit, ...]:
+    """The changes as edits, each with its level; `offset` is added to their places."""
+    levels = {code: CODES[code].level for code in {change[3] for change in changes}}
     return tuple(
-        Edit(offset + first, offset + last, after, code, CODES[code].level, path)
-        for (first, last, after, code), path in zip(changes, paths, strict=True)
+        [Edit(offset + first, offset + last, after, code, levels[code]) for first, last, after, code in changes]
     )
+
+
+def with_paths(repaired: RepairedValue) -> RepairedValue:
+    """The value, and with each of its edits the path of the part that it is in."""
+    if not repaired.edits:
+        return repaired
+    shift = repaired.start
+    places: list[int] = []
+    for edit in repaired.edits:
+        places.append(edit.start - shift)
+        shift += edit.end - edit.start - len(edit.after)
+    paths = paths_of(repaired.text, places)
+    edits = [Edit(*edit[:5], path) for edit, path in zip(repaired.edits, paths, strict=True)]
+    return repaired._replace(edits=tuple(edits))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from outspoken.results.schemas.convert import key_meant
+from outspoken.results.schemas.keys import key_meant
 from outspoken.results.schemas.schema import Schema, pointer_of
 
 from .scanner import KEYS, UNSOUND, JsonScanner, scan_once

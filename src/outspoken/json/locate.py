@@ -1,13 +1,20 @@
-"""Finds where a part of a JSON value stands in its text."""
+"""Finds where a part of a JSON value stands in its text, and which part stands at a place."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from json import JSONDecoder
+
+from .scanner import NEXT_ITEM, scan_once
 
 _WHITE = re.compile(r"[ \t\r\n]*")
 _DECODER = JSONDecoder()
+#: A part without a place is passed over as a whole if the next place is so far away, unless that failed so often.
+_FAR_PLACE, _MAX_MISSES = 48, 16
+#: a string or a mark of sound JSON
+_STRING_OR_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
+_decode_loosely: Callable[[str], str] = JSONDecoder(strict=False).decode
 
 
 def span_at(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
@@ -62,3 +69,56 @@ def _item(text: str, start: int, number: int) -> int | None:
             return None
         at = _skip(text, at + 1)
     return None if text[at] == "]" else at
+
+
+def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
+    """The paths of the values that ascending places of a sound JSON text are in."""
+    found: list[tuple[str | int, ...]] = []
+    path: list[str | int] = []
+    keys: list[bool] = []
+    pos = misses = 0
+    rest = iter(places)
+    place = next(rest, None)
+    while place is not None and (match := _STRING_OR_MARK.search(text, pos)) is not None:
+        char, pos = match[0][0], match.end()
+        if char in "}]":
+            while place is not None and place < pos and text[place : match.start()].strip():
+                found.append(tuple(path))  # in the last value before the bracket
+                place = next(rest, None)
+            path.pop()
+            keys.pop()
+        while place is not None and place < pos:
+            found.append(tuple(path[:-1] if keys and keys[-1] else path))
+            place = next(rest, None)
+        if char == '"':
+            if keys and keys[-1]:
+                path[-1] = _read_key(match[0])
+                keys[-1] = False
+        elif char in "{[":
+            if path and place is not None and place - pos > _FAR_PLACE and misses < _MAX_MISSES:
+                behind = scan_once(text, match.start())[1]
+                if behind <= place:
+                    pos = _pass_items(text, behind, place, path)
+                    continue
+                misses += 1
+            path.append(0 if char == "[" else "")
+            keys.append(char == "{")
+        elif char == ",":
+            last = path[-1]
+            keys[-1] = isinstance(last, str)
+            path[-1] = last + 1 if isinstance(last, int) else ""
+    return found + [tuple(path)] * (len(places) - len(found))
+
+
+def _pass_items(text: str, pos: int, place: int, path: list[str | int]) -> int:
+    """Pass over the items of a list that stand before a place, from behind one of them on. Returns where they end."""
+    while isinstance(last := path[-1], int) and (item := NEXT_ITEM.match(text, pos)):
+        end = scan_once(text, item.end())[1]
+        if end > place:
+            break
+        path[-1], pos = last + 1, end
+    return pos
+
+
+def _read_key(written: str) -> str:
+    return _decode_loosely(written) if "\\" in written else written[1:-1]

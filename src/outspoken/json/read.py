@@ -22,7 +22,7 @@ from outspoken.results.settings import DEFAULT, Settings
 from .document import Document, note_of
 from .reading import JsonReading
 from .repair import repair_region
-from .scanner import first_bracket, repeated_keys, too_deep
+from .scanner import first_bracket, may_repeat_keys, repeated_keys, too_deep
 from .tokens import TORN
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def _findings(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[P
             notes.append(note_of("ambiguous-strings", span, notes=also))
         if not repaired.complete:
             notes.append(note_of("cut-json", (repaired.end, repaired.end), "error"))
-        keys = repeated_keys(repaired.text) if repaired.text.count(":") > 1 else ()
+        keys = repeated_keys(repaired.text) if may_repeat_keys(repaired.text, repaired.value) else ()
         notes += [note_of("repeated-key", span, before=shown(key)) for key in keys]
     return notes
 

@@ -26,13 +26,14 @@ from outspoken.results.settings import DEFAULT, Settings
 
 from . import costs
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
-from .digits import changes_number, computes_string
-from .edits import applied, changes_of, edits_of, without_insertion_behind
+from .digits import changes_any_number, changes_number, computes_string
+from .edits import applied, changes_of, edits_of, with_paths, without_insertion_behind
 from .heuristic import read_heuristically
+from .quotes import Quotes
 from .scanner import BLANKS, NotJsonError, decode, encodable_value, read_at, total_pattern
 from .strings import MAX_SPAN, Search
 from .structure import KEY_FIRST, StructureWalk
-from .tokens import BLANK, DATA, SURROGATE, TORN
+from .tokens import BLANK, DATA, SURROGATE, TORN, Change
 
 _STRUCTURE, _HEURISTIC = LEVELS.index("structure"), LEVELS.index("heuristic")
 
@@ -105,6 +106,9 @@ class RegionReader:
         self.too_deep = False
         #: did the walk come to a bracket that may be wrong?
         self._doubtful = False
+        self._quotes = Quotes(self.text)
+        #: see `changes_of`
+        self._bodies: dict[Change, list[Change]] = {}
 
     def _skip(self, pos: int) -> int:
         """The place behind white space and separators."""
@@ -121,7 +125,7 @@ class RegionReader:
         repaired = self._damaged(first)
         self.budget.steps -= _MIN_STEPS
         if repaired is None or LEVELS.index(repaired.level) <= self.limit:
-            return repaired
+            return with_paths(repaired) if repaired else None
         place = next(edit.start for edit in repaired.edits if LEVELS.index(edit.level) > self.limit)
         self.failed = place - self.base, "sound JSON" if not self.limit else "JSON with less damage"
         return None
@@ -190,7 +194,7 @@ class RegionReader:
         self.budget.search -= (self.end - first) // 50  # the search looks for all quotes up to the end
         walk = StructureWalk(self.text, self.max_depth, self._options(first_quote_ends, try_brackets=True))
         names = self.schema.all_names if self.schema is not None else frozenset[str]()
-        search = Search(walk, first, names, self._cost_of_rest, self.budget)
+        search = Search(walk, self._quotes, first, names, self._cost_of_rest, self.budget)
         found: list[tuple[int, RepairedValue]] = []
         for weight, state, complete in search.cheapest(costs.SCHEMA_MARGIN if self.schema else costs.MARGIN):
             value = self._build(first, state, complete=complete)
@@ -219,7 +223,7 @@ class RegionReader:
 
     def _build(self, first: int, state: WalkState, *, complete: bool) -> RepairedValue | None:
         """The value that a walk from `first` on made of the text; None if the result is not JSON."""
-        changes = changes_of(self.text, state)
+        changes = changes_of(self.text, state, self._bodies)
         text = applied(self.text, first, state.pos, changes)
         if text is None:
             return None
@@ -227,9 +231,9 @@ class RegionReader:
             value = decode(text, self.max_depth)
         except NotJsonError:
             return None
-        if computes_string(self.text, changes) or any(changes_number(self.text, *change) for change in changes):
+        if computes_string(self.text, changes) or changes_any_number(self.text, changes):
             return None
-        edits = edits_of(text, first, self.base, changes)
+        edits = edits_of(self.base, changes)
         span = self.base + first, self.base + state.pos
         return RepairedValue(value, text, *span, edits, highest_level(edits), cost_of(edits), complete, None)
 

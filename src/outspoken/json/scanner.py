@@ -15,6 +15,8 @@ from itertools import accumulate
 from math import isfinite
 from typing import Any, Protocol, cast
 
+from pydantic_core import to_json
+
 from outspoken.results.encoding import replace_surrogates
 
 
@@ -32,6 +34,8 @@ def total_pattern(pattern: str) -> TotalPattern:
 _INSIDE = re.compile(r'["\\\x00-\x1f]')
 #: an escape sequence; its group matches only a complete one
 _ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|u[0-9a-fA-F]{0,3})')
+#: the escape of a half of a surrogate pair
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _BLANK = " \t\r\n"
 BLANKS = total_pattern(r"[ \t\r\n]*")
 _SOUND_SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
@@ -50,8 +54,6 @@ _SCALAR = total_pattern(r"[A-Za-z0-9+.\-]*")
 _NOT_BRACKETS = re.compile(r'[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 #: a complete string, a quote or a bracket
 _NOT_QUOTED = re.compile(r"""["][^"\\]*(?:\\.[^"\\]*)*"|["'{}\[\]]""", re.DOTALL)
-#: a string or a mark of sound JSON
-_STRING_OR_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
 _QUOTED = {'"': re.compile(r'["\\]'), "'": re.compile(r"['\\]")}
 
 
@@ -67,16 +69,14 @@ def finite(text: str) -> float:
     return value
 
 
-#: A part without a place is passed over as a whole if the next place is so far away, unless that failed so often.
-_FAR_PLACE, _MAX_MISSES = 48, 16
+#: a comma, and a list or an object without another one at its beginning
+NEXT_ITEM = re.compile(r"[ \t\r\n]*(,)[ \t\r\n]*(?=[\[{](?!\s*[\[{]))")
 #: Finds the ends of keys.
 _KEY_ENDS = re.compile(r'"[ \t\r\n]*:').findall
 
 _DECODER = cast(Any, json.JSONDecoder(parse_constant=finite, parse_float=finite))
 #: The standard decoder: takes a text and an offset, returns the value that begins there and its end.
 scan_once: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once
-
-_decode_loosely: Callable[[str], str] = json.JSONDecoder(strict=False).decode
 
 #: What the decoder raises for a value that is not sound.
 UNSOUND = (StopIteration, ValueError, RecursionError)
@@ -103,7 +103,26 @@ def checked(value: Any, piece: str, max_depth: int) -> Any:
     """
     if piece.count("{") + piece.count("[") > max_depth and _nests(value, max_depth):
         raise NotJsonError(piece[:80])
-    return encodable_value(value) if "\\" in piece and "\\u" in piece else value
+    return encodable_value(value) if "\\u" in piece and _HALF.search(piece) else value
+
+
+def end_of_items(text: str, pos: int, limit: int, max_depth: int) -> tuple[int, int] | None:
+    """Where the sound objects and lists end that follow each other from a comma on, none beyond `limit`.
+
+    Returns the place of the last comma between them, and their end.
+    """
+    found = None
+    while item := NEXT_ITEM.match(text, pos):
+        try:
+            value, end = scan_once(text, item.end())
+        except UNSOUND:
+            break
+        if end > limit:
+            break
+        if text.count("{", pos, end) + text.count("[", pos, end) > max_depth and _nests(value, max_depth):
+            break
+        found, pos = (item.start(1), end), end
+    return found
 
 
 def _scan_far(text: str, pos: int) -> tuple[Any, int]:
@@ -144,6 +163,14 @@ def first_bracket(text: str) -> int:
 def has_more_keys(text: str, count: int) -> bool:
     """May JSON have more keys than so many, so that one may be repeated? This is fast."""
     return text.count(":") > count and len(_KEY_ENDS(text)) > count
+
+
+def may_repeat_keys(text: str, value: Any) -> bool:
+    """May a key be repeated in the JSON text of a value? The value, written again, has fewer colons then. Fast."""
+    try:
+        return text.count(":") != to_json(value).count(b":")
+    except ValueError:  # nested too deeply for the serializer
+        return True
 
 
 def repeated_keys(text: str, *, contradict: bool = False) -> list[str]:
@@ -198,53 +225,6 @@ def too_deep(piece: str, max_depth: int) -> bool:
 def depth_of(text: str) -> int:
     """How deep the brackets of a sound JSON value nest."""
     return max(accumulate([1 if char in "{[" else -1 for char in _NOT_BRACKETS.sub("", text)]), default=0)
-
-
-def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
-    """The paths of the values that ascending places of a sound JSON text are in."""
-    found: list[tuple[str | int, ...]] = []
-    path: list[str | int] = []  # keys as they are written
-    keys: list[bool] = []
-    pos = misses = 0
-    rest = iter(places)
-    place = next(rest, None)
-    while place is not None and (match := _STRING_OR_MARK.search(text, pos)) is not None:
-        char, pos = match[0][0], match.end()
-        if char in "}]":
-            while place is not None and place < pos and text[place : match.start()].strip():
-                found.append(_read_path(path))  # in the last value before the bracket
-                place = next(rest, None)
-            path.pop()
-            keys.pop()
-        while place is not None and place < pos:
-            found.append(_read_path(path[:-1] if keys and keys[-1] else path))
-            place = next(rest, None)
-        if char == '"':
-            if keys and keys[-1]:
-                path[-1] = match[0]
-                keys[-1] = False
-        elif char in "{[":
-            if path and place is not None and place - pos > _FAR_PLACE and misses < _MAX_MISSES:
-                behind = scan_once(text, match.start())[1]
-                if behind <= place:
-                    pos = behind
-                    continue
-                misses += 1
-            path.append(0 if char == "[" else "")
-            keys.append(char == "{")
-        elif char == ",":
-            last = path[-1]
-            keys[-1] = isinstance(last, str)
-            path[-1] = last + 1 if isinstance(last, int) else ""
-    return found + [_read_path(path)] * (len(places) - len(found))
-
-
-def _read_path(path: list[str | int]) -> tuple[str | int, ...]:
-    return tuple([part if isinstance(part, int) or not part else _read_key(part) for part in path])
-
-
-def _read_key(written: str) -> str:
-    return _decode_loosely(written) if "\\" in written else written[1:-1]
 
 
 class BracketCounter:

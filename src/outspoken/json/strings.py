@@ -8,7 +8,6 @@ and balanced brackets.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable
 from heapq import heappop, heappush
@@ -20,6 +19,7 @@ from outspoken.results.edits import RepairBudget
 
 from . import costs
 from .brackets import KEYS, WalkState
+from .quotes import SINGLE, Follow, Quotes
 from .structure import StructureWalk
 from .tokens import QUOTES
 
@@ -28,17 +28,6 @@ MAX_SPAN = 64 * 1024
 #: what a key, and a value, that holds a quote costs at least
 _LEAST_KEY, _LEAST_VALUE = costs.KEY_QUOTES + costs.KEY_QUOTE, costs.PAIRED_QUOTES
 
-_NAME = (
-    r"""(?:"(?P<name>[^"\\\n]{1,64})"|'(?P<single>[^'\\\n]{1,64})'|[“„‘＂＇「『«`](?P<wide>[^”“’＂＇」』»`\n]{1,64})[”“’＂＇」』»`]"""
-    r"""|"?(?P<bare>[A-Za-z_]\w{0,40})"?)\s*[:：]"""
-)
-_COMMENT = r"(?:(?://|\#)[^\n]{0,200}\n\s{0,200}|/\*[^*]{0,200}\*/\s{0,200}){0,4}"
-#: what may follow the closing quote of a string
-_FOLLOW = lazy_pattern(
-    rf"\s{{0,200}}(?:(?:[,，]\s*{_COMMENT}|\n\s{{0,200}}){_NAME}|(?P<close>[,，]?\s{{0,200}}{_COMMENT}[}}\])｝］】])|(?P<comma>[,;，、])|(?P<colon>[:：=])"
-    r"|(?P<end>\Z)|(?P<comment>//|\#|/\*))",
-    re.DOTALL,
-)
 _LAST = lazy_pattern(r"[\s}\])]{0,400}\Z")
 #: where a string without a closing quote may end
 _LOST = lazy_pattern(
@@ -49,17 +38,15 @@ _LOST = lazy_pattern(
 _LOST_BEFORE = lazy_pattern(r"""[^\s"'`,:{\[]\s*[,\n]\s*["']([^"'\\\n]{1,64})\Z""")
 #: marks that close only what another mark opens, and that mark
 _OPENING_MARKS = {"”": "“", "’": "‘", "»": "«"}
-_SINGLE = "'‘"
-_OPENS_SINGLE = lazy_pattern(r"(?<!\w)['‘](?=\w)")
-#: what stands before the quote that a string begins with
-_TOKEN_BEGINS = lazy_pattern(r"[,:\[{]\s*\Z")
+_OPENSSINGLE = lazy_pattern(r"(?<!\w)['‘](?=\w)")
+#: what stands before the quote that a string begins with, but for white space
+_TOKEN_BEGINS = frozenset(",:[{")
 #: a quote behind a word, and another word (behind digits, it may stand for inches)
 _ITEM_ENDS = lazy_pattern(r"[^\W\d_]\S\s+\w")
 _LOST_KEY = lazy_pattern(r"[\w$][\w$ .\-]{0,40}(?=\s*:)")
 _PLAIN_KEY = lazy_pattern(r"[\w$][\w$ .\-/@]{0,40}")
 #: a key that has quotes inside
 _ONE_LINE = lazy_pattern(r"[^\n:{}\[\]]*")
-_BRACKETS = lazy_pattern(r"[(){}\[\]]")
 _ENVELOPE = frozenset((*NAME_KEYS, *ARGUMENTS_KEYS, "id", "type", "tool_calls"))
 
 
@@ -96,13 +83,6 @@ class Reading(NamedTuple):
     complete: bool
 
 
-class Follow(NamedTuple):
-    """What follows a quote: its kind, and the key if it is one."""
-
-    kind: str
-    key: str
-
-
 class Search:
     """One search, from `first` on, and what it found out about the text.
 
@@ -110,16 +90,20 @@ class Search:
     """
 
     def __init__(
-        self, walk: StructureWalk, first: int, keys: frozenset[str], rest: Callable[[int], int], budget: RepairBudget
+        self,
+        walk: StructureWalk,
+        quotes: Quotes,
+        first: int,
+        keys: frozenset[str],
+        rest: Callable[[int], int],
+        budget: RepairBudget,
     ) -> None:
         self.walk, self.text, self.first, self.keys, self.rest, self.budget = walk, walk.text, first, keys, rest, budget
+        self._quotes = quotes
         self._heap: list[tuple[int, int, WalkState | OpenString | LostQuote | Reading]] = []
         self._order = 0
         self._margin = costs.MARGIN
         self._seen: dict[tuple[int, str, str], int] = {}
-        self._quotes: dict[str, list[int]] = {}
-        self._follows: dict[int, Follow] = {}
-        self._balance: tuple[list[int], list[tuple[int, int, int]]] | None = None
 
     def cheapest(self, margin: int) -> list[tuple[int, WalkState, bool]]:
         """The cheapest reading and those within the margin: each with its cost and whether it is complete."""
@@ -165,7 +149,7 @@ class Search:
                 self._push(s.weight + (0 if self.walk.closed else costs.TRUNCATED), Reading(s, self.walk.closed))
         elif self._new(s):
             quote = self.text[s.pos]
-            first = bisect_left(self._places(quote), s.pos + 1)
+            first = bisect_left(self._quotes.places(quote), s.pos + 1)
             self._push(s.weight, OpenString(s, s.pos, s.pos + 1, quote, first, 0, 0))
 
     def _new(self, s: WalkState) -> bool:
@@ -177,7 +161,7 @@ class Search:
         """Try a value that lost its first quote."""
         if self.walk.first_quote_ends or s.mode != "value" or s.pos >= self.walk.end or s.opened >= 0:
             return
-        places = self._places('"')
+        places = self._quotes.places('"')
         index = bisect_left(places, s.pos)
         if (self.text[s.pos].isalnum() or self.text[s.pos] in "<#/$@") and index < len(places) and self._new(s):
             self._push(s.weight + costs.LOST_QUOTE, OpenString(s, s.pos, s.pos, '"', index, 0, 0))
@@ -186,15 +170,20 @@ class Search:
 
     def _string(self, o: OpenString) -> None:
         """Try the next quote that could close a string, and queue the search past it."""
-        places, text = self._places(o.quote), self.text
+        places, text = self._quotes.places(o.quote), self.text
         index, inner, passed, paired, at_token = o.next, o.inner, o.passed, o.paired, o.at_token
         key = o.state.mode in KEYS
         if index == bisect_left(places, o.body):
             self._push(o.state.weight + costs.LOST_QUOTE, LostQuote(o))
         while index < len(places):
             place = places[index]
-            follow = self._follow(place)
+            follow = self._quotes.follow(place)
             self.budget.search -= index & 1
+            if not follow.kind and not key:  # it ends nothing, and costs nothing to pass over
+                paired = paired and self._is_mark(o, index, opens=inner % 2 == 0)
+                at_token = at_token or self._is_at_token(o, place, follow)
+                index, inner = index + 1, inner + 1
+                continue
             weight = self._key_weight(o, place, inner, follow) if key else self._value_weight(o, place, inner, follow)
             if weight >= 0:
                 s = o.state.copy()
@@ -257,18 +246,18 @@ class Search:
                 return False
         elif o.quote not in QUOTES[o.quote] and self.text.count(o.quote, o.body, place) != inner:
             return False
-        if self._open_brackets(place) != self._open_brackets(o.body):
+        if self._quotes.open_brackets(place) != self._quotes.open_brackets(o.body):
             return False
         first = max(o.body, place - 300)
         return self.text.rfind("<", first, place) <= self.text.rfind(">", first, place)
 
     def _is_mark(self, o: OpenString, index: int, *, opens: bool) -> bool:
-        """Can a quote open, or close, a quotation? Of single ones, `_places` has only those that close."""
-        places = self._places(o.quote)
+        """Can a quote open, or close, a quotation? Of single ones, `places` has only those that close."""
+        places = self._quotes.places(o.quote)
         place = places[index]
-        if o.quote in _SINGLE:
+        if o.quote in SINGLE:
             first = max(o.body, places[index - 1] + 1) if index else o.body
-            return _OPENS_SINGLE.search(self.text, first, place) is not None
+            return _OPENSSINGLE.search(self.text, first, place) is not None
         before, after = self.text[place - 1], self.text[place + 1 : place + 2]
         if opens:
             return not before.isalnum() or after.isalnum()
@@ -280,7 +269,7 @@ class Search:
         They can where one stands at a token, and where the first quote of an odd number may be the value's own,
         doubled: `""tide"`. In `""Take" the boat, then" walk."` the third is the odd one.
         """
-        if paired and (inner % 2 == 0 or o.quote in _SINGLE):
+        if paired and (inner % 2 == 0 or o.quote in SINGLE):
             return False
         return at_token or (paired and self.text[o.body] in QUOTES[o.quote])
 
@@ -291,7 +280,7 @@ class Search:
         is_item = o.state.stack[-1:] not in ("}", "D")
         if is_item and (follow.kind == "comma" or _ITEM_ENDS.match(self.text, place - 1)):
             return True
-        return _TOKEN_BEGINS.search(self.text, max(o.body, place - 20), place) is not None
+        return self.text[max(o.body, place - 20) : place].rstrip()[-1:] in _TOKEN_BEGINS
 
     def _passed(self, o: OpenString, place: int, inner: int, follow: Follow) -> int:
         """The cost of a quote that is inside a value."""
@@ -337,13 +326,13 @@ class Search:
             if (match["last"] is not None and not self.walk.closed) or (match["item"] is not None and not listed):
                 continue
             name = match["name"]
-            balanced = self._open_brackets(match.start()) == self._open_brackets(o.body)
+            balanced = self._quotes.open_brackets(match.start()) == self._quotes.open_brackets(o.body)
             self._end_without_quote(o, match.start(), costs.LOST_DOUBT * ((name not in self.keys) + (not balanced)))
         if self.walk.closed:
             self._end_without_quote(o, self.walk.end, costs.LOST_DOUBT)
 
     def _end_without_quote(self, o: OpenString, place: int, weight: int) -> None:
-        places = self._places(o.quote)
+        places = self._quotes.places(o.quote)
         inner = bisect_left(places, place) - o.next
         s = o.state.copy()
         s.weight += weight + (costs.LOST_QUOTES + costs.LOST_QUOTE_EACH * inner if inner else 0)
@@ -352,39 +341,3 @@ class Search:
         is_guess = inner % 2 == 1 or (inner > 0 and o.start == o.body)
         self.walk.take_string(s, o.start, o.body, close, place, o.quote, is_guess=is_guess)
         self._push(s.weight, s)
-
-    # -- facts about the text
-
-    def _places(self, quote: str) -> list[int]:
-        """The places of unescaped quotes that can close a string which opens with `quote`."""
-        if quote not in self._quotes:
-            chars = re.escape(QUOTES[quote])
-            found = re.finditer(rf"\\.|[{chars}]", self.text[: self.walk.end], re.DOTALL)
-            places = [match.start() for match in found if match[0] in QUOTES[quote]]
-            if quote in _SINGLE:
-                places = [place for place in places if not self.text[place + 1 : place + 2].isalnum()]
-            self._quotes[quote] = places
-        return self._quotes[quote]
-
-    def _follow(self, place: int) -> Follow:
-        """What follows the quote at a place; kept."""
-        found = self._follows.get(place)
-        if found is None:
-            match = _FOLLOW.match(self.text, place + 1)
-            name = next(filter(None, match.group("name", "single", "wide", "bare")), "") if match else ""
-            found = Follow("key" if name else (match.lastgroup or "") if match else "", name)
-            self._follows[place] = found
-        return found
-
-    def _open_brackets(self, place: int) -> tuple[int, int, int]:
-        """How many brackets of each kind are open at a place, from the start of the text, strings included."""
-        if self._balance is None:
-            places, nets, open_ = [-1], [(0, 0, 0)], [0, 0, 0]
-            for match in _BRACKETS.finditer(self.text):
-                kind = "([{)]}".index(match[0])
-                open_[kind % 3] += 1 if kind < 3 else -1
-                places.append(match.start())
-                nets.append((open_[0], open_[1], open_[2]))
-            self._balance = places, nets
-        places, nets = self._balance
-        return nets[bisect_left(places, place) - 1]

@@ -43,7 +43,7 @@ class StructureWalk(BracketRules):
     def run(self, s: WalkState, steps: int) -> Stop:
         """Walk on until the value is done, a choice is needed, the text ends, or no rule fits."""
         stop: Stop | None = None
-        rules = self._rules
+        rules, text, end = self._rules, self.text, self.end
         if s.mode == "start" and KEY_FIRST.match(self.text, s.pos):
             s.record(s.pos, s.pos, "{", "missing-opener")
             s.stack, s.mode = "}", "first key"
@@ -51,7 +51,8 @@ class StructureWalk(BracketRules):
             self.steps += 1
             if s.mode == "after" and not s.stack:
                 return "done"
-            if not self._blank(s):
+            pos = s.pos
+            if not ((pos < end and " " < text[pos] < "\x7f" and text[pos] not in "/#") or self._blank(s)):
                 return "end"
             if (stop := rules[s.mode](s)) is not None:
                 return stop
@@ -59,10 +60,8 @@ class StructureWalk(BracketRules):
 
     def _blank(self, s: WalkState) -> bool:
         """Skip white space and comments. Returns whether there is more text."""
-        text, pos = self.text, s.pos
-        if pos < self.end and " " < text[pos] < "\x7f" and text[pos] not in "/#":
-            return True
-        pos = BLANKS.match(text, pos).end()
+        text = self.text
+        pos = BLANKS.match(text, s.pos).end()
         while pos < self.end and (text[pos] in "/#" or not text[pos].isascii() or text[pos] in "\f\v"):
             match = tokens.BLANK.match(text, pos)
             if match is None:

@@ -108,6 +108,8 @@ _ODD = lazy_pattern(
     f"{_SOUND_ESCAPE}|(?P<escape>\\\\)|(?P<control>[\x00-\x1f]+)|(?P<half>[\ud800-\udfff])|(?P<quote>[\"'`])"
 )
 _SURROGATE_ESCAPE = lazy_pattern(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+#: a half of a surrogate pair, or its escape
+HALF = lazy_pattern("[\ud800-\udfff]|" + _SURROGATE_ESCAPE.pattern)
 _HEX = lazy_pattern(r"\\x([0-9a-fA-F]{2})")
 _WIDE = lazy_pattern(r"\\U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})")
 _BREAK = lazy_pattern(r"\\(\r\n|\n|\r)")

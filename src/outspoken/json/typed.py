@@ -15,7 +15,7 @@ from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair,
 from outspoken.results.edits import shown
 from outspoken.results.schemas.convert import Conversion, Path, merged
 from outspoken.results.schemas.fitting import ConvertMode, Fit, Target, fit_to
-from outspoken.results.schemas.schema import Schema, dotted
+from outspoken.results.schemas.schema import dotted
 from outspoken.results.schemas.words import is_alike
 
 from .document import REASONING_END, note_of
@@ -40,6 +40,7 @@ _SAID = re.compile(
 )
 #: How the answer is called in a sentence that gives it, besides the name of its type.
 _ANSWER = ("answer", "result", "value")
+_ANY_TEXT = "(any text)"
 _FINAL = re.compile(r"\bfinal\b[^\n.!?]{0,40}\Z", re.IGNORECASE)
 _QUOTES = "\"'“”‘’*`"
 #: So much of the text before and behind a value tells whether it stands in a sentence.
@@ -71,7 +72,7 @@ class Reading(JsonReading, Generic[T]):
 def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Reading[Any]:
     """The value of a text that fits a type best: the first that needs least."""
     found = reading
-    if mode == "on" and _is_word(target.view) and not any(isinstance(value, (dict, list)) for value in reading.values):
+    if mode == "on" and _is_word(target) and not any(isinstance(value, (dict, list)) for value in reading.values):
         reading = _whole_answer(reading, target)
     places, fits = _fits(reading, target, mode)
     fields: dict[str, Any] = {**_EMPTY, **reading.__dict__}
@@ -138,11 +139,12 @@ def _is_final(reading: JsonReading, place: tuple[int, ...]) -> bool:
     return _FINAL.search(reading.raw, max(start - _REST, 0), start) is not None
 
 
-def _is_word(schema: Schema) -> bool:
+def _is_word(target: Target) -> bool:
     """Is a word or a number due, and no text that may be any?"""
+    schema = target.view
     types = schema.types or frozenset({"object"})
     is_free = "string" in types and schema.values is None and not schema.formats
-    return types.isdisjoint(("object", "array")) and not is_free
+    return types.isdisjoint(("object", "array")) and not (is_free and fit_to(target, _ANY_TEXT).error is None)
 
 
 def _whole_answer(reading: JsonReading, target: Target) -> JsonReading:

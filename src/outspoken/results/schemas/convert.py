@@ -13,14 +13,25 @@ from typing import Any, NamedTuple, cast
 
 from outspoken.results.call_keys import CALL_WORDS, called
 
+from .keys import is_path, key_meant, nested
 from .schema import LINK, SINGLE_TYPES, Schema, fits, is_object
-from .words import SHORTEST, core, is_one_mistake, iso_date, iso_time, meant_word, number_of, plain
+from .words import (
+    core,
+    iso_date,
+    iso_time,
+    meant_word,
+    number_of,
+    number_of_words,
+    plain,
+    stands_for,
+)
 
 Path = tuple[str | int, ...]
 
 #: What a conversion does, by its code. README.md has the same table.
 CONVERSIONS = {
     "number-text": "the text `{before}` is the number {after}",
+    "number-word": "the word `{before}` is the number {after}",
     "truth-word": "the word `{before}` is {after}",
     "null-word": "the word `{before}` is null",
     "listed-word": "`{before}` is the value `{after}` that the schema lists",
@@ -298,6 +309,8 @@ def _from_text(text: str, types: frozenset[str], schema: Schema, path: Path, mem
         yield Converted(truth, (Conversion("truth-word", path, text, json.dumps(truth)),))
     if types & {"integer", "number"} and (number := number_of(bare, whole="number" not in types)) is not None:
         yield Converted(number, (Conversion("number-text", path, text, json.dumps(number)),))
+    if types & {"integer", "number"} and (number := number_of_words(bare)) is not None:
+        yield Converted(number, (Conversion("number-word", path, text, json.dumps(number)),))
 
 
 def _dated(text: str, schema: Schema, path: Path) -> Converted:
@@ -314,26 +327,24 @@ def _dated(text: str, schema: Schema, path: Path) -> Converted:
     return Converted(made, (Conversion("date-text", path, text, made),)) if is_date else Converted(text)
 
 
-def key_meant(key: str, schema: Schema, absent: list[str]) -> str:
-    """The member that a key means which the schema does not name, of those that are absent; "" if none is sure."""
-    is_odd = key not in schema.properties and not (schema.allows_others and not set(absent) & {*schema.required})
-    if not is_odd:
-        return ""
-    if schema.fields.get(key) in absent:
-        return schema.fields[key]
-    if meant := meant_word(key, absent):
-        return meant
+def _left_over(value: dict[str, Any], schema: Schema, absent: list[str], renamed: dict[str, str]) -> dict[str, str]:
+    """The only key that the schema does not have, if it stands for the only member that is missing, and fits it."""
     needed = [name for name in absent if name in schema.required]
-    is_only = len(needed) == 1 and is_one_mistake(plain(needed[0]), plain(key), shortest=SHORTEST - 1)
-    return needed[0] if is_only else ""
+    odd = [key for key in value if key not in schema.properties and key not in renamed] if len(needed) == 1 else []
+    if len(odd) != 1 or not stands_for(odd[0], needed[0]):
+        return {}
+    member, inner = schema.member(needed[0]), value[odd[0]]
+    if not isinstance(inner, (dict, list)):
+        inner = _convert(inner, member, (), {}).value
+    return {odd[0]: needed[0]} if is_valid(inner, member) else {}
 
 
 def _members(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> Converted:
     """The members of an object, under the keys that the schema has."""
     done: list[Conversion] = []
-    if paths := [key for key in value if _is_path(key, value, schema)]:
+    if paths := [key for key in value if is_path(key, value, schema)]:
         done += [Conversion("dotted-key", (*path, key), key, "") for key in paths]
-        value = _nested(value, paths)
+        value = nested(value, paths)
     absent = [key for key in schema.properties if key not in value]
     renamed: dict[str, str] = {}
     for key in value:
@@ -343,6 +354,7 @@ def _members(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> 
     for key, meant in [*renamed.items()]:
         if [*renamed.values()].count(meant) > 1:
             del renamed[key]
+    renamed |= _left_over(value, schema, [name for name in absent if name not in renamed.values()], renamed)
     found: dict[str, Any] = {}
     for key, inner in value.items():
         name = renamed.get(key, key)
@@ -364,24 +376,6 @@ def _members(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> 
             found[name] = words[0]
     made = Converted(found, tuple(done))
     return made if is_valid(found, schema) else next(_unwrapped(value, schema, path, memo), made)
-
-
-def _is_path(key: str, value: dict[str, Any], schema: Schema) -> bool:
-    """Is a key that the schema does not have the path of a member of an object that is absent?"""
-    head, dot, rest = key.partition(".")
-    member = schema.member(head) if dot and head in schema.properties and not schema.may_have(key) else None
-    return member is not None and head not in value and rest in member.properties
-
-
-def _nested(value: dict[str, Any], paths: list[str]) -> dict[str, Any]:
-    made = dict[str, Any]()
-    for key, inner in value.items():
-        if key in paths:
-            head, _, rest = key.partition(".")
-            made.setdefault(head, {})[rest] = inner
-        else:
-            made[key] = inner
-    return made
 
 
 def _may_be_absent(name: str, schema: Schema) -> bool:

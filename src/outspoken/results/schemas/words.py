@@ -64,6 +64,27 @@ def meant_word(word: str, words: list[str]) -> str:
     return ""
 
 
+#: What a key may say besides the name of its member, which is none of another one.
+_WORD_ENDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+_SAYS_NO_MORE = ("name", "value", "text")
+
+
+def stands_for(key: str, name: str) -> bool:
+    """Is a key another form of a member's name: with `name` behind it or without, or an abbreviation?
+
+    Other words are like it, too, so that this says something only where no other key and no other member is left.
+    """
+    one, other = plain(key), plain(name)
+    if not one or not other:
+        return False
+    if one in [other + more for more in _SAYS_NO_MORE] or other in [one + more for more in _SAYS_NO_MORE]:
+        return True
+    if one == plain(_WORD_ENDS.split(name, maxsplit=1)[0]):  # `user` is no abbreviation of `user_id`
+        return False
+    letters = iter(other)
+    return len(one) < len(other) and one[0] == other[0] and all(letter in letters for letter in one)
+
+
 def is_alike(key: str, name: str) -> bool:
     """Do two keys begin alike, so that one may be meant for the other?"""
     one, other = plain(key), plain(name)
@@ -77,6 +98,24 @@ def is_one_mistake(known: str, word: str, shortest: int = SHORTEST) -> bool:
     at = next((at for at, (a, b) in enumerate(zip(known, word, strict=False)) if a != b), min(len(known), len(word)))
     one, other = known[at:], word[at:]
     return other[1:] == one[1:] or other == one[1:] or other[1:] == one or (other[1::-1] + other[2:] == one)
+
+
+_ONES: list[str] = re.findall(
+    r"\w+",
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen",
+)
+_TENS: list[str] = re.findall(r"\w+", "twenty thirty forty fifty sixty seventy eighty ninety")
+
+
+def number_of_words(text: str) -> int | None:
+    """The number from 0 to 99 that English words say."""
+    first, _, second = text.casefold().replace(" ", "-").partition("-")
+    if first in _ONES and not second:
+        return _ONES.index(first)
+    if first not in _TENS or second not in ["", *_ONES[1:10]]:
+        return None
+    return 10 * _TENS.index(first) + 20 + (_ONES.index(second) if second else 0)
 
 
 def number_of(text: str, *, whole: bool) -> int | float | None:
