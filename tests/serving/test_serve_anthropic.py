@@ -305,13 +305,3 @@ def test_constraints() -> None:
             raw = found.messages.with_raw_response.create(**{**ASKED, "tools": TOOLS}, tool_choice=choice)
         assert raw.headers["outspoken-constraint"] == "applied; warnings=0"
         assert front[2].asked.items() >= made.to_vllm().items()
-
-
-def test_limits() -> None:
-    with proxied(answer(TEXT), max_body=2000) as front:
-        found = post(front, system="x" * 3000)
-        assert (found.status_code, found.json()["error"]["type"]) == (413, "request_too_large")
-        front[1].active += front[1].settings.max_concurrent
-        found = post(front)
-        assert (found.status_code, found.json()["error"]["type"]) == (503, "overloaded_error")
-        assert found.headers["retry-after"] == "1"

@@ -243,12 +243,23 @@ def test_invalid_answers(path: str) -> None:
         check_nothing_left(front, proxy, upstream)
 
 
-@pytest.mark.parametrize(("sent", "status"), [(b"{", 400), (b"[]", 400), (b'{"a": "' + b"x" * 2000 + b'"}', 413)])
-def test_invalid_request(sent: bytes, status: int) -> None:
-    with proxied(whole({}), max_body=1000) as (front, proxy, _):
+@pytest.mark.parametrize("sent", [b"{", b"[]"])
+def test_invalid_request(sent: bytes) -> None:
+    with proxied(whole({})) as (front, proxy, _):
         found = httpx.post(f"{front.url}/v1/chat/completions", content=sent)
-        assert (found.status_code, found.json()["error"]["type"]) == (status, "invalid_request_error")
+        assert (found.status_code, found.json()["error"]["type"]) == (400, "invalid_request_error")
         assert not proxy.active
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_limits(path: str) -> None:
+    with proxied(whole({}), max_body=2000) as (front, proxy, _):
+        for asked, status, word in ({"user": "x" * 3000}, 413, "request_too_large"), ({}, 503, "overloaded"):
+            found = httpx.post(f"{front.url}/v1/{path}", json=asked_of(path, **asked))
+            told = found.json()["error"]
+            assert (found.status_code, word in (told.get("code") or told["type"])) == (status, True)
+            assert found.headers.get("retry-after") == ("1" if status == 503 else None)
+            proxy.active += proxy.settings.max_concurrent
 
 
 class Endless:

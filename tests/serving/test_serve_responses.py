@@ -320,15 +320,6 @@ def test_constraints() -> None:
         assert front[2].asked.items() >= made.to_vllm().items()
 
 
-def test_limits() -> None:
-    with proxied(answer(TEXT), max_body=2000) as front:
-        found = post(front, input="x" * 3000)
-        assert (found.status_code, found.json()["error"]["code"]) == (413, "request_too_large")
-        front[1].active += front[1].settings.max_concurrent
-        found = post(front)
-        assert (found.status_code, found.headers["retry-after"]) == (503, "1")
-
-
 def test_halves_of_characters(front: Front) -> None:
     """JSON may have them, UTF-8 may not."""
     front[2].answer = answer("Hi.")
