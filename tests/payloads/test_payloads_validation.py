@@ -148,7 +148,7 @@ def test_whole_numbers_are_numbers() -> None:
     assert not reply.diagnostics
 
 
-@pytest.mark.parametrize("row_id", [True, "five", 5.5, None])
+@pytest.mark.parametrize("row_id", [True, "a few", 5.5, None])
 def test_other_strings_are_not_numbers(row_id: object) -> None:
     data, messages = judged("DATA_PROPOSAL:", {"operations": [{"action": "delete", "row_id": row_id}]}, "strict")
     assert data is None

@@ -89,7 +89,7 @@ def lose_entry(recovery: RecoveryDriver, damage: DamagedSegment, end: int, *, cu
     place = list_place(automaton, outer)
     if place is None:
         return False
-    depth = sum(bool(automaton.tables.nodes[state]) for state in outer.stack)
+    depth = automaton.open_nodes(outer)
     node = builder.nodes[depth] if is_open and len(builder.nodes) > depth else None
     if (is_open and node is None) or not (
         recovery.state.opener_at < builder.output.consumed or _says_call(recovery, node)

@@ -23,6 +23,7 @@ from .text_buffer import BLANK, LOOKBEHIND
 
 if TYPE_CHECKING:
     from outspoken.semantics.builder import Builder
+    from outspoken.semantics.open_node import OpenNode
 
     from .single_steps import SingleSteps
 
@@ -89,7 +90,7 @@ class RecoveryDriver:
         nodes = self.builder.nodes
         announced = next((node for node in reversed(nodes) if node.index >= 0), None)
         if announced is not None:
-            outer = self.automaton.outside_of_call(self.state.config)
+            outer = self._outside_of(announced)
             sync = sync_points(self.automaton, outer, self.lacks_opener())  # the next opener may be missing, too
             return DamagedSegment(announced.start, outer, announced, at, True, sync)
         if self.builder.context.repair_limit == "none":
@@ -114,10 +115,18 @@ class RecoveryDriver:
         call = next((f for f in nodes if f.start >= safe and not CALLS.isdisjoint(f.kinds.split())), None)
         if call is not None:
             is_call = is_call or "action" in call.kinds or None
-            outer = automaton.outside_of_call(config)
+            outer = self._outside_of(call)
             return DamagedSegment(call.start, outer, None, at, is_call, sync_points(automaton, outer))
         inside = marker_lexer(automaton).has_json and not is_closed(config)
         return DamagedSegment(at, config, None, at, is_call or inside or None, sync_points(automaton, config))
+
+    def _outside_of(self, call: OpenNode) -> Config:
+        """The configuration before an open call, which may hold others that are open, too."""
+        automaton, index = self.automaton, self.builder.nodes.index(call)
+        outer = automaton.outside_of_call(self.state.config)
+        while outer is not automaton.top_level and automaton.open_nodes(outer) > index:
+            outer = automaton.outside_of_call(outer)
+        return outer
 
     def lacks_opener(self) -> bool:
         """Is the marker missing that should have led out of plain text?"""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from outspoken.results.settings import Settings
 from outspoken.semantics.keys import find_keys
 from outspoken.semantics.output import Output
 from outspoken.semantics.proof import is_declaration, loses_character, loses_path, may_violate, pads_number
-from outspoken.semantics.said_signs import ThinkMarkers, may_be_said
+from outspoken.semantics.said_signs import MADE, ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
 
 from .runtime import SEGMENT
@@ -148,7 +149,7 @@ class FastPath:
         The parser reports it.
         """
         segments, before = output.segments, None
-        for segment in segments:
+        for segment, following in zip_longest(segments, segments[1:]):
             kind = segment.__class__
             if kind is ToolCall:
                 if self._is_call_in_doubt(raw, segment, tools, settings):
@@ -159,8 +160,8 @@ class FastPath:
                 if before not in _SAID and goes_on_with_arguments(segment.text):
                     return True
             elif kind is Reasoning:
-                is_last = segment is segments[-1]
-                if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment, is_last=is_last):
+                leads_on = following is not None and following.kind in MADE
+                if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment, leads_on=leads_on):
                     return True
             elif self._value_markup.holds_phrase(getattr(segment, "raw", "")):
                 return True
@@ -230,9 +231,9 @@ class FastPath:
                 return any(find(raw, first) is not None for find in self._near_openers)
         return False
 
-    def _may_end_reasoning(self, raw: str, segment: Reasoning, *, is_last: bool) -> bool:
+    def _may_end_reasoning(self, raw: str, segment: Reasoning, *, leads_on: bool) -> bool:
         """Does a marker with a mistake stand where reasoning begins or in it, or a line begin as a call does?"""
-        if self._markup.line_in(segment.text, is_last=is_last):
+        if self._markup.line_in(segment.text, leads_on=leads_on):
             return True
         start, end = segment.span
         start = max(start - _LOOKBEHIND, 0)

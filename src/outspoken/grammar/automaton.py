@@ -301,6 +301,10 @@ class Automaton:
         )
         return self.config(config.stack[:depth]) if depth else self.top_level
 
+    def open_nodes(self, config: Config) -> int:
+        """How many nodes are open in a configuration."""
+        return sum(bool(self.tables.nodes[state]) for state in config.stack)
+
     def transition(self, stack: Stack, name: str) -> Transition | None:
         """The transition over a terminal, by name; None if it is not acceptable, or not a terminal."""
         terminal = self.tables.terminals.get(name)

@@ -23,14 +23,25 @@ _ACTION = (
     r"(?<!\w)(?:{names})(?=\((?:\)|\w{{1,30}}\s?=|[\"'\d\[(<{{])|\s?\[\[?\w|\t\w{{1,30}}:)"
     r"|(?<=[\"'])(?:{names})(?=[\"']\s{{0,9}}[,}}]|,\s{{0,3}}[\"'])"
     r"|(?<!\w)(?:{names})(?=[\"']\s{{0,9}}(?:\}}|,\s{{0,9}}[\"']\w{{1,40}}[\"']\s{{0,9}}:))"
+    r"|(?<!\w)(?:{names})(?=[(<](?!\w{{1,3}}\))[\w\"'=]|(?:[\"']?\w{{1,30}})=[\"'])"
 )
+#: A line that is a call of something, though its name, what stands before it or a bracket may be damaged.
+_CALL_ON_LINE = re.compile(
+    r"^\W{0,9}(?:\w{1,20}\s?[:：]\s?)?(?:[\w.]{1,60}\s)?(?P<name>[\w.]{0,60})"
+    r"(?:\((?:\)|[\"'\d\[{<-][^\n]{0,500}\)|\w{1,30}\s?=[^\n]{0,500}\))|\[\w{1,30}=[^\n]{0,500}\])\W{0,9}$"
+    r"|^\W{0,9}\{[^\n]{0,20}\baction[^\n]{1,500}\}\W{0,9}$",
+    re.MULTILINE,
+)
+#: What is left of an action's name has so many letters at least.
+_SHORTEST_PART = 3
+#: A text that is a point, and nothing else.
+_POINT = re.compile(r"\W{0,9}\d?\W{0,3}[\d.]{1,9}[^\w]{1,9}[\d.]{0,9}\W{0,9}")
+#: What stands before an action in the last line of reasoning.
+_BEFORE_ACTION = re.compile(r"\W{0,9}(?:\w{1,20}\W{1,9})?")
 #: These characters are frequent in prose.
 _PROSE = ".,:'"
 #: One of these stands beside the name of an action in a call.
 _BESIDE_ACTION = "([\t\"'"
-#: What an action on a line of its own ends with, and what may stand before it.
-_ENDS_ACTION = (")", "}", "]")
-_BEFORE_ACTION = re.compile(r"\W{0,9}(?:\w{1,20}\W{1,9})?")
 #: How text begins that goes on with the arguments of the call before it, which ended too early, or ends them.
 _MORE_ARGUMENTS = re.compile(
     r"""\s{0,20}[,}\]]?\s{0,20}(?:"(?:[^"\n]{1,60}"\s{0,20}:|\s{0,9}[}\]])|'\w{1,60}'\s{0,20}:)"""
@@ -91,33 +102,50 @@ class MarkupSearch:
         return found is not None
 
     def find_action(self, text: str) -> re.Match[str] | None:
-        """The name of an action where a call of it may begin."""
-        for char in _BESIDE_ACTION:
-            if char in text:
-                for name in self._actions:
-                    if name in text:
-                        return self._search_action(text)
-                break
-        return None
+        """The name of an action where a call of it may begin, or a line that is like a call."""
+        if not self._actions:
+            return None
+        found, beside = None, (*_BESIDE_ACTION, *[":" for _ in self.lines[:1]])
+        if any(char in text for char in beside) and any(name in text for name in self._actions):
+            found = self._search_action(text)
+        if found is None and any(char in text for char in "([{"):
+            called = (match for match in _CALL_ON_LINE.finditer(text) if self._is_part_of_action(match["name"]))
+            found = next(called, None) or _POINT.fullmatch(text)
+        return found
+
+    def _is_part_of_action(self, name: str | None) -> bool:
+        """May a name be what is left of that of an action, or hold one?"""
+        if not name or name[0] == ".":
+            return True
+        end = name[name.rfind(".", 0, -1) + 1 :].rstrip(".")
+        whole = name.rstrip(".")
+        return any(
+            action in name or (len(end) >= _SHORTEST_PART and action.endswith(end)) or action.startswith(whole)
+            for action in self._actions
+        )
 
     @cached_property
     def _search_action(self) -> Callable[[str], re.Match[str] | None]:
         names = "|".join([re.escape(name) for name in self._actions])
-        return re.compile(_ACTION.format(names=names)).search
+        lines = "".join([f"|^(?i:{re.escape(line)})" for line in self.lines])
+        return re.compile(_ACTION.format(names=names) + lines, re.MULTILINE).search
 
-    def line_in(self, reasoning: str, *, is_last: bool) -> str:
+    def line_in(self, reasoning: str, *, leads_on: bool) -> str:
         """The marker that begins a line of reasoning, or that it ends with, as a call does; "" if there is none.
 
-        If nothing follows the reasoning, its last line may be an action, behind a word that should be a marker.
+        If no call follows the reasoning (`leads_on`), an action may stand in it, behind a damaged marker; else in its
+        last line.
         """
         end = reasoning.rstrip()
         found = next((line for line in self.lines if f"\n{line}" in reasoning), "")
         found = found or next((marker for marker in self.markers if end.endswith(marker)), "")
-        if found or not is_last or end[-1:] not in _ENDS_ACTION:
+        if found or not self._actions:
             return found
-        line = end[end.rfind("\n") + 1 :]
+        line = end[end.rfind("\n") + 1 :] if leads_on else reasoning
         action = self.find_action(line)
-        return action[0] if action is not None and _BEFORE_ACTION.fullmatch(line, 0, action.start()) else ""
+        if action is None or (leads_on and not _BEFORE_ACTION.fullmatch(line, 0, action.start())):
+            return ""
+        return action[0]
 
     def may_hold(self, text: str) -> bool:
         """May a text hold a marker? This is fast."""

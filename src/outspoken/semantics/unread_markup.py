@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.near_openers import all_forms
@@ -149,11 +150,11 @@ def unread_markup(
     """
     found: list[PendingDiagnostic] = []
     before: Segment | None = None
-    last = next(reversed(segments), None)
-    for segment in segments:
+    for segment, following in zip_longest(segments, segments[1:]):
         call, before = before, segment
         if type(segment) is Reasoning and search is not None and not _holds_any(segment, reported):
-            line = search.line_in(segment.text, is_last=segment is last) if segment.status == "ok" else ""
+            leads_on = following is not None and following.kind in MADE
+            line = search.line_in(segment.text, leads_on=leads_on) if segment.status == "ok" else ""
             if line:
                 message = f"this looks like the marker {line!r}, but no call could be read here, so it stays reasoning"
                 found.append(PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning"))
