@@ -64,7 +64,8 @@ def main(url: str, folder: Path) -> None:
             answers[f"{api} refused"] = client.post(api, json={"model": "qwen3-coder", **request}).json()
         asyncio.run(asyncio.sleep(1))
         priced = [*logged]
-        proxy_server.llm_router.model_list[0]["litellm_params"]["api_base"] = "http://127.0.0.1:9"  # nobody listens
+        models: Any = proxy_server.llm_router.model_list  # pyright: ignore
+        models[0]["litellm_params"]["api_base"] = "http://127.0.0.1:9"  # nobody listens
         asked: dict[str, Any] = {"model": "qwen3-coder", "messages": _ASKED}
         held = client.post("/v1/chat/completions", json=asked).json()["choices"][0]["message"]["content"]
         statuses = [

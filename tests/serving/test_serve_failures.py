@@ -42,7 +42,8 @@ PATHS = list(OFFERED_TO)
 def create(front: Server, path: str, asked: Any) -> Any:
     """What the client of an API returns for a request."""
     if path == "messages":
-        return anthropic.Anthropic(api_key="k", base_url=front.url, max_retries=0).messages.create(**asked)
+        messages: Any = anthropic.Anthropic(api_key="k", base_url=front.url, max_retries=0).messages
+        return messages.create(**asked)
     known: Any = openai.OpenAI(api_key="k", base_url=f"{front.url}/v1", max_retries=0)
     return (known.responses if path == "responses" else known.chat.completions).create(**asked)
 
@@ -120,7 +121,7 @@ def check_broken(path: str, text: str, code: Any, words: str) -> None:
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_stream_that_breaks(name: str, path: str) -> None:
     rest, settings, code, words = BROKEN[name]
-    pieces = rest() if callable(rest) else [*BEGUN, *rest]
+    pieces: Any = rest() if callable(rest) else [*BEGUN, *rest]
     asked = asked_of(path, stream=True)
     with proxied(streaming(pieces), **settings) as (front, proxy, upstream):
         found = httpx.post(f"{front.url}/v1/{path}", json=asked, timeout=20)
