@@ -16,22 +16,24 @@ PAGE = TOP / "src" / "outspoken" / "integrations" / "README.md"
 _URL = "http://localhost:8000/v1"
 
 
+def blocks(framework: str, language: str) -> list[str]:
+    """The blocks of code of a framework in a language."""
+    section = PAGE.read_text("utf-8").partition(f"\n## {framework}\n")[2].partition("\n## ")[0]
+    return re.findall(rf"^```{language}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+
+
 def configuration(framework: str, url: str) -> str:
     """The first configuration file of a framework, with another server."""
-    section = PAGE.read_text("utf-8").partition(f"\n## {framework}\n")[2].partition("\n## ")[0]
-    text = re.search(r"^```yaml\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
-    assert text is not None
-    assert _URL in text[1]
-    return text[1].replace(_URL, url)
+    text = blocks(framework, "yaml")[0]
+    assert _URL in text
+    return text.replace(_URL, url)
 
 
 def printed_by_example(framework: str, url: str = _URL, **replaced: str) -> str:
     """What the first example of a framework prints, with another server, and with some modules replaced by others."""
-    section = PAGE.read_text("utf-8").partition(f"\n## {framework}\n")[2].partition("\n## ")[0]
-    code = re.search(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
-    assert code is not None
-    assert _URL in code[1]
-    program = code[1].replace(_URL, url)
+    code = blocks(framework, "python")[0]
+    assert _URL in code
+    program = code.replace(_URL, url)
     for module, other in replaced.items():
         assert f"from {module} import " in program
         program = program.replace(f"from {module} import ", f"from {other} import ")

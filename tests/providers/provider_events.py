@@ -16,7 +16,16 @@ from outspoken import (
     ToolCallStart,
     ToolCallUnfinished,
 )
-from outspoken.providers import Failed, Finished, ProviderReply, ProviderStream, RefusalDelta, Started, UsageReported
+from outspoken.providers import (
+    Failed,
+    Finished,
+    ProviderReply,
+    ProviderStream,
+    ReasoningSigned,
+    RefusalDelta,
+    Started,
+    UsageReported,
+)
 
 
 def check_events(events: list[Any], reply: ProviderReply) -> None:
@@ -40,6 +49,8 @@ def check_events(events: list[Any], reply: ProviderReply) -> None:
         assert sorted([e.payload for e in of.get(kind, [])], key=repr) == sorted(payloads, key=repr)
     acted = [event.action for kind in (ActionParsed, ActionUnfinished) for event in of.get(kind, [])]
     assert len(acted) == len(reply.actions) + len(reply.unfinished_actions)
+    signed = {(event.signature, event.redacted) for event in of.get(ReasoningSigned, [])}
+    assert {(signature.data, signature.redacted) for signature in reply.signatures} <= signed
     _check_calls(events, reply)
     _check_spans(reply)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from outspoken import ReasoningDelta, TextDelta, parse
-from outspoken.providers import ProviderReply, parse_response
+from outspoken.providers import ProviderReply, parse_response, stream_response, stream_to_wire
 from outspoken.providers import ProviderStream as Stream
 from tests.providers.provider_events import dumped, feed
 
@@ -77,6 +77,35 @@ def test_several_blocks_are_read_one_by_one() -> None:
     assert {(d.line, d.column) for d in reply.diagnostics} <= {(r.line, r.column) for r in reply.repairs}
     assert len(reply.diagnostics) == 2
     assert dumped(feed([body], "anthropic", "hermes")) == dumped(reply)
+
+
+@pytest.mark.parametrize("size", [5, 500])
+@pytest.mark.parametrize(("arguments", "wanted"), [('{"n": 1}', "ring"), ('{"n": 1 2}', "auto")])
+def test_a_call_that_is_refused_stands_behind_its_text(arguments: str, wanted: str, size: int) -> None:
+    """The event has the call of the reply, so that exports know it again."""
+    text = f'<tool_call>\n{{"name": "find", "arguments": {arguments}}}\n</tool_call>'
+    chunks = chat("Well: ", *[text[at : at + size] for at in range(0, len(text), size)])
+    reply = feed(chunks, "openai", "hermes", shows_invalid=True, tool_choice=wanted)
+    assert (reply.text, reply.unfinished_tool_calls[0].span) == (f"Well: {text}", (len(text) + 6,) * 2)
+    events = stream_response(chunks, format="hermes", shows_invalid=True, tool_choice=wanted)
+    assert str([*stream_to_wire(events, "openai")]).count("unfinished_tool_calls") == 1
+
+
+def test_interleaved_reasoning_is_in_the_order_of_its_blocks() -> None:
+    """A block that waits for one before it; what is encrypted of it does not wait."""
+    deltas: list[tuple[int, Any]] = [
+        (0, {"reasoningContent": {"text": "One"}}),
+        (1, {"reasoningContent": {"text": "Two."}}),
+        (1, {"reasoningContent": {"redactedContent": "x"}}),
+        (2, {"text": "Moss"}),
+        (0, {"reasoningContent": {"text": "."}}),
+        (2, {"text": "es."}),
+    ]
+    chunks = [{"contentBlockDelta": {"contentBlockIndex": index, "delta": delta}} for index, delta in deltas]
+    reply = feed([*chunks, {"messageStop": {"stopReason": "end_turn"}}], "bedrock")
+    segments: list[Any] = list(reply.segments)
+    assert [(s.kind, s.text) for s in segments] == [("reasoning", "One."), ("reasoning", "Two."), ("text", "Mosses.")]
+    assert [(s.segment, s.data, s.redacted) for s in reply.signatures] == [(1, "x", True)]
 
 
 def test_calls_in_text_and_native_calls_are_counted_together() -> None:

@@ -17,7 +17,7 @@ REGISTRY = PayloadRegistry([PayloadType("card", "CARD")])
 
 #: By code: the format (or one of READERS), a text, and what the diagnostic says in one line.
 MESSAGES: dict[str, dict[str, str]] = TABLES["MESSAGES"]
-READERS = {"registry": REGISTRY, "screen": Parser(screen=Screen(1920, 1080))}
+READERS = {"registry": REGISTRY, "screen": Parser(screen=Screen(1920, 1080)), "as_written": Parser("ui_tars_1_0")}
 
 
 def f(a: int) -> None: ...

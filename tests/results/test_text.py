@@ -10,7 +10,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.registry import automaton
 from outspoken.providers import ProviderStream, parse_response
 from outspoken.providers.export.wires import stream_to_wire, to_wire
-from outspoken.serving.rewriter import CompletionRewriter
+from outspoken.serving.apis.chat import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
 from tests.cases import CASES, FORMATS, Case
 from tests.loops import in_one_item
@@ -118,9 +118,8 @@ def test_the_proxy_gives_the_same_text() -> None:
         rewriter = CompletionRewriter(ServerSettings("http://localhost", "hermes"), {"tools": [{"type": "any"}]})
         whole = rewriter.rewrite(completion({"role": "assistant", "content": text}))
         assert whole["choices"][0]["message"]["content"] == f"One{before}{after}two"
-        streamed = rewriter.stream()
-        sent = [part for piece in pieces(text, size) for part in streamed.feed(event(chunk({"content": piece})))]
-        sent += [*streamed.feed(event(chunk({}, "stop"))), *streamed.feed(b"data: [DONE]\n\n"), *streamed.close()]
+        sent = [part for piece in pieces(text, size) for part in rewriter.feed(event(chunk({"content": piece})))]
+        sent += [*rewriter.feed(event(chunk({}, "stop"))), *rewriter.feed(b"data: [DONE]\n\n"), *rewriter.close()]
         deltas = [choice["delta"].get("content") for part in sent for choice in part.get("choices", ())]
         assert "".join(filter(None, deltas)) == f"One{before}{after}two"
 

@@ -11,7 +11,7 @@ import pytest
 from outspoken import Parser, RenderError, parse, render
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.parsing.options import Proof
-from outspoken.serving.rewriter import CompletionRewriter
+from outspoken.serving.apis.chat import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
 from tests.cases import FORMATS
 from tests.invariants.replies import pieces

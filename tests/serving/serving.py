@@ -99,6 +99,14 @@ OFFERED_TO: Any = {
     "messages": [{"name": name, "input_schema": {"type": "object"}} for name in _NAMES],
 }
 
+
+def asked_of(path: str, **more: Any) -> dict[str, Any]:
+    """A request of an API, by its path."""
+    asked: dict[str, Any] = {"input": "?"} if path == "responses" else {"messages": [{"role": "user", "content": "?"}]}
+    asked |= {"max_tokens": 9} if path == "messages" else {}
+    return {"model": "m", "tools": OFFERED_TO[path], **asked, **more}
+
+
 Answer = Callable[[dict[str, Any]], Awaitable[Response]]
 
 

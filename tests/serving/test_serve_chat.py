@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from outspoken.serving.apis.chat import CompletionRewriter
 from outspoken.serving.http_errors import HttpError
-from outspoken.serving.rewriter import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
 from tests.loops import some
 from tests.serving.serving import OFFERED, chunk, completion, event, written
@@ -47,12 +47,12 @@ WHOLE = ("Über Moose.", "Hm.", "find", '{"title": "Das \\"Moos\\""}', ["tool_ca
 
 def test_split_at_every_byte() -> None:
     for place in some(range(len(BODY)), "split", 0.34):
-        stream = rewriter().stream()
+        stream = rewriter()
         assert joined(stream.feed(BODY[:place]) + stream.feed(BODY[place:]) + stream.close()) == WHOLE
 
 
 def test_byte_by_byte() -> None:
-    stream = rewriter().stream()
+    stream = rewriter()
     parts = [part for place in range(len(BODY)) for part in stream.feed(BODY[place : place + 1])]
     assert joined(parts + stream.close()) == WHOLE
 
@@ -61,7 +61,7 @@ def test_stream_cut_at_any_byte_is_never_complete() -> None:
     """Unless all was said but the `[DONE]`."""
     ends = BODY.index(b'"finish_reason": "stop"') + len(b'"finish_reason": "stop"}]}')
     for place in some(range(ends), "cut", 0.34):
-        stream = rewriter().stream()
+        stream = rewriter()
         parts = stream.feed(BODY[:place])
         try:
             parts += stream.close()
@@ -75,7 +75,7 @@ def test_stream_cut_at_any_byte_is_never_complete() -> None:
 
 
 def test_a_whole_completion_in_place_of_a_stream() -> None:
-    stream = rewriter().stream()
+    stream = rewriter()
     parts = stream.feed(json.dumps(completion({"content": TEXT})).encode())
     assert joined(parts + stream.close()) == WHOLE
 
@@ -90,7 +90,7 @@ JSON = st.recursive(
 
 @given(st.lists(JSON | st.dictionaries(st.sampled_from(KEYS), JSON, max_size=4), max_size=4), st.booleans())
 def test_any_chunk_is_rewritten_or_rejected(values: list[Any], begun: bool) -> None:
-    stream = rewriter().stream()
+    stream = rewriter()
     body = event(chunk({"content": "A"})) * begun + b"".join([event(value) for value in values])
     try:
         parts = stream.feed(body) + stream.close()
@@ -112,6 +112,6 @@ def test_any_response_is_rewritten_or_rejected(value: Any) -> None:
 )
 def test_invalid_choices(choices: Any) -> None:
     with pytest.raises(HttpError):
-        rewriter().stream().feed(event({"id": "x", "choices": choices}))
+        rewriter().feed(event({"id": "x", "choices": choices}))
     with pytest.raises(HttpError):
         rewriter().rewrite({"choices": choices})

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+import anthropic
 import httpx
 import openai
 import pytest
@@ -17,10 +18,10 @@ from outspoken.providers.export.parts import StreamCalls
 from outspoken.serving.app import Proxy
 from tests.providers.export_streams import in_both_ways
 from tests.serving.serving import (
-    OFFERED,
     OFFERED_TO,
     Server,
     Upstream,
+    asked_of,
     chunk,
     completion,
     event,
@@ -32,30 +33,19 @@ from tests.serving.serving import (
 )
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": [1, 2'
-ASKED: Any = {"model": "m", "messages": [{"role": "user", "content": "?"}], "tools": OFFERED}
+#: The stream of an upstream that has not come to its end.
+BEGUN = written(CALL)[:-2]
+ASKED = asked_of("chat/completions")
+PATHS = list(OFFERED_TO)
 
 
-def client(front: Server) -> Any:
-    return openai.OpenAI(api_key="k", base_url=f"{front.url}/v1", max_retries=0)
-
-
-def parts(front: Server) -> list[Any]:
-    """The objects of a stream, and the `[DONE]` at its end."""
-    found = httpx.post(f"{front.url}/v1/chat/completions", json={**ASKED, "stream": True}, timeout=20)
-    assert (found.status_code, found.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
-    lines = [line.removeprefix("data: ") for line in found.text.split("\n\n") if line]
-    assert lines.pop() == "[DONE]"
-    return [json.loads(line) for line in lines]
-
-
-def check_broken(found: list[Any], code: str) -> None:
-    """What came stands, nothing looks finished, and the error comes last."""
-    assert found[-1]["error"]["code"] == code
-    said = [part["choices"][0] for part in found[:-1]]
-    assert not any(choice["finish_reason"] for choice in said)
-    beyond = [choice["delta"]["outspoken"] for choice in said if "outspoken" in choice["delta"]]
-    (unfinished,) = [items for extension in beyond for items in extension.get("unfinished_tool_calls", ())]
-    assert unfinished["arguments"].startswith('{"a": [1')
+def create(front: Server, path: str, asked: Any) -> Any:
+    """What the client of an API returns for a request."""
+    if path == "messages":
+        messages: Any = anthropic.Anthropic(api_key="k", base_url=front.url, max_retries=0).messages
+        return messages.create(**asked)
+    known: Any = openai.OpenAI(api_key="k", base_url=f"{front.url}/v1", max_retries=0)
+    return (known.responses if path == "responses" else known.chat.completions).create(**asked)
 
 
 def check_nothing_left(front: Server, proxy: Proxy, upstream: Upstream) -> None:
@@ -67,10 +57,80 @@ def check_nothing_left(front: Server, proxy: Proxy, upstream: Upstream) -> None:
     until(lambda: front.tasks() <= 5)  # the server's own, the one that counts, and idle connections
 
 
-async def _breaking(pieces: list[bytes]) -> AsyncIterator[bytes]:
-    for piece in pieces:
+async def dying() -> AsyncIterator[bytes]:
+    for piece in BEGUN:
         yield piece
     raise RuntimeError("the upstream dies")
+
+
+async def silent() -> AsyncIterator[bytes]:
+    for piece in BEGUN:
+        yield piece
+    await asyncio.sleep(30)
+
+
+async def endless() -> AsyncIterator[bytes]:
+    for piece in BEGUN:
+        yield piece
+    while True:
+        yield b": still there\n\n"
+        await asyncio.sleep(0.05)
+
+
+OUT_OF_MEMORY = {"message": "out of memory", "type": "server_error", "code": 500, "more": [1]}
+#: Streams that break off in a call: what follows `BEGUN`, or the stream; the settings; the error's code and words.
+BROKEN: dict[str, tuple[Any, dict[str, Any], Any, str]] = {
+    "it dies": (dying, {}, "upstream_cut_off", "broke off"),
+    "it ends without saying so": ([], {}, "upstream_cut_off", "broke off"),
+    "it ends inside a chunk": ([b'data: {"id": "chatc'], {}, "upstream_cut_off", "broke off inside"),
+    "it falls silent": (silent, {"read_timeout": 0.3}, "upstream_timeout", "nothing in time"),
+    "it never ends": (endless, {"total_timeout": 0.8}, "upstream_timeout", "nothing in time"),
+    "an error": ([event({"error": OUT_OF_MEMORY}), b"data: [DONE]\n\n"], {}, 500, "out of memory"),
+    "no object": ([b"data: 7\n\n"], {}, "bad_upstream_response", "not an object"),
+    "no JSON": ([b"data: {nonsense}\n\n"], {}, "bad_upstream_response", "not JSON"),
+    "no events": ([b"<html>busy</html>\n"], {}, "bad_upstream_response", "html"),
+    "no text": ([event(chunk({"content": 5}))], {}, "bad_upstream_response", "the number 5"),
+    "too much": (written(CALL[-3:] + "7, " * 500), {"max_chars": 600}, "bad_upstream_response", "600"),
+}
+
+
+def check_broken(path: str, text: str, code: Any, words: str) -> None:
+    """What came stands, nothing looks finished, and the error comes last. Chat completions pass its code on."""
+    lines = [line for line in text.split("\n") if line.startswith("data: ")]
+    assert (lines[-1] == "data: [DONE]") == (path == "chat/completions")
+    found = [json.loads(line.removeprefix("data: ")) for line in lines if line != "data: [DONE]"]
+    last = found[-1]
+    if path == "chat/completions":
+        deltas = [part["choices"][0]["delta"] for part in found[:-1]]
+        assert not any(part["choices"][0]["finish_reason"] for part in found[:-1])
+        assert last["error"] == OUT_OF_MEMORY if code == 500 else last["error"]["code"] == code
+        error, extensions = last["error"], [delta["outspoken"] for delta in deltas if "outspoken" in delta]
+    elif path == "responses":
+        assert (last["type"], last["response"]["status"]) == ("response.failed", "failed")
+        assert {item["type"] for item in last["response"]["output"]} <= {"message"}
+        error, extensions = last["response"]["error"], [last["response"]["outspoken"]]
+    else:
+        assert (last["type"], "message_stop" in text) == ("error", False)
+        error, extensions = last["error"], [last["outspoken"]]
+    assert words in error["message"]
+    (unfinished,) = [call for extension in extensions for call in extension.get("unfinished_tool_calls", ())]
+    assert unfinished["arguments"].startswith('{"a": [1')
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_stream_that_breaks(name: str, path: str) -> None:
+    rest, settings, code, words = BROKEN[name]
+    pieces: Any = rest() if callable(rest) else [*BEGUN, *rest]
+    asked = asked_of(path, stream=True)
+    with proxied(streaming(pieces), **settings) as (front, proxy, upstream):
+        found = httpx.post(f"{front.url}/v1/{path}", json=asked, timeout=20)
+        assert (found.status_code, found.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+        check_broken(path, found.text, code, words)
+        if not callable(rest) and path != "responses":  # where the event says it
+            with pytest.raises((openai.APIError, anthropic.APIError), match=words):
+                list(create(front, path, asked))
+        check_nothing_left(front, proxy, upstream)
 
 
 @in_both_ways
@@ -85,7 +145,9 @@ def test_an_incomplete_call_is_never_json(stream_calls: StreamCalls) -> None:
     with proxied(streaming([]), stream_calls=stream_calls) as (front, _, upstream):
         for text in texts:
             upstream.answer = streaming(written(text, finish="length"))
-            choices = [part["choices"][0] for part in parts(front)]
+            sent = httpx.post(f"{front.url}/v1/chat/completions", json={**ASKED, "stream": True}).text
+            lines = [line.removeprefix("data: ") for line in sent.split("\n") if line.startswith("data: {")]
+            choices = [json.loads(line)["choices"][0] for line in lines]
             calls = [call for choice in choices for call in choice["delta"].get("tool_calls", [])]
             assert choices[-1]["finish_reason"] == "length", text
             assert bool(calls) == (stream_calls == "pieces")
@@ -94,7 +156,7 @@ def test_an_incomplete_call_is_never_json(stream_calls: StreamCalls) -> None:
                 json.loads(arguments)
 
 
-@pytest.mark.parametrize("path", ["chat/completions", "responses", "messages"])
+@pytest.mark.parametrize("path", PATHS)
 def test_connections_are_kept_open_while_nothing_is_sent(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("outspoken.serving.exchange.PING_SECONDS", 0.01)
     pinged = threading.Event()
@@ -107,11 +169,9 @@ def test_connections_are_kept_open_while_nothing_is_sent(path: str, monkeypatch:
             await asyncio.sleep(0.01)
         yield last
 
-    asked: Any = {"model": "m", "input": "?"} if path == "responses" else {**ASKED, "max_tokens": 9}
-    asked["tools"] = OFFERED_TO[path]
     with (
         proxied(streaming(held())) as (front, _, _),
-        httpx.stream("POST", f"{front.url}/v1/{path}", json={**asked, "stream": True}) as found,
+        httpx.stream("POST", f"{front.url}/v1/{path}", json=asked_of(path, stream=True)) as found,
     ):
         assert found.headers["x-accel-buffering"] == "no"
         for line in found.iter_lines():
@@ -120,96 +180,14 @@ def test_connections_are_kept_open_while_nothing_is_sent(path: str, monkeypatch:
     assert pinged.is_set()
 
 
-def test_upstream_dies_in_a_call() -> None:
-    async def answer(asked: dict[str, Any]) -> Response:
-        return StreamingResponse(_breaking(written(CALL)[:-2]))
-
-    with proxied(answer) as (front, proxy, upstream):
-        check_broken(parts(front), "upstream_cut_off")
-        with client(front) as found, pytest.raises(openai.APIError, match="broke off"):
-            list(found.chat.completions.create(**ASKED, stream=True))
-        check_nothing_left(front, proxy, upstream)
-
-
-def test_upstream_ends_without_saying_so() -> None:
-    with proxied(streaming(written(CALL)[:-2])) as (front, _, _):
-        check_broken(parts(front), "upstream_cut_off")
-
-
-def test_upstream_ends_inside_a_chunk() -> None:
-    with proxied(streaming([*written(CALL)[:-2], b'data: {"id": "chatc'])) as (front, _, _):
-        check_broken(parts(front), "upstream_cut_off")
-
-
-def test_upstream_falls_silent() -> None:
-    async def answer(asked: dict[str, Any]) -> Response:
-        async def pieces() -> AsyncIterator[bytes]:
-            for piece in written(CALL)[:-2]:
-                yield piece
-            await asyncio.sleep(30)
-
-        return StreamingResponse(pieces())
-
-    with proxied(answer, read_timeout=0.3) as (front, proxy, upstream):
-        check_broken(parts(front), "upstream_timeout")
-        check_nothing_left(front, proxy, upstream)
-
-
-def test_upstream_never_ends() -> None:
-    async def answer(asked: dict[str, Any]) -> Response:
-        async def pieces() -> AsyncIterator[bytes]:
-            for piece in written(CALL)[:-2]:
-                yield piece
-            while True:
-                yield b": still there\n\n"
-                await asyncio.sleep(0.05)
-
-        return StreamingResponse(pieces())
-
-    with proxied(answer, total_timeout=0.8) as (front, proxy, upstream):
-        check_broken(parts(front), "upstream_timeout")
-        check_nothing_left(front, proxy, upstream)
-
-
-def test_error_of_the_upstream_in_the_stream() -> None:
-    error = {"message": "out of memory", "type": "server_error", "code": 500, "more": [1]}
-    with proxied(streaming([*written(CALL)[:-2], event({"error": error}), b"data: [DONE]\n\n"])) as (front, _, _):
-        found = parts(front)
-        assert found[-1] == {"error": error}
-        with client(front) as known, pytest.raises(openai.APIError, match="out of memory"):
-            list(known.chat.completions.create(**ASKED, stream=True))
-
-
-@pytest.mark.parametrize(
-    ("piece", "code"),
-    [
-        (b"data: 7\n\n", "bad_upstream_response"),
-        (b"data: {nonsense}\n\n", "bad_upstream_response"),
-        (b"<html>busy</html>\n", "bad_upstream_response"),
-        (event({"choices": [{"index": 0, "delta": {"content": 5}}]}), "bad_upstream_response"),
-    ],
-)
-def test_invalid_stream(piece: bytes, code: str) -> None:
-    with proxied(streaming([*written(CALL)[:-2], piece])) as (front, _, _):
-        check_broken(parts(front), code)
-
-
-def test_response_over_the_limit() -> None:
-    with proxied(streaming(written(CALL + "7, " * 500)), max_chars=600) as (front, _, upstream):
-        check_broken(parts(front), "bad_upstream_response")
-        upstream.answer = whole(completion({"content": "mosses " * 500}))
-        found = httpx.post(f"{front.url}/v1/chat/completions", json=ASKED)
-        assert (found.status_code, found.json()["error"]["code"]) == (502, "upstream_too_long")
-
-
 @pytest.mark.parametrize("stream", [False, True])
 def test_upstream_error_passes_unchanged(stream: bool) -> None:
     body = {"error": {"message": "too fast", "type": "rate", "param": None, "code": "rate_limit_exceeded"}}
     with proxied(whole(body, 429, {"retry-after": "7"})) as (front, proxy, upstream):
         found = httpx.post(f"{front.url}/v1/chat/completions", json={**ASKED, "stream": stream})
         assert (found.status_code, found.json(), found.headers["retry-after"]) == (429, body, "7")
-        with client(front) as known, pytest.raises(openai.RateLimitError, match="too fast"):
-            known.chat.completions.create(**ASKED, stream=stream)
+        with pytest.raises(openai.RateLimitError, match="too fast"):
+            create(front, "chat/completions", {**ASKED, "stream": stream})
         check_nothing_left(front, proxy, upstream)
 
 
@@ -244,22 +222,45 @@ def test_upstream_timeout(stream: bool) -> None:
         upstream.server.run(release())  # the server waits for its answers when it shuts down
 
 
-@pytest.mark.parametrize("answer", [Response(b"<html>"), JSONResponse([1]), JSONResponse({"choices": [{"index": 0}]})])
-def test_invalid_response(answer: Response) -> None:
-    async def give(asked: dict[str, Any]) -> Response:
-        return answer
+#: Whole answers that are none, and the code of the error. The first two pass unchanged as chat completions.
+INVALID: list[tuple[Any, str]] = [
+    (whole({"error": {"message": "no"}}), "upstream_error"),
+    (whole({"choices": []}), "bad_upstream_response"),
+    *[(whole(body), "bad_upstream_response") for body in ([1], {"choices": [7]}, {"choices": [{"index": 0}]})],
+    (streaming([b"<html>"]), "bad_upstream_response"),
+    (whole(completion({"content": "mosses " * 500})), "upstream_too_long"),
+]
 
-    with proxied(give) as (front, _, _):
-        found = httpx.post(f"{front.url}/v1/chat/completions", json=ASKED)
-        assert (found.status_code, found.json()["error"]["code"]) == (502, "bad_upstream_response")
+
+@pytest.mark.parametrize("path", PATHS)
+def test_invalid_answers(path: str) -> None:
+    with proxied(whole({}), max_chars=600) as (front, proxy, upstream):
+        for answer, code in INVALID[2 if path == "chat/completions" else 0 :]:
+            upstream.answer = answer
+            with pytest.raises((openai.InternalServerError, anthropic.InternalServerError)) as caught:
+                create(front, path, asked_of(path))
+            body: Any = caught.value.response.json()
+            assert (caught.value.status_code, body["error"].get("code", code)) == (502, code)
+        check_nothing_left(front, proxy, upstream)
 
 
-@pytest.mark.parametrize(("sent", "status"), [(b"{", 400), (b"[]", 400), (b'{"a": "' + b"x" * 2000 + b'"}', 413)])
-def test_invalid_request(sent: bytes, status: int) -> None:
-    with proxied(whole({}), max_body=1000) as (front, proxy, _):
+@pytest.mark.parametrize("sent", [b"{", b"[]"])
+def test_invalid_request(sent: bytes) -> None:
+    with proxied(whole({})) as (front, proxy, _):
         found = httpx.post(f"{front.url}/v1/chat/completions", content=sent)
-        assert (found.status_code, found.json()["error"]["type"]) == (status, "invalid_request_error")
+        assert (found.status_code, found.json()["error"]["type"]) == (400, "invalid_request_error")
         assert not proxy.active
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_limits(path: str) -> None:
+    with proxied(whole({}), max_body=2000) as (front, proxy, _):
+        for asked, status, word in ({"user": "x" * 3000}, 413, "request_too_large"), ({}, 503, "overloaded"):
+            found = httpx.post(f"{front.url}/v1/{path}", json=asked_of(path, **asked))
+            told = found.json()["error"]
+            assert (found.status_code, word in (told.get("code") or told["type"])) == (status, True)
+            assert found.headers.get("retry-after") == ("1" if status == 503 else None)
+            proxy.active += proxy.settings.max_concurrent
 
 
 class Endless:

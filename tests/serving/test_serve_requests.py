@@ -8,7 +8,8 @@ import pytest
 from starlette.responses import JSONResponse, Response
 
 from outspoken.serving.apis.anthropic import AnthropicApi
-from outspoken.serving.apis.base import Api, ChatApi
+from outspoken.serving.apis.base import Api
+from outspoken.serving.apis.chat import ChatApi
 from outspoken.serving.apis.responses import ResponsesApi
 from outspoken.serving.settings import ServerSettings
 from tests.serving.serving import Answer, chunk, completion, event, proxied, streaming, whole, written
@@ -56,7 +57,7 @@ def served(api: Api, text: str, finish: str = "stop", **request: Any) -> list[tu
     checked = ServerSettings("http://upstream", request.pop("format", "hermes"), **settings)
     body = json.dumps(request_of(api, **request)).encode()
     whole = api.read(checked, body, lambda reply: None).rewriter.rewrite(completion({"content": text}, finish=finish))
-    stream = api.read(checked, body, lambda reply: None).rewriter.stream()
+    stream = api.read(checked, body, lambda reply: None).rewriter
     parts = [part for piece in written(text, 3, finish) for part in stream.feed(piece)] + stream.close()
     return [read_whole(api, whole), read_stream(api, parts)]
 

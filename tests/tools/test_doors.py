@@ -23,7 +23,7 @@ from outspoken.grammar import registry
 from outspoken.processing import ProcessorSettings, ResponseProcessor, parse_actions
 from outspoken.providers import parse_response, stream_response
 from outspoken.providers.export.wires import to_wire
-from outspoken.serving.rewriter import CompletionRewriter
+from outspoken.serving.apis.chat import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
 from tests.cases import FORMATS
 from tests.semantics.test_fences import OBJECTS

@@ -52,6 +52,7 @@ GROUPS: dict[str, Group] = {
         (
             *("llama-index-core==0.14.25", "llama-index-llms-openai-like==0.8.1", "smolagents==1.26.0"),
             *("haystack-ai==3.4.0", "dspy==3.4.1", "litellm[proxy]==1.106.2"),
+            *("prometheus_client==0.26.0", "opentelemetry-sdk==1.45.2"),
         ),
         variables=(
             *(("LITELLM_LOCAL_MODEL_COST_MAP", "True"), ("HAYSTACK_TELEMETRY_ENABLED", "False")),

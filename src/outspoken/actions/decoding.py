@@ -7,13 +7,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar.header import Header
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import near_misses
 from outspoken.results.actions.base import PROVENANCE, BaseAction, ElementRef, UnknownAction
 from outspoken.results.actions.models import model_of
 from outspoken.results.codes import NEEDS
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Severity
+from outspoken.results.edits import shown
 from outspoken.results.geometry import Point, Space
+from outspoken.results.schemas.schema import is_object
 from outspoken.results.settings import DEFAULT, Settings
 
 from .fields import CONVERSIONS, JSON_TEXT, SUBMIT, FieldError, field_type, json_text, read_path, read_point, read_value
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 REMARKS = frozenset({"reasoning", "intention", "confidence", "sensitive"})
 #: The edges of the spaces that do not depend on the screen.
 _EDGES: dict[str, float] = {"rel1000": 1000, "rel999": 999, "unit": 1}
+#: What names an element in one word, and what no such word holds: the brackets and quotes that should end it.
+_WORDS_OF_ELEMENTS, _NO_WORD = frozenset({"id", "mark"}), lazy_pattern(r"[\n\[\]`]")
 #: The element fields that take the place of points in spaces without coordinates.
 _ELEMENT_FIELDS = {"point": "element", "start": "start_element", "end": "end_element"}
 
@@ -41,7 +46,7 @@ class Finding(NamedTuple):
 
 
 class DecodedAction(NamedTuple):
-    """An action; what is wrong with it ("" for nothing) and in which argument; and the arguments that were clamped.
+    """An action; what is wrong with it ("" for nothing) and in which argument; and the arguments with points outside.
 
     `findings` are what a check of the action found and changed.
     """
@@ -49,8 +54,16 @@ class DecodedAction(NamedTuple):
     action: Action
     problem: str = ""
     argument: str = ""
-    clamped: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+
+
+def _one_word(value: Any, key: str) -> Any:
+    """The word that names an element, without white space around it. Raises FieldError."""
+    word = value.strip() if isinstance(value, str) else value
+    if isinstance(word, str) and _NO_WORD.search(word) is not None:
+        raise FieldError(key, f"needs the name of an element in `{key}`, got {shown(word)}")
+    return word
 
 
 def decode_action(
@@ -78,7 +91,7 @@ def decode_action(
     if lost := lost_argument(rule, extra, fields, deciding):
         return DecodedAction(unknown_action(name, arguments, common), f"{subject} {lost}")
     action = build_action(rule.model, {**common, "name": name, "extra": extra, **fields})
-    return DecodedAction(action, clamped=tuple(decoder.clamped))
+    return DecodedAction(action, outside=tuple(decoder.outside))
 
 
 def _without(arguments: dict[str, Any], used: set[str]) -> dict[str, Any]:
@@ -142,12 +155,12 @@ def _as_data(arguments: dict[str, Any]) -> dict[str, Any]:
 class FieldDecoder:
     """Decodes the fields of one action. `used` are the arguments that fields took.
 
-    `clamped` are those whose points were moved to the edge of the screen.
+    `outside` are those whose points are beyond the edge of the screen, or of their space.
     """
 
     def __init__(self, header: Header, settings: Settings, rule: MappingRule, name: str) -> None:
         self.used: set[str] = set()
-        self.clamped: list[str] = []
+        self.outside: list[str] = []
         self._header, self._settings, self._rule, self._name = header, settings, rule, name
         self._space: Space = settings.coordinates or header.space
 
@@ -208,11 +221,12 @@ class FieldDecoder:
         """The fields that one argument sets. Raises FieldError."""
         name, _, part = field.partition(".")
         if part:
-            return {field: read_value(field_type(ElementRef, part), value, key, self._space)}
+            read = read_value(field_type(ElementRef, part), value, key, self._space)
+            return {field: _one_word(read, key) if part in _WORDS_OF_ELEMENTS else read}
         kind = field_type(self._rule.model, name)
         if kind.reader == "point" and self._space in ("mark", "desc"):
-            text = str(value)
-            reference = ElementRef.of({"mark" if self._space == "mark" else "description": text})
+            is_mark = self._space == "mark"
+            reference = ElementRef.of({"mark": _one_word(str(value), key)} if is_mark else {"description": str(value)})
             return {_ELEMENT_FIELDS[name]: reference}
         if kind.reader == "actions":
             return {name: [self._nested(item, key) for item in read_value(kind, value, key, self._space)]}
@@ -239,11 +253,11 @@ class FieldDecoder:
         if decoded is None or decoded.problem:
             written = repr(cast("object", item.raw if isinstance(item, BaseAction) else item))[:80]
             raise FieldError(key, f"contains an item that is not an action of this format: {written}")
-        self.clamped += decoded.clamped
+        self.outside += decoded.outside
         return decoded.action
 
     def _in_pixels(self, value: Any, key: str) -> Any:
-        """Convert points to pixels if the screen is known, and clamp them if the settings ask for it.
+        """Convert points to pixels if the screen is known. Note those outside; clamp them if the settings ask for it.
 
         Raises FieldError for a point that cannot be converted.
         """
@@ -251,21 +265,19 @@ class FieldDecoder:
             return [self._in_pixels(item, key) for item in cast("list[Any]", value)]
         if not isinstance(value, Point):
             return value
-        screen, edges = self._settings.screen, None
+        screen, edges, clamps = self._settings.screen, None, self._settings.clamp
         try:
             placed = value.to_pixels(screen) if screen is not None else value
         except ValueError as error:
             raise FieldError(key, f"has a point in `{key}` that cannot be placed: {error}") from None
         if screen is not None:
-            edges = (screen.width - 1, screen.height - 1)
+            edges = (screen.width - clamps, screen.height - clamps)
         elif value.space in _EDGES:
             edges = (_EDGES[value.space], _EDGES[value.space])
-        if not self._settings.clamp or edges is None:
-            return placed
-        clamped = placed.clamped(*edges)
-        if clamped is not placed:
-            self.clamped.append(key)
-        return clamped
+        inside = placed.clamped(*edges) if edges is not None else placed
+        if inside is not placed:
+            self.outside.append(key)
+        return inside if clamps else placed
 
 
 def lost_argument(
@@ -284,10 +296,14 @@ def lost_argument(
     sources = [key for one in absent.values() for source in one.sources for key in source]
     words = dict.fromkeys([*sources, *sorted(deciding)])
     lacks_point = any("." not in field and _is_point_field(rule, field) for field in absent)
-    for key, value in extra.items():
+    # `$.name` is a path into an object that was used in part
+    paths = {f"{key}.": key for key in extra if any(word.startswith(f"{key}.") for word in words)}
+    opened = {path: held for path, key in paths.items() if is_object(held := extra[key])}
+    inner = {f"{path}{name}": value for path, held in opened.items() for name, value in held.items()}
+    for key, value in [*extra.items(), *inner.items()]:
         if key == PARTS or key in words or value is None:
             continue
-        if not key.strip() or (key[:1] == "$" and key[1:].isdigit()):
+        if not key.strip() or key in opened or (key[:1] == "$" and key[1:].isdigit()):
             return "has a value without a name"
         if meant := next((word for word in words if _is_near(key, word)), ""):
             return f"has `{key}`, which may stand for `{meant}`"

@@ -132,7 +132,7 @@ def end_action(
     from outspoken.actions.page_rules import read_action
 
     made = read_action(header, name or "", arguments or {}, action_fields(output, id, raw, start, end), settings)
-    if made is None or made.problem or made.clamped or made.findings:
+    if made is None or made.problem or made.outside or made.findings:
         return False
     add_action(output, made.action)
     output.end_node(start, end)

@@ -17,7 +17,7 @@ from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.settings import Settings
 
 from .framework import allows_calls, format_of
-from .messages import CallIds, IdentifiedCall, finish_reason, message_parts, typed_answer
+from .messages import CallIds, IdentifiedCall, finish_reason, typed_answer
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -177,6 +177,10 @@ class Assembler:
         call = ToolCall(name=tool, arguments=arguments, arguments_text=to_json(arguments).decode())
         return IdentifiedCall(self._ids.next(), call)
 
+    def called(self, reason: Any) -> Any:
+        """The `reason` of a server that did not see the calls."""
+        return "tool_calls" if self.sound_calls and reason == "stop" else reason
+
     def reason(self, *places: Any) -> str | None:
         """Why the response ended."""
         return finish_reason(*places, stop=self._stop)
@@ -208,15 +212,19 @@ class Assembler:
         return part
 
     def _replayed(self, reply: Reply) -> Iterator[MessagePart]:
-        for part in message_parts(reply, self._ids):
-            if not isinstance(part, IdentifiedCall):
-                yield part
-                continue
-            if part.problem is None:
-                yield CallStart(self._count, part.id, part.name)
-                yield CallDelta(self._count, part.id, part.arguments_text)
-            yield CallEnd(self._count, part)
-            self._count += 1
+        for segment, text in zip(reply.segments, reply.text_pieces(), strict=True):
+            if segment.kind == "tool_call":
+                call = IdentifiedCall.of(self._ids.next(segment.id), segment, reply)
+                if call.problem is None:
+                    yield CallStart(self._count, call.id, call.name)
+                    yield CallDelta(self._count, call.id, call.arguments_text)
+                yield CallEnd(self._count, call)
+                self._count += 1
+            elif segment.kind == "reasoning":
+                yield results.ReasoningDelta(segment.text)
+                yield results.ReasoningEnd()
+            elif text:
+                yield results.TextDelta(text)
 
     def _parts_of(self, event: results.Event) -> Iterable[MessagePart]:
         match event:
@@ -249,6 +257,11 @@ class Assembler:
         start = self._starts[index] = CallStart(self._count, self._ids.next(id), name)
         self._count += 1
         return start
+
+
+def joined(parts: Iterable[MessagePart], kind: type[results.TextDelta | results.ReasoningDelta]) -> str:
+    """The text, or the reasoning, of some parts."""
+    return "".join([part.text for part in parts if isinstance(part, kind)])
 
 
 class ChunkReader(Protocol):

@@ -249,7 +249,7 @@ class _Replies:
         meta: dict[str, Any] = replies[0].meta if replies else {}
         parts = [] if assembler.has_begun or not replies else assembler.feed(_text(replies[0]))
         made = self._chunks([*parts, *assembler.close(meta)])
-        return [*made, replace(self._chunk(), content="", finish_reason=_called(meta.get("finish_reason"), assembler))]
+        return [*made, replace(self._chunk(), content="", finish_reason=assembler.called(meta.get("finish_reason")))]
 
     def streamed(self, replies: list[Any]) -> list[Any]:
         """The replies, of which the first one has arrived in chunks."""
@@ -299,11 +299,6 @@ def _text(message: Any) -> str:
     return "".join(filter(None, message.texts))
 
 
-def _called(reason: Any, assembler: Assembler) -> Any:
-    """The finish reason of a server that did not see the calls."""
-    return "tool_calls" if assembler.sound_calls and reason == "stop" else reason
-
-
 def _message(message: Any, assembler: Assembler) -> Any:
     """A message with what its text means."""
     own = message.reasoning
@@ -314,7 +309,7 @@ def _message(message: Any, assembler: Assembler) -> Any:
     others = [part for part in message._content if not isinstance(part, kinds)]
     content = [*reasoning, *others, *text, *message.tool_calls, *map(_call, assembler.calls)]
     meta = {**message.meta, **noted(assembler.reply)}
-    meta |= {"finish_reason": _called(meta["finish_reason"], assembler)} if "finish_reason" in meta else {}
+    meta |= {"finish_reason": assembler.called(meta["finish_reason"])} if "finish_reason" in meta else {}
     return replace(message, _content=content, _meta=meta)
 
 

@@ -298,7 +298,7 @@ def _read(message: Any, assembler: Assembler) -> Any:
         "tool_calls": calls,
         "invalid_tool_calls": invalid,
         "additional_kwargs": {**message.additional_kwargs, **extra},
-        "response_metadata": {**message.response_metadata, **_metadata(message.response_metadata, assembler)},
+        "response_metadata": _metadata(message.response_metadata, assembler),
     }
     return message.model_copy(update=changed)
 
@@ -337,7 +337,7 @@ class _Chunks:
     def close(self) -> list[Any]:
         """End the response."""
         made = _chunks(self._assembler.close(self._reasons))
-        metadata = {**self._reasons, **_metadata(self._reasons, self._assembler)}
+        metadata = _metadata(self._reasons, self._assembler)
         return [*made, OutspokenChunk(content="", response_metadata=metadata, chunk_position="last")]
 
 
@@ -373,9 +373,9 @@ def _content(message: Any, text: str) -> Any:
 
 
 def _metadata(known: dict[str, Any], assembler: Assembler) -> dict[str, Any]:
-    """What the response metadata gets. A server that did not see the calls says "stop"."""
-    has_calls = bool(assembler.sound_calls) and known.get("finish_reason") == "stop"
-    return {**({"finish_reason": "tool_calls"} if has_calls else {}), **noted(assembler.reply)}
+    """The metadata of a response, as the server has sent it, with what is known of the reply."""
+    reason = {"finish_reason": assembler.called(known["finish_reason"])} if "finish_reason" in known else {}
+    return {**known, **reason, **noted(assembler.reply)}
 
 
 def _config(run_manager: Any, manager: Any) -> dict[str, Any]:

@@ -17,13 +17,13 @@ only in `provider_specific_fields["outspoken"]`, with repairs and problems. With
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.results.events import ReasoningDelta, TextDelta
 
 from .assembler import Assembler, CallDelta, CallEnd, CallStart, FormatReader, ReaderOptions, aread_chunks, read_chunks
 from .framework import Framework, format_of
-from .messages import noted
+from .messages import METADATA, noted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -65,12 +65,12 @@ class OutspokenLLM(_custom_llm.CustomLLM):
     def completion(self, *args: Any, **kwargs: Any) -> Any:
         """Return a whole response."""
         request = _request(kwargs)
-        return self._whole(_litellm.completion(**request), request)
+        return self._whole(_litellm.completion(**request), request, kwargs["logging_obj"])
 
     async def acompletion(self, *args: Any, **kwargs: Any) -> Any:
         """Return a whole response."""
         request = _request(kwargs)
-        return self._whole(await _litellm.acompletion(**request), request)
+        return self._whole(await _litellm.acompletion(**request), request, kwargs["logging_obj"])
 
     def streaming(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Return the chunks of a response."""
@@ -91,12 +91,14 @@ class OutspokenLLM(_custom_llm.CustomLLM):
             taken=[call["id"] for message in messages for call in message.get("tool_calls") or ()],
         )  # fmt: skip
 
-    def _whole(self, response: Any, request: Mapping[str, Any]) -> Any:
-        """Read a whole response; it is changed in place."""
+    def _whole(self, response: Any, request: Mapping[str, Any], log: Any) -> Any:
+        """Read a whole response; it is changed in place. What is to be known of it is noted for other APIs, too."""
         first = self._begin(request)
         for choice in response.choices:
             if isinstance(choice.message.content, str):
-                _read(choice, first.another())
+                facts = _read(choice, first.another())
+                log.model_call_details.update(facts)
+                response._hidden_params.setdefault("provider_specific_fields", {}).update(facts)
         if not response._hidden_params.get("response_cost"):
             response._hidden_params.pop("response_cost", None)  # so that LiteLLM looks for the price elsewhere
         return response
@@ -123,6 +125,14 @@ class OutspokenHooks(_custom_logger.CustomLogger):
             kwargs["extra_headers"] = {"OpenAI-Organization": organization, **(kwargs.get("extra_headers") or {})}
         return kwargs
 
+    async def async_post_call_success_hook(self, data: Any, user_api_key_dict: Any, response: Any) -> Any:
+        """Add to a whole message of Anthropic's API what LiteLLM leaves out when it translates the completion."""
+        known: dict[str, Any] = getattr(data.get("litellm_logging_obj"), "model_call_details", {})
+        message = cast("dict[str, Any]", response) if isinstance(response, dict) else {}
+        if message.get("type") == "message" and METADATA in known:
+            message[METADATA] = known[METADATA]
+        return cast("Any", response)
+
 
 provider = OutspokenLLM()
 hooks = OutspokenHooks()
@@ -135,8 +145,8 @@ def __getattr__(name: str) -> OutspokenLLM:
     return OutspokenLLM(name)
 
 
-def _read(choice: Any, assembler: Assembler) -> None:
-    """Put into a choice what its text means."""
+def _read(choice: Any, assembler: Assembler) -> dict[str, Any]:
+    """Put into a choice what its text means; return what is to be known of it."""
     message = choice.message
     # LiteLLM itself takes `<think>` out of whole responses, and leaves the white space that stood next to it.
     own = (getattr(message, "reasoning_content", None) or "").strip()
@@ -153,6 +163,7 @@ def _read(choice: Any, assembler: Assembler) -> None:
     if extra := noted(assembler.reply):
         message.provider_specific_fields = {**(getattr(message, "provider_specific_fields", None) or {}), **extra}
     choice.finish_reason = _finish_reason(choice.finish_reason, assembler)
+    return extra
 
 
 class _Chunks:

@@ -15,7 +15,7 @@ from typing import Any, cast
 from outspoken.results.arguments import check_type
 from outspoken.results.events import ReasoningDelta, TextDelta
 
-from .assembler import Assembler, FormatReader, MessagePart, aread_chunks, read_chunks
+from .assembler import Assembler, FormatReader, MessagePart, aread_chunks, joined, read_chunks
 from .framework import Framework
 from .messages import METADATA, IdentifiedCall, noted, refused_name
 
@@ -224,9 +224,8 @@ class _Responses:
 
 def _shown(parts: list[MessagePart]) -> tuple[str, dict[str, Any]]:
     """The new text, and the new reasoning as LlamaIndex names it."""
-    text = "".join([part.text for part in parts if isinstance(part, TextDelta)])
-    thinking = "".join([part.text for part in parts if isinstance(part, ReasoningDelta)])
-    return text, {"thinking_delta": thinking} if thinking else {}
+    thinking = joined(parts, ReasoningDelta)
+    return joined(parts, TextDelta), {"thinking_delta": thinking} if thinking else {}
 
 
 def _block(call: IdentifiedCall) -> Any:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from outspoken.processing.answers import TypedAnswer, read_answer
 from outspoken.results.call_ids import CallIds as CallIds
 from outspoken.results.diagnostics import Diagnostic
-from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta
 from outspoken.results.finish_reasons import to_finish_reason
 from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.replies import has_failed_call as has_failed_call
 from outspoken.results.replies import retry_of as retry_message
 from outspoken.results.running import problem_of
+
+from .framework import value_of
 
 #: The key of `metadata` in the metadata of a framework's message.
 METADATA = "outspoken"
@@ -104,24 +105,11 @@ def refused_name(refusal: str) -> str:
     return f"call was refused ({refusal}); write it again without this mistake. As it stands, its tool was"
 
 
-def message_parts(
-    reply: Reply, ids: CallIds | None = None
-) -> Iterator[TextDelta | ReasoningDelta | ReasoningEnd | IdentifiedCall]:
-    """A reply in order: text (`Reply.text`, where it stands), reasoning, and all calls, those with a problem too."""
-    ids = ids or CallIds()
-    for segment, text in zip(reply.segments, reply.text_pieces(), strict=True):
-        if segment.kind == "tool_call":
-            yield IdentifiedCall.of(ids.next(segment.id), segment, reply)
-        elif segment.kind == "reasoning":
-            yield ReasoningDelta(segment.text)
-            yield ReasoningEnd()
-        elif text:
-            yield TextDelta(text)
-
-
-def identified_calls(reply: Reply, ids: CallIds | None = None) -> list[IdentifiedCall]:
+def identified_calls(reply: Reply) -> list[IdentifiedCall]:
     """All calls of a reply with ids, in order: those to run, and those with a problem."""
-    return [part for part in message_parts(reply, ids) if isinstance(part, IdentifiedCall)]
+    ids = CallIds()
+    calls = [segment for segment in reply.segments if segment.kind == "tool_call"]
+    return [IdentifiedCall.of(ids.next(call.id), call, reply) for call in calls]
 
 
 def damage(reply: Reply) -> dict[str, Any]:
@@ -184,15 +172,11 @@ def finish_reason(*places: Any, stop: Any = None) -> str | None:
 
     `stop` are the texts at which the request let the model stop: with them, "stop" does not prove that it was done.
     """
-    found = [choices[0] for place in places if (choices := _value(place, "choices"))]
-    reasons = [_value(place, key) for place in (*found, *places) for key in REASONS]
+    found = [choices[0] for place in places if (choices := value_of(place, "choices"))]
+    reasons = [value_of(place, key) for place in (*found, *places) for key in REASONS]
     words = [reason for reason in reasons if isinstance(reason, str)]
     is_stopped = bool(stop) or any(to_finish_reason(word) == "other" for word in words[1:])
     return "stop_sequence" if words and is_stopped and to_finish_reason(words[0]) == "stop" else next(iter(words), None)
-
-
-def _value(place: Any, key: str) -> Any:
-    return cast("Mapping[str, Any]", place).get(key) if isinstance(place, Mapping) else getattr(place, key, None)
 
 
 def _problem(diagnostic: Diagnostic) -> dict[str, Any]:

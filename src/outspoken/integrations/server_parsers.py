@@ -16,13 +16,15 @@ from typing import Any, NamedTuple
 from outspoken.constraints.deriving import ReasoningMode, constraint
 from outspoken.constraints.heads import common_beginning
 from outspoken.grammar import registry
-from outspoken.notations.tools import ToolLike, Tools
+from outspoken.notations.tools import Tools
 from outspoken.parsing.inspection import formats
 from outspoken.parsing.parser import Parser
 from outspoken.rendering.render import render
 from outspoken.results import events as results
-from outspoken.results.errors import OutspokenError, RenderError
+from outspoken.results.errors import RenderError
 from outspoken.results.replies import Reasoning, Reply, Segment, Text, ToolCall
+
+from .framework import choice_of
 
 #: Parsers are registered under this prefix and the name of the format, so that none of the server's own is replaced.
 PREFIX = "outspoken_"
@@ -48,20 +50,6 @@ def reasoning_parser_names() -> dict[str, str]:
         for name, format in parser_names().items()
         if format == "auto" or not registry.header(format).actions
     }
-
-
-def readable_tools(tools: Iterable[Any] | None) -> Tools | None:
-    """The functions among the tools of a request; None if there are none. Other tools are the server's own."""
-    found: list[ToolLike] = []
-    for tool in tools or ():
-        plain: Any = tool.model_dump(exclude_none=True) if hasattr(tool, "model_dump") else tool
-        try:
-            Tools.of([plain])
-        except OutspokenError as error:
-            _logger.warning("outspoken: a tool is left out: %s", error)
-            continue
-        found.append(plain)
-    return Tools.of(found) if found else None
 
 
 class ReasoningTags(NamedTuple):
@@ -350,16 +338,6 @@ class ReasoningSplitter:
 
 def _after_break(text: str, is_behind: bool) -> str:
     return text.lstrip("\r\n") if is_behind else text
-
-
-def choice_of(tool_choice: Any) -> str:
-    """The tool choice of a request, as `constraint` takes it: a word, or the name of the tool that is called."""
-    if tool_choice is None:
-        return "auto"
-    if isinstance(tool_choice, str):
-        return tool_choice
-    named = getattr(tool_choice, "function", None) or tool_choice
-    return getattr(named, "name", None) or getattr(named, "mode", None) or "auto"
 
 
 def structural_tag(

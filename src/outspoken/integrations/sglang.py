@@ -24,7 +24,7 @@ from outspoken.rendering.render import render
 from outspoken.results.replies import Reply, ToolCall
 
 from . import server_parsers as parsers
-from .framework import Framework
+from .framework import Framework, readable_tools
 
 _SGLANG = Framework("sglang", "sglang", "0.5.23")
 _base: Any = _SGLANG.load("sglang.srt.function_call.base_format_detector")
@@ -84,7 +84,7 @@ class OutspokenDetector(_base.BaseFormatDetector):
             return None
         tag = parsers.structural_tag(
             self.format,
-            parsers.readable_tools(tools),
+            readable_tools(tools),
             tool_choice,
             parallel=parallel_tool_calls,
             reasoning="free" if thinking_mode else "none",
@@ -107,7 +107,7 @@ class OutspokenDetector(_base.BaseFormatDetector):
 
     def _reader_for(self, tools: list[Any]) -> parsers.CallReader:
         # Whether a parser of reasoning stands before this one is not known. If none does, tags say where reasoning is.
-        return parsers.CallReader(self.format, parsers.readable_tools(tools), behind_reasoning=True)
+        return parsers.CallReader(self.format, readable_tools(tools), behind_reasoning=True)
 
     def _next(self, pieces: parsers.Pieces) -> Any:
         first = self._count

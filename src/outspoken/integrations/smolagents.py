@@ -16,7 +16,7 @@ from outspoken.results.arguments import check_type
 from outspoken.results.events import TextDelta
 from outspoken.results.replies import Reply
 
-from .assembler import Assembler, FormatReader, MessagePart, ReaderOptions
+from .assembler import Assembler, FormatReader, ReaderOptions, joined
 from .framework import Framework
 from .messages import FIRST_INDEX, CallIds, has_failed_call, identified_calls, retry_message
 
@@ -104,10 +104,10 @@ class OutspokenModel(_models.Model):
         assembler, native = self._begin(tools_to_call_from, stop_sequences), list[Any]()
         for delta in deltas:
             native += delta.tool_calls or ()
-            text = _shown(assembler.feed(delta.content or ""))
+            text = joined(assembler.feed(delta.content or ""), TextDelta)
             if text or delta.token_usage:
                 yield _models.ChatMessageStreamDelta(content=text, token_usage=delta.token_usage)
-        text = _shown(assembler.close(self._ended))
+        text = joined(assembler.close(self._ended), TextDelta)
         calls = [_delta(n, call) for n, call in enumerate(self._end(assembler, native))]
         text += "" if calls else _written(assembler.reply)
         if text or calls:
@@ -184,11 +184,6 @@ def _delta(position: int, call: Any) -> Any:
     text = json.dumps(call.function.arguments)
     function = _models.ChatMessageToolCallFunction(arguments=text, name=call.function.name)
     return _models.ChatMessageToolCallStreamDelta(FIRST_INDEX + position, call.id, call.type, function)
-
-
-def _shown(parts: list[MessagePart]) -> str:
-    """The text that has become certain."""
-    return "".join([part.text for part in parts if isinstance(part, TextDelta)])
 
 
 def _written(reply: Reply) -> str:

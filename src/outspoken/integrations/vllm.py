@@ -24,7 +24,7 @@ from outspoken.notations.tools import Tools
 from outspoken.results.errors import ConstraintError
 
 from . import server_parsers as parsers
-from .framework import Framework
+from .framework import Framework, choice_of, readable_tools
 
 _VLLM = Framework("vllm", "vllm", "0.33")
 _tool_parsers: Any = _VLLM.load("vllm.tool_parsers")
@@ -73,7 +73,7 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
                 tokenizer=self.model_tokenizer,
             )
         except ConstraintError as error:
-            if parsers.choice_of(request.tool_choice) != "auto":
+            if choice_of(request.tool_choice) != "auto":
                 raise
             _logger.warning("outspoken: the calls of a response are not constrained: %s", error)
             return None
@@ -107,7 +107,7 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
         return None if self._reader is None else self._delta(self._reader.close())
 
     def _tools_of(self, request: Any) -> Tools | None:
-        return parsers.readable_tools(request.tools or self.tools)
+        return readable_tools(request.tools or self.tools)
 
     def _reader_for(self, request: Any) -> parsers.CallReader:
         has_reasoning = not self.skip_reasoning_parsing

@@ -21,27 +21,26 @@ _FAR = 300
 #: The mark that opens the string may be missing before the next key or the end of the object.
 _ACTION = (
     r"(?<!\w)(?:{names})(?=\((?:\)|\w{{1,30}}\s?=|[\"'\d\[(<{{])|\s?\[\[?\w|\t\w{{1,30}}:)"
-    r"|(?<=[\"'])(?:{names})(?=[\"']\s{{0,9}}[,}}]|,\s{{0,3}}[\"'])"
-    r"|(?<!\w)(?:{names})(?=[\"']\s{{0,9}}(?:\}}|,\s{{0,9}}[\"']\w{{1,40}}[\"']\s{{0,9}}:))"
-    r"|(?<!\w)(?:{names})(?=[(<](?!\w{{1,3}}\))[\w\"'=]|(?:[\"']?\w{{1,30}})=[\"'])"
+    r"|(?<=[\"'])(?:{names})(?=[\"']\s{{0,9}}(?:[,}})]|:\s{{0,9}}\{{)|,\s{{0,3}}[\"'])"
+    r"|(?<!\w)(?:{names})(?=[\"']\s{{0,9}}(?:\}}|:\s{{0,9}}\{{|,\s{{0,9}}[\"']\w{{1,40}}[\"']\s{{0,9}}:))"
+    r"|(?<![\w<])(?:{names})(?=[(<](?!\w{{1,3}}\))[\w\"'=]|(?:[\"']?\w{{1,30}})=[\"']|[({{]\W?[)}}]|>)"
 )
 #: A line that is a call of something, though its name, what stands before it or a bracket may be damaged.
 _CALL_ON_LINE = re.compile(
-    r"^\W{0,9}(?:\w{1,20}\s?[:：]\s?)?(?:[\w.]{1,60}\s)?(?P<name>[\w.]{0,60})"
+    r"^\W{0,9}(?:\w{1,20}\s?[:：]\s?)?(?P<word>[\w.]{1,60}\s)?(?P<name>[\w.]{0,60})"
     r"(?:\((?:\)|[\"'\d\[{<-][^\n]{0,500}\)|\w{1,30}\s?=[^\n]{0,500}\))|\[\w{1,30}=[^\n]{0,500}\])\W{0,9}$"
+    r"|(?<=:)\s?\(\w{1,30}=[\"'\d]"
     r"|^\W{0,9}\{[^\n]{0,20}\baction[^\n]{1,500}\}\W{0,9}$",
     re.MULTILINE,
 )
 #: What is left of an action's name has so many letters at least.
-_SHORTEST_PART = 3
+_SHORTEST_PART = 2
 #: A text that is a point, and nothing else.
 _POINT = re.compile(r"\W{0,9}\d?\W{0,3}[\d.]{1,9}[^\w]{1,9}[\d.]{0,9}\W{0,9}")
 #: What stands before an action in the last line of reasoning.
 _BEFORE_ACTION = re.compile(r"\W{0,9}(?:\w{1,20}\W{1,9})?")
 #: These characters are frequent in prose.
 _PROSE = ".,:'"
-#: One of these stands beside the name of an action in a call.
-_BESIDE_ACTION = "([\t\"'"
 #: How text begins that goes on with the arguments of the call before it, which ended too early, or ends them.
 _MORE_ARGUMENTS = re.compile(
     r"""\s{0,20}[,}\]]?\s{0,20}(?:"(?:[^"\n]{1,60}"\s{0,20}:|\s{0,9}[}\]])|'\w{1,60}'\s{0,20}:)"""
@@ -105,30 +104,34 @@ class MarkupSearch:
         """The name of an action where a call of it may begin, or a line that is like a call."""
         if not self._actions:
             return None
-        found, beside = None, (*_BESIDE_ACTION, *[":" for _ in self.lines[:1]])
-        if any(char in text for char in beside) and any(name in text for name in self._actions):
-            found = self._search_action(text)
+        found = self._search_action(text) if any(name in text for name in self._actions) else None
         if found is None and any(char in text for char in "([{"):
-            called = (match for match in _CALL_ON_LINE.finditer(text) if self._is_part_of_action(match["name"]))
+            called = (match for match in _CALL_ON_LINE.finditer(text) if self._is_part_of_action(match))
             found = next(called, None) or _POINT.fullmatch(text)
         return found
 
-    def _is_part_of_action(self, name: str | None) -> bool:
-        """May a name be what is left of that of an action, or hold one?"""
+    def _is_part_of_action(self, called: re.Match[str]) -> bool:
+        """May the name on the line of a call be what is left of that of an action, or hold one?"""
+        name = (called["name"] or "").casefold()
         if not name or name[0] == ".":
             return True
-        end = name[name.rfind(".", 0, -1) + 1 :].rstrip(".")
-        whole = name.rstrip(".")
+        end, whole = name[name.rfind(".", 0, -1) + 1 :].rstrip("."), name.rstrip(".")
+        joined = (called["word"] or "").strip().casefold() + name
         return any(
-            action in name or (len(end) >= _SHORTEST_PART and action.endswith(end)) or action.startswith(whole)
-            for action in self._actions
+            action in joined or (len(end) >= _SHORTEST_PART and action.endswith(end)) or action.startswith(whole)
+            for action in self._folded
         )
+
+    @cached_property
+    def _folded(self) -> list[str]:
+        return [action.casefold() for action in self._actions]
 
     @cached_property
     def _search_action(self) -> Callable[[str], re.Match[str] | None]:
         names = "|".join([re.escape(name) for name in self._actions])
-        lines = "".join([f"|^(?i:{re.escape(line)})" for line in self.lines])
-        return re.compile(_ACTION.format(names=names) + lines, re.MULTILINE).search
+        more = [f"^(?i:{re.escape(line)})" for line in self.lines]
+        more += [rf"(?<!\w){re.escape(name)}(?!\w)" for name in self._actions if "." in name]
+        return re.compile("|".join([_ACTION.format(names=names), *more]), re.MULTILINE).search
 
     def line_in(self, reasoning: str, *, leads_on: bool) -> str:
         """The marker that begins a line of reasoning, or that it ends with, as a call does; "" if there is none.

@@ -2,7 +2,7 @@
 
 A response flows through the rooms in this order; each imports only from those before it:
 
-- `errors`, `replies`, `events`: what callers receive and catch; `usage`: the names of token counts
+- `errors`, `usage`, `replies`, `events`: what callers receive and catch
 - `decode`: bytes, text and SDK objects to JSON objects
 - `assembly`: text, reasoning and calls to one stream of events and one reply
 - `readers`: the wire format of one API each; they feed the assembly
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
         ProviderError as ProviderError,
         ProviderReply as ProviderReply,
         Signature as Signature,
-        Usage as Usage,
     )
     from .stream import (
         ProviderStream as ProviderStream,
@@ -55,5 +54,6 @@ if TYPE_CHECKING:
         parse_response as parse_response,
         stream_response as stream_response,
     )
+    from .usage import Usage as Usage
 
 export_lazily(__name__)

@@ -162,7 +162,7 @@ class Point(FrozenModel):
 
     def clamped(self, right: float, bottom: float) -> Point:
         """The nearest point between 0 and these edges; its box is clamped as well."""
-        if 0 <= self.x <= right and 0 <= self.y <= bottom:
+        if all(0 <= v <= (right, bottom)[i % 2] for i, v in enumerate((self.x, self.y, *(self.box or ())))):
             return self
         box = self.box and Box(*[_clamp(v, (right, bottom)[i % 2]) for i, v in enumerate(self.box)])
         values: dict[str, Any] = {"x": _clamp(self.x, right), "y": _clamp(self.y, bottom), "space": self.space}

@@ -29,7 +29,8 @@ class Settings:
     With `tolerant_grammar`, Lark's Earley parser reads damage that the search for a recovery path cannot read.
 
     `coordinates` is the space of an action's points, if it is not the format's own. `clamp` moves points outside the
-    screen, or outside a space of fixed size, to its edge and reports `clamped-point`; otherwise they stay as written.
+    screen, or outside a space of fixed size, to its edge and reports `clamped-point`; otherwise they stay as written,
+    and `outside-point` is reported.
 
     `schema_check` says what becomes of a sound call that violates the schema of its tool: with "report" it is usable
     and has a diagnostic (`missing-argument`, `mistyped-argument`, `unlisted-value`, `unknown-tool`, `type-mismatch` for

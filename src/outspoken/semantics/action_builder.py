@@ -164,9 +164,11 @@ class ActionBuilder:
         self._add(node, made.action, made.problem, wrong, code)
         for found in made.findings:
             self._recorder.report(found.code, found.message, span, found.severity)
-        for key in made.clamped:
-            message = f"the point in `{key}` is beyond the screen, and was moved to its edge"
-            self._recorder.report("clamped-point", message, (places.get(key, span[0]), end), "warning")
+        clamps = self._state.context.settings.clamp
+        for key in made.outside:
+            message = f"the point in `{key}` is beyond the screen{', and was moved to its edge' if clamps else ''}"
+            code = "clamped-point" if clamps else "outside-point"
+            self._recorder.report(code, message, (places.get(key, span[0]), end), "warning")
         return True
 
     def _refusal(self, node: OpenNode, unread: Mapping[str, Any], end: int) -> Objection | None:

@@ -17,7 +17,8 @@ from outspoken.results.arguments import check_type
 from outspoken.results.packages import Package
 
 from .apis.anthropic import AnthropicApi
-from .apis.base import Api, ChatApi
+from .apis.base import Api
+from .apis.chat import ChatApi
 from .apis.responses import ResponsesApi
 from .exchange import CLIENT_GONE, Exchange
 from .http_errors import HttpError

@@ -13,7 +13,7 @@ from outspoken.notations.tools import Tools
 from outspoken.results.errors import OutspokenError
 
 from .http_errors import HttpError, write_object
-from .rewriter import choice_of
+from .request_options import choice_of
 from .settings import ServerSettings
 from .upstream import Headers
 

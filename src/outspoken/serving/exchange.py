@@ -123,7 +123,7 @@ class Exchange:
             written = write_object(rewriter.rewrite(parse_object(content, bad_upstream_response, "answer")))
             if rewriter.again is None:
                 break
-            body, rewriter.again = with_messages(body, rewriter.again), None
+            body = with_messages(body, rewriter.begin_again())
         answer = Response(written, response.status_code)
         answer.raw_headers += self.answer_headers(response, b"application/json")
         return answer
@@ -273,35 +273,33 @@ class StreamResponse(Response):
     async def _events(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
         """Return the bytes of the stream. An error is an event of the stream and ends it."""
         exchange, wire = self._exchange, self._exchange.api.wire
-        rewriter = self._read.rewriter
-        stream, body, waiting = rewriter.stream(), self._body, True
+        rewriter, body, waiting = self._read.rewriter, self._body, True
         try:
             async with AsyncExitStack() as responses:
                 while True:
                     pieces = exchange.upstream.pieces(response, exchange.deadline)
                     async for piece in await responses.enter_async_context(aclosing(pieces)):
-                        if sent := b"".join([sse_event(part, wire) for part in stream.feed(piece)]):
+                        if sent := b"".join([sse_event(part, wire) for part in rewriter.feed(piece)]):
                             if waiting:
                                 waiting = False
                                 exchange.first_piece()
                             yield sent
-                        if stream.failed:
+                        if rewriter.failed:
                             break
-                    last = stream.close()
+                    last = rewriter.close()
                     if rewriter.again is None:
                         break
                     yield b"".join([sse_event(part, wire) for part in last])
-                    body = with_messages(body, rewriter.again)
-                    stream.begin_again()
+                    body = with_messages(body, rewriter.begin_again())
                     response = await responses.enter_async_context(exchange.ask(body))
                     if not response.is_success:
                         raise HttpError(502, f"the upstream answers with {response.status_code}", "upstream_error")
-            if stream.failed:
+            if rewriter.failed:
                 exchange.failed("error_in_stream")
         except Exception as error:
             told = error if isinstance(error, HttpError) else exchange.internal_error()
             exchange.failed(told.code, told.status)
-            last = stream.abort(told)
+            last = rewriter.abort(told)
         yield b"".join([sse_event(part, wire) for part in last]) + sse_end(wire)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from outspoken.providers.events import Failed, Finished, ProviderEvent, ReasoningSigned, RefusalDelta, UsageReported
-from outspoken.providers.replies import ProviderError, ProviderReply, Signature, Usage
+from outspoken.providers.replies import ProviderError, ProviderReply, Signature
+from outspoken.providers.usage import Usage
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import place_diagnostics
 from outspoken.results.errors import LimitError
@@ -13,9 +14,9 @@ from outspoken.results.events import Done
 from outspoken.results.finish_reasons import FinishReason, proves_end, to_finish_reason
 from outspoken.results.replies import Segment, Status
 
-from .block_sequence import BlockSequence, Key
-from .blocks import Block, ParsedTextBlock, PayloadBlock, ReasoningBlock, SurrogateJoiner, TextBlock
+from .blocks import Block, BlockSequence, Key, PayloadBlock, ReasoningBlock, SurrogateJoiner
 from .recorder import ContentOptions, Recorder
+from .text_blocks import ParsedTextBlock, TextBlock
 from .tool_calls import ToolCallBlock
 
 
@@ -65,12 +66,11 @@ class Assembler:
 
     def begin_part(self, kind: Literal["text", "reasoning"], key: Key | None) -> Block:
         """Begin text or reasoning that may stay empty, or return the part that goes on."""
-        found = self._sequence.find_open(kind, key)
-        if found is not None:
-            return found
-        text_block = ParsedTextBlock if self._options.format else TextBlock
-        block = (ReasoningBlock if kind == "reasoning" else text_block)(self._recorder)
-        return self._sequence.begin(block, key)
+        block = self._sequence.find_open(kind, key)
+        if block is None:
+            text_block = ParsedTextBlock if self._options.format else TextBlock
+            block = self._sequence.begin((ReasoningBlock if kind == "reasoning" else text_block)(self._recorder, key))
+        return block
 
     def add_rest(self, kind: Literal["text", "reasoning"], key: Key, whole: str | None) -> None:
         """Take all of a part, and add what has not arrived in pieces."""
@@ -82,7 +82,7 @@ class Assembler:
         """End a part. Whether the response ends with it is still open."""
         block = self._sequence.get(kind, key)
         if block is not None and not block.done:
-            self._sequence.announce_end(block)
+            block.ended = True
             if isinstance(block, ToolCallBlock) and block.has_complete_json():
                 self._sequence.finish(block, "stop")
 
@@ -94,13 +94,16 @@ class Assembler:
         """Begin another block with the next reasoning."""
         self._sequence.split_reasoning()
 
-    def call(self, key: Key, id: str | None, name: str | None, *, free_text: bool = False) -> ToolCallBlock:
-        """Return the call with this key, which begins here if there is none."""
-        found = self._sequence.get("call", key)
-        if isinstance(found, ToolCallBlock):
-            found.identify(id, name)
-            return found
-        return self._sequence.begin(ToolCallBlock(self._recorder, id, name, free_text=free_text), key)
+    def call(
+        self, key: Key, id: str | None, name: str | None, *, free_text: bool = False, name_may_grow: bool = False
+    ) -> ToolCallBlock:
+        """Return the call with this key, which begins here if there is none; see `ToolCallBlock`."""
+        call = self._sequence.get("call", key)
+        if isinstance(call, ToolCallBlock):
+            call.identify(id, name)
+            return call
+        call = ToolCallBlock(self._recorder, key, id, name, free_text=free_text, name_may_grow=name_may_grow)
+        return self._sequence.begin(call)
 
     def arguments(self, call: ToolCallBlock, piece: str | None) -> None:
         """Add a piece of a call's arguments."""
@@ -109,26 +112,23 @@ class Assembler:
 
     def payload(self, type: str, data: Any, *, aside: bool = False, status: Status = "ok") -> None:
         """Add something whole of another kind. With `aside`, it ends no other part."""
-        self._sequence.begin(PayloadBlock(self._recorder, type, data, aside=aside, status=status), None)
+        self._sequence.begin(PayloadBlock(self._recorder, type, data, aside=aside, status=status))
 
     def sign(self, signature: str | None, key: Key | None = None, *, redacted: bool = False) -> None:
         """Sign the reasoning with this key, or the last reasoning. A `redacted` signature is a block of its own."""
         if not signature:
             return
-        found: Block | None = None
-        if key is not None:
-            found = self._sequence.get("reasoning", key)
-        elif not redacted:
-            found = self._sequence.last_reasoning
+        signed = self._sequence.get("reasoning", key) if key is not None else self._sequence.last_reasoning
         if redacted:
-            self._sequence.complete_reasoning()
+            self._sequence.end_reasoning()
+            signed = signed if key is not None else None
         place = key if key is not None else ("at", len(self._signatures))
-        self._signatures[place] = (found or len(self._sequence.blocks), signature, redacted)
-        if isinstance(found, ReasoningBlock) and not found.active and not found.done:
-            found.signatures.append(signature)  # sent when the block is active
-            return
-        self._recorder.send(ReasoningSigned(signature, redacted))
-        if found is not None and key is None:
+        self._signatures[place] = (signed or len(self._sequence.blocks), signature, redacted)
+        if isinstance(signed, ReasoningBlock) and not redacted:
+            signed.sign(signature)
+        else:
+            self._recorder.send(ReasoningSigned(signature, redacted))
+        if signed is not None and key is None:
             self.split_reasoning()  # without a key, reasoning ends with its signature
 
     def sign_last(self, signature: str | None) -> None:
@@ -138,6 +138,19 @@ class Assembler:
             self._recorder.send(ReasoningSigned(signature))
         else:
             self.sign(signature)
+
+    # what has arrived
+
+    def received(self, kind: str) -> str:
+        """What has arrived of the content, the reasoning or the refusal."""
+        if kind == "reasoning":
+            return "".join([block.text for block in self._sequence.blocks if block.kind == "reasoning"])
+        return self._recorder.content.text if kind == "content" else "".join(self._refusal)
+
+    @property
+    def payloads(self) -> list[Any]:
+        """The data of the payloads that have arrived."""
+        return [block.data for block in self._sequence.blocks if isinstance(block, PayloadBlock)]
 
     # the response
 
@@ -267,5 +280,5 @@ class Assembler:
 
 
 def _to_signature(signed: Block | int, data: str, redacted: bool, starts: list[int]) -> Signature:
-    segment = starts[signed] if isinstance(signed, int) else starts[signed.index] + max(len(signed.segments) - 1, 0)
+    segment = starts[signed] if isinstance(signed, int) else starts[signed.number] + max(len(signed.segments) - 1, 0)
     return Signature(segment=segment, data=data, redacted=redacted)

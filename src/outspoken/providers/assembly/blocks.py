@@ -1,16 +1,22 @@
-"""The blocks of a response while they arrive: text, reasoning, and payloads. Tool calls are in `tool_calls`."""
+"""The blocks of a response while they arrive, and their sequence: when each sends its events, and when it ends.
+
+Blocks of content are in `text_blocks`, tool calls in `tool_calls`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from outspoken.parsing.session import UnjoinedSession
 from outspoken.providers.events import ReasoningSigned
 from outspoken.results import events as results
 from outspoken.results.encoding import replace_surrogates
-from outspoken.results.replies import Payload, Reasoning, Segment, Status, Text, ToolCall
+from outspoken.results.replies import Payload, Reasoning, Segment, Status
 
-from .recorder import OffsetMap, Recorder, SegmentT
+from .recorder import Recorder
+
+#: What tells the blocks of one kind apart: indexes and names of the provider's.
+Key = tuple[int | str, ...]
 
 _HIGH_SURROGATES = "\ud800", "\udbff"
 
@@ -43,31 +49,31 @@ class SurrogateJoiner:
         return "\ufffd" if held else ""
 
 
-class Block:
-    """A block of one kind. It sends events and holds its segments once it is `done`.
+def join_surrogates(text: str) -> str:
+    """A whole text as a stream of it is read."""
+    joiner = SurrogateJoiner()
+    return joiner.feed(text) + joiner.close()
 
-    Of text and of reasoning, one block at a time is `active`; what arrives for another one waits.
+
+class Block:
+    """A block of one kind. It sends events while it is `active`, and holds its segments once it is `done`.
+
+    What arrives before it is active waits. A `BlockSequence` says when it is active and when it ends.
     """
 
     kind = ""
     #: its number among the blocks
-    index = 0
-    #: it may send events
-    active = False
-    #: the provider says that it has ended, or more follows behind it
-    end_announced = False
-    #: it finishes as soon as it is active
-    finish_when_active = False
-    done = False
-    #: it has a key of the provider, so that other blocks do not end it
-    keyed = False
-    #: it ends no other block
+    number = 0
+    active = done = False
+    #: the provider says that it has ended; another block or an encrypted one follows, so that it ends the response not
+    ended = followed = False
+    #: it ends no block that has no key
     aside = False
-    #: the end of the content when it became active
-    position = OffsetMap(0, 0, 0)
+    #: its start in the content, which is the end when it became active
+    offset = 0
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
+    def __init__(self, recorder: Recorder, key: Key | None = None) -> None:
+        self.recorder, self.key = recorder, key
         self.segments: list[Segment] = []
         #: what waits until the block is active, and what was read
         self._waiting: list[str] = []
@@ -77,9 +83,9 @@ class Block:
         self.length = 0
 
     @property
-    def offset(self) -> int:
-        """Its start in the content."""
-        return self.position.offset
+    def text(self) -> str:
+        """What was read so far."""
+        return "".join(self._pieces)
 
     @property
     def _span(self) -> tuple[int, int]:
@@ -96,8 +102,7 @@ class Block:
 
     def activate(self) -> None:
         """Let it send events, and read what waits."""
-        self.position = self.recorder.content.end()
-        self.active = True
+        self.offset, self.active = self.recorder.content.length, True
         waiting, self._waiting = "".join(self._waiting), []
         self._open()
         self._read_joined(self._joiner.feed(waiting))
@@ -124,178 +129,150 @@ class Block:
         raise NotImplementedError
 
 
-class TextBlock(Block):
-    """Content that is text throughout."""
-
-    kind = "text"
-
-    def _read(self, piece: str) -> None:
-        self._pieces.append(piece)
-        start = self.recorder.content.length
-        self.recorder.content.append(piece)
-        self.recorder.send_text(piece, start, self.recorder.content.length)
-
-    def _end(self, reason: str | None) -> None:
-        text = "".join(self._pieces)
-        if text:
-            self.segments.append(Text(text=text, span=(self.offset, self.offset + len(text))))
-
-
-class ParsedTextBlock(Block):
-    """Content that the grammar of a format reads."""
-
-    kind = "text"
-
-    def __init__(self, recorder: Recorder) -> None:
-        super().__init__(recorder)
-        #: made for the first piece, since only the first block with content has the prefix
-        self._parser: UnjoinedSession | None = None
-        self._call_indexes: dict[int, int] = {}
-        #: the calls that the request does not allow, by their spans
-        self._refused: dict[tuple[int, int], ToolCall] = {}
-        self._actions_before = 0
-        self._offset_map: OffsetMap | None = None
-
-    def _open(self) -> None:
-        self._actions_before = self.recorder.actions
-        self._offset_map = self.position if self.offset else None
-
-    def _read(self, piece: str) -> None:
-        self.recorder.content.append(piece)
-        if self._parser is None:
-            self._parser = self.recorder.make_session()
-        self._forward_all(self._parser.feed(piece))
-
-    def _end(self, reason: str | None) -> None:
-        if self._parser is None:
-            return
-        self._forward_all(self._parser.close(None if self.recorder.is_stopped else reason))
-        reply = self._parser.reply
-        if reply is not None:
-            for segment in map(self._map, reply.segments):
-                self._add_segment(self._refused.get(segment.span, segment))
-            self.recorder.actions += len(reply.actions) + len(reply.unfinished_actions)
-            self.recorder.add_reply(reply, self._offset_map)
-
-    def _add_segment(self, segment: Any) -> None:
-        """Add a segment; an invalid call stands behind its text, if that is shown."""
-        if self._shows(segment):
-            self.segments.append(Text(text=self._written(segment), span=segment.span))
-            segment = segment.model_copy(update={"span": (segment.span[1],) * 2})
-        self.segments.append(segment)
-
-    def _shows(self, segment: Any) -> bool:
-        """Is the text of a segment shown, since it is a call that is invalid?"""
-        return self.recorder.options.shows_invalid and segment.kind == "tool_call" and segment.status == "invalid"
-
-    def _written(self, call: ToolCall) -> str:
-        return "".join(self.recorder.content.pieces)[slice(*call.span)]
-
-    def _map(self, segment: SegmentT) -> SegmentT:
-        """Map a segment's place, and the order of an action, to those in the response."""
-        mapped = self._offset_map.segment(segment) if self._offset_map is not None else segment
-        order = getattr(mapped, "order", None)
-        if order is not None and self._actions_before:
-            mapped = mapped.model_copy(update={"order": order + self._actions_before})
-        return mapped
-
-    def _call_index(self, index: int) -> int:
-        if index not in self._call_indexes:
-            self._call_indexes[index] = self.recorder.next_call_index()
-        return self._call_indexes[index]
-
-    def _forward_all(self, events: list[results.Event]) -> None:
-        for event in events:
-            self._forward(event)
-
-    def _forward(self, event: results.Event) -> None:
-        send = self.recorder.send
-        match event:
-            case results.PlacedText():
-                self._forward_text(event)
-            case results.ToolCallStart(index, id, name):
-                send(results.ToolCallStart(self._call_index(index), id, name))
-            case results.ToolCallDelta(index, arguments):
-                send(results.ToolCallDelta(self._call_index(index), arguments))
-            case results.ToolCallEnd(index, call):
-                self._end_call(self._call_index(index), self._map(call))
-            case results.ToolCallUnfinished(index, call):
-                self._end_unfinished(self._call_index(index), self._map(call))
-            case results.ActionText(index, text):
-                send(results.ActionText(index + self._actions_before, text))
-            case results.ActionParsed(action):
-                send(results.ActionParsed(self._map(action)))
-            case results.ActionUnfinished(action):
-                send(results.ActionUnfinished(self._map(action)))
-            case results.PayloadParsed(payload):
-                send(results.PayloadParsed(self._map(payload)))
-            case results.PayloadUnfinished(payload):
-                send(results.PayloadUnfinished(self._map(payload)))
-            case results.Done():
-                pass
-            case _:
-                send(event)
-
-    def _end_call(self, index: int, call: ToolCall) -> None:
-        ended = self.recorder.end_call(index, call)
-        if ended is not call:
-            self._refused[call.span] = ended
-            self._show(ended)
-
-    def _end_unfinished(self, index: int, call: ToolCall) -> None:
-        self.recorder.send(results.ToolCallUnfinished(index, call))
-        self._show(call)
-
-    def _show(self, call: ToolCall) -> None:
-        if self._shows(call):
-            self.recorder.send_text(self._written(call), *call.span)
-
-    def _forward_text(self, event: results.PlacedText) -> None:
-        start, end = event.start + self.offset, event.end + self.offset
-        if event.begins:
-            self.recorder.add_border(start)
-        self.recorder.send_text(event.text, start, end, event.exact)
-
-
 class ReasoningBlock(Block):
-    """Reasoning that came in a field of its own."""
+    """Reasoning that came in a field of its own. A signature that arrives before it is active is sent at its end."""
 
     kind = "reasoning"
 
-    def __init__(self, recorder: Recorder) -> None:
-        super().__init__(recorder)
-        #: those that arrived before it was active; they are sent at its end
-        self.signatures: list[str] = []
+    def __init__(self, recorder: Recorder, key: Key | None = None) -> None:
+        super().__init__(recorder, key)
+        self._signatures: list[str] = []
+
+    def sign(self, signature: str) -> None:
+        """Send a signature."""
+        if self.active or self.done:
+            self.recorder.send(ReasoningSigned(signature))
+        else:
+            self._signatures.append(signature)
 
     def _read(self, piece: str) -> None:
         self._pieces.append(piece)
         self.recorder.send(results.ReasoningDelta(piece))
 
     def _end(self, reason: str | None) -> None:
-        text = "".join(self._pieces)
-        for signature in self.signatures:
+        for signature in self._signatures:
             self.recorder.send(ReasoningSigned(signature))
-        if text:
+        if text := self.text:
             self.segments.append(Reasoning(text=text, span=self._span))
             self.recorder.send(results.ReasoningEnd())
 
 
 class PayloadBlock(Block):
-    """Something whole that is neither text, reasoning nor a call of the caller's tools."""
+    """Something whole that is neither text, reasoning nor a call of the caller's tools: nothing of it follows."""
 
     kind = "payload"
+    followed = True
 
     def __init__(self, recorder: Recorder, type: str, data: Any, *, aside: bool = False, status: Status = "ok") -> None:
         super().__init__(recorder)
-        self.aside = aside
-        self._payload = (type, data, status)
+        self.aside, self.data = aside, data
+        self._fields: dict[str, Any] = {"type": type, "data": data, "status": status}
 
     def _open(self) -> None:
-        type, data, status = self._payload
-        payload = Payload(type=type, data=data, status=status, span=self._span)
+        payload = Payload(**self._fields, span=self._span)
         self.segments.append(payload)
-        is_usable = status in ("ok", "repaired")
+        is_usable = payload.status in ("ok", "repaired")
         self.recorder.send(results.PayloadParsed(payload) if is_usable else results.PayloadUnfinished(payload))
 
     def _end(self, reason: str | None) -> None:
         """Do nothing: a payload is whole when it arrives."""
+
+
+_BlockT = TypeVar("_BlockT", bound=Block)
+#: The kinds of which one block at a time is active, so that deltas are sent in the order of the blocks.
+_IN_ORDER = ("text", "reasoning")
+
+
+class BlockSequence:
+    """The blocks of a response, in the order in which they began.
+
+    A block ends when another one begins, if it has no key or the provider has ended it; the last ones end with the
+    response. Of text and of reasoning, the first block that is open is active.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.blocks: list[Block] = []
+        self._by_key: dict[Key, Block] = {}
+        self._open: dict[Block, None] = {}  # an ordered set
+        self.last_reasoning: ReasoningBlock | None = None
+        #: each block of text is one of its own, not a part of one string
+        self.separates = True
+
+    def get(self, kind: str, key: Key) -> Block | None:
+        """Return the block with a key, open or done; None if there is none."""
+        return self._by_key.get((kind, *key))
+
+    def find_open(self, kind: str, key: Key | None) -> Block | None:
+        """Return the open block with a key, or without a key the one that goes on here."""
+        if key is None:
+            return next((block for block in self._open if block.kind == kind and block.key is None), None)
+        keyed = self.get(kind, key)
+        return keyed if keyed is not None and not keyed.done else None
+
+    def begin(self, block: _BlockT) -> _BlockT:
+        """Begin a block, and end those that it follows."""
+        self._recorder.start()
+        self._follow(lambda other: other.ended or (other.key is None and not block.aside))
+        block.number = len(self.blocks)
+        self.blocks.append(block)
+        self._open[block] = None
+        if block.key is not None:
+            self._by_key[(block.kind, *block.key)] = block
+        if isinstance(block, ReasoningBlock):
+            self.last_reasoning, self._recorder.has_reasoning = block, True
+        self._advance()
+        return block
+
+    def end_reasoning(self) -> None:
+        """End the reasoning before an encrypted block."""
+        self._follow(lambda other: other.kind == "reasoning" and (other.ended or other.key is None))
+
+    def split_reasoning(self) -> None:
+        """End the last reasoning if it has no key, so that the next reasoning is another block."""
+        self._follow(lambda other: other is self.last_reasoning and other.active and other.key is None)
+
+    def _follow(self, ends: Callable[[Block], bool]) -> None:
+        """Note that something follows the open blocks that end."""
+        for block in self._open:
+            block.followed = block.followed or ends(block)
+        self._advance()
+
+    def _advance(self) -> None:
+        """Activate the blocks whose turn it is, and finish those that others follow."""
+        busy: set[str] = set()
+        for block in list(self._open):
+            if block.kind in busy:
+                continue
+            if block.followed:
+                self.finish(block, "stop" if block.kind == "call" else None)
+            else:
+                self._activate(block)
+                busy.update([block.kind] if block.kind in _IN_ORDER else [])
+
+    def _activate(self, block: Block) -> None:
+        if not block.active:
+            if block.kind == "text" and self.separates and self._stands_apart(block):
+                self._recorder.add_border(self._recorder.content.length)
+            block.activate()
+
+    def _stands_apart(self, text: Block) -> bool:
+        """Does a block of another kind stand between a text and the text before it?"""
+        for other in reversed(self.blocks[: text.number]):
+            if other.kind == "text" and other.length:
+                return False
+            if (other.kind in ("call", "payload") and not other.aside) or (other.kind == "reasoning" and other.length):
+                return True
+        return False
+
+    def finish(self, block: Block, reason: str | None) -> None:
+        """Finish a block whose turn it is."""
+        self._activate(block)
+        block.finish(reason)
+        del self._open[block]
+
+    def finish_all(self, reason: str | None, *, provider_ended: bool = False) -> None:
+        """Finish all open blocks. If the provider ended the response, all calls but the last are whole."""
+        for block in list(self._open):
+            is_whole = block.kind == "call" and block is not self.blocks[-1] and (block.ended or provider_ended)
+            self.finish(block, "stop" if is_whole else None if block.followed else reason)

@@ -18,46 +18,15 @@ from outspoken.results.replies import STATUSES, Reply, Segment, Status, ToolCall
 SegmentT = TypeVar("SegmentT", bound=Segment)
 
 
-class OffsetMap(NamedTuple):
-    """Where a part begins in the content: characters, line breaks, and characters since the last line break."""
-
-    offset: int
-    lines: int
-    columns: int
-
-    def span(self, span: tuple[int, int]) -> tuple[int, int]:
-        """Map a span."""
-        return span[0] + self.offset, span[1] + self.offset
-
-    def repair(self, repair: Repair) -> Repair:
-        """Map the place of a repair."""
-        column = repair.column + (self.columns if repair.line == 1 else 0)
-        return repair.model_copy(
-            update={"span": self.span(repair.span), "line": repair.line + self.lines, "column": column}
-        )
-
-    def segment(self, segment: SegmentT) -> SegmentT:
-        """Map the place of a segment and of its repairs."""
-        update: dict[str, Any] = {"span": self.span(segment.span)}
-        if repairs := getattr(segment, "repairs", ()):
-            update["repairs"] = tuple([self.repair(repair) for repair in repairs])
-        return segment.model_copy(update=update)
-
-
 class Content:
     """The content so far, and how long it is."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.length = 0
-        self._lines = self._line_start = 0
 
     def append(self, piece: str) -> None:
         """Add a piece."""
-        breaks = piece.count("\n")
-        if breaks:
-            self._lines += breaks
-            self._line_start = self.length + piece.rindex("\n") + 1
         self.pieces.append(piece)
         self.length += len(piece)
 
@@ -66,9 +35,28 @@ class Content:
         """All of it."""
         return "".join(self.pieces)
 
-    def end(self) -> OffsetMap:
-        """Return the map for a part that begins here."""
-        return OffsetMap(self.length, self._lines, self.length - self._line_start)
+    def place(self, offset: int) -> tuple[int, int]:
+        """The number of line breaks before an offset, and of characters since the last one."""
+        before = self.text[:offset]
+        return before.count("\n"), offset - before.rfind("\n") - 1
+
+    def repair(self, repair: Repair, offset: int) -> Repair:
+        """A repair in a part of the content that begins at an offset."""
+        lines, columns = self.place(offset)
+        column = repair.column + (columns if repair.line == 1 else 0)
+        update = {"span": _moved(repair.span, offset), "line": repair.line + lines, "column": column}
+        return repair.model_copy(update=update)
+
+    def segment(self, segment: SegmentT, offset: int) -> SegmentT:
+        """A segment, with its repairs, in a part of the content that begins at an offset."""
+        update: dict[str, Any] = {"span": _moved(segment.span, offset)}
+        if repairs := getattr(segment, "repairs", ()):
+            update["repairs"] = tuple([self.repair(repair, offset) for repair in repairs])
+        return segment.model_copy(update=update)
+
+
+def _moved(span: tuple[int, int], offset: int) -> tuple[int, int]:
+    return span[0] + offset, span[1] + offset
 
 
 class RequestLimits(NamedTuple):
@@ -188,8 +176,8 @@ class Recorder:
         self.add_diagnostic("repeated-id", message, offset, "warning")
         return made
 
-    def end_call(self, index: int, call: ToolCall) -> ToolCall:
-        """Send the end of a complete call, which is refused if the request does not allow it."""
+    def end_call(self, index: int, call: ToolCall, place: tuple[int, int]) -> ToolCall:
+        """Send the end of a complete call. One that the request does not allow is refused, and has this place."""
         why = self.options.limits.objection(call.name, is_first=not self.has_complete_call)
         if not why:
             self.has_complete_call = True
@@ -199,7 +187,7 @@ class Recorder:
         self.diagnostics.append(
             PendingDiagnostic("unwanted-call", message, call.span, "error", self.options.provider, "called here")
         )
-        refused: ToolCall = construct(ToolCall, {**vars(call), "status": "invalid"})
+        refused: ToolCall = construct(ToolCall, {**vars(call), "status": "invalid", "span": place})
         self.send(ToolCallUnfinished(index, refused))
         return refused
 
@@ -241,12 +229,12 @@ class Recorder:
             message = f"in the arguments of `{name}`: {describe_repair(repair)}"
             self.add_diagnostic(repair.code, message, offset, "warning")
 
-    def add_reply(self, reply: Reply, offset_map: OffsetMap | None) -> None:
-        """Add the diagnostics, repairs and status of a parsed block of content."""
+    def add_reply(self, reply: Reply, offset: int) -> None:
+        """Add the diagnostics, repairs and status of a block of content that begins at an offset."""
         self.replies.append(reply)
-        for one in reply.diagnostics:
-            self.diagnostics.append(PendingDiagnostic.moved(one, offset_map.span(one.span) if offset_map else one.span))
-        self.repairs += [offset_map.repair(repair) if offset_map else repair for repair in reply.repairs]
+        for diagnostic in reply.diagnostics:
+            self.diagnostics.append(PendingDiagnostic.moved(diagnostic, _moved(diagnostic.span, offset)))
+        self.repairs += [self.content.repair(repair, offset) for repair in reply.repairs]
         self.lower_status(reply.status)
 
     def lower_status(self, status: Status) -> None:

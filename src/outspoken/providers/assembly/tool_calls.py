@@ -16,7 +16,7 @@ from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
 from outspoken.semantics.proof import misfits
 
-from .blocks import Block
+from .blocks import Block, Key
 from .recorder import Recorder
 
 
@@ -107,29 +107,29 @@ class JsonPrefix:
 class ToolCallBlock(Block):
     """A call, announced when its name is certain: a tool has it, or its arguments begin, or it ends.
 
-    With `free_text`, its input is text and not JSON. Set `name_may_grow` if the name may arrive in pieces.
+    With `free_text`, its input is text and not JSON. With `name_may_grow`, its name may arrive in pieces.
 
     Deltas are sent as far as the arguments are sound JSON. The text behind the first damage waits for the end, when
     it is known how the arguments are repaired.
     """
 
     kind = "call"
-    #: the provider says that it is incomplete
-    is_cut = False
 
-    def __init__(self, recorder: Recorder, id: str | None, name: str | None, *, free_text: bool = False) -> None:
-        super().__init__(recorder)
-        self.id, self.name = id, name
-        self.name_may_grow = False
+    def __init__(
+        self, recorder: Recorder, key: Key, id: str | None, name: str | None, *, free_text: bool, name_may_grow: bool
+    ) -> None:
+        super().__init__(recorder, key)
+        self.id, self.name, self._name_may_grow = id, name, name_may_grow
+        self._is_cut = False
         #: a piece of the name that came too late, or contradicts it
         self._late_name = ""
         self._free_text = free_text
         #: its index in the events; None until it is announced
         self._call_index: int | None = None
         self._sound = JsonPrefix()
-        #: the sound text that waits for the announcement, and the text that was sent
-        self._queue: list[str] = []
-        self._sent: list[str] = []
+        #: the sound text, and how many pieces of it were sent
+        self._certain: list[str] = []
+        self._sent_count = 0
 
     def identify(self, id: str | None, name: str | None) -> None:
         """Add an id or a name that arrived late, or more of the name. The id it has stays."""
@@ -137,9 +137,9 @@ class ToolCallBlock(Block):
         if name and name != self.name:
             if self._call_index is not None:
                 self._late_name = "" if (self.name or "").startswith(name) else name
-            elif not self.name or (self.name_may_grow and name.startswith(self.name)):
+            elif not self.name or (self._name_may_grow and name.startswith(self.name)):
                 self.name = name  # a server that sends the name so far
-            elif not self.name_may_grow:
+            elif not self._name_may_grow:
                 pass
             else:
                 self.name += name
@@ -147,13 +147,12 @@ class ToolCallBlock(Block):
 
     def settle_name(self) -> None:
         """Take the name as it is: something else has begun."""
-        self.name_may_grow = False
+        self._name_may_grow = False
         self._announce()
 
-    @property
-    def text(self) -> str:
-        """The arguments so far, as they were sent."""
-        return "".join(self._pieces)
+    def cut(self) -> None:
+        """Note that the provider says that it is incomplete."""
+        self._is_cut = True
 
     def _open(self) -> None:
         if self._free_text:
@@ -167,7 +166,7 @@ class ToolCallBlock(Block):
     def _add(self, piece: str) -> None:
         self._pieces.append(piece)
         if sound := self._sound.feed(piece):
-            self._queue.append(sound)
+            self._certain.append(sound)
 
     def _announce(self) -> None:
         """Announce it if its name is certain, and send what waits."""
@@ -175,7 +174,7 @@ class ToolCallBlock(Block):
             return
         if self._call_index is None:
             self._start(self.name)
-        self._send_queue()
+        self._send_certain()
 
     def _start(self, name: str) -> None:
         self._call_index = self.recorder.next_call_index()
@@ -184,31 +183,29 @@ class ToolCallBlock(Block):
 
     def _is_name_certain(self) -> bool:
         """May no more of the name arrive?"""
-        if not self.name_may_grow or self.length:
+        if not self._name_may_grow or self.length:
             return True
         tools, name = self.recorder.options.read.tools, self.name or ""
         if tools is None or name not in tools:
             return False
         return not any(other.startswith(name) and other != name for other in tools.names)
 
-    def _send_queue(self) -> None:
-        if self._call_index is None:
-            return
-        for piece in self._queue:
-            self.recorder.send(ToolCallDelta(self._call_index, piece))
-        self._sent += self._queue
-        self._queue.clear()
+    def _send_certain(self) -> None:
+        if self._call_index is not None:
+            for piece in self._certain[self._sent_count :]:
+                self.recorder.send(ToolCallDelta(self._call_index, piece))
+            self._sent_count = len(self._certain)
 
     def has_complete_json(self) -> bool:
         """Are the arguments complete JSON, or free text?"""
         try:
-            decode("".join(self._pieces), self.recorder.options.read.settings.max_depth)
+            decode(self.text, self.recorder.options.read.settings.max_depth)
         except NotJsonError:
             return self._free_text
         return True
 
     def _end(self, reason: str | None) -> None:
-        complete = reason is not None and not self.is_cut
+        complete = reason is not None and not self._is_cut
         if self.name and self._call_index is None:
             self._start(self.name)
         text = self.text
@@ -223,21 +220,22 @@ class ToolCallBlock(Block):
         parsed = parse_arguments(text, complete, options.repair, schema, options.settings)
         if not name or self._late_name:
             parsed = parsed._replace(status="invalid")
-        self._send_queue()
-        if parsed.text is not None and not parsed.text.startswith("".join(self._sent)):
+        self._send_certain()
+        sent = "".join(self._certain[: self._sent_count])
+        if parsed.text is not None and not parsed.text.startswith(sent):
             parsed = ParsedArguments({}, "truncated")  # the repair would change a delta that was sent
-        self._finish_call(name, text, parsed)
+        self._finish_call(name, text, parsed, sent)
         if tools is not None and name and name not in tools:
             message = f"there is no tool `{name}`"
             recorder.add_diagnostic("unknown-tool", message, self.offset, "warning", label="called here")
 
-    def _finish_call(self, name: str, text: str, parsed: ParsedArguments) -> None:
+    def _finish_call(self, name: str, text: str, parsed: ParsedArguments, sent: str) -> None:
         """Send the rest of the arguments, the call, and its diagnostics."""
         recorder = self.recorder
         arguments_text = text if parsed.text is None else parsed.text
-        if rest := arguments_text[len("".join(self._sent)) :]:
-            self._queue.append(rest)
-            self._send_queue()
+        if rest := arguments_text[len(sent) :]:
+            self._certain.append(rest)
+            self._send_certain()
         repairs = tuple([self._to_repair(edit, text) for edit in parsed.edits])
         call = ToolCall(
             name=name, arguments=parsed.value, arguments_text=arguments_text, id=self.id, status=parsed.status,
@@ -249,7 +247,7 @@ class ToolCallBlock(Block):
         index = recorder.next_call_index() if self._call_index is None else self._call_index
         if parsed.status in ("ok", "repaired"):
             recorder.add_argument_repairs(repairs, self.offset, name)
-            self.segments.append(recorder.end_call(index, call))
+            self.segments.append(recorder.end_call(index, call, call.span))
             for code, message, _ in misfits(tools, name, call.arguments) if tools is not None else ():
                 recorder.add_diagnostic(code, message, self.offset, "warning", label="in this call")
             return
@@ -265,5 +263,5 @@ class ToolCallBlock(Block):
         recorder.send(ToolCallUnfinished(index, call))
 
     def _to_repair(self, edit: Edit, text: str) -> Repair:
-        before = text[edit.start : edit.end]
-        return edit.as_repair(self._span, before, self.position.lines + 1, self.position.columns + 1)
+        lines, columns = self.recorder.content.place(self.offset)
+        return edit.as_repair(self._span, text[edit.start : edit.end], lines + 1, columns + 1)

@@ -12,7 +12,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from outspoken.json.scanner import JsonScanner
-from outspoken.providers.replies import ANTHROPIC, EXTENSION, Usage
+from outspoken.providers.replies import EXTENSION
+from outspoken.providers.usage import ANTHROPIC, Usage
 from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from outspoken.providers.replies import CHAT_COMPLETIONS, EXTENSION, REASONING_BREAKS, ProviderError
+from outspoken.providers.replies import EXTENSION, REASONING_BREAKS, ProviderError
+from outspoken.providers.usage import CHAT_COMPLETIONS
 from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply
 
@@ -41,7 +42,8 @@ class ChatCompletionsExporter(Exporter):
     The first chunk has the role; then follow `content`, reasoning in `reasoning_field`, `refusal`, and `tool_calls` in
     fragments; then a chunk with the `finish_reason`, and one with the usage, if it is known, unless `include_usage` is
     False. An error replaces the last two, or a whole completion, with `{"error": …}`, which OpenAI's clients raise.
-    Payloads, GUI actions, signatures and unfinished calls are in `delta.outspoken` or `message.outspoken`.
+    Payloads, GUI actions, signatures and unfinished calls are in `delta.outspoken` or `message.outspoken`. The ids of
+    calls without one come from the `call_seed`, by default the `id`, and the index.
     """
 
     id_prefix = "chatcmpl-"
@@ -52,10 +54,11 @@ class ChatCompletionsExporter(Exporter):
         index: int = 0,
         include_usage: bool = True,
         reasoning_field: str = "reasoning_content",
+        call_seed: str | None = None,
         **common: Unpack[ExportOptions],
     ) -> None:
         super().__init__(**common)
-        self._index, self._include_usage = index, include_usage
+        self._index, self._include_usage, self._call_seed = index, include_usage, call_seed
         self.reasoning_field = reasoning_field
         #: how many blocks of reasoning have text, and whether the next text begins another one
         self._reasoning_blocks = 0
@@ -65,7 +68,8 @@ class ChatCompletionsExporter(Exporter):
 
     @property
     def _call_id_seed(self) -> str:
-        return f"{self.id}:{self._index}" if self._index else self.id
+        seed = self._call_seed or self.id
+        return f"{seed}:{self._index}" if self._index else seed
 
     def _add_chunk(self, delta: Part, finish_reason: str | None = None) -> None:
         self._parts.append(self.envelope([self.choice("delta", delta, finish_reason)]))

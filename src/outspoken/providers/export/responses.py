@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from outspoken.providers.replies import RESPONSES, ProviderError, Usage
+from outspoken.providers.replies import ProviderError
+from outspoken.providers.usage import RESPONSES, Usage
 from outspoken.results.replies import Reply
 
 from .exporter import Exporter

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from outspoken.providers.replies import EXTENSION, UsageKeys
+from outspoken.providers.replies import EXTENSION
+from outspoken.providers.usage import VERCEL
 from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply
 
@@ -32,8 +33,6 @@ _DATA_PARTS = {
     "unfinished_tool_calls": "data-unfinished-call",
     "unfinished_actions": "data-unfinished-action",
 }
-
-_USAGE = UsageKeys(("inputTokens",), ("outputTokens",), ("totalTokens",), ("reasoningTokens",), ("cachedInputTokens",))
 
 
 class VercelExporter(Exporter):
@@ -128,7 +127,7 @@ class VercelExporter(Exporter):
         if self.error is not None:
             self._add_part("error", errorText=self.error.message)
         self._add_part("finish-step")
-        usage = {"messageMetadata": {"usage": _USAGE.write(self.usage)}} if self.usage else {}
+        usage = {"messageMetadata": {"usage": VERCEL.write(self.usage)}} if self.usage else {}
         reason = _OTHER_REASONS.get(self.reason, self.reason).replace("_", "-")
         self._add_part("finish", finishReason=reason, **usage)
 

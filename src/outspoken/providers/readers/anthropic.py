@@ -10,32 +10,9 @@ from typing import Any
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import ANTHROPIC
-from outspoken.results.replies import Status
+from outspoken.providers.usage import ANTHROPIC
 
-from .base import Reader, arguments_text, json_or_text, list_of
-
-#: the blocks that are no payloads
-_TEXT_BLOCKS = ("text", "thinking", "redacted_thinking")
-
-
-class _ContentBlock:
-    """A block that the stream has begun: its object, and the pieces of its input as JSON text."""
-
-    def __init__(self, body: JsonObject, call: ToolCallBlock | None) -> None:
-        self.body, self.call = body, call
-        self.kind = body.string("type") or ""
-        self.input: list[str] = []
-
-    @property
-    def is_payload(self) -> bool:
-        """Is it run or found by the provider, such as the result of a search?"""
-        return self.call is None and self.kind not in _TEXT_BLOCKS
-
-    def data(self) -> dict[str, Any]:
-        """Return its object with its input; an input that is no JSON is text."""
-        text = "".join(self.input)
-        return {**self.body.value, "input": json_or_text(text)} if text else self.body.value
+from .base import OpenPayload, Reader, arguments_text, list_of
 
 
 class AnthropicReader(Reader):
@@ -43,7 +20,10 @@ class AnthropicReader(Reader):
 
     def __init__(self, assembler: Assembler) -> None:
         super().__init__(assembler)
-        self._blocks: dict[int, _ContentBlock] = {}
+        #: the blocks that have begun: their objects, and what is made of calls and of the provider's own
+        self._bodies: dict[int, JsonObject] = {}
+        self._calls: dict[int, ToolCallBlock] = {}
+        self._payloads: dict[int, OpenPayload] = {}
         self._usage: dict[str, Any] = {}
         self._last_index = -1
 
@@ -76,9 +56,8 @@ class AnthropicReader(Reader):
 
     def end(self) -> None:
         """Keep the provider's own blocks that never ended."""
-        for block in self._blocks.values():
-            self._add_payload(block, "truncated")
-        self._blocks.clear()
+        for payload in self._payloads.values():
+            payload.end(self._assembler, "truncated")
 
     def _index(self, event: JsonObject, *, new: bool = False) -> int:
         """Return the index of a block; gateways that leave it out mean the last block."""
@@ -107,7 +86,7 @@ class AnthropicReader(Reader):
 
     def _start_block(self, index: int, body: JsonObject) -> None:
         to, kind, key = self._assembler, body.string("type"), (index,)
-        call = None
+        self._bodies[index] = body
         if kind == "text":
             to.begin_part("text", key)
             to.text(body.string("text"), key)
@@ -120,12 +99,12 @@ class AnthropicReader(Reader):
         elif kind == "redacted_thinking":
             to.sign(body.string("data"), key, redacted=True)
         elif kind == "tool_use":
-            call = to.call(key, body.string("id"), body.string("name"))
-        self._blocks[index] = _ContentBlock(body, call)
+            self._calls[index] = to.call(key, body.string("id"), body.string("name"))
+        else:
+            self._payloads[index] = OpenPayload(kind or "block", body.value)
 
     def _read_delta(self, index: int, delta: JsonObject) -> None:
         to, kind, key = self._assembler, delta.string("type"), (index,)
-        block = self._blocks.get(index)
         if kind == "text_delta":
             to.text(delta.string("text"), key)
         elif kind == "thinking_delta":
@@ -134,36 +113,25 @@ class AnthropicReader(Reader):
             to.sign(delta.string("signature"), key)
         elif kind == "citations_delta":
             to.payload("citation", delta.get("citation"), aside=True)
-        elif block is None:
+        elif index not in self._bodies:
             raise delta.invalid("type", f"a delta of a block that has begun; block {index} has not")
         elif kind == "input_json_delta":
             piece = delta.string("partial_json") or ""
-            block.input.append(piece)
-            if block.call is not None:
-                to.arguments(block.call, piece)
-        else:
-            _extend(block.body.value, delta.value)
+            if index in self._calls:
+                to.arguments(self._calls[index], piece)
+            elif index in self._payloads and piece:
+                self._payloads[index].extend({"input": piece})
+        elif index in self._payloads:
+            self._payloads[index].extend({key: value for key, value in delta.value.items() if key != "type"})
 
     def _stop_block(self, index: int) -> None:
-        block = self._blocks.pop(index, None)
-        if block is None:
+        body, call = self._bodies.pop(index, None), self._calls.pop(index, None)
+        if body is None:
             return
-        self._add_payload(block, "ok")
-        if block.call is not None:
-            if block.body.get("input") and not "".join(block.input):
-                self._assembler.arguments(block.call, arguments_text(block.body, "input"))
-            self._assembler.end_part("call", (index,))
-        elif block.kind in ("text", "thinking"):
-            self._assembler.end_part("text" if block.kind == "text" else "reasoning", (index,))
-
-    def _add_payload(self, block: _ContentBlock, status: Status) -> None:
-        if block.is_payload:
-            self._assembler.payload(block.kind or "block", block.data(), aside=True, status=status)
-
-
-def _extend(block: dict[str, Any], delta: dict[str, Any]) -> None:
-    """Add the fields of a delta of an unknown type: text is appended, other values replace."""
-    for key, value in delta.items():
-        if key != "type":
-            before = block.get(key)
-            block[key] = before + value if isinstance(before, str) and isinstance(value, str) else value
+        if index in self._payloads:
+            self._payloads.pop(index).end(self._assembler, "ok")
+        if call is not None and body.get("input") and not call.length:
+            self._assembler.arguments(call, arguments_text(body, "input"))
+        kind = {"text": "text", "thinking": "reasoning", "tool_use": "call"}.get(body.string("type") or "")
+        if kind is not None:
+            self._assembler.end_part(kind, (index,))

@@ -7,9 +7,10 @@ from typing import Any, cast
 
 from outspoken.notations.coerce import to_json
 from outspoken.providers.assembly.assembler import Assembler
-from outspoken.providers.assembly.block_sequence import Key
+from outspoken.providers.assembly.blocks import Key
 from outspoken.providers.decode.json_object import JsonObject, describe_value
-from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError, Usage, UsageKeys
+from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError
+from outspoken.providers.usage import Usage, UsageKeys
 from outspoken.results.replies import STATUSES, Status
 
 
@@ -87,6 +88,26 @@ class Reader:
             self._assembler.failed(parse_error(error))
         else:
             self._fail(event, key, expected)
+
+
+class OpenPayload:
+    """A block of the provider's own, such as a call that it runs: what has arrived of it, until it is a payload."""
+
+    def __init__(self, type: str, fields: dict[str, Any]) -> None:
+        self.type, self.fields = type, {**fields}
+
+    def extend(self, delta: dict[str, Any]) -> None:
+        """Add a delta: texts and lists grow, other fields are replaced."""
+        for key, value in delta.items():
+            before = self.fields.get(key)
+            grows = isinstance(value, type(before)) and isinstance(value, (str, list)) and key != "type"
+            self.fields[key] = before + value if grows else value  # pyright: ignore[reportOperatorIssue]
+
+    def end(self, assembler: Assembler, status: Status) -> None:
+        """Add the payload; an input that arrived as text is decoded, if it is JSON."""
+        text = self.fields.get("input")
+        fields = {**self.fields, "input": json_or_text(text or "{}")} if isinstance(text, str) else self.fields
+        assembler.payload(self.type, fields, aside=True, status=status)
 
 
 def arguments_text(body: JsonObject, *keys: str) -> str | None:

@@ -9,17 +9,15 @@ from typing import Any, cast
 
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import UsageKeys
-from outspoken.results.replies import Status
+from outspoken.providers.usage import BEDROCK
 
-from .base import Reader, arguments_text, json_or_text, parse_error
+from .base import OpenPayload, Reader, arguments_text, parse_error
 
 #: the type of the tools that the provider runs
 _SERVER_TOOL = "server_tool_use"
 _EVENTS = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
 )
-_USAGE = UsageKeys(("inputTokens",), ("outputTokens",), ("totalTokens",), (), ("cacheReadInputTokens",))
 
 
 class BedrockReader(Reader):
@@ -27,8 +25,7 @@ class BedrockReader(Reader):
 
     def __init__(self, assembler: Assembler) -> None:
         super().__init__(assembler)
-        #: the content blocks that become payloads at their end: the key of each and its object
-        self._other_blocks: dict[int, tuple[str, dict[str, Any]]] = {}
+        self._payloads: dict[int, OpenPayload] = {}
 
     def read(self, body: JsonObject) -> None:
         """Read a response, an event, or an error. An event is under its name."""
@@ -51,8 +48,8 @@ class BedrockReader(Reader):
 
     def end(self) -> None:
         """Keep the blocks of the provider's own tools that never ended."""
-        for index in list(self._other_blocks):
-            self._end_other(index, "truncated")
+        for payload in self._payloads.values():
+            payload.end(self._assembler, "truncated")
 
     def _read_response(self, body: JsonObject) -> None:
         self._assembler.started()
@@ -61,7 +58,7 @@ class BedrockReader(Reader):
         for index, block in enumerate(message.objects("content") if message is not None else ()):
             self._read_block(index, block)
             self._end_block(index)
-        self._report_usage(body.object("usage"), _USAGE)
+        self._report_usage(body.object("usage"), BEDROCK)
         self._assembler.finished(body.string("stopReason"))
 
     def _read_event(self, kind: str, event: JsonObject) -> None:
@@ -79,7 +76,7 @@ class BedrockReader(Reader):
         elif kind == "messageStop":
             self._assembler.finished(event.string("stopReason"))
         else:
-            self._report_usage(event.object("usage"), _USAGE)
+            self._report_usage(event.object("usage"), BEDROCK)
 
     def _read_block(self, index: int, block: JsonObject) -> None:
         """Read a content block, or a delta of one: then text goes on, and an input is JSON in pieces."""
@@ -112,34 +109,23 @@ class BedrockReader(Reader):
 
     def _read_call(self, index: int, call: JsonObject) -> None:
         piece = arguments_text(call, "input")
-        if call.string("type") == _SERVER_TOOL or index in self._other_blocks:
+        if call.string("type") == _SERVER_TOOL or index in self._payloads:
             self._extend_other(index, "toolUse", {**call.value, "input": piece or ""})
             return
         block = self._assembler.call((index,), call.string("toolUseId"), call.string("name"))
         self._assembler.arguments(block, piece)
 
     def _extend_other(self, index: int, key: str, value: Any) -> None:
-        """Extend a block that becomes a payload: texts and lists grow, other fields are replaced."""
+        """Extend a block that becomes a payload."""
         if key == "citation":
             self._assembler.payload("citation", value, aside=True)
             return
         delta = cast("dict[str, Any]", value) if isinstance(value, dict) else {key: value}
-        fields = self._other_blocks.setdefault(index, (key, {}))[1]
-        for name, item in delta.items():
-            before = fields.get(name)
-            grows = isinstance(item, type(before)) and isinstance(item, (str, list)) and name != "type"
-            fields[name] = before + item if grows else item  # pyright: ignore[reportOperatorIssue]
+        kind = _SERVER_TOOL if delta.get("type") == _SERVER_TOOL else key
+        self._payloads.setdefault(index, OpenPayload(kind, {})).extend(delta)
 
     def _end_block(self, index: int) -> None:
         for kind in ("text", "reasoning", "call"):
             self._assembler.end_part(kind, (index,))
-        self._end_other(index, "ok")
-
-    def _end_other(self, index: int, status: Status) -> None:
-        if index not in self._other_blocks:
-            return
-        key, fields = self._other_blocks.pop(index)
-        if isinstance(fields.get("input"), str):
-            fields = {**fields, "input": json_or_text(fields["input"] or "{}")}
-        kind = _SERVER_TOOL if fields.get("type") == _SERVER_TOOL else key
-        self._assembler.payload(kind, fields, aside=True, status=status)
+        if index in self._payloads:
+            self._payloads.pop(index).end(self._assembler, "ok")

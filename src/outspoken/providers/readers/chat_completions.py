@@ -9,9 +9,11 @@ import json
 from typing import Any
 
 from outspoken.providers.assembly.assembler import Assembler
+from outspoken.providers.assembly.blocks import join_surrogates
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import CHAT_COMPLETIONS, EXTENSION, REASONING_BREAKS
+from outspoken.providers.replies import EXTENSION, REASONING_BREAKS
+from outspoken.providers.usage import CHAT_COMPLETIONS
 
 from .base import Reader, arguments_text, find_error, list_of, parse_error
 
@@ -27,77 +29,6 @@ PAYLOADS = {
     "executed_tools": "executed_tool",
     "citations": "citation",
 }
-
-
-class Received:
-    """What has arrived of a message in pieces: its texts, its calls, and its other items."""
-
-    def __init__(self) -> None:
-        #: a part arrived in a delta, so that a whole message repeats what has arrived
-        self.has_deltas = False
-        self.calls: list[ToolCallBlock] = []
-        self.items: list[Any] = []
-        self._pieces: dict[str, list[str]] = {"content": [], "reasoning": [], "refusal": []}
-
-    def add(self, kind: str, piece: str | None) -> None:
-        """Note a piece of the content, the reasoning or the refusal."""
-        if piece:
-            self._pieces[kind].append(piece)
-
-    def rest_of(self, message: JsonObject, assembler: Assembler) -> JsonObject:
-        """What has not arrived of a whole message; all of it if nothing arrived in deltas.
-
-        What contradicts the pieces is left out, with a diagnostic.
-        """
-        if not self.has_deltas:
-            return message
-        fields = {key: value for key, value in message.value.items() if key != "function_call" or not self.calls}
-        for key in ("content", "refusal", *REASONING):
-            if isinstance(text := fields.get(key), str):
-                fields[key] = self._rest("reasoning" if key in REASONING else key, text, assembler)
-        if isinstance(fields.get("content"), list):
-            fields["content"] = self._rest_of_parts(message, assembler)
-        if self._pieces["reasoning"]:
-            fields = {key: value for key, value in fields.items() if key not in REASONING_LISTS}
-        for key in PAYLOADS:
-            if fields.get(key):
-                fields[key] = [item for item in list_of(fields[key]) if item not in self.items]
-        if fields.get("tool_calls"):
-            calls = message.objects("tool_calls")
-            fields["tool_calls"] = [c.value for n, c in enumerate(calls) if not self._has_call(n, c, assembler)]
-        return JsonObject(fields, message.path)
-
-    def _rest(self, kind: str, whole: str, assembler: Assembler) -> str:
-        received = "".join(self._pieces[kind])
-        if whole.startswith(received):
-            return whole[len(received) :]
-        if not received.startswith(whole):
-            assembler.warn("repeated-message", f"the whole message has other {kind} than its pieces, which count")
-        return ""
-
-    def _rest_of_parts(self, message: JsonObject, assembler: Assembler) -> list[Any]:
-        """The parts of the content that have not arrived; the rest of all text is one part."""
-        parts = message.objects("content")
-        text = "".join([part.string("text") or "" for part in parts if part.string("type") in ("text", None)])
-        rest = self._rest("content", text, assembler)
-        others = [part.value for part in parts if part.string("type") not in ("text", "thinking", "reasoning", None)]
-        return [*([{"type": "text", "text": rest}] if rest else []), *[p for p in others if p not in self.items]]
-
-    def _has_call(self, number: int, call: JsonObject, assembler: Assembler) -> bool:
-        """Has a call of the whole message arrived? Arguments that are still missing are added to it."""
-        function = call.object("function") or call.object("custom") or call
-        if number >= len(self.calls):
-            return call.value in self.items
-        known = self.calls[number]
-        whole, received = arguments_text(function, "arguments") or "", known.text
-        if not known.done:
-            known.identify(call.string_or_number("id"), None)
-            if whole.startswith(received):
-                assembler.arguments(known, whole[len(received) :])
-                return True
-        if not _is_same(whole, received):
-            assembler.warn("repeated-message", "the whole message has other arguments than its pieces, which count")
-        return True
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -126,8 +57,9 @@ class ChatCompletionsReader(Reader):
         self._by_index: dict[int, ToolCallBlock] = {}
         self._by_id: dict[str, ToolCallBlock] = {}
         self._last_call: ToolCallBlock | None = None
-        #: what has arrived, to recognise a last chunk that holds the whole message again
-        self._received = Received()
+        self._calls: list[ToolCallBlock] = []
+        #: a part arrived in a delta, so that a whole message repeats what has arrived
+        self._has_deltas = False
         #: the calls in the list that is being read
         self._in_list: set[ToolCallBlock] = set()
 
@@ -148,10 +80,10 @@ class ChatCompletionsReader(Reader):
     def _read_choice(self, choice: JsonObject) -> None:
         delta, message = choice.object("delta"), choice.object("message")
         if delta is not None:
-            self._received.has_deltas = True
+            self._has_deltas = True
             self._read_message(delta)
         if message is not None:
-            self._read_message(self._received.rest_of(message, self._assembler))
+            self._read_message(self._rest_of(message) if self._has_deltas else message)
         if error := choice.get("error"):
             self._assembler.failed(parse_error(error))
         if any(isinstance(choice.get(key), str) for key in STOPS):
@@ -174,7 +106,6 @@ class ChatCompletionsReader(Reader):
         if "content" in fields:
             self._read_content(message)
         if "refusal" in fields:
-            self._received.add("refusal", message.string("refusal"))
             self._assembler.refuse(message.string("refusal"))
         if "tool_calls" in fields:
             self._in_list.clear()
@@ -186,7 +117,7 @@ class ChatCompletionsReader(Reader):
         if not _PAYLOAD_KEYS.isdisjoint(fields):
             for key, kind in PAYLOADS.items():
                 for item in list_of(message.get(key)):
-                    self._payload(kind, item, aside=True)
+                    self._assembler.payload(kind, item, aside=True)
 
     def _read_exported(self, message: JsonObject) -> None:
         """Read a message or delta with an extension."""
@@ -197,6 +128,61 @@ class ChatCompletionsReader(Reader):
             rest = {key: value for key, value in rest.items() if key not in REASONING}
         self._read_message(JsonObject(rest, message.path))
         self.read_extension(message)
+
+    # a whole message behind deltas
+
+    def _rest_of(self, message: JsonObject) -> JsonObject:
+        """What has not arrived of a message in deltas. What contradicts them is left out, with a diagnostic."""
+        fields = {key: value for key, value in message.value.items() if key != "function_call" or not self._calls}
+        for key in ("content", "refusal", *REASONING):
+            if isinstance(text := fields.get(key), str):
+                fields[key] = self._rest("reasoning" if key in REASONING else key, text)
+        if isinstance(fields.get("content"), list):
+            fields["content"] = self._rest_of_parts(message)
+        if self._assembler.received("reasoning"):
+            fields = {key: value for key, value in fields.items() if key not in REASONING_LISTS}
+        for key in PAYLOADS:
+            if fields.get(key):
+                fields[key] = [item for item in list_of(fields[key]) if item not in self._assembler.payloads]
+        if fields.get("tool_calls"):
+            calls = message.objects("tool_calls")
+            fields["tool_calls"] = [call.value for n, call in enumerate(calls) if not self._has_call(n, call)]
+        return JsonObject(fields, message.path)
+
+    def _rest(self, kind: str, whole: str) -> str:
+        whole, received = join_surrogates(whole), self._assembler.received(kind)
+        if whole.startswith(received):
+            return whole[len(received) :]
+        if not received.startswith(whole):
+            message = f"the whole message has other {kind} than its pieces, which count"
+            self._assembler.warn("repeated-message", message)
+        return ""
+
+    def _rest_of_parts(self, message: JsonObject) -> list[Any]:
+        """The parts of the content that have not arrived; the rest of all text is one part."""
+        parts = message.objects("content")
+        text = "".join([part.string("text") or "" for part in parts if part.string("type") in ("text", None)])
+        rest = self._rest("content", text)
+        others = [part.value for part in parts if part.string("type") not in ("text", "thinking", "reasoning", None)]
+        missing = [part for part in others if part not in self._assembler.payloads]
+        return [*([{"type": "text", "text": rest}] if rest else []), *missing]
+
+    def _has_call(self, number: int, call: JsonObject) -> bool:
+        """Has a call of the whole message arrived? Arguments that are still missing are added to it."""
+        function = call.object("function") or call.object("custom") or call
+        if number >= len(self._calls):
+            return call.value in self._assembler.payloads
+        block = self._calls[number]
+        whole, received = arguments_text(function, "arguments") or "", block.text
+        if not block.done:
+            block.identify(call.string_or_number("id"), None)
+            if whole.startswith(received):
+                self._assembler.arguments(block, whole[len(received) :])
+                return True
+        if not _is_same(whole, received):
+            message = "the whole message has other arguments than its pieces, which count"
+            self._assembler.warn("repeated-message", message)
+        return True
 
     # reasoning
 
@@ -214,7 +200,7 @@ class ChatCompletionsReader(Reader):
         if not texts:
             texts = [text for part in parts if (text := part.string("text", "summary", "thinking"))]
         for text in texts:
-            self._reason(text)
+            self._assembler.reasoning(text)
         for part in parts:
             self._assembler.sign(part.string("signature"))
             self._assembler.sign(part.string("data"), redacted=True)
@@ -231,24 +217,12 @@ class ChatCompletionsReader(Reader):
         elif content is not None and not isinstance(content, str):
             raise message.invalid("content", "text or a list of parts")
         else:
-            self._text(content)
-
-    def _text(self, piece: str | None) -> None:
-        self._received.add("content", piece)
-        self._assembler.text(piece)
-
-    def _reason(self, piece: str | None) -> None:
-        self._received.add("reasoning", piece)
-        self._assembler.reasoning(piece)
-
-    def _payload(self, kind: str, value: Any, *, aside: bool = False) -> None:
-        self._received.items.append(value)
-        self._assembler.payload(kind, value, aside=aside)
+            self._assembler.text(content)
 
     def _read_part(self, part: JsonObject) -> None:
         kind = part.string("type")
         if kind in ("text", "output_text", None) and part.has("text"):
-            self._text(part.string("text"))
+            self._assembler.text(part.string("text"))
         elif kind == "refusal":
             self._assembler.refuse(part.string("refusal"))
         elif kind in ("thinking", "reasoning"):
@@ -256,18 +230,18 @@ class ChatCompletionsReader(Reader):
         elif kind == "redacted_thinking":
             self._assembler.sign(part.string("data"), redacted=True)
         else:
-            self._payload(kind or "part", part.value)
+            self._assembler.payload(kind or "part", part.value)
 
     def _read_thinking(self, part: JsonObject) -> None:
         """Read a part with reasoning: a text, or again a list of parts."""
         if isinstance(part.get("thinking", "reasoning", "text"), list):
             for inner in part.objects("thinking", "reasoning"):
                 if inner.has("text"):
-                    self._reason(inner.string("text"))
+                    self._assembler.reasoning(inner.string("text"))
                 else:
-                    self._payload(inner.string("type") or "part", inner.value, aside=True)
+                    self._assembler.payload(inner.string("type") or "part", inner.value, aside=True)
         else:
-            self._reason(part.string("thinking", "reasoning", "text"))
+            self._assembler.reasoning(part.string("thinking", "reasoning", "text"))
         self._assembler.sign(part.string("signature"))
 
     # calls
@@ -281,7 +255,7 @@ class ChatCompletionsReader(Reader):
             elif call.get("id") is None and call.get("type") is None:
                 raise call.invalid("function", "an object")
             else:
-                self._payload(call.string("type") or "tool_call", call.value)
+                self._assembler.payload(call.string("type") or "tool_call", call.value)
                 return
         free_text = call.has("custom") and not call.has("function")
         self._extend_call(function, call.integer("index"), call.string_or_number("id"), free_text=free_text)
@@ -298,12 +272,10 @@ class ChatCompletionsReader(Reader):
         if call is not None and self._is_another(call, index, name, piece):
             call = None
         if call is None:
-            for earlier in self._received.calls[-1:]:
+            for earlier in self._calls[-1:]:
                 earlier.settle_name()
-            call = self._assembler.call((self._call_count,), id, None, free_text=free_text)
-            call.name_may_grow = True
-            call.identify(None, name)
-            self._received.calls.append(call)
+            call = self._assembler.call((self._call_count,), id, name, free_text=free_text, name_may_grow=True)
+            self._calls.append(call)
             if index is not None:
                 self._by_index[index] = call
             self._call_count += 1

@@ -6,19 +6,12 @@ Source: https://docs.cohere.com/reference/chat and https://docs.cohere.com/v2/do
 from __future__ import annotations
 
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import UsageKeys
+from outspoken.providers.usage import COHERE
 
 from .base import Reader, parse_error
 
 #: the key of the tool plan, which is reasoning
 _PLAN = ("plan",)
-_USAGE = UsageKeys(
-    ("tokens.input_tokens", "billed_units.input_tokens"),
-    ("tokens.output_tokens", "billed_units.output_tokens"),
-    (),
-    (),
-    ("cached_tokens",),
-)
 
 
 class CohereReader(Reader):
@@ -50,7 +43,7 @@ class CohereReader(Reader):
             to.payload("citation", citation.value, aside=True)
 
     def _read_end(self, body: JsonObject) -> None:
-        self._report_usage(body.object("usage"), _USAGE)
+        self._report_usage(body.object("usage"), COHERE)
         if error := body.get("error"):
             self._assembler.failed(parse_error(error))
         self._assembler.finished(body.string("finish_reason"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from outspoken.notations.coerce import to_json
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import UsageKeys
+from outspoken.providers.usage import GEMINI
 
 from .base import Reader
 
@@ -19,13 +19,6 @@ _RESPONSE_KEYS = (
     "candidates", "usageMetadata", "usage_metadata", "promptFeedback", "prompt_feedback",
     "responseId", "response_id", "modelVersion", "model_version",
 )  # fmt: skip
-_USAGE = UsageKeys(
-    ("promptTokenCount", "prompt_token_count"),
-    ("candidatesTokenCount", "candidates_token_count"),
-    ("totalTokenCount", "total_token_count"),
-    ("thoughtsTokenCount", "thoughts_token_count"),
-    ("cachedContentTokenCount", "cached_content_token_count"),
-)
 
 
 class GeminiReader(Reader):
@@ -40,7 +33,7 @@ class GeminiReader(Reader):
         to.started(body.string("responseId", "response_id"), body.string("modelVersion", "model_version"))
         for candidate in self._selected(body.objects("candidates")):
             self._read_candidate(candidate)
-        self._report_usage(body.object("usageMetadata", "usage_metadata"), _USAGE)
+        self._report_usage(body.object("usageMetadata", "usage_metadata"), GEMINI)
         feedback = body.object("promptFeedback", "prompt_feedback")
         blocked = feedback.string("blockReason", "block_reason") if feedback is not None else None
         if feedback is not None and blocked:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import UsageKeys
+from outspoken.providers.usage import OLLAMA
 
 from .base import Reader, list_of
-
-_USAGE = UsageKeys(("prompt_eval_count",), ("eval_count",))
 
 
 class OllamaReader(Reader):
@@ -41,6 +39,6 @@ class OllamaReader(Reader):
             to.payload("image", image, aside=True)
         if body.get("prompt_eval_count", "eval_count") is not None:
             counts = {key: value for key, value in body.value.items() if key.endswith(("_count", "_duration"))}
-            self._report_usage(JsonObject(counts), _USAGE)
+            self._report_usage(JsonObject(counts), OLLAMA)
         if body.get("done"):
             to.finished(body.string("done_reason") or "stop")

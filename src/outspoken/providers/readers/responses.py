@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Literal
 
 from outspoken.providers.assembly.assembler import Assembler
-from outspoken.providers.assembly.block_sequence import Key
+from outspoken.providers.assembly.blocks import Key
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import RESPONSES
+from outspoken.providers.usage import RESPONSES
 
 from .base import Reader, arguments_text, parse_error
 
@@ -141,10 +141,12 @@ class ResponsesReader(Reader):
         call = self._assembler.call((index,), item.string("call_id", "id"), name, free_text=free_text)
         self._calls[index] = call
         if done:
-            call.is_cut = item.string("status") == "incomplete"
-            if not (call.is_cut and builtin):  # their arguments are an object, of which nothing shows what is missing
+            is_cut = item.string("status") == "incomplete"
+            if not (is_cut and builtin):  # their arguments are an object, of which nothing shows what is missing
                 self._add_rest(call, arguments_text(item, key))
-            if not call.is_cut:
+            if is_cut:
+                call.cut()
+            else:
                 self._assembler.end_part("call", (index,))
 
     def _read_part(self, index: int, number: int, part: JsonObject) -> None:

@@ -10,8 +10,8 @@ from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.export.wires import Wire
 from outspoken.providers.readers.base import find_error
 from outspoken.providers.replies import ProviderError
-from outspoken.serving.http_errors import HttpError, parse_object
-from outspoken.serving.rewriter import CompletionRewriter, OnReply, Rewriter
+from outspoken.serving.http_errors import HttpError
+from outspoken.serving.rewriter import OnReply, Rewriter
 from outspoken.serving.settings import ServerSettings
 from outspoken.serving.upstream import Headers
 
@@ -89,16 +89,3 @@ def read_upstream_error(status: int, content: bytes) -> ProviderError:
         return found
     text = " ".join(content.decode("utf-8", "replace").split())[:_MAX_ERROR]
     return ProviderError(message=text or f"the upstream answered with the status {status}")
-
-
-class ChatApi(Api):
-    """OpenAI's chat completions."""
-
-    name = "chat_completions"
-    path = "/v1/chat/completions"
-    wire: Wire = "openai"
-
-    def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
-        """Read a request, which is forwarded byte for byte. Raises HttpError if it is no JSON object."""
-        options = parse_object(body)
-        return ApiRequest(body, options, CompletionRewriter(settings, options, on_reply))

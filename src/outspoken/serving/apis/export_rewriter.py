@@ -14,9 +14,8 @@ from outspoken.providers.export.exporter import Exporter
 from outspoken.providers.export.parts import Part
 from outspoken.providers.readers.chat_completions import STOPS
 from outspoken.providers.replies import ProviderError
-from outspoken.results.errors import OutspokenError
 from outspoken.serving.http_errors import HttpError, bad_upstream_response
-from outspoken.serving.rewriter import OnReply, ResponseStream, Rewriter, StreamedChoice
+from outspoken.serving.rewriter import Choice, OnReply, Rewriter
 from outspoken.serving.settings import ServerSettings
 
 #: Adds to a part what only the request says, given the stop sequence that ended the response if the upstream says so.
@@ -31,46 +30,37 @@ class ExportRewriter(Rewriter):
         exporter: type[Exporter], id: str, complete: Complete,
     ) -> None:  # fmt: skip
         super().__init__(settings, request, on_reply)
-        self.exporter = partial(
+        self._exporter = partial(
             exporter, id=id, action_tool=settings.action_tool, stream_calls=settings.stream_calls, facts=True
         )
-        self.complete = complete
+        self._complete = complete
+        #: the one choice of a stream, and the stop sequence that ended it, if the upstream says so
+        self._choice = self.choices[0] = Choice(self, self._exporter())
+        self._stop: str | None = None
 
-    def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Rewrite a completion. Raises HttpError if it is malformed or an error."""
+    def _rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
         choices: Any = body.get("choices")
         first: Any = cast("list[Any]", choices)[0] if isinstance(choices, list) and choices else None
         if "error" not in body and (not isinstance(first, dict) or not isinstance(first.get("message"), dict)):  # pyright: ignore[reportUnknownMemberType]
             raise bad_upstream_response("answer has no choice with a `message`")
-        try:
-            reply = self.read(self.with_usage(body))
-        except OutspokenError as error:
-            raise bad_upstream_response(f"answer cannot be read: {error}") from error
+        choice = Choice(self, self._exporter())
+        reply = choice.read(body)
         if reply.error is not None:
             raise HttpError(502, f"the upstream reports an error: {reply.error.message}", "upstream_error")
-        return self.complete(self.exporter().whole(reply), stop_of(body))
+        return self._complete(choice.exporter.whole(reply), stop_of(body))
 
-    def stream(self) -> ResponseStream:
-        """Begin a stream, which is of one choice."""
-        stream = ResponseStream(self)
-        stream.choices[0] = StreamedChoice(self, self.exporter())
-        return stream
+    def _rewrite_chunk(self, chunk: dict[str, Any]) -> list[Part]:
+        self._stop = stop_of(chunk) or self._stop
+        parts = self._completed(self._choice.feed(chunk))
+        self.failed = self._choice.failed
+        return parts + self.end() if self.failed else parts
 
-    def rewrite_chunk(self, stream: ResponseStream, chunk: dict[str, Any]) -> list[Part]:
-        """Return the parts for a chunk, or for an error."""
-        stream.stop, choice = stop_of(chunk) or stream.stop, stream.choices[0]
-        parts = self.completed(stream, choice.feed(chunk))
-        stream.failed = choice.failed
-        return parts + stream.end() if choice.failed else parts
-
-    def break_off(self, stream: ResponseStream, error: HttpError) -> list[Part]:
-        """Return the last parts of a stream that breaks off."""
+    def _break_off(self, error: HttpError) -> list[Part]:
         failure = ProviderError(message=error.message, type=error.type, code=error.code)
-        return self.completed(stream, stream.choices[0].export([Failed(failure)])) + stream.end()
+        return self._completed(self._choice.export([Failed(failure)])) + self.end()
 
-    def completed(self, stream: ResponseStream, parts: list[Part]) -> list[Part]:
-        """Add to parts what only the request says."""
-        return [self.complete(part, stream.stop) for part in parts]
+    def _completed(self, parts: list[Part]) -> list[Part]:
+        return [self._complete(part, self._stop) for part in parts]
 
 
 def stop_of(body: dict[str, Any]) -> str | None:
