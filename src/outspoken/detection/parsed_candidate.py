@@ -31,11 +31,11 @@ class ParsedCandidate(Candidate, ParserPolicy):
     #: the opening marker was read
     _has_begun = False
 
-    def __init__(self, automaton: Automaton, before: AutomatonParser, start: int, owners: Owners) -> None:
+    def __init__(self, name: str, automaton: Automaton, before: AutomatonParser, start: int, owners: Owners) -> None:
         self._before, self.automaton, header = before, automaton, automaton.tables.header
         context = before.builder.context
         self.builder = builder = before.builder.fork(start, header)
-        name, output, settings = header.format, builder.output, context.settings
+        output, settings = builder.output, context.settings
         super().__init__(name, output, start, owners.wanted.get(name, ""), context.tools, settings.max_hold)
         #: the spaces of its kin, if points stay in the numbers of the model
         self.spaces = spaces_of(name, settings, owners.names) if header.actions else None

@@ -209,7 +209,7 @@ class ParserDetector(Detector[ParsedCandidate], ParserPolicy):
 
     def candidate(self, name: str) -> ParsedCandidate:
         automaton = registry.automaton(name, lenient=self._lenient, calls=self.builder.context.calls)
-        return ParsedCandidate(automaton, self.parser, self.place.start, self.owners)
+        return ParsedCandidate(name, automaton, self.parser, self.place.start, self.owners)
 
     def is_awaited(self) -> bool:
         """May more of the segment be awaited? Not if too much is held."""
