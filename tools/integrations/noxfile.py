@@ -76,4 +76,5 @@ def pin(session: nox.Session) -> None:
 def compare(session: nox.Session, group: str) -> None:
     """Measure tables with other projects, with the arguments of `tools.compare` but for their names."""
     _install(session, group)
+    session.install("hypothesis>=6.100")  # `tools.damage` generates the texts with it
     session.run("python", "-m", "tools.compare", *_TABLES[group], *session.posargs)
