@@ -40,6 +40,7 @@ _SAID = re.compile(
 )
 #: How the answer is called in a sentence that gives it, besides the name of its type.
 _ANSWER = ("answer", "result", "value")
+#: What a type takes that takes any text.
 _ANY_TEXT = "(any text)"
 _FINAL = re.compile(r"\bfinal\b[^\n.!?]{0,40}\Z", re.IGNORECASE)
 _QUOTES = "\"'“”‘’*`"

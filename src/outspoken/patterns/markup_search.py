@@ -136,8 +136,7 @@ class MarkupSearch:
     def line_in(self, reasoning: str, *, leads_on: bool) -> str:
         """The marker that begins a line of reasoning, or that it ends with, as a call does; "" if there is none.
 
-        If no call follows the reasoning (`leads_on`), an action may stand in it, behind a damaged marker; else in its
-        last line.
+        An action may stand in it behind a damaged marker: in its last line if it `leads_on` to a call, else anywhere.
         """
         end = reasoning.rstrip()
         found = next((line for line in self.lines if f"\n{line}" in reasoning), "")
