@@ -7,8 +7,9 @@ from typing import Literal, NamedTuple, TypeAlias
 from outspoken.patterns.lazy import lazy_pattern
 
 from .costs import REPAIRS
-from .scanner import end_of_items, read_at
-from .tokens import CLOSERS, CLOSING, COMMAS, DATA, HALF, NAMES, OPENERS, truncated_end
+from .items import items_behind
+from .scanner import read_at
+from .tokens import CLOSERS, CLOSING, COMMAS, DATA, NAMES, OPENERS, half_at, truncated_end
 
 Stop = Literal["done", "stuck", "string", "choice", "end"]
 #: What comes next: the value itself; the first item, or the end of a list; an item; the first key, or the end of an
@@ -112,10 +113,10 @@ class WalkOptions(NamedTuple):
 
 
 class BracketRules:
-    """The part of a walk that reads brackets and commas."""
+    """The part of a walk that reads brackets and commas. The text is sound up to `damage`."""
 
-    def __init__(self, text: str, max_depth: int, options: WalkOptions) -> None:
-        self.text, self.end, self.max_depth = text, len(text), max_depth
+    def __init__(self, text: str, max_depth: int, options: WalkOptions, damage: int) -> None:
+        self.text, self.end, self.max_depth, self.damage = text, len(text), max_depth, damage
         self.closed, self.first_quote_ends, self.allow_bare, self.try_brackets, self.allow_tuple = options
         self.too_deep = False
         #: how many tokens were read
@@ -157,11 +158,12 @@ class BracketRules:
         limit = self._half_at(s.pos) if found is not None else 0
         if found is None or found[1] > limit:
             return False
-        items = end_of_items(self.text, found[1], limit, depth) if s.stack[-1] == "]" else None
+        limit = min(limit, self.damage) if found[1] < self.damage else limit
+        items = items_behind(self.text, found[1], limit, depth) if s.stack[-1] == "]" else None
         if items is not None and tries:
-            s.pos = items[0]
+            s.pos = items.comma
         elif items is not None:
-            s.pos, s.comma = items[1], (items[0], items[0] + 1)
+            s.pos, s.comma = items.end, (items.comma, items.comma + 1)
         elif tries:
             return False
         else:
@@ -172,8 +174,7 @@ class BracketRules:
     def _half_at(self, pos: int) -> int:
         """Where the next half of a surrogate pair stands, or an escape of one, which needs a look; else the end."""
         if not self._halves[0] <= pos <= self._halves[1]:
-            found = HALF.search(self.text, pos)
-            self._halves = pos, found.start() if found else self.end
+            self._halves = pos, half_at(self.text, pos)
         return self._halves[1]
 
     def _closer(self, s: WalkState, char: str) -> Stop | None:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from json import JSONDecoder
 
-from .scanner import NEXT_ITEM, scan_once
+from .items import items_behind
+from .scanner import scan_once
 
 _WHITE = re.compile(r"[ \t\r\n]*")
 _DECODER = JSONDecoder()
@@ -98,7 +99,11 @@ def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
             if path and place is not None and place - pos > _FAR_PLACE and misses < _MAX_MISSES:
                 behind = scan_once(text, match.start())[1]
                 if behind <= place:
-                    pos = _pass_items(text, behind, place, path)
+                    last = path[-1]
+                    items = items_behind(text, behind, place, len(text)) if isinstance(last, int) else None
+                    if items is not None and isinstance(last, int):
+                        path[-1] = last + items.count
+                    pos = items.end if items is not None else behind
                     continue
                 misses += 1
             path.append(0 if char == "[" else "")
@@ -108,16 +113,6 @@ def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
             keys[-1] = isinstance(last, str)
             path[-1] = last + 1 if isinstance(last, int) else ""
     return found + [tuple(path)] * (len(places) - len(found))
-
-
-def _pass_items(text: str, pos: int, place: int, path: list[str | int]) -> int:
-    """Pass over the items of a list that stand before a place, from behind one of them on. Returns where they end."""
-    while isinstance(last := path[-1], int) and (item := NEXT_ITEM.match(text, pos)):
-        end = scan_once(text, item.end())[1]
-        if end > place:
-            break
-        path[-1], pos = last + 1, end
-    return pos
 
 
 def _read_key(written: str) -> str:

@@ -1,14 +1,16 @@
-"""Where the quotes of a text stand, what follows them, and which brackets are open there. All searches share it."""
+"""Where the quotes of a text stand, what follows them, and whether the brackets between them are balanced. All searches share it."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from itertools import accumulate, chain, count
+from operator import add
 from typing import NamedTuple
 
 from outspoken.patterns.lazy import lazy_pattern
 
-from .tokens import QUOTES
+from .tokens import QUOTES, is_escaped
 
 #: quotes that are apostrophes, too
 SINGLE = "'‘"
@@ -24,7 +26,6 @@ _FOLLOW = lazy_pattern(
     r"|(?P<end>\Z)|(?P<comment>//|\#|/\*))",
     re.DOTALL,
 )
-_BRACKETS = lazy_pattern(r"[(){}\[\]]")
 
 
 class Follow(NamedTuple):
@@ -41,14 +42,22 @@ class Quotes:
         self.text = text
         self._places: dict[str, list[int]] = {}
         self._follows: dict[int, Follow] = {}
-        self._brackets: tuple[list[int], list[tuple[int, int, int]]] | None = None
+        self._chars: dict[str, list[int]] = {}
+
+    def _places_of(self, char: str) -> list[int]:
+        """Where a character stands."""
+        if char not in self._chars:
+            parts = self.text.split(char)[:-1]
+            self._chars[char] = list(map(add, accumulate(map(len, parts)), count()))
+        return self._chars[char]
 
     def places(self, quote: str) -> list[int]:
         """The places of unescaped quotes that can close a string which opens with `quote`."""
         if quote not in self._places:
-            text, chars = self.text, re.escape(QUOTES[quote])
-            up_to_quote = re.compile(rf"[^{chars}\\]*(?:\\.[^{chars}\\]*)*(?:([{chars}])|\\?\Z)", re.DOTALL)
-            places = [match.start(1) for match in up_to_quote.finditer(text) if match.lastindex]
+            text = self.text
+            places = sorted(chain.from_iterable(map(self._places_of, QUOTES[quote])))
+            if "\\" in text:
+                places = [place for place in places if text[place - 1] != "\\" or not is_escaped(text, 0, place)]
             if quote in SINGLE:
                 places = [place for place in places if not text[place + 1 : place + 2].isalnum()]
             self._places[quote] = places
@@ -64,15 +73,12 @@ class Quotes:
             self._follows[place] = found
         return found
 
-    def open_brackets(self, place: int) -> tuple[int, int, int]:
-        """How many brackets of each kind are open at a place, from the start of the text, strings included."""
-        if self._brackets is None:
-            places, nets, open_ = [-1], [(0, 0, 0)], [0, 0, 0]
-            for match in _BRACKETS.finditer(self.text):
-                kind = "([{)]}".index(match[0])
-                open_[kind % 3] += 1 if kind < 3 else -1
-                places.append(match.start())
-                nets.append((open_[0], open_[1], open_[2]))
-            self._brackets = places, nets
-        places, nets = self._brackets
-        return nets[bisect_left(places, place) - 1]
+    def is_balanced(self, start: int, end: int) -> bool:
+        """Are as many brackets of each kind opened as closed between two places, strings included?"""
+        for pair in ("()", "[]", "{}"):
+            opening, closing = map(self._places_of, pair)
+            if bisect_left(opening, end) - bisect_left(opening, start) != (
+                bisect_left(closing, end) - bisect_left(closing, start)
+            ):
+                return False
+        return True

@@ -22,7 +22,7 @@ from outspoken.results.settings import DEFAULT, Settings
 from .document import Document, note_of
 from .reading import JsonReading
 from .repair import repair_region
-from .scanner import first_bracket, may_repeat_keys, repeated_keys, too_deep
+from .scanner import first_bracket, may_repeat_keys, read_strictly, repeated_keys, too_deep
 from .tokens import TORN
 
 if TYPE_CHECKING:
@@ -166,8 +166,8 @@ def _read(text: str, schema: Schema | None, repair: RepairLimit, settings: Setti
 def read_sound(text: str, max_depth: int) -> JsonReading | None:
     """The same for a text that is one sound object or list, alone or in a fence; None for any other.
 
-    All of it is done by the parser and the serializer of pydantic, at the speed of `json.loads`: what was read is
-    written again, indented where it may be nested too deeply. If a key was repeated, there are fewer colons.
+    All of it is done by the parser and the serializer of pydantic, at the speed of `json.loads`. What was read is
+    written again: if a key was repeated, there are fewer colons.
     """
     fence = _FENCE.match(text) if text.startswith("```") else None
     inner = fence[1] if fence else text
@@ -175,11 +175,11 @@ def read_sound(text: str, max_depth: int) -> JsonReading | None:
     if not body.startswith(("{", "[")):
         return None
     try:
-        value = from_json(body, allow_inf_nan=False)
-        written = to_json(value, indent=1 if body.count("{") + body.count("[") >= max_depth else None)
+        value = read_strictly(body, max_depth)
+        written = to_json(value)
     except (ValueError, TypeError, RecursionError):  # a TypeError for a lone surrogate
         return None
-    if written.count(b":") != body.count(":") or b"Infinity" in written or b"\n" + b" " * max_depth in written:
+    if written.count(b":") != body.count(":") or b"Infinity" in written:
         return None
     start = (fence.start(1) if fence else 0) + len(inner) - len(inner.lstrip(" \t\r\n"))
     found = {"values": (value,), "spans": ((start, start + len(body)),), "texts": (body,)}

@@ -30,7 +30,7 @@ from .digits import changes_any_number, changes_number, computes_string
 from .edits import applied, changes_of, edits_of, with_paths, without_insertion_behind
 from .heuristic import read_heuristically
 from .quotes import Quotes
-from .scanner import BLANKS, NotJsonError, decode, encodable_value, read_at, total_pattern
+from .scanner import BLANKS, UNSOUND, NotJsonError, decode, encodable_value, place_of_damage, read_value, total_pattern
 from .strings import MAX_SPAN, Search
 from .structure import KEY_FIRST, StructureWalk
 from .tokens import BLANK, DATA, SURROGATE, TORN, Change
@@ -106,6 +106,8 @@ class RegionReader:
         self.too_deep = False
         #: did the walk come to a bracket that may be wrong?
         self._doubtful = False
+        #: a place up to which a value that was tried is sound
+        self._damage = 0
         self._quotes = Quotes(self.text)
         #: see `changes_of`
         self._bodies: dict[Change, list[Change]] = {}
@@ -132,8 +134,12 @@ class RegionReader:
 
     def sound_value(self, first: int) -> RepairedValue | None:
         """The value that begins at a place of the region, if it is sound and all that was meant there."""
-        found = read_at(self.text, first, self.max_depth)
-        if found is None or not self._stands_alone(found[2], found[1]):
+        try:
+            found = read_value(self.text, first, self.max_depth)
+        except UNSOUND as error:
+            self._damage = max(place_of_damage(error), first)
+            return None
+        if not self._stands_alone(found[2], found[1]):
             return None
         value = found[0] if found[2].isascii() or not SURROGATE.search(found[2]) else encodable_value(found[0])
         return RepairedValue(value, found[2], self.base + first, self.base + found[1], (), "exact", 0, True, None)
@@ -165,7 +171,7 @@ class RegionReader:
 
     def _walk(self, first: int) -> tuple[RepairedValue | None, bool]:
         """The value by the walk, and whether no other reading is possible."""
-        walk = StructureWalk(self.text, self.max_depth, self._options())
+        walk = StructureWalk(self.text, self.max_depth, self._options(), self._damage)
         state = WalkState(first)
         stop = walk.run(state, self.budget.steps)
         self.budget.steps -= walk.steps
@@ -192,7 +198,7 @@ class RegionReader:
         if self.end - first > MAX_SPAN or self.budget.search <= 0:
             return None
         self.budget.search -= (self.end - first) // 50  # the search looks for all quotes up to the end
-        walk = StructureWalk(self.text, self.max_depth, self._options(first_quote_ends, try_brackets=True))
+        walk = StructureWalk(self.text, self.max_depth, self._options(first_quote_ends, try_brackets=True), self._damage)
         names = self.schema.all_names if self.schema is not None else frozenset[str]()
         search = Search(walk, self._quotes, first, names, self._cost_of_rest, self.budget)
         found: list[tuple[int, RepairedValue]] = []

@@ -15,7 +15,7 @@ from itertools import accumulate
 from math import isfinite
 from typing import Any, Protocol, cast
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from outspoken.results.encoding import replace_surrogates
 
@@ -42,6 +42,8 @@ _SOUND_SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)
 #: Values behind this offset are first read from a window of this length. An error in its last `_TOKEN` characters may
 #: be due to the end of the window.
 _FAR, _TOKEN = 8192, 16
+#: The decoder of pydantic reads values that are nested so deeply. A text so long is read with it first.
+_PYDANTIC_DEPTH, _LONG = 200, 2000
 _OPENER = {"}": "{", "]": "["}
 
 #: What a scanner expects next.
@@ -69,8 +71,6 @@ def finite(text: str) -> float:
     return value
 
 
-#: a comma, and a list or an object without another one at its beginning
-NEXT_ITEM = re.compile(r"[ \t\r\n]*(,)[ \t\r\n]*(?=[\[{](?!\s*[\[{]))")
 #: Finds the ends of keys.
 _KEY_ENDS = re.compile(r'"[ \t\r\n]*:').findall
 
@@ -85,15 +85,27 @@ UNSOUND = (StopIteration, ValueError, RecursionError)
 def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int, str] | None:
     """Read the JSON value that begins at `pos`. Returns the value, its end and its text; None if it is not sound."""
     try:
-        value, end = scan_once(text, pos) if pos < _FAR else _scan_far(text, pos)
-        piece = text[pos:end]
-        if len(piece) > max_depth or "\\" in piece:
-            value = checked(value, piece, max_depth)
+        return read_value(text, pos, max_depth)
     except UNSOUND:
         return None
+
+
+def read_value(text: str, pos: int, max_depth: int) -> tuple[Any, int, str]:
+    """The same. Raises one of `UNSOUND` if the value is not sound."""
+    value, end = scan_once(text, pos) if pos < _FAR else _scan_far(text, pos)
+    piece = text[pos:end]
+    if len(piece) > max_depth or "\\" in piece:
+        value = checked(value, piece, max_depth)
     if piece[0] not in '{["' and _SCALAR.match(text, end).end() > end:
-        return None
+        raise NotJsonError(piece)
     return value, end, piece
+
+
+def place_of_damage(error: Exception) -> int:
+    """Where a value is damaged, or cut, by the error that was raised; 0 if it does not say."""
+    if isinstance(error, StopIteration):
+        return error.value
+    return error.pos if isinstance(error, json.JSONDecodeError) else 0
 
 
 def checked(value: Any, piece: str, max_depth: int) -> Any:
@@ -101,28 +113,9 @@ def checked(value: Any, piece: str, max_depth: int) -> Any:
 
     Text that is not longer than `max_depth` and has no backslash needs no check.
     """
-    if piece.count("{") + piece.count("[") > max_depth and _nests(value, max_depth):
+    if piece.count("{") + piece.count("[") > max_depth and nests(value, max_depth):
         raise NotJsonError(piece[:80])
     return encodable_value(value) if "\\u" in piece and _HALF.search(piece) else value
-
-
-def end_of_items(text: str, pos: int, limit: int, max_depth: int) -> tuple[int, int] | None:
-    """Where the sound objects and lists end that follow each other from a comma on, none beyond `limit`.
-
-    Returns the place of the last comma between them, and their end.
-    """
-    found = None
-    while item := NEXT_ITEM.match(text, pos):
-        try:
-            value, end = scan_once(text, item.end())
-        except UNSOUND:
-            break
-        if end > limit:
-            break
-        if text.count("{", pos, end) + text.count("[", pos, end) > max_depth and _nests(value, max_depth):
-            break
-        found, pos = (item.start(1), end), end
-    return found
 
 
 def _scan_far(text: str, pos: int) -> tuple[Any, int]:
@@ -146,8 +139,25 @@ def _scan_far(text: str, pos: int) -> tuple[Any, int]:
     return scan_once(text, pos)
 
 
+def read_strictly(text: str, max_depth: int) -> Any:
+    """The same as `decode` for a list or object, by the decoder of pydantic. Raises ValueError.
+
+    It does not read lone surrogates, and reads numbers that are too large as infinity.
+    """
+    around = max(_PYDANTIC_DEPTH - max_depth, 0)
+    value = from_json("[" * around + text + "]" * around, allow_inf_nan=False)
+    for _ in range(around):
+        (value,) = value
+    return value
+
+
 def decode(text: str, max_depth: int) -> Any:
     """Read a text that is one JSON value. Raises NotJsonError."""
+    if len(text) > _LONG and text[0] in "{[":
+        with suppress(ValueError):
+            value = read_strictly(text, max_depth)
+            if b"Infinity" not in to_json(value):
+                return value
     stripped = text.lstrip(" \t\r\n")
     found = read_at(stripped, 0, max_depth) if stripped else None
     if found is None or stripped[found[1] :].strip(" \t\r\n"):
@@ -206,7 +216,7 @@ def encodable_value(value: Any) -> Any:
     return value
 
 
-def _nests(value: Any, limit: int) -> bool:
+def nests(value: Any, limit: int) -> bool:
     """Is a value nested deeper than the limit?"""
     level: list[Any] = [value] if isinstance(value, (dict, list)) else []
     for _ in range(limit):

@@ -246,7 +246,7 @@ class Search:
                 return False
         elif o.quote not in QUOTES[o.quote] and self.text.count(o.quote, o.body, place) != inner:
             return False
-        if self._quotes.open_brackets(place) != self._quotes.open_brackets(o.body):
+        if not self._quotes.is_balanced(o.body, place):
             return False
         first = max(o.body, place - 300)
         return self.text.rfind("<", first, place) <= self.text.rfind(">", first, place)
@@ -326,7 +326,7 @@ class Search:
             if (match["last"] is not None and not self.walk.closed) or (match["item"] is not None and not listed):
                 continue
             name = match["name"]
-            balanced = self._quotes.open_brackets(match.start()) == self._quotes.open_brackets(o.body)
+            balanced = self._quotes.is_balanced(o.body, match.start())
             self._end_without_quote(o, match.start(), costs.LOST_DOUBT * ((name not in self.keys) + (not balanced)))
         if self.walk.closed:
             self._end_without_quote(o, self.walk.end, costs.LOST_DOUBT)

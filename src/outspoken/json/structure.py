@@ -31,8 +31,8 @@ _TRIPLE = lazy_pattern(
 class StructureWalk(BracketRules):
     """Walks over the tokens of one value."""
 
-    def __init__(self, text: str, max_depth: int, options: WalkOptions) -> None:
-        super().__init__(text, max_depth, options)
+    def __init__(self, text: str, max_depth: int, options: WalkOptions, damage: int = 0) -> None:
+        super().__init__(text, max_depth, options, damage)
         #: tripled quotes that are not found a second time
         self._untripled: set[str] = set()
         self._rules = {

@@ -108,14 +108,20 @@ _ODD = lazy_pattern(
     f"{_SOUND_ESCAPE}|(?P<escape>\\\\)|(?P<control>[\x00-\x1f]+)|(?P<half>[\ud800-\udfff])|(?P<quote>[\"'`])"
 )
 _SURROGATE_ESCAPE = lazy_pattern(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
-#: a half of a surrogate pair, or its escape
-HALF = lazy_pattern("[\ud800-\udfff]|" + _SURROGATE_ESCAPE.pattern)
 _HEX = lazy_pattern(r"\\x([0-9a-fA-F]{2})")
 _WIDE = lazy_pattern(r"\\U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})")
 _BREAK = lazy_pattern(r"\\(\r\n|\n|\r)")
 _CONTROLS = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 _TAIL = lazy_pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
 _HIGH = lazy_pattern(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
+
+
+def half_at(text: str, pos: int) -> int:
+    """Where the next half of a surrogate pair stands, or an escape of one; the end of the text if there is none."""
+    escape = _SURROGATE_ESCAPE.search(text, pos) if text.find("\\u", pos) >= 0 else None
+    end = escape.start() if escape else len(text)
+    half = None if text.isascii() else SURROGATE.search(text, pos, end)
+    return half.start() if half else end
 
 
 def _closing(quotes: str) -> re.Pattern[str]:
@@ -176,12 +182,12 @@ def truncated_end(text: str, open_end: int, end: int) -> int:
     """The end of a truncated string without an incomplete escape or half a surrogate pair."""
     for tail in (_TAIL, _HIGH):
         match = tail.search(text, max(open_end, end - 6), end)
-        if match and not _escaped(text, open_end, match.start()):
+        if match and not is_escaped(text, open_end, match.start()):
             end = match.start()
     return end
 
 
-def _escaped(text: str, first: int, pos: int) -> bool:
+def is_escaped(text: str, first: int, pos: int) -> bool:
     """Is the character escaped by an odd number of backslashes?"""
     count = pos
     while count > first and text[count - 1] == "\\":

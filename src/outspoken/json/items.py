@@ -1,0 +1,120 @@
+"""Passes over the sound objects and lists that follow each other in a list, without reading each of them alone.
+
+A long run of items is read as one list, up to the first error or to the end of the list: to read each of them alone
+takes three times as long.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from .scanner import UNSOUND, nests, place_of_damage, read_strictly, scan_once
+
+#: a comma, and a list or an object without another one at its beginning
+_NEXT = re.compile(r"[ \t\r\n]*(,)[ \t\r\n]*(?=[\[{](?!\s*[\[{]))")
+#: After so many items, those that follow are read as one list, in windows of so many characters.
+_FEW, _WINDOW = 4, 1 << 15
+#: An item begins as the first one of its run does: with a bracket, or with a brace and the same key.
+_HEAD = re.compile(r'\[|\{[ \t\r\n]*(?:"[^"\\]{0,40}")?')
+#: how many places are tried where the first item begins that cannot be read, and the last one that can
+_MAX_TRIES, _MAX_LAST = 3, 50
+_BLANK = " \t\r\n"
+
+
+class Items(NamedTuple):
+    """How many items follow, where the comma before the last of them is, and where that item ends."""
+
+    count: int
+    comma: int
+    end: int
+
+
+def items_behind(text: str, pos: int, limit: int, max_depth: int) -> Items | None:
+    """The sound objects and lists that follow each other from a comma at `pos` on, none beyond `limit`.
+
+    None if there are none. An item that begins with two brackets may end the run.
+    """
+    run: Items | None = None
+    count, many = 0, True
+    while item := _NEXT.match(text, pos):
+        more = _long_run(text, item, limit, max_depth) if many and count >= _FEW else None
+        if more is not None:
+            run = Items(count + more.count, more.comma, more.end)
+        else:
+            many = count < _FEW
+            try:
+                value, end = scan_once(text, item.end())
+            except UNSOUND:
+                break
+            if end > limit or _is_deep(text[pos:end], value, max_depth):
+                break
+            run = Items(count + 1, item.start(1), end)
+        count, pos = run.count, run.end
+    return run
+
+
+def _is_deep(piece: str, value: Any, max_depth: int) -> bool:
+    return piece.count("{") + piece.count("[") > max_depth and nests(value, max_depth)
+
+
+def _long_run(text: str, first: re.Match[str], limit: int, max_depth: int) -> Items | None:
+    """The items from the `first` on that can be read as one list, but for the last ones; None if no list is found."""
+    begin = first.end()
+    head = _HEAD.match(text, begin)
+    stop: int | None = min(limit, begin + _WINDOW)
+    for _ in range(_MAX_TRIES if head is not None else 0):
+        if (stop := _comma_before(text, begin, stop, head[0])) is None:
+            break
+        try:
+            count = len(read_strictly(f"[{text[begin:stop]}]", max_depth + 1))
+        except ValueError:
+            stop = _damage(text, begin, stop)
+            continue
+        end = _behind_last(text, begin, stop)
+        comma = _last_comma(text, begin, end, head[0]) if count > 1 else first.start(1)
+        return Items(count, comma, end) if comma is not None else None
+    return None
+
+
+def _damage(text: str, begin: int, end: int) -> int:
+    """Where a list that goes on at `begin` is damaged."""
+    try:
+        scan_once("[" + text[begin:end], 0)
+    except UNSOUND as error:
+        return begin + max(place_of_damage(error) - 1, 0)
+    return end
+
+
+def _behind_last(text: str, begin: int, end: int) -> int:
+    """The place behind the last character before `end` that is not blank."""
+    while end > begin and text[end - 1] in _BLANK:
+        end -= 1
+    return end
+
+
+def _comma_before(text: str, begin: int, end: int | None, head: str) -> int | None:
+    """The last comma between two items of which the second begins so."""
+    while (end := text.rfind(head, begin, end)) > begin:
+        comma = _behind_last(text, begin, end) - 1
+        if text[comma] == "," and text[_behind_last(text, begin, comma) - 1] in "}]":
+            return comma
+    return None
+
+
+def _last_comma(text: str, begin: int, end: int, head: str) -> int | None:
+    """The comma before the last item of a sound list that ends at `end`.
+
+    No other object or list ends there: one that begins in the last item ends inside of it, and one that begins in a
+    string has a quote too few.
+    """
+    comma: int | None = end
+    for _ in range(_MAX_LAST):
+        if (comma := _comma_before(text, begin, comma, head)) is None:
+            return None
+        try:
+            if scan_once(text, text.index(head, comma))[1] == end:
+                return comma
+        except UNSOUND:
+            pass
+    return None
