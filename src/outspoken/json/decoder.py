@@ -127,7 +127,8 @@ def read_strictly(text: str, max_depth: int) -> Any:
     It does not read lone surrogates, nor what is nested exactly so deeply, and reads numbers that are too large as
     infinity. The brackets round the text make its limit of nesting ours.
     """
-    around = max(_PYDANTIC_DEPTH + 1 - max_depth, 0)
+    may_nest = len(text) > _LONG or text.count("{") + text.count("[") > max_depth
+    around = max(_PYDANTIC_DEPTH + 1 - max_depth, 0) if may_nest else 0
     value = from_json("[" * around + text + "]" * around, allow_inf_nan=False)
     for _ in range(around):
         (value,) = value
