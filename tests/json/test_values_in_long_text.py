@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken.json import scanner
+from outspoken.json import decoder
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -17,8 +17,8 @@ VALUES: list[Any] = [*TABLES["VALUES"], "x" * 9000]
 
 def near_and_far(text: str, before: int) -> tuple[Any, Any]:
     """The value at the beginning of a text, and behind so many lines, with its end counted from its beginning."""
-    near = scanner.read_at(text, 0, 64)
-    far = scanner.read_at("\n" * before + text, before, 64)
+    near = decoder.read_at(text, 0, 64)
+    far = decoder.read_at("\n" * before + text, before, 64)
     return near, far if far is None else (far[0], far[1] - before, far[2])
 
 
@@ -50,27 +50,27 @@ def test_value_that_ends_with_the_first_piece(token: str) -> None:
 
 def test_late_mistake_is_found_without_reading_the_whole_text(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    scan = scanner.scan_once
+    scan = decoder.scan_once
 
     def count(text: str, pos: int) -> Any:
         seen.append(len(text))
         return scan(text, pos)
 
-    monkeypatch.setattr(scanner, "scan_once", count)
+    monkeypatch.setattr(decoder, "scan_once", count)
     text = "{bad} [1,} \"a\x01\" {'b'} " * 4000
     for at in range(20_000, 40_000):
         if text[at] in '{["':
-            scanner.read_at(text, at, 64)
+            decoder.read_at(text, at, 64)
     assert len(seen) >= 1000
     assert max(seen) <= 8192
 
 
 def test_undocumented_behaviour_of_the_json_decoder() -> None:
     """`scan_once` gives a value and its end, or the place of the failure."""
-    assert scanner.scan_once('x[1, "a"] y', 1) == ([1, "a"], 9)
+    assert decoder.scan_once('x[1, "a"] y', 1) == ([1, "a"], 9)
     with pytest.raises(StopIteration) as stop:
-        scanner.scan_once("[1, x]", 4)
+        decoder.scan_once("[1, x]", 4)
     assert stop.value.value == 4
     with pytest.raises(json.JSONDecodeError, match=r"^Unterminated string") as error:
-        scanner.scan_once('["a', 0)
+        decoder.scan_once('["a', 0)
     assert error.value.pos == 1

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from outspoken.json.scanner import NotJsonError
+from outspoken.json.decoder import NotJsonError
 from outspoken.notations.python_literals import PythonScanner, decode, read_at
 from tests.invariants.cost import calls_in
 from tests.loops import in_one_item

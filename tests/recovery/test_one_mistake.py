@@ -4,7 +4,7 @@ import json
 from random import Random
 from typing import Any
 
-from outspoken.json.scanner import read_at
+from outspoken.json.decoder import read_at
 from outspoken.recovery import one_mistake
 
 # pyright: reportPrivateUsage=false

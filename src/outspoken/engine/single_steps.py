@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.value_markup import openers_at_end
-from outspoken.json.scanner import NotJsonError
+from outspoken.json.decoder import NotJsonError
 from outspoken.notations.interface import Notation, notation_of
 from outspoken.patterns.near_miss import place_of_near_miss
 from outspoken.patterns.spellings import without_conditions

@@ -16,7 +16,7 @@ from typing import Any
 
 from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
-from outspoken.json.scanner import has_more_keys, repeated_keys
+from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.notations.tools import Tools
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments

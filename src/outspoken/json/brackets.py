@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from outspoken.patterns.lazy import lazy_pattern
 
 from .costs import REPAIRS
-from .items import items_behind
-from .scanner import read_at
+from .decoder import read_at
+from .items import end_of_object, items_behind
 from .tokens import CLOSERS, CLOSING, COMMAS, DATA, NAMES, OPENERS, half_at, truncated_end
 
 Stop = Literal["done", "stuck", "string", "choice", "end"]
@@ -122,6 +122,8 @@ class BracketRules:
         #: how many tokens were read
         self.steps: int = 0
         self._unsound = 0
+        #: members before this place are not tried as a sound rest of their object
+        self._tried = 0
         #: a place, and where `_half_at` is from there on
         self._halves = (0, -1)
 
@@ -169,6 +171,19 @@ class BracketRules:
         else:
             s.pos = found[1]
         s.end_value("container")
+        return True
+
+    def _sound_members(self, s: WalkState) -> bool:
+        """Read the rest of an object that is sound, with the bracket behind it. Returns whether it is."""
+        if self.try_brackets or len(s.stack) < 2 or s.stack[-1] != "}" or s.pos < self._tried:
+            return False
+        depth = self.max_depth - len(s.stack) + 1
+        sound, end = end_of_object(self.text, s.pos, self._half_at(s.pos), depth)
+        if not sound:
+            self._tried = end
+            return False
+        self._confirm_comma(s)
+        self._pop(s, end)
         return True
 
     def _half_at(self, pos: int) -> int:

@@ -14,9 +14,9 @@ from outspoken.results.edits import LEVELS, Edit, RepairBudget, RepairedValue, R
 from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
 
+from .decoder import read_at
 from .edits import without_insertion_behind
 from .repair import RegionReader, RepairContext
-from .scanner import read_at
 from .tokens import ODD_SPACE
 
 Span = tuple[int, int]

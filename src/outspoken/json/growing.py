@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple
 from outspoken.results.schemas.keys import key_meant
 from outspoken.results.schemas.schema import Schema, pointer_of
 
-from .scanner import KEYS, UNSOUND, JsonScanner, scan_once
+from .decoder import UNSOUND, scan_once
+from .scanner import KEYS, JsonScanner
 from .shapes import ANY, INVALID, Shape
 
 State = Literal["absent", "growing", "complete"]

@@ -10,7 +10,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import RepairBudget
 from outspoken.results.schemas.schema import Schema
 
-from .scanner import depth_of, encodable_value
+from .decoder import depth_of, encodable_value
 from .tokens import QUOTES, SOUND
 
 #: Limits of a span: json-repair takes quadratic time in the quotes of long spans, and in open brackets.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from .scanner import UNSOUND, nests, place_of_damage, read_strictly, scan_once
+from .decoder import UNSOUND, nests, place_of_damage, read_strictly, scan_once
 
 #: a comma, and a list or an object without another one at its beginning
 _NEXT = re.compile(r"[ \t\r\n]*(,)[ \t\r\n]*(?=[\[{](?!\s*[\[{]))")
@@ -19,13 +19,15 @@ _FEW, _WINDOW = 4, 1 << 15
 _HEAD = re.compile(r'\[|\{[ \t\r\n]*(?:"[^"\\]{0,40}")?')
 #: how many places are tried where the first item begins that cannot be read, and the last one that can
 _MAX_TRIES, _MAX_LAST = 3, 50
+#: how far the end of an object is searched
+_MAX_OBJECT = 4000
 _BLANK = " \t\r\n"
 
 
 class Items(NamedTuple):
     """How many items follow, where the comma before the last of them is, and where that item ends."""
 
-    count: int
+    number: int
     comma: int
     end: int
 
@@ -40,7 +42,7 @@ def items_behind(text: str, pos: int, limit: int, max_depth: int) -> Items | Non
     while item := _NEXT.match(text, pos):
         more = _long_run(text, item, limit, max_depth) if many and count >= _FEW else None
         if more is not None:
-            run = Items(count + more.count, more.comma, more.end)
+            run = Items(count + more.number, more.comma, more.end)
         else:
             many = count < _FEW
             try:
@@ -50,21 +52,32 @@ def items_behind(text: str, pos: int, limit: int, max_depth: int) -> Items | Non
             if end > limit or _is_deep(text[pos:end], value, max_depth):
                 break
             run = Items(count + 1, item.start(1), end)
-        count, pos = run.count, run.end
+        count, pos = run.number, run.end
     return run
 
 
+def end_of_object(text: str, pos: int, limit: int, max_depth: int) -> tuple[bool, int]:
+    """Whether an object goes on with sound members at `pos` up to its end, and where it ends or is damaged."""
+    piece = text[pos : min(limit, pos + _MAX_OBJECT)]
+    try:
+        value, end = scan_once("{" + piece, 0)
+    except UNSOUND as error:
+        return False, pos + place_of_damage(error) - 1
+    return not _is_deep(piece[: end - 1], value, max_depth), pos + end - 1
+
+
 def _is_deep(piece: str, value: Any, max_depth: int) -> bool:
-    return piece.count("{") + piece.count("[") > max_depth and nests(value, max_depth)
+    return len(piece) > max_depth and piece.count("{") + piece.count("[") > max_depth and nests(value, max_depth)
 
 
 def _long_run(text: str, first: re.Match[str], limit: int, max_depth: int) -> Items | None:
     """The items from the `first` on that can be read as one list, but for the last ones; None if no list is found."""
     begin = first.end()
-    head = _HEAD.match(text, begin)
+    match = _HEAD.match(text, begin)
+    head = match[0] if match else text[begin]
     stop: int | None = min(limit, begin + _WINDOW)
-    for _ in range(_MAX_TRIES if head is not None else 0):
-        if (stop := _comma_before(text, begin, stop, head[0])) is None:
+    for _ in range(_MAX_TRIES):
+        if (stop := _comma_before(text, begin, stop, head)) is None:
             break
         try:
             count = len(read_strictly(f"[{text[begin:stop]}]", max_depth + 1))
@@ -72,7 +85,7 @@ def _long_run(text: str, first: re.Match[str], limit: int, max_depth: int) -> It
             stop = _damage(text, begin, stop)
             continue
         end = _behind_last(text, begin, stop)
-        comma = _last_comma(text, begin, end, head[0]) if count > 1 else first.start(1)
+        comma = _last_comma(text, begin, end, head) if count > 1 else first.start(1)
         return Items(count, comma, end) if comma is not None else None
     return None
 

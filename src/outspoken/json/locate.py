@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from json import JSONDecoder
 
-from .items import items_behind
-from .scanner import scan_once
+from .decoder import scan_once
+from .items import end_of_object, items_behind
 
 _WHITE = re.compile(r"[ \t\r\n]*")
 _DECODER = JSONDecoder()
@@ -74,45 +74,72 @@ def _item(text: str, start: int, number: int) -> int | None:
 
 def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
     """The paths of the values that ascending places of a sound JSON text are in."""
+    walk = _PathWalk(text)
     found: list[tuple[str | int, ...]] = []
-    path: list[str | int] = []
-    keys: list[bool] = []
-    pos = misses = 0
     rest = iter(places)
     place = next(rest, None)
-    while place is not None and (match := _STRING_OR_MARK.search(text, pos)) is not None:
-        char, pos = match[0][0], match.end()
-        if char in "}]":
-            while place is not None and place < pos and text[place : match.start()].strip():
-                found.append(tuple(path))  # in the last value before the bracket
+    while place is not None and (match := _STRING_OR_MARK.search(text, walk.pos)) is not None:
+        end = match.end()
+        if match[0] in "}]":
+            while place is not None and place < end and text[place : match.start()].strip():
+                found.append(tuple(walk.path))  # in the last value before the bracket
                 place = next(rest, None)
-            path.pop()
-            keys.pop()
-        while place is not None and place < pos:
-            found.append(tuple(path[:-1] if keys and keys[-1] else path))
+            walk.close()
+        while place is not None and place < end:
+            found.append(tuple(walk.path[:-1] if walk.is_key else walk.path))
             place = next(rest, None)
-        if char == '"':
-            if keys and keys[-1]:
-                path[-1] = _read_key(match[0])
-                keys[-1] = False
-        elif char in "{[":
-            if path and place is not None and place - pos > _FAR_PLACE and misses < _MAX_MISSES:
-                behind = scan_once(text, match.start())[1]
-                if behind <= place:
-                    last = path[-1]
-                    items = items_behind(text, behind, place, len(text)) if isinstance(last, int) else None
-                    if items is not None and isinstance(last, int):
-                        path[-1] = last + items.count
-                    pos = items.end if items is not None else behind
-                    continue
-                misses += 1
-            path.append(0 if char == "[" else "")
-            keys.append(char == "{")
+        walk.read(match, place or 0)
+    return found + [tuple(walk.path)] * (len(places) - len(found))
+
+
+class _PathWalk:
+    """A walk over the tokens of sound JSON: where it is, the path of the value there, and whether a key is next."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.pos, self.path = text, 0, list[str | int]()
+        #: for each open bracket, whether a key is next
+        self._keys: list[bool] = []
+        self._misses = 0
+
+    @property
+    def is_key(self) -> bool:
+        return bool(self._keys) and self._keys[-1]
+
+    def close(self) -> None:
+        """A bracket is closed."""
+        self.path.pop()
+        self._keys.pop()
+
+    def read(self, match: re.Match[str], place: int) -> None:
+        """Go behind a token, or behind more that stands before the next place."""
+        char, self.pos = match[0][0], match.end()
+        far = place - self.pos > _FAR_PLACE and self._misses < _MAX_MISSES
+        if char == '"' and self.is_key:
+            self.path[-1] = _read_key(match[0])
+            self._keys[-1] = False
+        elif char in "{[" and not (far and self.path and self._pass_value(match.start(), place)):
+            self.path.append(0 if char == "[" else "")
+            self._keys.append(char == "{")
         elif char == ",":
-            last = path[-1]
-            keys[-1] = isinstance(last, str)
-            path[-1] = last + 1 if isinstance(last, int) else ""
-    return found + [tuple(path)] * (len(places) - len(found))
+            last = self.path[-1]
+            self.path[-1] = last + 1 if isinstance(last, int) else ""
+            self._keys[-1] = isinstance(last, str)
+            if far and self._keys[-1]:
+                sound, end = end_of_object(self.text, self.pos, place, len(self.text))
+                self.pos, self._misses = (end - 1, self._misses) if sound else (self.pos, self._misses + 1)
+
+    def _pass_value(self, start: int, place: int) -> bool:
+        """Pass over an object or a list that ends before a place, and the items of the list behind it."""
+        behind = scan_once(self.text, start)[1]
+        if behind > place:
+            self._misses += 1
+            return False
+        last = self.path[-1]
+        items = items_behind(self.text, behind, place, len(self.text)) if isinstance(last, int) else None
+        self.pos = items.end if items is not None else behind
+        if items is not None and isinstance(last, int):
+            self.path[-1] = last + items.number
+        return True
 
 
 def _read_key(written: str) -> str:

@@ -1,4 +1,7 @@
-"""Where the quotes of a text stand, what follows them, and whether the brackets between them are balanced. All searches share it."""
+"""Where the quotes of a text stand, what follows them, and whether the brackets between them are balanced.
+
+All searches share it.
+"""
 
 from __future__ import annotations
 

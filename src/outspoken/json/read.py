@@ -19,10 +19,10 @@ from outspoken.results.old_names import by_keyword
 from outspoken.results.replies import Status
 from outspoken.results.settings import DEFAULT, Settings
 
+from .decoder import first_bracket, may_repeat_keys, read_strictly, repeated_keys, too_deep
 from .document import Document, note_of
 from .reading import JsonReading
 from .repair import repair_region
-from .scanner import first_bracket, may_repeat_keys, read_strictly, repeated_keys, too_deep
 from .tokens import TORN
 
 if TYPE_CHECKING:

@@ -26,11 +26,11 @@ from outspoken.results.settings import DEFAULT, Settings
 
 from . import costs
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
+from .decoder import BLANKS, UNSOUND, NotJsonError, decode, encodable_value, place_of_damage, read_value, total_pattern
 from .digits import changes_any_number, changes_number, computes_string
 from .edits import applied, changes_of, edits_of, with_paths, without_insertion_behind
 from .heuristic import read_heuristically
 from .quotes import Quotes
-from .scanner import BLANKS, UNSOUND, NotJsonError, decode, encodable_value, place_of_damage, read_value, total_pattern
 from .strings import MAX_SPAN, Search
 from .structure import KEY_FIRST, StructureWalk
 from .tokens import BLANK, DATA, SURROGATE, TORN, Change
@@ -198,7 +198,9 @@ class RegionReader:
         if self.end - first > MAX_SPAN or self.budget.search <= 0:
             return None
         self.budget.search -= (self.end - first) // 50  # the search looks for all quotes up to the end
-        walk = StructureWalk(self.text, self.max_depth, self._options(first_quote_ends, try_brackets=True), self._damage)
+        walk = StructureWalk(
+            self.text, self.max_depth, self._options(first_quote_ends, try_brackets=True), self._damage
+        )
         names = self.schema.all_names if self.schema is not None else frozenset[str]()
         search = Search(walk, self._quotes, first, names, self._cost_of_rest, self.budget)
         found: list[tuple[int, RepairedValue]] = []

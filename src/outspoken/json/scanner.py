@@ -1,240 +1,31 @@
-"""Finds and reads sound JSON values inside other text, whole or in pieces.
+"""Reads one JSON value that arrives in pieces.
 
-`read_at` reads a value that is complete, with the standard decoder. `JsonScanner` reads one that arrives in pieces, and
-stops at the first character that cannot be JSON. Both find the same extent. `BracketCounter` finds the end of JSON by
-its brackets alone.
+`JsonScanner` stops at the first character that cannot be JSON; it finds the same extent as the decoder does.
+`BracketCounter` finds the end of JSON by its brackets alone.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
-from contextlib import suppress
-from itertools import accumulate
-from math import isfinite
-from typing import Any, Protocol, cast
 
-from pydantic_core import from_json, to_json
-
-from outspoken.results.encoding import replace_surrogates
-
-
-class TotalPattern(Protocol):
-    """A pattern that matches at every place, if only an empty string."""
-
-    def match(self, string: str, pos: int = 0, /) -> re.Match[str]: ...
-
-
-def total_pattern(pattern: str) -> TotalPattern:
-    """Compile a pattern that matches at every place."""
-    return cast("TotalPattern", re.compile(pattern))
-
+from .decoder import BLANKS, SCALAR
 
 _INSIDE = re.compile(r'["\\\x00-\x1f]')
 #: an escape sequence; its group matches only a complete one
 _ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|u[0-9a-fA-F]{0,3})')
-#: the escape of a half of a surrogate pair
-_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _BLANK = " \t\r\n"
-BLANKS = total_pattern(r"[ \t\r\n]*")
 _SOUND_SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
-#: Values behind this offset are first read from a window of this length. An error in its last `_TOKEN` characters may
-#: be due to the end of the window.
-_FAR, _TOKEN = 8192, 16
-#: The decoder of pydantic reads values that are nested so deeply. A text so long is read with it first.
-_PYDANTIC_DEPTH, _LONG = 200, 2000
 _OPENER = {"}": "{", "]": "["}
 
 #: What a scanner expects next.
 _VALUE, _FIRST, _KEY, _FIRST_KEY, _COLON, _AFTER = range(6)
 #: what is wanted where a key may begin
 KEYS = (_KEY, _FIRST_KEY)
-#: a number or literal, or nothing
-_SCALAR = total_pattern(r"[A-Za-z0-9+.\-]*")
 
-_NOT_BRACKETS = re.compile(r'[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 #: a complete string, a quote or a bracket
 _NOT_QUOTED = re.compile(r"""["][^"\\]*(?:\\.[^"\\]*)*"|["'{}\[\]]""", re.DOTALL)
 _QUOTED = {'"': re.compile(r'["\\]'), "'": re.compile(r"['\\]")}
-
-
-class NotJsonError(ValueError):
-    """The text is not one JSON value."""
-
-
-def finite(text: str) -> float:
-    """The text as a float. Raises NotJsonError for infinity, NaN and numbers that are too large."""
-    value = float(text)
-    if not isfinite(value):
-        raise NotJsonError(text[:80])
-    return value
-
-
-#: Finds the ends of keys.
-_KEY_ENDS = re.compile(r'"[ \t\r\n]*:').findall
-
-_DECODER = cast(Any, json.JSONDecoder(parse_constant=finite, parse_float=finite))
-#: The standard decoder: takes a text and an offset, returns the value that begins there and its end.
-scan_once: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once
-
-#: What the decoder raises for a value that is not sound.
-UNSOUND = (StopIteration, ValueError, RecursionError)
-
-
-def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int, str] | None:
-    """Read the JSON value that begins at `pos`. Returns the value, its end and its text; None if it is not sound."""
-    try:
-        return read_value(text, pos, max_depth)
-    except UNSOUND:
-        return None
-
-
-def read_value(text: str, pos: int, max_depth: int) -> tuple[Any, int, str]:
-    """The same. Raises one of `UNSOUND` if the value is not sound."""
-    value, end = scan_once(text, pos) if pos < _FAR else _scan_far(text, pos)
-    piece = text[pos:end]
-    if len(piece) > max_depth or "\\" in piece:
-        value = checked(value, piece, max_depth)
-    if piece[0] not in '{["' and _SCALAR.match(text, end).end() > end:
-        raise NotJsonError(piece)
-    return value, end, piece
-
-
-def place_of_damage(error: Exception) -> int:
-    """Where a value is damaged, or cut, by the error that was raised; 0 if it does not say."""
-    if isinstance(error, StopIteration):
-        return error.value
-    return error.pos if isinstance(error, json.JSONDecodeError) else 0
-
-
-def checked(value: Any, piece: str, max_depth: int) -> Any:
-    """What the decoder has read, without lone surrogates. Raises NotJsonError if it is nested too deeply.
-
-    Text that is not longer than `max_depth` and has no backslash needs no check.
-    """
-    if piece.count("{") + piece.count("[") > max_depth and nests(value, max_depth):
-        raise NotJsonError(piece[:80])
-    return encodable_value(value) if "\\u" in piece and _HALF.search(piece) else value
-
-
-def _scan_far(text: str, pos: int) -> tuple[Any, int]:
-    """Call `scan_once` on a window of the text first, and on the text only if the window is too short.
-
-    An error of the decoder counts the lines of all the text it was given, so that many broken values in one long text
-    would take quadratic time.
-    """
-    piece = text[pos : pos + _FAR]
-    try:
-        value, end = scan_once(piece, 0)
-    except json.JSONDecodeError as error:
-        if error.pos < len(piece) - _TOKEN and not error.msg.startswith("Unterminated string"):
-            raise
-    except StopIteration as stop:
-        if stop.value < len(piece) - _TOKEN:
-            raise
-    else:
-        if end < len(piece):
-            return value, pos + end
-    return scan_once(text, pos)
-
-
-def read_strictly(text: str, max_depth: int) -> Any:
-    """The same as `decode` for a list or object, by the decoder of pydantic. Raises ValueError.
-
-    It does not read lone surrogates, and reads numbers that are too large as infinity.
-    """
-    around = max(_PYDANTIC_DEPTH - max_depth, 0)
-    value = from_json("[" * around + text + "]" * around, allow_inf_nan=False)
-    for _ in range(around):
-        (value,) = value
-    return value
-
-
-def decode(text: str, max_depth: int) -> Any:
-    """Read a text that is one JSON value. Raises NotJsonError."""
-    if len(text) > _LONG and text[0] in "{[":
-        with suppress(ValueError):
-            value = read_strictly(text, max_depth)
-            if b"Infinity" not in to_json(value):
-                return value
-    stripped = text.lstrip(" \t\r\n")
-    found = read_at(stripped, 0, max_depth) if stripped else None
-    if found is None or stripped[found[1] :].strip(" \t\r\n"):
-        raise NotJsonError(text[:80])
-    return found[0]
-
-
-def first_bracket(text: str) -> int:
-    """Where the first opening bracket is; the end of the text if there is none."""
-    return min([at for at in (text.find("{"), text.find("[")) if at >= 0], default=len(text))
-
-
-def has_more_keys(text: str, count: int) -> bool:
-    """May JSON have more keys than so many, so that one may be repeated? This is fast."""
-    return text.count(":") > count and len(_KEY_ENDS(text)) > count
-
-
-def may_repeat_keys(text: str, value: Any) -> bool:
-    """May a key be repeated in the JSON text of a value? The value, written again, has fewer colons then. Fast."""
-    try:
-        return text.count(":") != to_json(value).count(b":")
-    except ValueError:  # nested too deeply for the serializer
-        return True
-
-
-def repeated_keys(text: str, *, contradict: bool = False) -> list[str]:
-    """The keys that objects repeat, in the JSON that begins with the first bracket of a text; none if it is damaged.
-
-    Only those that `contradict`, if that is asked: with two values of which decoders keep the last without a word.
-    """
-    repeated: dict[str, None] = {}
-
-    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            seen: dict[str, str] = {}
-            for key, value in pairs:
-                if key in seen and not (contradict and seen[key] == repr(value)):
-                    repeated[key] = None
-                seen[key] = repr(value)
-        return made
-
-    with suppress(ValueError, RecursionError):
-        json.JSONDecoder(object_pairs_hook=note, strict=False).raw_decode(text, first_bracket(text))
-    return list(repeated)
-
-
-def encodable_value(value: Any) -> Any:
-    """The value with every lone surrogate replaced by U+FFFD, so that it can be encoded."""
-    if isinstance(value, str):
-        return replace_surrogates(value)
-    if isinstance(value, list):
-        return [encodable_value(item) for item in cast("list[Any]", value)]
-    if isinstance(value, dict):
-        return {encodable_value(k): encodable_value(v) for k, v in cast("dict[str, Any]", value).items()}
-    return value
-
-
-def nests(value: Any, limit: int) -> bool:
-    """Is a value nested deeper than the limit?"""
-    level: list[Any] = [value] if isinstance(value, (dict, list)) else []
-    for _ in range(limit):
-        parts = [inner for outer in level for inner in (outer.values() if outer.__class__ is dict else outer)]
-        level = [inner for inner in parts if inner.__class__ is dict or inner.__class__ is list]
-        if not level:
-            return False
-    return True
-
-
-def too_deep(piece: str, max_depth: int) -> bool:
-    """Do the brackets of a sound value nest deeper than the limit?"""
-    return piece.count("{") + piece.count("[") > max_depth and depth_of(piece) > max_depth
-
-
-def depth_of(text: str) -> int:
-    """How deep the brackets of a sound JSON value nest."""
-    return max(accumulate([1 if char in "{[" else -1 for char in _NOT_BRACKETS.sub("", text)]), default=0)
 
 
 class BracketCounter:
@@ -399,7 +190,7 @@ class JsonScanner:
         return pos
 
     def _in_scalar(self, text: str, pos: int) -> tuple[int, bool]:
-        end = _SCALAR.match(text, pos).end()
+        end = SCALAR.match(text, pos).end()
         self._scalar = f"{self._scalar}{text[pos:end]}"
         if end == len(text):
             return end, False
@@ -429,7 +220,7 @@ class JsonScanner:
         elif char == ":" and want == _COLON:
             self._want = _VALUE
             self._keep = pos + 1
-        elif want in (_VALUE, _FIRST) and _SCALAR.match(text, pos).end() > pos:
+        elif want in (_VALUE, _FIRST) and SCALAR.match(text, pos).end() > pos:
             self._scalar = ""
             return pos, False
         else:

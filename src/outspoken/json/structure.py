@@ -12,7 +12,7 @@ from outspoken.patterns.lazy import lazy_pattern
 
 from . import tokens
 from .brackets import KEYS, BracketRules, Stop, WalkOptions, WalkState
-from .scanner import BLANKS, total_pattern
+from .decoder import BLANKS, total_pattern
 
 #: a comma and those behind it; only used at a comma
 _COMMAS = total_pattern(r"[,，、;；](?:[ \t\r\n]*[,，、;；])*")
@@ -232,6 +232,8 @@ class StructureWalk(BracketRules):
         text, pos = self.text, s.pos
         char = text[pos]
         if char in tokens.QUOTES:
+            if char == '"' and s.mode == "key" and self._sound_members(s):
+                return None
             self._confirm_comma(s)
             s.key = pos
             return self.string(s, char) if self.first_quote_ends else "string"

@@ -107,7 +107,10 @@ SURROGATE = lazy_pattern("[\ud800-\udfff]")
 _ODD = lazy_pattern(
     f"{_SOUND_ESCAPE}|(?P<escape>\\\\)|(?P<control>[\x00-\x1f]+)|(?P<half>[\ud800-\udfff])|(?P<quote>[\"'`])"
 )
-_SURROGATE_ESCAPE = lazy_pattern(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+#: what a string holds as it stands in JSON, whatever its quotes are
+_AS_WRITTEN = lazy_pattern("[^\"'`\\\\\x00-\x1f\ud800-\udfff]*")
+#: the escape of a half of a surrogate pair
+SURROGATE_ESCAPE = lazy_pattern(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _HEX = lazy_pattern(r"\\x([0-9a-fA-F]{2})")
 _WIDE = lazy_pattern(r"\\U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})")
 _BREAK = lazy_pattern(r"\\(\r\n|\n|\r)")
@@ -118,7 +121,7 @@ _HIGH = lazy_pattern(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 
 def half_at(text: str, pos: int) -> int:
     """Where the next half of a surrogate pair stands, or an escape of one; the end of the text if there is none."""
-    escape = _SURROGATE_ESCAPE.search(text, pos) if text.find("\\u", pos) >= 0 else None
+    escape = SURROGATE_ESCAPE.search(text, pos) if text.find("\\u", pos) >= 0 else None
     end = escape.start() if escape else len(text)
     half = None if text.isascii() else SURROGATE.search(text, pos, end)
     return half.start() if half else end
@@ -138,7 +141,7 @@ def string_changes(text: str, open_end: int, close: int, quote: str, inner_quote
     those inside."""
     changes: list[Change] = []
     pos = open_end
-    while (match := _ODD.search(text, pos, close)) is not None:
+    while (pos := _end_as_written(text, pos, close)) < close and (match := _ODD.match(text, pos, close)) is not None:
         kind = match.lastgroup
         start, pos = match.span()
         if kind == "quote":
@@ -156,13 +159,18 @@ def string_changes(text: str, open_end: int, close: int, quote: str, inner_quote
     return changes
 
 
+def _end_as_written(text: str, pos: int, end: int) -> int:
+    match = _AS_WRITTEN.match(text, pos, end)
+    return match.end() if match else end
+
+
 def _control(char: str) -> str:
     return _CONTROLS.get(char) or f"\\u{ord(char):04x}"
 
 
 def _escape_change(text: str, start: int, close: int) -> Change:
     """The edit for a backslash that begins no JSON escape."""
-    if match := _SURROGATE_ESCAPE.match(text, start, close):
+    if match := SURROGATE_ESCAPE.match(text, start, close):
         return start, match.end(), "\\ufffd", "lone-surrogate"
     if match := _BREAK.match(text, start, close):
         return start, match.end(), "", "loose-escape"

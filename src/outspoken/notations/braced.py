@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
-from outspoken.json.scanner import BLANKS, TotalPattern, decode, total_pattern
+from outspoken.json.decoder import BLANKS, TotalPattern, decode, total_pattern
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import MarkupSearch
 

@@ -7,7 +7,7 @@ from json.encoder import encode_basestring
 from math import isfinite
 from typing import Any
 
-from outspoken.json.scanner import NotJsonError, decode, has_more_keys, repeated_keys
+from outspoken.json.decoder import NotJsonError, decode, has_more_keys, repeated_keys
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.schemas.schema import fits
 

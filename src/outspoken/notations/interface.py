@@ -13,7 +13,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from outspoken.grammar.vocabulary import JSON_FIRST
-from outspoken.json.scanner import JsonScanner, decode, read_at
+from outspoken.json.decoder import decode, read_at
+from outspoken.json.scanner import JsonScanner
 
 from .coerce import to_json
 from .schema import ANY, SchemaView

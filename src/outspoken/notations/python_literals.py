@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from outspoken.json.scanner import NotJsonError, depth_of, encodable_value, finite, repeated_keys, scan_once
+from outspoken.json.decoder import NotJsonError, depth_of, encodable_value, finite, repeated_keys, scan_once
 from outspoken.patterns.lazy import lazy_pattern
 
 _BLANK = r"[ \t\f]*"

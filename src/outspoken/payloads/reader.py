@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.engine.parser import AutomatonParser
 from outspoken.grammar.automaton import Automaton
-from outspoken.json.scanner import repeated_keys
+from outspoken.json.decoder import repeated_keys
 from outspoken.parsing.options import FinishReason, ReadOptions
 from outspoken.parsing.response_reader import ResponseReader
 from outspoken.parsing.session import UnjoinedSession

@@ -11,7 +11,7 @@ from outspoken.actions.decoding import unknown_action
 from outspoken.actions.mapping import mapping_of
 from outspoken.actions.page import PageContext
 from outspoken.grammar import registry
-from outspoken.json.scanner import NotJsonError, decode
+from outspoken.json.decoder import NotJsonError, decode
 from outspoken.parsing.options import page_changes
 from outspoken.parsing.parser import Parser
 from outspoken.results.actions.union import Action

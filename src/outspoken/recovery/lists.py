@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.vocabulary import CALLS, JSON_FIRST
-from outspoken.json.scanner import BracketCounter, total_pattern
+from outspoken.json.decoder import total_pattern
+from outspoken.json.scanner import BracketCounter
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit
 

@@ -8,7 +8,7 @@ from typing import Any
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.value_markup import survey
 from outspoken.grammar.vocabulary import JSON_FIRST
-from outspoken.json.scanner import read_at
+from outspoken.json.decoder import read_at
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.spellings import without_conditions
 from outspoken.results.call_keys import ARGUMENTS_KEYS, NAME_KEYS

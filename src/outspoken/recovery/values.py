@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
+from outspoken.json.decoder import repeated_keys
 from outspoken.json.repair import repair_region
-from outspoken.json.scanner import BracketCounter, repeated_keys
+from outspoken.json.scanner import BracketCounter
 from outspoken.notations.interface import MarkedNotation, Notation, notation_of
 from outspoken.notations.schema import ANY, SchemaView
 from outspoken.notations.tools import schema_view_of

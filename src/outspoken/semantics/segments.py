@@ -12,7 +12,7 @@ from itertools import pairwise
 from json.encoder import encode_basestring
 from typing import Any
 
-from outspoken.json.scanner import NotJsonError, decode
+from outspoken.json.decoder import NotJsonError, decode
 from outspoken.notations.coerce import read_bare
 from outspoken.notations.tools import Tools
 from outspoken.patterns.lazy import lazy_pattern

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.grammar import registry
 from outspoken.grammar.value_markup import closing_forms, has_terminal, opening_forms, value_ends
-from outspoken.json.scanner import has_more_keys, repeated_keys
+from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.results.edits import shown

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple, TypeVar, cast
 
-from outspoken.json import scanner
+from outspoken.json import decoder
 from outspoken.models.markup_tokens import TAG, tokens
 from outspoken.notations import python_literals
 
@@ -164,7 +164,7 @@ def objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """The JSON objects in a text with their spans, each before those in it."""
     at = text.find("{")
     while at >= 0:
-        found = scanner.read_at(text, at, 64)
+        found = decoder.read_at(text, at, 64)
         if found and isinstance(found[0], dict):
             yield at, found[1], cast("dict[str, Any]", found[0])
         at = text.find("{", at + 1)
@@ -196,7 +196,7 @@ def _keyed_call(text: str, start: int, stop: int, value: dict[str, Any]) -> Call
     if len(value) != 1 or not isinstance(inner, dict):
         return None
     key = text.index('"', start)
-    behind = (scanner.read_at(text, key, 64) or ("", key))[1]
+    behind = (decoder.read_at(text, key, 64) or ("", key))[1]
     last = text.rindex("}", behind, stop - 1) + 1
     slots = (Slot("quoted_name", key, behind), Slot("object", text.index("{", behind), last))
     return Call(slots, last, name, tuple(cast("dict[str, Any]", inner)))
@@ -259,7 +259,7 @@ def _pair(opened: str, mid: str, value: str, close: str) -> Pair:
     """The markup of an argument. Line breaks round a value belong to it."""
     if value.startswith("\n") and value.endswith("\n") and len(value) > 2:
         value, mid, close = value[1:-1], f"{mid}\n", f"\n{close}"
-    whole = scanner.read_at(value, 0, 64)
+    whole = decoder.read_at(value, 0, 64)
     return Pair(opened, mid, close, whole is not None and whole[1] == len(value) and isinstance(whole[0], str))
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
 
+from outspoken.json.decoder import NotJsonError, decode
 from outspoken.json.repair import repair_region
-from outspoken.json.scanner import JsonScanner, NotJsonError, decode
+from outspoken.json.scanner import JsonScanner
 from outspoken.notations.coerce import escape
 from outspoken.results.codes import NAMELESS, NO_OBJECT
 from outspoken.results.diagnostics import Repair
