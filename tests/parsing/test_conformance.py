@@ -117,7 +117,7 @@ def test_sglang() -> None:
             BROKEN: 1,
             CUT: 7,
             ENTITIES: 1,
-            EXAMPLE: 1,
+            EXAMPLE: 5,
             GUESSED: 3,
             INVALID: 12,
             KEPT: 18,
