@@ -25,7 +25,7 @@ _VALUES = re.compile(
 )
 _WORD = re.compile(r"</?[\w|]+>|\w+")
 #: Of all texts, so many may run something else in silence, or lose an action: each is listed when there are more.
-_MOST_WRONG, _MOST_LOST = 0.02, 0.02
+_MOST_WRONG, _MOST_LOST = 0.01, 0.005
 #: what does not say what an action does
 _PLACES = frozenset({"raw", "span", "status", "repairs", "order", "id", "extra", "metadata", "name"})
 

@@ -104,16 +104,17 @@ def test_a_bare_call_that_stands_alone_counts(bare: str) -> None:
     for text in (
         bare,
         f"I call it.\n{bare}",
-        f"I call it.\n\n{bare}\n\nThen I wait.",
         f"{bare}  \r\n",
         f"<think>\nHm.\n</think>\n{bare}",
     ):
         reply = parse(text, tools=TOOLS)
         assert made(reply), text
         assert held(text, tools=TOOLS)[1] == reply
-        assert [call.name for call in made(reply) if isinstance(call, ToolCall)] in (
-            [], ["get_weather"], ["get_weather"] * 2
-        )  # fmt: skip
+        calls = [call.name for call in made(reply) if isinstance(call, ToolCall)]
+        assert calls in ([], ["get_weather"], ["get_weather"] * 2)
+    reply = parse(f"I call it.\n\n{bare}\n\nThen I wait.", tools=TOOLS)
+    assert [call for call in made(reply) if isinstance(call, ToolCall)] == []
+    assert made(reply) or [found.code for found in reply.diagnostics][-1:] == ["quoted-call"]
 
 
 @in_one_item("name", ["list", "two in a list", "object", "other key", "list of objects", "action"])

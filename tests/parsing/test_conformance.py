@@ -44,6 +44,7 @@ TRIMMED = "one line break at each end of a value belongs to its tags, as in the 
 TWICE = "an opening marker in reasoning is part of it"
 NOTE = "a message to the developer is kept as reasoning; it is not for the user"
 MIDLINE = "an opening tag within a line is part of a value, as code that quotes it"
+EXAMPLE = "a call without markers that other text follows is an example, if the tools are known"
 GUESSED = "a name that the model did not write is not guessed from the arguments"
 
 SGLANG = ("sglang_tool_complete", "sglang_tool_stream", "sglang_reasoning", "sglang_manual")
@@ -116,6 +117,7 @@ def test_sglang() -> None:
             BROKEN: 1,
             CUT: 7,
             ENTITIES: 1,
+            EXAMPLE: 5,
             GUESSED: 3,
             INVALID: 12,
             KEPT: 18,

@@ -87,6 +87,11 @@ UNPROVEN = [
     ("anthropic_xml", TAGGED.partition("<invoke")[0] + '<invoke name="list_dir<x>">\n' + AMOUNT),
     # the end of a value is not certain
     ("pythonic", "[list_dir(path='/srv'x)]"),
+    # an argument may end in the value, whose sentence goes on
+    ("qwen3_coder", coder({"path": "a </parameter> literal <parameter=fake> b"}, "list_dir")),
+    ("qwen3_coder", coder({"path": "a"}, "list_dir").replace("path>", "path>>")),
+    ("hermes", hermes('{"path ": "a"}', "list_dir")),
+    ("hermes", hermes('{"": "a"}', "list_dir")),
     # a part of the arguments stays text, or gets a key that nobody wrote
     ("json", '{"name": "list_dir", "arguments": {"path": {"at": 2} {"as": 3}}}'),
     ("hermes", '<tool_call>{"name": "list_dir", "arguments": {"path": {"at": 2}, {"as": 3}}}</tool_call>'),
@@ -164,12 +169,27 @@ def test_a_path_with_single_backslashes() -> None:
         ("gemini_computer_use", '{"name":"send_funds"\n'),
         ("hermes", '{"name": "send_funds"'),
         ("coding_tags", "I look.\n<LIST_DIR>\n<path>a</path></LIST_DIR>"),
+        ("functionary_v3_2", '>>]list_dir\n{"path": "/"}'),
         ("name_tags", '<tool_use><arguments>{"path": "/"}</arguments><name>list_dir</name></tool_use>'),
     ],
 )
 def test_what_cannot_be_read_is_reported(format_: str, text: str) -> None:
     reply = Parser(format_, tools=TOOLS).parse(text, finish_reason="stop")
     assert ([d.code for d in reply.diagnostics], reply.tool_calls) == (["unread-markup"], [])
+
+
+@pytest.mark.parametrize(
+    ("format_", "text", "count"),
+    [
+        ("auto", '<tool_cal>\n{"name": "list_dir", "arguments": {"path": "a"}}\n</tool_cal>', 1),
+        ("auto", '<tool_call\n{"name": "list_dir", "arguments": {"path": "a"}}', 1),
+        ("pythonic", '[list_dir(path"=home")]', 0),
+        ("functionary_v3_2", '>>]list_dir\n{"path": "/"}', 0),
+    ],
+)
+def test_what_cannot_be_read_is_reported_without_tools(format_: str, text: str, count: int) -> None:
+    reply = Parser(format_).parse(text, finish_reason="stop")
+    assert ([d.code for d in reply.diagnostics], len(reply.tool_calls)) == (["unread-markup"], count)
 
 
 def test_a_tool_that_is_mentioned_in_tags_is_not_reported() -> None:

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from outspoken import Parser, Reasoning, RenderError, Text, TextDelta, ToolCall, formats, parse, render
+from outspoken import Parser, Reasoning, RenderError, Reply, Text, TextDelta, ToolCall, formats, parse, render
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.grammar.near_openers import written_forms
@@ -244,14 +244,60 @@ LINE = 'send_funds(account="DE-77")'
 )
 def test_a_call_that_begins_with_its_name_is_made_on_the_last_lines(text: str, made: object) -> None:
     assert parse(text, tools=TOOL).tool_calls == []  # no format is found by it
-    parser = Parser("granite_pythonic", tools=TOOL)
-    reply = parser.parse(text)
-    assert [(call.name, call.arguments) for call in reply.tool_calls] == made
+    reply = check_bare("granite_pythonic", text, made)
     assert made or LINE not in text or LINE in f"{reply.text}{reply.reasoning}"
+
+
+OBJECT = '{"name": "send_funds", "arguments": {"account": "DE-77"}}'
+#: Calls without markers, by format.
+BARE = {
+    "json": OBJECT,
+    "llama3_json": OBJECT.replace("arguments", "parameters"),
+    "xlam": f"[{OBJECT}]",
+    "pythonic": f"[{LINE}]",
+    "react_json": '{"action": "send_funds", "action_input": {"account": "DE-77"}}',
+}
+#: What stands round them, and how many are made: those on lines of their own behind which nothing but calls follows.
+ROUND = {
+    "{}": 1,
+    "I do it now.\n{}\n": 1,
+    "{}\n{}": 2,
+    "<think>\nHm.\n</think>\n\n{}": 1,
+    "{}\nThat would do it.": 0,
+    "It takes this:\n{}\n\nShall I?": 0,
+    "{}\nNow for real:\n{}": 1,
+    "I do it now. {}": 0,
+    "{} would do it.": 0,
+}
+
+
+@pytest.mark.parametrize("format_", BARE)
+def test_a_call_without_markers_is_made_on_the_last_lines(format_: str) -> None:
+    call = BARE[format_]
+    for frame, count in ROUND.items():
+        for read_by in (format_, "auto"):
+            reply = check_bare(read_by, frame.replace("{}", call), MADE * count)
+            assert (count == frame.count("{}")) is not bool(reply.diagnostics), (read_by, frame)
+    other = check_bare(format_, call.replace("send_funds", "find_book"), [])
+    assert [found.code for found in other.diagnostics] == ["unknown-tool", "quoted-call"]
+    assert "find_book" in other.text
+
+
+def test_keys_of_an_envelope_are_markers() -> None:
+    check_bare("json", f'{{"toolCalls": [{OBJECT}], "needsMoreWork": true}}\nHold on.', MADE)
+    check_bare("llama3_json", f"<|python_tag|>{BARE['llama3_json']}\nHold on.", MADE)
+
+
+def check_bare(format_: str, text: str, made: object) -> Reply:
+    """The reply to a text whose calls are these, which is the same in pieces."""
+    parser = Parser(format_, tools=TOOL)
+    reply = parser.parse(text)
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == made, (format_, text)
     stream = parser.stream(list(text))
     events = list(stream)
     assert stream.reply == reply
     assert "".join([event.text for event in events if isinstance(event, TextDelta)]).strip() == reply.text.strip()
+    return reply
 
 
 def test_a_damaged_call_in_a_fence_within_a_sentence_is_text() -> None:

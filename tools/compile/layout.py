@@ -84,8 +84,8 @@ def _constants(automaton: Automaton) -> list[str]:
         *_names("VALUE_MARKS", sorted({mark for marks in survey(automaton).value_marks.values() for mark in marks[2]})),
         f"ENDS_BY_CHANCE = {any(map(is_ended_by_chance, values))}",
         f"READS_PYTHON = {has_terminal(automaton, 'PYTHON_VALUE')}",
-        f"READS_JSON = {any('json' in kinds.split() for kinds in tables.nodes)}",
-        f"BARE_CALLS = {tables.header.has_bare_calls}",
+        f"READS_BARE = {bool(unread_markup.bare_patterns(tables))}",
+        f"BARE_CALLS = {tables.header.bare_calls!r}",
         f"READS_TAGS = {has_terminal(automaton, 'TAGGED_OBJECT')}",
     ]
 

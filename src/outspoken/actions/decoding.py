@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar.header import Header
 from outspoken.patterns.lazy import lazy_pattern
-from outspoken.patterns.near_miss import near_misses
 from outspoken.results.actions.base import PROVENANCE, BaseAction, ElementRef, UnknownAction
 from outspoken.results.actions.models import model_of
 from outspoken.results.codes import NEEDS
@@ -20,7 +19,7 @@ from outspoken.results.schemas.schema import is_object
 from outspoken.results.settings import DEFAULT, Settings
 
 from .fields import CONVERSIONS, JSON_TEXT, SUBMIT, FieldError, field_type, json_text, read_path, read_point, read_value
-from .mapping import PARTS, MappingRule, find_argument, mapping_of
+from .mapping import PARTS, MappingRule, find_argument, is_alike, mapping_of
 from .rule_fields import FieldSource
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class DecodedAction(NamedTuple):
 def _one_word(value: Any, key: str) -> Any:
     """The word that names an element, without white space around it. Raises FieldError."""
     word = value.strip() if isinstance(value, str) else value
-    if isinstance(word, str) and _NO_WORD.search(word) is not None:
+    if isinstance(word, str) and (not word or _NO_WORD.search(word) is not None):
         raise FieldError(key, f"needs the name of an element in `{key}`, got {shown(word)}")
     return word
 
@@ -80,17 +79,20 @@ def decode_action(
         return None
     decoder = FieldDecoder(header, settings, rule, name)
     deciding = mapping.keys_of_conditions(name) - arguments.keys()
-    name = mapping.name_of(name, arguments)
-    subject = f"`{name}`" if name else "the action"
+    word = mapping.name_of(name, arguments)
+    subject = f"`{word}`" if word else "the action"
     try:
         fields = decoder.fields(arguments)
     except FieldError as error:
-        return DecodedAction(unknown_action(name, arguments, common), f"{subject} {error}", error.argument)
+        return DecodedAction(unknown_action(word, arguments, common), f"{subject} {error}", error.argument)
     used = {key for condition in rule.conditions for key in condition.keys} | decoder.used
     extra = _as_data(_without(arguments, used))
-    if lost := lost_argument(rule, extra, fields, deciding):
-        return DecodedAction(unknown_action(name, arguments, common), f"{subject} {lost}")
-    action = build_action(rule.model, {**common, "name": name, "extra": extra, **fields})
+    lost = lost_argument(rule, extra, fields, deciding)
+    if not lost and (key := mapping.unlisted(rule, name, arguments, extra)):
+        lost = f"does not say what {shown(extra[key])} means in `{key}`"
+    if lost:
+        return DecodedAction(unknown_action(word, arguments, common), f"{subject} {lost}")
+    action = build_action(rule.model, {**common, "name": word, "extra": extra, **fields})
     return DecodedAction(action, outside=tuple(decoder.outside))
 
 
@@ -305,19 +307,11 @@ def lost_argument(
             continue
         if not key.strip() or key in opened or (key[:1] == "$" and key[1:].isdigit()):
             return "has a value without a name"
-        if meant := next((word for word in words if _is_near(key, word)), ""):
+        if meant := next((word for word in words if is_alike(key, word)), ""):
             return f"has `{key}`, which may stand for `{meant}`"
         if lacks_point and isinstance(value, str | list | dict) and _is_point(value):
             return f"has a point in `{key}`, which is none of its arguments"
     return ""
-
-
-def _is_near(key: str, word: str) -> bool:
-    """Is a key the name of an argument, with a mistake or twice?"""
-    quoted, low = f'"{key}"', key.lower()
-    return low in (word.lower(), 2 * word.lower()) or any(
-        end == len(quoted) for end, _ in near_misses(quoted, 0, f'"{word}"')
-    )
 
 
 def _is_point_field(rule: MappingRule, field: str) -> bool:

@@ -45,7 +45,7 @@ _KEYS = {
 }  # fmt: skip
 _KEY_FIELDS = frozenset({"keys", "modifiers", "key"})
 #: What no name of a key of several characters holds.
-_NO_KEY = re.compile(r"[\"'`“”‘’()\[\]{}<>=:;,|]")
+_NO_KEY = re.compile(r"[\"'`“”‘’()\[\]{}<>=:;,|]|\+\Z")
 _BUTTONS = {"wheel": "middle", "primary": "left", "secondary": "right"}
 
 
@@ -280,7 +280,10 @@ def _texts(value: Any, argument: str) -> list[str]:
 def _keys(value: Any, argument: str) -> list[str]:
     """Keys from a list, or from text with `+` or white space between them."""
     listed = _list_of(value)
-    parts = _split_keys(_text(value, argument)) if listed is None else [_text(item, argument) for item in listed]
+    if listed is None:
+        parts = _split_keys(_text(value, argument))
+    else:
+        parts = [key for item in listed for key in _PLUS.split(_text(item, argument))]
     keys = [_known_key(part, argument) for part in parts]
     if not keys:
         raise FieldError(argument, f"needs a key in `{argument}`")
@@ -320,9 +323,16 @@ def _key(value: Any, argument: str) -> str:
 
 def _known_key(word: str, argument: str) -> str:
     """The canonical name of a key. Raises FieldError for a word that holds signs of the text round it."""
-    if len(word) != 1 and (not word or _NO_KEY.search(word)):
+    if len(word) != 1 and (not word or _NO_KEY.search(word) or _is_doubled(word)):
         raise FieldError(argument, f"needs a key in `{argument}`, got {word[:40]!r}")
     return key_name(word)
+
+
+def _is_doubled(word: str) -> bool:
+    """Is a word the name of a key twice?"""
+    bare = word.strip().lower()
+    half = bare[: len(bare) // 2]
+    return bare == 2 * half and (half in _KEYS or half in _KEYS.values())
 
 
 def _element(value: Any, argument: str) -> ElementRef:

@@ -12,13 +12,15 @@ See `grammars/vocabulary/README.md`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar.header import Header
 from outspoken.grammar.registry import is_added
+from outspoken.patterns.near_miss import near_misses
 from outspoken.results.actions.models import TYPES, model_of
+from outspoken.results.edits import shown
 
 from .rule_fields import PATH, STRING, Groups, unquoted
 
@@ -33,6 +35,8 @@ _VALUE = rf"(?:{STRING}|[\w.+\-]+)"
 _CONDITION = re.compile(rf"\s*(!?)([\w.$]+)\s*(?:(!?=|<)\s*({_VALUE}(?:\|{_VALUE})*))?\s*(?:,|$)")
 _WORD = re.compile(rf"{STRING}|[^|]+")
 
+#: Words for yes.
+_FLAGS = frozenset({"true", "True", "yes", "1"})
 #: The left side of the line whose fields all actions have.
 ALL_ACTIONS = "*"
 #: The argument with the actions that the grammar reads inside an action.
@@ -61,6 +65,10 @@ class Condition(NamedTuple):
         text = str(value).lower() if isinstance(value, bool) else str(value)
         word = normalize_word(text, any_case)
         return any(word == normalize_word(one, any_case) for one in self.words) is self.expected
+
+    def lists(self, value: Any) -> bool:
+        """Must a value, which is text, be one of several words, of which none stands for yes?"""
+        return self.expected and isinstance(value, str) and bool(self.words) and _FLAGS.isdisjoint(self.words)
 
 
 class MappingRule:
@@ -197,9 +205,41 @@ class ActionMapping:
     def find(self, name: str, arguments: dict[str, Any]) -> MappingRule | None:
         """The first rule of a word whose conditions the arguments satisfy."""
         for rule in self._by_name.get(normalize_word(name, self.any_case), ()):
-            if all(condition.holds(arguments, any_case=self.any_case) for condition in rule.conditions):
+            if self._hold(rule.conditions, arguments):
                 return rule
         return None
+
+    def unlisted(self, rule: MappingRule, name: str, arguments: dict[str, Any], unread: Mapping[str, Any]) -> str:
+        """The `unread` argument whose word decides which action it is, and is none that a line lists; or ""."""
+        for other in self._by_name.get(normalize_word(name, self.any_case), ()):
+            for condition in other.conditions if other is not rule else ():
+                key, value = find_argument(condition.keys, arguments)
+                others = [one for one in other.conditions if one is not condition]
+                if key in unread and condition.lists(value) and self._hold(others, arguments):
+                    return key
+        return ""
+
+    def mistake_in(self, name: str, arguments: dict[str, Any]) -> str:
+        """Why a call that is no action may be one: its name, or what decides, is written with a mistake; or ""."""
+        if not self.is_name(name):
+            word = next((word for word in self._by_name if word and is_alike(name, word)), "")
+            return f"the name may stand for `{word}`" if word else ""
+        rules = self._by_name[normalize_word(name, self.any_case)]
+        known = self.arguments_of(name)
+        absent = sorted(known - arguments.keys())
+        for key in arguments.keys() - known:
+            word = next((word for word in absent if not key or is_alike(key, word)), "")
+            if word:
+                return f"`{key}` may stand for `{word}`"
+        for rule in rules:
+            for condition in rule.conditions:
+                value = find_argument(condition.keys, arguments)[1]
+                if isinstance(value, str) and (not value or any(is_alike(value, word) for word in condition.words)):
+                    return f"{shown(value)} may stand for `{'` or `'.join(condition.words)}`"
+        return ""
+
+    def _hold(self, conditions: Iterable[Condition], arguments: dict[str, Any]) -> bool:
+        return all(condition.holds(arguments, any_case=self.any_case) for condition in conditions)
 
     def types_text(self, name: str, argument: str) -> bool:
         """True if an argument of this word is the text to type, whatever the other arguments are."""
@@ -210,6 +250,15 @@ class ActionMapping:
             and not rule.conditions
             for rule in self._by_name.get(normalize_word(name, self.any_case), ())
         )
+
+
+def is_alike(written: str, word: str) -> bool:
+    """Is a text another one with a mistake, in another case, or twice, but not that itself?"""
+    quoted, low = f'"{written}"', written.strip().lower()
+    return written != word and (
+        low in (word.lower(), 2 * word.lower())
+        or any(end == len(quoted) for end, _ in near_misses(quoted, 0, f'"{word}"'))
+    )
 
 
 def normalize_word(word: str, any_case: bool) -> str:

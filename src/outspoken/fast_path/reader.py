@@ -18,6 +18,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
 from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.notations.tools import Tools
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
@@ -25,8 +26,8 @@ from outspoken.results.settings import Settings
 from outspoken.semantics.call_signs import may_be_other
 from outspoken.semantics.keys import find_keys
 from outspoken.semantics.output import Output
-from outspoken.semantics.proof import is_declaration, loses_character, loses_path, may_violate, pads_number
-from outspoken.semantics.said_signs import MADE, ThinkMarkers, may_be_said
+from outspoken.semantics.proof import is_declaration, loses_character, loses_path, may_violate, odd_name, pads_number
+from outspoken.semantics.said_signs import MADE, Bare, ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
 
 from .runtime import SEGMENT
@@ -41,6 +42,8 @@ _TAIL = 1000
 #: Behind so many characters at the start of a response, what follows may be a marker with a mistake.
 _FEW = 2
 
+#: A line of a value that begins as markup does.
+_LINE_OF_MARKUP = lazy_pattern(r"\n\s*[<`]")
 #: Behind these, or at the beginning, text is no rest of a call.
 _SAID = (None, Text, Reasoning)
 
@@ -74,9 +77,10 @@ class FastPath:
         #: do values without quotation marks need a look?
         self._reads_bare = self._value_markup.finds or bool(self._value_marks) or self._ends_by_chance
         self._reads_python: bool = module.READS_PYTHON
-        self._reads_json: bool = module.READS_JSON
-        #: do calls have no markers, so that what follows them counts?
-        self._has_bare_calls: bool = module.BARE_CALLS
+        #: do data or calls begin without a distinct marker?
+        self._has_bare_data: bool = module.READS_BARE
+        #: how calls without markers begin, of which the text round them counts
+        self._bare_calls: str = module.BARE_CALLS
         #: are values elements, which may look escaped?
         self._reads_tags: bool = module.READS_TAGS
         tags, ends = module.THINK_TAGS, module.THINK_ENDS
@@ -117,7 +121,8 @@ class FastPath:
         prompt_end: str = "",
     ) -> bool:
         """Is what was read all that the parser would say? `plain` is the path of plain text where formats alternate."""
-        if self._has_bare_calls and not _ends_in_calls(output.segments, tools):
+        bare = Bare.of(tools and tools.names, self._bare_calls if plain is None else "bracket")
+        if bare is not None and bare.may_be_text(raw, output.segments):
             return False
         thinks = self.thinks
         tags = [thinks] if plain is None or plain.thinks == thinks else [thinks, plain.thinks]
@@ -148,7 +153,7 @@ class FastPath:
                 if self._is_call_in_doubt(raw, segment, tools, settings):
                     return True
             elif kind is Text:
-                if self._text_holds_markup(raw, segment, tools):
+                if self._text_holds_markup(raw, segment, tools) or _may_be_tagged(raw, segment, following):
                     return True
                 if before not in _SAID and goes_on_with_arguments(segment.text):
                     return True
@@ -156,7 +161,7 @@ class FastPath:
                 leads_on = following is not None and following.kind in MADE
                 if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment, leads_on=leads_on):
                     return True
-            elif self._value_markup.holds_phrase(getattr(segment, "raw", "")):
+            elif self._may_run_over(getattr(segment, "raw", "")):
                 return True
             before = kind
         if self._prompt_end and self._begins_with_opener(segments):
@@ -166,6 +171,12 @@ class FastPath:
         return raw.rstrip().endswith(self._last_openers) or (
             bool(self._openers) and self._ends_in_opener(raw, segments)
         )
+
+    def _may_run_over(self, raw: str) -> bool:
+        """May a value of an action hold another one, or what stands behind it?"""
+        if '"":' in raw or (self._ends_by_chance and (_LINE_OF_MARKUP.search(raw) or raw.count("[") != raw.count("]"))):
+            return True
+        return self._value_markup.holds_phrase(raw)
 
     def _is_call_in_doubt(self, raw: str, call: ToolCall, tools: Tools | None, settings: Settings) -> bool:
         """May something speak against a call?"""
@@ -180,6 +191,8 @@ class FastPath:
             if ENTITY.search(text):
                 return True
         if has_more_keys(text, len(arguments)) and repeated_keys(text, contradict=True):
+            return True
+        if odd_name((call.name, *arguments)) is not None:
             return True
         has_signs = "\\" in text or "\ufffd" in text
         if has_signs and (loses_path(text) or loses_character(arguments, raw[slice(*call.span)])):
@@ -196,7 +209,7 @@ class FastPath:
         for value in arguments.values():
             if value.__class__ is str and (
                 (finds and (may_hold(value) or holds_phrase(value)))
-                or (marks and value.startswith(marks))
+                or (marks and (value.startswith(marks) or value.endswith("\n<")))
                 or (names and any(name in value for name in names))
             ):
                 return True
@@ -244,7 +257,7 @@ class FastPath:
 
     def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:
         text = segment.text
-        if (self._reads_json and text.rstrip()[-1:] in ("}", "]")) or text.strip() == "[":  # a list of forced calls
+        if (self._has_bare_data and text.rstrip()[-1:] in ("}", "]")) or text.strip() == "[":  # a list of forced calls
             return True
         if tools is not None:
             lowered = text.lower() if "<" in text else ""  # the tag of a tool is reported in any case
@@ -307,11 +320,10 @@ class FastPath:
         return found
 
 
-def _ends_in_calls(segments: list[Any], tools: Tools | None) -> bool:
-    """Stands nothing behind the first call but calls of given tools?"""
-    kinds = [segment.__class__ for segment in segments]
-    calls = segments[kinds.index(ToolCall) :] if ToolCall in kinds else []
-    return all(call.__class__ is ToolCall and (tools is None or call.name in tools) for call in calls)
+def _may_be_tagged(raw: str, text: Text, following: Any) -> bool:
+    """May a tag stand in a text right before a call without markers?"""
+    is_bare = following.__class__ is ToolCall and raw[following.span[0]] == "{"
+    return is_bare and "<" in text.text[text.text.rstrip().rfind("\n") + 1 :]
 
 
 @registry.cached

@@ -159,9 +159,11 @@ class Header:
         return self.evidence_of(marker) in ("behind", "named")
 
     @property
-    def has_bare_calls(self) -> bool:
-        """Do calls begin with their names, without a marker?"""
-        return self.evidence_of("TOOL_NAME") == "named"
+    def bare_calls(self) -> Literal["", "name", "bracket"]:
+        """How calls without a marker begin: with their names, or with the bracket of an object or a list."""
+        if self.evidence_of("TOOL_NAME") == "named":
+            return "name"
+        return "bracket" if "alone" in self.evidence.values() else ""
 
     def read_name(self, written: str) -> str:
         """A name as it is meant."""

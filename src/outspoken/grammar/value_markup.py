@@ -107,6 +107,8 @@ def _add_value(marks: dict[tuple[int, ...], ValueMarks], step: Transition) -> No
             before |= {rendered}
         if (token := _LAST_TOKEN.search(rendered.rstrip())) is not None:
             before |= {token[0]}  # a value that begins with it: the token was written twice
+        if rendered.strip() == ">":
+            before |= {">\n"}
         marks[free.target.stack] = ValueMarks(openers | {*written_forms(step.terminal)}, frozenset(ends), before)
 
 
@@ -205,13 +207,13 @@ class LooseMarkup:
         Closers alone are "possible" damage, and so are more markers than that, which may be text about markup:
         something else has to speak for it.
         """
-        if text.startswith(self._before):
+        if text.startswith(self._before) or (text.endswith("\n<") and any(form[:1] == "<" for form in self._own)):
             return "certain"
         low = text.lower()
         matches = [*self._search.finditer(low)]
         if not matches:
             return ""
-        if self._is_followed(low, matches):
+        if self._is_followed(low, matches) or self._is_next(matches):
             return "certain"
         matches = [m for m in matches if not self._is_mentioned(low, m)]
         if self._is_closed_within([match[0] for match in matches]):
@@ -232,6 +234,11 @@ class LooseMarkup:
             if following[0].startswith(self._followers):
                 return True
         return False
+
+    def _is_next(self, markers: list[re.Match[str]]) -> bool:
+        """Are the first two markers the value's own closing one and what opens the next value? In a sentence, too."""
+        pairs = pairwise(markers[:2])
+        return any(one[0] in self._own and behind[0].startswith(self._followers) for one, behind in pairs)
 
     def _is_mentioned(self, text: str, marker: re.Match[str]) -> bool:
         """Does a marker stand in a sentence or in quotation marks? A closing marker may be the first word of it."""

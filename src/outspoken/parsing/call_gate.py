@@ -189,9 +189,9 @@ class CallGate:
         if doubt is not None and ending is None and not final:
             return False
         if doubt is not None and isinstance(ending, _FINISHED):
-            end = _made_by(ending).span[1]
-            after = self._behind_offset(segments, max(end, doubt.looked_to))
-            verdict = doubt.decide(end, after, self._reader.read_raw, self._reader.length, final=final)
+            call = _made_by(ending)
+            after = self._behind_offset(segments, max(call.span[1], doubt.looked_to))
+            verdict = doubt.decide(call, after, self._reader.read_raw, self._reader.length, final=final)
             if verdict is None:
                 return False
             self._doubt = None

@@ -27,14 +27,14 @@ from outspoken.semantics.call_signs import may_be_other
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
 from outspoken.semantics.escaped_values import escaped_values
 from outspoken.semantics.orphan_closers import orphan_closer, orphan_diagnostic
-from outspoken.semantics.said import Bare, Surroundings
-from outspoken.semantics.said_signs import MADE, ThinkMarkers, may_be_said
+from outspoken.semantics.said import Surroundings
+from outspoken.semantics.said_signs import MADE, Bare, ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
 from outspoken.semantics.settle import settle
 from outspoken.semantics.special_text import Spans, SpecialText
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.think_markers import think_markers
-from outspoken.semantics.unread_markup import json_openers, markup_search, unread_markup
+from outspoken.semantics.unread_markup import bare_openers, markup_search, tag_openers, unread_markup
 
 from .forced_calls import take_forced
 from .options import ReadOptions
@@ -278,7 +278,7 @@ class ResponseReader:
         """Diagnostics for markup that stayed text, but for that of `quoted` calls."""
         output, tools, recorder = self._builder.output, self._builder.context.tools, self._builder.recorder
         refused = [*recorder.refused, *(self._detector.refused if self._detector is not None else ())]
-        refused += json_openers(output.segments, automaton.tables)
+        refused += [*bare_openers(output.segments, automaton.tables), *tag_openers(output.segments, self.read_raw)]
         if format is None:
             return unread_markup(output.segments, None, None, tools, refused, quoted)
         reported = [*quoted, *[found.span for found in recorder.diagnostics if found.code == "unclosed-markup"]]
@@ -316,9 +316,9 @@ class ResponseReader:
         return think_markers(self._known_automaton, self._automaton)
 
     def _bare(self) -> Bare | None:
-        """The tools, if calls of the format have no markers."""
-        is_bare = self._known_automaton.tables.header.has_bare_calls
-        return Bare(self._builder.context.tools and self._builder.context.tools.names) if is_bare else None
+        """What is known of calls without markers, if the format has any. With `auto`, any format may have some."""
+        kind = "bracket" if self._detector is not None else self._automaton.tables.header.bare_calls
+        return Bare.of(self._builder.context.tools and self._builder.context.tools.names, kind)
 
     @property
     def _known_automaton(self) -> Automaton:

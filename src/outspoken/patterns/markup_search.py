@@ -20,17 +20,22 @@ _FAR = 300
 #: The name of an action, and what follows it in a call: its arguments in brackets, a field, or the end of a string.
 #: The mark that opens the string may be missing before the next key or the end of the object.
 _ACTION = (
-    r"(?<!\w)(?:{names})(?=\((?:\)|\w{{1,30}}\s?=|[\"'\d\[(<{{])|\s?\[\[?\w|\t\w{{1,30}}:)"
+    r"(?<!\w)(?:{names})(?=\(\s?(?:\)|\w{{1,30}}\s?=|[\"'\d\[(<{{])|\s?\[\[?\w|\t\w{{1,30}}:)"
     r"|(?<=[\"'])(?:{names})(?=[\"']\s{{0,9}}(?:[,}})]|:\s{{0,9}}\{{)|,\s{{0,3}}[\"'])"
     r"|(?<!\w)(?:{names})(?=[\"']\s{{0,9}}(?:\}}|:\s{{0,9}}\{{|,\s{{0,9}}[\"']\w{{1,40}}[\"']\s{{0,9}}:))"
     r"|(?<![\w<])(?:{names})(?=[(<](?!\w{{1,3}}\))[\w\"'=]|(?:[\"']?\w{{1,30}})=[\"']|[({{]\W?[)}}]|>)"
+    # the name behind what opens it, which is damaged, and alone; or before a value of which the bracket is damaged
+    r"|(?<![^\n])\W{{0,9}}\w{{0,20}}\s?[:：]\s{{0,3}}(?:{names})(?=\W{{0,5}}$|;?\s?\[)"
+    r"|(?<!\w)(?:{names})(?=\s?[^\s\]\n(]{{1,40}}\])"
 )
 #: A line that is a call of something, though its name, what stands before it or a bracket may be damaged.
 _CALL_ON_LINE = re.compile(
     r"^\W{0,9}(?:\w{1,20}\s?[:：]\s?)?(?P<word>[\w.]{1,60}\s)?(?P<name>[\w.]{0,60})"
     r"(?:\((?:\)|[\"'\d\[{<-][^\n]{0,500}\)|\w{1,30}\s?=[^\n]{0,500}\))|\[\w{1,30}=[^\n]{0,500}\])\W{0,9}$"
     r"|(?<=:)\s?\(\w{1,30}=[\"'\d]"
-    r"|^\W{0,9}\{[^\n]{0,20}\baction[^\n]{1,500}\}\W{0,9}$",
+    r"|^\W{0,9}\{[^\n]{0,20}\baction[^\n]{1,500}\}\W{0,9}$"
+    # fields between tabs, and a value in brackets between fences
+    r"|(?:^|\t)\w{0,20}:[^\n\t]{0,300}\t\w{1,20}:|\{\s{0,9}\"\"\s{0,9}:|\"\w{1,20}\s{1,9}\"\s{0,9}:\s?\{|```\s?\W?\w{0,30}\W?[^\n]{1,300}\]\s?```",
     re.MULTILINE,
 )
 #: What is left of an action's name has so many letters at least.
@@ -41,9 +46,9 @@ _POINT = re.compile(r"\W{0,9}\d?\W{0,3}[\d.]{1,9}[^\w]{1,9}[\d.]{0,9}\W{0,9}")
 _BEFORE_ACTION = re.compile(r"\W{0,9}(?:\w{1,20}\W{1,9})?")
 #: These characters are frequent in prose.
 _PROSE = ".,:'"
-#: How text begins that goes on with the arguments of the call before it, which ended too early, or ends them.
+#: How text begins that goes on with the arguments of the call before it, which ended too early, or is what ends them.
 _MORE_ARGUMENTS = re.compile(
-    r"""\s{0,20}[,}\]]?\s{0,20}(?:"(?:[^"\n]{1,60}"\s{0,20}:|\s{0,9}[}\]])|'\w{1,60}'\s{0,20}:)"""
+    r"""\s{0,20}[,}\]]?\s{0,20}(?:"(?:[^"\n]{1,60}"\s{0,20}:|\s{0,9}[}\]])|'\w{1,60}'\s{0,20}:|[<>{}\[\]()|]{1,9}\s{0,9}\Z)"""
 )
 #: No more places of one text than this are looked at.
 _MAX_PLACES = 200
@@ -105,7 +110,7 @@ class MarkupSearch:
         if not self._actions:
             return None
         found = self._search_action(text) if any(name in text for name in self._actions) else None
-        if found is None and any(char in text for char in "([{"):
+        if found is None and any(char in text for char in "([{\t"):
             called = (match for match in _CALL_ON_LINE.finditer(text) if self._is_part_of_action(match))
             found = next(called, None) or _POINT.fullmatch(text)
         return found

@@ -50,6 +50,15 @@ class ActionBuilder:
             return mapping is not None
         return mapping.is_name(name) and not mapping.is_taken(name, self._state.context.tools)
 
+    def misses(self, name: str, arguments: dict[str, Any]) -> list[Objection]:
+        """What says that a call which is no action was meant as one, with a mistake. Its tool was not given."""
+        tools = self._state.context.tools
+        if self._mapping is None or (tools is not None and name in tools):
+            return []
+        mistake = self._mapping.mistake_in(name, arguments)
+        message = f"this call of `{name}` is no action of the format: {mistake}"
+        return [Objection("unlisted-value", message)] if mistake else []
+
     def is_started(self, node: OpenNode) -> bool:
         """Is a node an action, or a call that may be one, of which an argument was read in part?"""
         from outspoken.actions.mapping import PARTS

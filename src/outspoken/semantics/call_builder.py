@@ -400,6 +400,7 @@ class CallBuilder:
             self._send(node, closing_text(arguments, keyed=node.keyed))
         text = "".join(node.parts or ())
         found, is_refused = verdict_on(self._state, node, name, arguments or {}, end)
+        found = found or self._actions.misses(name, arguments or {})
         if is_refused:
             node.problem = found[0].message
             node.problem_code = found[0].code if found[0].code in REFUSED_CODES else "invalid-call"

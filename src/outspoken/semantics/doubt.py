@@ -16,6 +16,8 @@ Verdict = Literal["made", "said"]
 
 #: A line of a fence, which is no prose.
 FENCE_LINE = re.compile(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
+#: Prose holds words; signs may be what is left of markup.
+_WORD = re.compile(r"\w")
 #: The place of a closing tag that does not come.
 _NONE = (-1, -1)
 #: The mark that ends a message is no longer.
@@ -32,7 +34,7 @@ class Doubt:
     quotations that are open before it. `closer` finds what ends the region in which it stands; that counts without an
     end if it `is_open_certain`, and with one only if prose follows if it `wants_prose`. The call is repaired if it was
     made in spite of a doubt that `is_weak`. If the calls of the format end as its reasoning does, that `is_shared`.
-    A call of none of the `tools`, if these are known, is prose. `otherwise` is what is in doubt if this is not.
+    A call of none of the `tools`, if these are known, is text. `otherwise` is what is in doubt if this is not.
     """
 
     code: str
@@ -62,18 +64,20 @@ class Doubt:
         self._quoted_to = self.start
 
     def decide(
-        self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
+        self, call: Any, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
     ) -> Verdict | None:
-        """Was the call made or said? None if more text is needed.
+        """Was a call or action made or said? None if more text is needed.
 
-        `after` are the segments behind the call, `read` gives the raw text between two offsets, of which all up to
+        `after` are the segments behind it, `read` gives the raw text between two offsets, of which all up to
         `end` has come.
         """
+        if self._verdict is None and self.tools is not None and call.name not in self.tools:
+            self._verdict, self.where = "said", "on a line without markers, and no such tool is given"
         if self._verdict is None:
-            self._verdict = self._decide(call_end, after, read, end, final=final)
+            self._verdict = self._decide(call.span[1], after, read, end, final=final)
         verdict = self._verdict  # is the same for all calls with this doubt
         if verdict == "made" and self.otherwise is not None:
-            return self.otherwise.decide(call_end, after, read, end, final=final)
+            return self.otherwise.decide(call, after, read, end, final=final)
         return verdict
 
     @property
@@ -120,7 +124,7 @@ class Doubt:
             self.looked_to = start
             if self.tools is not None and segment.kind in MADE and segment.name not in self.tools:
                 return "said"
-            if type(segment) is Text and last > behind and FENCE_LINE.sub("", read(max(start, behind), last)).strip():
+            if type(segment) is Text and _WORD.search(FENCE_LINE.sub("", read(max(start, behind), last))):
                 return "said"
         return "made" if final else None
 

@@ -50,6 +50,7 @@ _MORE_ARGUMENTS = lazy_pattern(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
 _MORE_JSON = lazy_pattern(r"[ \t]{0,9}(?:\{|\[\s{0,9}[\[{\"'\d\-])")
 #: What may become one of these, or is the end of a text so far.
 _UNDECIDED = lazy_pattern(r"(?:[ \t]{0,9}(?:,\s{0,20}(?:[\w\"']{1,60}\s{0,9})?|\[\s{0,9})|\s{0,199})\Z")
+_WHITE = frozenset(" \t\r\n")
 _BRACKETS = {"}": "{", "]": "[", ")": "("}
 _MARKS_BESIDE = frozenset((",", ":", *_BRACKETS))
 #: A bracket behind a number or a word.
@@ -110,6 +111,14 @@ def misfits(tools: Tools, name: str, arguments: Mapping[str, Any], told: Collect
         reasons = [f"{path}: {why}".removeprefix(": ") for path, why in found if path.split("/")[1:2] not in known]
         if reasons:
             yield Objection("type-mismatch", f"the arguments of `{name}` do not fit it: {'; '.join(reasons)}")
+
+
+def odd_name(names: Iterable[str]) -> str | None:
+    """The first of some names that is empty, or begins or ends with white space; None if there is none."""
+    for name in names:
+        if not name or name[0] in _WHITE or name[-1] in _WHITE:
+            return name
+    return None
 
 
 def is_unlike(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> bool:
@@ -266,6 +275,15 @@ def is_misquoted(edits: Iterable[Edit], arguments: Mapping[str, Any], names: Col
         if any(map(_JOINED.search, texts_within(value))):
             return key
     return ""
+
+
+def keys_within(value: Any) -> Iterator[str]:
+    """The keys of the objects within a list or an object."""
+    if isinstance(value, dict):
+        yield from cast("dict[str, Any]", value)
+    held = cast("dict[str, Any]", value).values() if isinstance(value, dict) else value
+    for inner in cast("Iterable[Any]", held) if isinstance(value, (dict, list)) else ():
+        yield from keys_within(inner)
 
 
 def texts_within(value: Any) -> Iterator[str]:

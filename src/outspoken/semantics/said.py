@@ -8,9 +8,9 @@ does, as soon as it can.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.sentences import is_in_sentence
@@ -19,7 +19,18 @@ from outspoken.results.replies import Reasoning, Text
 from .doubt import FENCE_LINE, LOOKBEHIND, Doubt
 from .orphan_closers import orphan_closer
 from .quotations import ANNOUNCES, EXAMPLE, LONGEST_QUOTE, SENTENCE, is_linked, is_shown, open_quotes
-from .said_signs import MADE, QUOTING_TAGS, RESULT_TAGS, THINKING_TAGS, ThinkMarkers, may_open_region, may_quote
+from .said_signs import (
+    MADE,
+    QUOTING_TAGS,
+    RESULT_TAGS,
+    THINKING_TAGS,
+    Bare,
+    ThinkMarkers,
+    begins_line,
+    is_separator,
+    may_open_region,
+    may_quote,
+)
 
 _ATTRIBUTES = r"(?:\s[^<>\n]{0,200})?"
 #: What opens a region of text that is quoted: a fence of code, a comment, a tag.
@@ -47,14 +58,8 @@ _TAG = lazy_pattern(r"<([a-z_]{1,40})>\s*\Z", re.IGNORECASE)
 _LONGEST_CLOSER = 200
 
 
-#: What may be the name of a tool, and what any text holds.
-_NAME, _ANYTHING = re.compile(r"[\w.\-]+"), re.compile("")
-
-
-class Bare(NamedTuple):
-    """The names of the tools of calls without markers; None if no tools are given."""
-
-    tools: Collection[str] | None
+#: What any text holds.
+_ANYTHING = re.compile("")
 
 
 class Surroundings:
@@ -79,6 +84,8 @@ class Surroundings:
     #: reasoning, up to where its closing tag was looked for, where that ends (-1 if it was not found), and what finds
     #: its own tag, if that is another one
     _closer_of: tuple[Any, int, int, re.Pattern[str] | None] = (None, 0, -1, None)
+    #: does the last call have no markers?
+    _is_bare = False
 
     def __init__(
         self,
@@ -87,7 +94,7 @@ class Surroundings:
         prompt_end: str = "",
         bare: Callable[[], Bare | None] = lambda: None,
     ) -> None:
-        """`bare` gives the tools of a format whose calls begin with their names, without a marker."""
+        """`bare` gives what is known of calls without markers, if the format has any."""
         self._read, self._find_thinks, self._prompt_end, self._bare = read, thinks, prompt_end, bare
 
     @property
@@ -128,8 +135,8 @@ class Surroundings:
         doubt = self._doubt_in(self._region, last, start, is_action) if self._region is not None else None
         if doubt is None:
             doubt = self._doubt_beside(self._lead(last, cut, before, earlier), start, first)
-        if (bare := self._bare()) is not None:
-            doubt = self._doubt_of_line(bare, start, doubt)
+        if not is_action and (bare := self._bare()) is not None:
+            doubt = self._doubt_of_bare(bare, before, start, doubt)
         if cut is None:
             begun = self._end_of_opener(before, earlier, start)
             known, _, closed_at, own = self._closer_of
@@ -209,19 +216,22 @@ class Surroundings:
         self._beside = lead, self._doubt_behind(lead, begin, start) if is_led else None
         return self._beside[1]
 
-    def _doubt_of_line(self, bare: Bare, start: int, otherwise: Doubt | None) -> Doubt | None:
-        """Why a line that only looks like a call is none: no such tool is given, or other text follows.
+    def _doubt_of_bare(self, bare: Bare, before: Any, start: int, otherwise: Doubt | None) -> Doubt | None:
+        """Why a call without markers may be text: it stands in a line of text, or other text follows.
 
-        A call that was forced is an object, and begins with no name.
+        It stands behind another one, or behind nothing but brackets.
         """
-        name = _NAME.match(self._read(start, start + _LONGEST_FENCE))
-        if name is None:
+        is_next = before is not None and before.kind == "tool_call"
+        lead = self._read(before.span[1] if is_next else self._text_start(before, start), start)
+        if not (is_next and is_separator(lead)):
+            self._is_bare = bare.begins(lead, self._read(start, start + 1))
+        if not self._is_bare:
             return otherwise
-        if bare.tools is not None and name[0] not in bare.tools:
-            return Doubt("quoted-call", "on a line without markers, and no such tool is given", start)
-        where = "on a line without markers, and other text follows"
+        line = self._read(start - _LONGEST_FENCE, start) if type(before) is Text else ""
+        if not begins_line(line):
+            return Doubt("quoted-call", "without markers in a line of text", start)
         return Doubt(
-            *("quoted-call", where, start),
+            *("quoted-call", "on a line without markers, and other text follows", start),
             closer=_ANYTHING,
             wants_prose=True,
             tools=bare.tools,
@@ -400,7 +410,7 @@ def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, 
             return True
         if doubt is None:
             continue
-        verdict = doubt.decide(segment.span[1], segments[at + 1 :], read, len(raw), final=True)
+        verdict = doubt.decide(segment, segments[at + 1 :], read, len(raw), final=True)
         if verdict == "said" or doubt.weakness is not None:
             return True
     return False

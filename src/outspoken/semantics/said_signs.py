@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from outspoken.results.replies import Reasoning, Text
@@ -25,6 +25,9 @@ THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.
 MADE = frozenset({"tool_call", "action"})
 _UNKNOWN: Any = object()
+#: What may stand between two calls without markers, and before the first one on its line.
+_SEPARATORS = " \t\r\n,;"
+_LEADS = f"{_SEPARATORS}["
 #: A marker that opens reasoning begins no farther before it, and what shows that it is one is no farther behind it.
 _LONGEST_OPENER, _LOOKAHEAD = 60, 1600
 #: No words within a line that announce an example are longer.
@@ -95,6 +98,56 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
             judged = last
         at = end
     return False
+
+
+class Bare(NamedTuple):
+    """What is known of calls without markers: the names of the tools, if any are given, and whether they begin a call.
+
+    If they do not, a call begins with the bracket of an object or a list.
+    """
+
+    tools: Collection[str] | None
+    begins_with_name: bool
+
+    @classmethod
+    def of(cls, tools: Collection[str] | None, bare_calls: str) -> Bare | None:
+        """What is known of a format; None if its calls have markers, or if a bracket may begin any other value."""
+        if not bare_calls or (bare_calls == "bracket" and tools is None):
+            return None
+        return cls(tools, bare_calls == "name")
+
+    def begins(self, lead: str, first: str) -> bool:
+        """Does a call with this first character begin without a marker, behind what leads to it?"""
+        is_name = first.isidentifier() and (self.begins_with_name or "[" in lead)
+        return (is_name or first == "{" != self.begins_with_name) and not lead.strip(_LEADS)
+
+    def may_be_text(self, raw: str, segments: Iterable[Any]) -> bool:
+        """May a call without markers be text: in a line of text, before other text, or of no given tool?"""
+        end, before, is_bare = 0, None, False
+        for segment in segments:
+            start = segment.span[0]
+            if segment.kind != "tool_call":
+                if is_bare and segment.kind != "reasoning":
+                    return True
+            elif is_bare or self.begins(raw[end:start].rpartition(">")[2], raw[start]):
+                is_bare = True
+                if self.tools is not None and segment.name not in self.tools:
+                    return True
+                if before.__class__ is Text and not begins_line(raw[:start]):
+                    return True
+            before, end = segment, segment.span[1]
+        return False
+
+
+def begins_line(lead: str) -> bool:
+    """Does nothing but separators and brackets stand between the start of a line, or of all, and the end of a text?"""
+    tail = lead[len(lead.rstrip(_LEADS)) :]
+    return tail == lead or "\n" in tail
+
+
+def is_separator(text: str) -> bool:
+    """May a text stand between two calls without markers?"""
+    return not text.strip(_SEPARATORS)
 
 
 def may_open_region(piece: str, segments: Iterable[Any]) -> bool:

@@ -11,8 +11,8 @@ from outspoken.results.replies import STATUSES, Reasoning, Status, Text, ToolCal
 
 from .doubt import Doubt
 from .quotations import is_linked
-from .said import Bare, Surroundings
-from .said_signs import MADE, ThinkMarkers
+from .said import Surroundings
+from .said_signs import MADE, Bare, ThinkMarkers
 
 
 class Settled(NamedTuple):
@@ -86,7 +86,7 @@ class _Settler:
             self._keep(segment)
             return at + 1
         after = segments[at + 1 :]
-        verdict = doubt.decide(segment.span[1], after, self._read, len(self._raw), final=True)
+        verdict = doubt.decide(segment, after, self._read, len(self._raw), final=True)
         if doubt.closed_by is not None:
             if verdict == "made":
                 return self._add_last_thought(segments, at, doubt)

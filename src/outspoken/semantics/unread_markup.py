@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.near_openers import all_forms
@@ -15,6 +15,7 @@ from outspoken.grammar.vocabulary import CALLS
 from outspoken.notations.tools import Tools
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, goes_on_with_arguments, is_distinct_marker
+from outspoken.patterns.near_miss import SHORT_MARKER
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.results.diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
@@ -29,6 +30,11 @@ _FENCE = lazy_pattern("```")
 
 #: An object of JSON on a line of its own or behind a colon, or a list that a text begins with.
 _JSON = re.compile(r"(?:(?:^|:)\s{0,9}(?=\{\s{0,20}\")|\A\s{0,9}(?=\[))([{\[])", re.MULTILINE)
+#: A list of calls of Python on a line of its own, and a name on one, behind signs, before an object.
+_CALLS = re.compile(r"^\s{0,9}(\[)(?=\s{0,9}[A-Za-z_][\w.]{0,99}\()", re.MULTILINE)
+_NAMED_LINE = re.compile(r"^([^\w\s]{1,5})(?=[\w.\-]{1,64}\r?\n\s{0,9}\{\s{0,9}[\"}])", re.MULTILINE)
+#: A tag at the end of a text, of which the last sign may be missing.
+_TAG = lazy_pattern(r"<[/|]?\w[^<>\n]{0,40}>?\Z")
 #: The key whose value says which action is meant, in the words for an action: `(action_type=CLICK)`.
 _ACTION_KEY = lazy_pattern(r"^\((\w{6,})=")
 
@@ -125,13 +131,34 @@ def action_names(tables: Tables) -> list[str]:
     return sorted(word for word in words if len(word) >= _SHORTEST_ACTION and word[-1].isalnum())
 
 
-def json_openers(segments: Iterable[Segment], tables: Tables) -> list[FoundMarkup]:
-    """Where text of a format of JSON data begins and ends as such data does, so that it is damaged."""
+def bare_openers(segments: Iterable[Segment], tables: Tables) -> list[FoundMarkup]:
+    """Where text begins and ends as data or calls without markers do in its format, so that they are damaged."""
     texts = [s for s in segments if type(s) is Text and s.text.rstrip()[-1:] in ("}", "]")]
-    if not texts or not any("json" in kinds.split() for kinds in tables.nodes):
-        return []
-    found = [(text.span[0], _JSON.search(text.text)) for text in texts]
+    patterns = bare_patterns(tables) if texts else []
+    found = [(text.span[0], pattern.search(text.text)) for text in texts for pattern in patterns]
     return [FoundMarkup(begun + at.start(1), begun + at.end(1), at[1]) for begun, at in found if at is not None]
+
+
+def bare_patterns(tables: Tables) -> list[re.Pattern[str]]:
+    """What finds the beginnings of data and calls of a format, if they have no marker or a short one."""
+    written = {t.short: t.canonical for t in tables.terminals.values()}
+    is_line = written.get("_NAME_END") == "\n" and 0 < len(written.get("_CALL_OPEN", "")) < SHORT_MARKER
+    has_data = any("json" in kinds.split() for kinds in tables.nodes)
+    is_bare = any(
+        kind == "alone" and written.get(name, "").strip() == "[" for name, kind in tables.header.evidence.items()
+    )
+    choice = ((has_data, _JSON), (is_bare, _CALLS), (is_line, _NAMED_LINE))
+    return [pattern for is_used, pattern in choice if is_used]
+
+
+def tag_openers(segments: Sequence[Segment], read: Callable[[int, int], str]) -> list[FoundMarkup]:
+    """Where a tag that is text stands right before a call without markers, so that it may be one with a mistake."""
+    found: list[FoundMarkup] = []
+    for text, call in pairwise(segments):
+        if type(text) is Text and call.kind == "tool_call" and read(call.span[0], call.span[0] + 1) == "{":
+            tag = _TAG.search(text.text.rstrip())
+            found += [] if tag is None else [FoundMarkup(tag.start(), tag.end(), tag[0]).moved(text.span[0])]
+    return found
 
 
 def unread_markup(

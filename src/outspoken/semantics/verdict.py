@@ -14,6 +14,7 @@ from outspoken.grammar.value_markup import closing_forms, has_terminal, opening_
 from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
+from outspoken.results.edits import shown
 
 from .call_shapes import call_shapes, holds_shape
 from .keys import lacking
@@ -29,11 +30,13 @@ from .proof import (
     is_declaration,
     is_misquoted,
     is_unlike,
+    keys_within,
     loses_character,
     loses_path,
     may_violate,
     moves_quote,
     objections,
+    odd_name,
     pads_number,
     supplies_again,
     swaps_characters,
@@ -58,6 +61,8 @@ _REFUSED = frozenset({
 REFUSED_CODES = frozenset({"echoed-call", "needs-exact", "plain-marker"})
 #: The end of a string and the next member of its object.
 _MEMBER = lazy_pattern(r"\"\s{0,9},\s{0,99}\"[^\"\n]{1,60}\"\s{0,9}:")
+#: A text of which the first bracket closes, and opens another one before it closes again.
+_CLOSES = lazy_pattern(r"[^\[\]]*\][^\]]*\[[^\]]*\[")
 #: Repairs that make a text of what should be a number.
 _NO_NUMBERS = frozenset({"loose-number", "thousands-separator", "not-finite"})
 #: What may stand between two calls of a list.
@@ -96,7 +101,14 @@ def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str,
     context, text = state.context, "".join(node.parts or ())
     if context.echoes is not None or context.exact or state.special or state.cut_value[0] >= 0:
         return False
-    if node.looseness or node.ends_by_chance or has_more_keys(text, len(arguments)) or "\\" in text or "\ufffd" in text:
+    if (
+        odd_name((name, *arguments)) is not None
+        or node.looseness
+        or node.ends_by_chance
+        or has_more_keys(text, len(arguments))
+        or "\\" in text
+        or "\ufffd" in text
+    ):
         return False
     if "properties" in arguments and is_declaration(context.tools, name, arguments):
         return False
@@ -127,6 +139,8 @@ def refusal_of_action(
         *_of_request(state, node, name, arguments, end),
         *_of_text(state, node, name, arguments, end, is_unlike=bool(others), is_action=True),
     ]
+    if "" in keys_within(arguments):
+        found.append(Objection("unproven", "a value has no name"))
     if others and state.recorder.edits:
         found.append(Objection("unknown-argument", f"an action of this kind has no argument `{others[0]}`", others[0]))
     if state.recorder.edits:
@@ -216,7 +230,13 @@ def _of_text(
     text = "".join(node.parts or ())
     if has_more_keys(text, len(arguments)) and (repeated := repeated_keys(text, contradict=True)):
         found.append(Objection("repeated-argument", f"the argument `{repeated[0]}` is given twice, with two values"))
-    if is_declaration(state.context.tools, name, arguments):
+    tools = state.context.tools
+    known = () if tools is None or name not in tools else (name, *tools.facts(name).properties)
+    if not (is_action or "payload" in node.kinds) and (odd := odd_name((name, *arguments))) not in (None, *known):
+        found.append(
+            Objection("unnamed-argument", f"{shown(odd or '')} is no name, as it is empty or holds white space")
+        )
+    if is_declaration(tools, name, arguments):
         found.append(Objection("unproven", f"this declares `{name}`: its arguments are a schema"))
     start, read = max(node.start, 0), state.source.slice
     if (
@@ -234,6 +254,8 @@ def _of_text(
     )
     if is_certain or (node.looseness and is_unlike):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
+    if is_action and node.ends_by_chance and (key := _may_run_over(state, arguments)):
+        found.append(Objection("unproven", f"the value of `{key}` may end before its last bracket", key))
     found += _of_shapes(state, node, name, arguments, is_unlike=is_unlike)
     if not _is_opened(state, node) and _begins_in_value(state, node):
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
@@ -245,7 +267,7 @@ def _holds_opener(state: ReplyState, arguments: dict[str, Any]) -> bool:
     """Does a marker that opens something, and a word, stand behind a line break or a tab of a value?"""
     forms = "|".join(map(re.escape, opening_forms(registry.automaton(state.header.format))))
     texts = [value for value in arguments.values() if isinstance(value, str)]
-    return bool(forms) and any(re.search(rf"[\n\r\t]\s*(?:{forms})\s*\w", text) for text in texts)
+    return bool(forms) and any(re.search(rf"[\n\r\t]\s*(?:(?:{forms})\s*\w|<\Z)", text) for text in texts)
 
 
 def _of_shapes(
@@ -255,7 +277,7 @@ def _of_shapes(
 
     A value that was guessed in a call without markers may be code.
     """
-    if state.header.has_bare_calls and any(edit.level == "heuristic" for edit in state.recorder.edits):
+    if state.header.bare_calls == "name" and any(edit.level == "heuristic" for edit in state.recorder.edits):
         yield Objection("unproven", "a value is no literal, so this may be code")
     tools = state.context.tools
     if node.ends_by_chance and tools is not None and "payload" not in node.kinds:
@@ -309,6 +331,21 @@ def _holds_closer(raw: str, arguments: dict[str, Any]) -> str:
     opener = dict(zip(")]}", "([{", strict=True)).get(closer)
     texts = {key: value for key, value in arguments.items() if isinstance(value, str)}
     return next((k for k, text in texts.items() if opener and text.count(opener) != text.count(closer)), "")
+
+
+def _may_run_over(state: ReplyState, arguments: dict[str, Any]) -> str:
+    """The bare value of an action that may run on behind its end, as its brackets or its lines show; or ""."""
+    closers = [form for form in closing_forms(registry.automaton(state.header.format)) if len(form) > 1]
+    line = re.compile(rf"\n\s*(?:{'|'.join(map(re.escape, closers)) or '(?!)'})")
+    for key, value in arguments.items():
+        if not isinstance(value, str):
+            continue
+        if "\n" in value and line.search(value):
+            return key
+        opened, closed = value.count("["), value.count("]")
+        if closed > opened or (opened > closed and (value[0] == "[" or _CLOSES.match(value))):
+            return key
+    return ""
 
 
 def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:

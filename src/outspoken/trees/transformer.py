@@ -19,7 +19,7 @@ from outspoken.results.edits import Edit
 from outspoken.results.replies import Segment
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import Place
-from outspoken.semantics.said import Bare
+from outspoken.semantics.said_signs import Bare
 from outspoken.semantics.settle import settle
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.steps import FreeText, Step, apply_step, begin_text, carry_out, schema_of
@@ -211,14 +211,14 @@ class SegmentTransformer(StepTransformer):
         builder = Builder(ReplyState(source.context, None))
         builder.source.slice = source.slice
         _Run(builder, source).apply(_as_steps(steps or [], source.automaton))
-        tools, has_bare_calls = source.context.tools, source.automaton.tables.header.has_bare_calls
+        tools, bare_calls = source.context.tools, source.automaton.tables.header.bare_calls
         settled = settle(
             builder.output.segments,
             source.text,
             think_markers(source.automaton),
             None,
             prompt_end=source.prompt,
-            bare=Bare(tools and tools.names) if has_bare_calls else None,
+            bare=Bare.of(tools and tools.names, bare_calls),
         )
         return settled.segments
 

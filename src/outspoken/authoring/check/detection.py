@@ -138,7 +138,7 @@ def _evident(name: str, header: Header, reply: Reply) -> list[Any]:
     wanted = {
         re.compile(s.terminal.regex): evidence for s in steps if (evidence := header.evidence_of(s.terminal.short))
     }
-    segments = [one for one in reply.segments if not (header.has_bare_calls and one.kind == "tool_call")]
+    segments = [one for one in reply.segments if not (header.bare_calls == "name" and one.kind == "tool_call")]
     runs = [list(run) for _, run in groupby(segments, lambda segment: segment.kind == "text")]
     found: list[Any] = []
     for number, run in enumerate(runs):
