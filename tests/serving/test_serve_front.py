@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 from collections.abc import AsyncIterator, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -88,5 +88,8 @@ def test_a_web_server_in_front(name: str, tmp_path: Path) -> None:
         assert times[0] < times[-1] - 0.5
         assert '"role":"assistant"' in text
         assert text.endswith("data: [DONE]\n\n")
-        assert httpx.post(asked, content=b"x" * 40_000_000, headers=KEY).status_code in (413, 400)
+        upstream.asked = {}
+        with suppress(httpx.TransportError):  # the connection may be closed before all is sent and the answer is read
+            assert httpx.post(asked, content=b"x" * 40_000_000, headers=KEY).status_code in (413, 400)
+        assert upstream.asked == {}
         assert httpx.get(f"{url}/health", headers={"x-api-key": "key-of-ann"}).json()["status"] == "ok"

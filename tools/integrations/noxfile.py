@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,10 @@ from importlib.metadata import distributions
 found = {each.name: each.version for each in distributions()}
 print(*sorted([f"{name}=={found[name]}" for name in found if name != "outspoken"], key=str.lower), sep="\\n")
 """
+
+# The tests need no compiled grammars but those of the checkout, and many processes, whose modules are compiled once.
+os.environ["HATCH_BUILD_NO_HOOKS"] = "true"
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 nox.options.envdir = str(TOP / ".venv-integrations")
 nox.options.default_venv_backend = "uv|venv"
