@@ -422,9 +422,9 @@ def test_what_is_uncertain_is_not_repaired(
 
 
 def test_an_object_in_the_middle_of_a_line_begins_no_call() -> None:
-    """It belongs to the call that it stands in."""
+    """It belongs to the call that it stands in; of what is left, it is said that it stays text."""
     reply = parse('{"name": "a", "arguments": {"x": {"y": 2} {"z": 3}}}', format="json")
-    assert [diagnostic.code for diagnostic in reply.diagnostics] == ["invalid-call"]
+    assert [diagnostic.code for diagnostic in reply.diagnostics] == ["invalid-call", "unread-markup"]
     assert "z" not in reply.text
 
 

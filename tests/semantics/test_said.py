@@ -267,6 +267,9 @@ ROUND = {
     "It takes this:\n{}\n\nShall I?": 0,
     "{}\nNow for real:\n{}": 1,
     "I do it now. {}": 0,
+    "{}</s>": 1,
+    "{}\n<|end|>": 1,
+    "{}\n<|end|> ends it.": 0,
     "{} would do it.": 0,
 }
 
@@ -278,6 +281,7 @@ def test_a_call_without_markers_is_made_on_the_last_lines(format_: str) -> None:
         for read_by in (format_, "auto"):
             reply = check_bare(read_by, frame.replace("{}", call), MADE * count)
             assert (count == frame.count("{}")) is not bool(reply.diagnostics), (read_by, frame)
+    check_bare(format_, f"I do it now.{call}", MADE)  # as chat templates write it; `auto` looks at lines only
     other = check_bare(format_, call.replace("send_funds", "find_book"), [])
     assert [found.code for found in other.diagnostics] == ["unknown-tool", "quoted-call"]
     assert "find_book" in other.text

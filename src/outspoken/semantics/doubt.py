@@ -16,8 +16,11 @@ Verdict = Literal["made", "said"]
 
 #: A line of a fence, which is no prose.
 FENCE_LINE = re.compile(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
-#: Prose holds words; signs may be what is left of markup.
+#: Prose holds words; signs may be what is left of markup. The token that ends a response is no prose.
 _WORD = re.compile(r"\w")
+_END_TOKEN = re.compile(r"(?:<[|｜][\w▁]{1,40}[|｜]>|</s>|<eos>|<end_of_turn>)\s*\Z")
+#: What may become such a token.
+_OPEN_TAG = re.compile(r"<[|｜/]?[\w▁]{0,40}[|｜]?\Z")
 #: The place of a closing tag that does not come.
 _NONE = (-1, -1)
 #: The mark that ends a message is no longer.
@@ -119,14 +122,24 @@ class Doubt:
             return "said" if read(behind, end).strip() else "made" if final else None
         if not self.wants_prose:
             return "said"
+        if self._is_prose_behind(behind, after, read, final=final):
+            return "said"
+        return "made" if final else None
+
+    def _is_prose_behind(
+        self, behind: int, after: Sequence[Any], read: Callable[[int, int], str], *, final: bool
+    ) -> bool:
+        """Does text stand behind a place, or a call of no given tool?"""
         for segment in after:
             start, last = segment.span
             self.looked_to = start
             if self.tools is not None and segment.kind in MADE and segment.name not in self.tools:
-                return "said"
-            if type(segment) is Text and _WORD.search(FENCE_LINE.sub("", read(max(start, behind), last))):
-                return "said"
-        return "made" if final else None
+                return True
+            if type(segment) is Text:
+                text = _END_TOKEN.sub("", FENCE_LINE.sub("", read(max(start, behind), last)))
+                if _WORD.search(text if final else _OPEN_TAG.sub("", text)):
+                    return True
+        return False
 
     def _is_called_off(self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str]) -> bool:
         """Does an answer follow a call which is no message of its own, so that its end is that of the reasoning?"""

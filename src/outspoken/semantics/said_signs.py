@@ -28,6 +28,7 @@ _UNKNOWN: Any = object()
 #: What may stand between two calls without markers, and before the first one on its line.
 _SEPARATORS = " \t\r\n,;"
 _LEADS = f"{_SEPARATORS}["
+_SENTENCE_ENDS = ".!?…。！？"
 #: A marker that opens reasoning begins no farther before it, and what shows that it is one is no farther behind it.
 _LONGEST_OPENER, _LOOKAHEAD = 60, 1600
 #: No words within a line that announce an example are longer.
@@ -140,9 +141,13 @@ class Bare(NamedTuple):
 
 
 def begins_line(lead: str) -> bool:
-    """Does nothing but separators and brackets stand between the start of a line, or of all, and the end of a text?"""
-    tail = lead[len(lead.rstrip(_LEADS)) :]
-    return tail == lead or "\n" in tail
+    """Does nothing but separators and brackets stand between the end of a text and the start of its line?
+
+    A sentence that ends directly before them is a line, too: templates write the text and the calls of a message so.
+    """
+    before = lead.rstrip(_LEADS)
+    tail = lead[len(before) :]
+    return not before or "\n" in tail or (before[-1] in _SENTENCE_ENDS and not tail.strip("["))
 
 
 def is_separator(text: str) -> bool:

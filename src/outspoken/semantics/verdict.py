@@ -231,8 +231,8 @@ def _of_text(
     if has_more_keys(text, len(arguments)) and (repeated := repeated_keys(text, contradict=True)):
         found.append(Objection("repeated-argument", f"the argument `{repeated[0]}` is given twice, with two values"))
     tools = state.context.tools
-    known = () if tools is None or name not in tools else (name, *tools.facts(name).properties)
-    if not (is_action or "payload" in node.kinds) and (odd := odd_name((name, *arguments))) not in (None, *known):
+    known = (None, name, *tools.facts(name).properties) if tools is not None and name in tools else ()
+    if known and not is_action and (odd := odd_name(arguments)) not in known:
         found.append(
             Objection("unnamed-argument", f"{shown(odd or '')} is no name, as it is empty or holds white space")
         )
