@@ -221,9 +221,9 @@ class Surroundings:
 
         It stands behind another one, or behind nothing but brackets.
         """
-        is_next = before is not None and before.kind == "tool_call"
-        lead = self._read(before.span[1] if is_next else self._text_start(before, start), start)
-        if not (is_next and is_separator(lead)):
+        call = before if before is not None and before.kind == "tool_call" else None
+        lead = self._read(self._text_start(before, start) if call is None else call.span[1], start)
+        if call is None or not is_separator(lead):
             self._is_bare = bare.begins(lead, self._read(start, start + 1))
         if not self._is_bare:
             return otherwise

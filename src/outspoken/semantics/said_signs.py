@@ -120,7 +120,7 @@ class Bare(NamedTuple):
     def begins(self, lead: str, first: str) -> bool:
         """Does a call with this first character begin without a marker, behind what leads to it?"""
         is_name = first.isidentifier() and (self.begins_with_name or "[" in lead)
-        return (is_name or first == "{" != self.begins_with_name) and not lead.strip(_LEADS)
+        return (is_name or (first == "{" and not self.begins_with_name)) and not lead.strip(_LEADS)
 
     def may_be_text(self, raw: str, segments: Iterable[Any]) -> bool:
         """May a call without markers be text: in a line of text, before other text, or of no given tool?"""
