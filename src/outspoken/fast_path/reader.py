@@ -21,10 +21,10 @@ from outspoken.notations.tools import Tools
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
-from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
+from outspoken.results.replies import JsonValue, Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.call_signs import may_be_other
-from outspoken.semantics.keys import find_keys
+from outspoken.semantics.keys import find_keys, tool_named_in
 from outspoken.semantics.output import Output
 from outspoken.semantics.proof import is_declaration, loses_character, loses_path, may_violate, odd_name, pads_number
 from outspoken.semantics.said_signs import MADE, Bare, ThinkMarkers, may_be_said
@@ -161,6 +161,8 @@ class FastPath:
                 leads_on = following is not None and following.kind in MADE
                 if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment, leads_on=leads_on):
                     return True
+            elif kind is JsonValue and tools is not None and tool_named_in(segment.value, tools.names):
+                return True
             elif self._may_run_over(getattr(segment, "raw", "")):
                 return True
             before = kind
