@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 
 from .fields import key_name
 
@@ -66,6 +65,8 @@ def playwright_key(name: str) -> str:
         return known.upper()
     if len(known) == 1 and "!" <= known <= "~":
         return known
+    from difflib import get_close_matches  # reading an action does not need it
+
     near = get_close_matches(known, _NAMED, n=1)
     hint = f"did you mean `{near[0]}`?" if near else "to enter text, type it"
     raise ValueError(f"Playwright has no key `{name[:40]}`; {hint}")

@@ -161,9 +161,7 @@ class FastPath:
                 leads_on = following is not None and following.kind in MADE
                 if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment, leads_on=leads_on):
                     return True
-            elif kind is JsonValue and tools is not None and tool_named_in(segment.value, tools.names):
-                return True
-            elif self._may_run_over(getattr(segment, "raw", "")):
+            elif self._may_run_over(getattr(segment, "raw", "")) or _names_tool(segment, tools):
                 return True
             before = kind
         if self._prompt_end and self._begins_with_opener(segments):
@@ -320,6 +318,11 @@ class FastPath:
             return None
         output.reopen_text()
         return found
+
+
+def _names_tool(segment: Any, tools: Tools | None) -> bool:
+    """Do data name a tool as a call would?"""
+    return tools is not None and segment.__class__ is JsonValue and bool(tool_named_in(segment.value, tools.names))
 
 
 def _may_be_tagged(raw: str, text: Text, following: Any) -> bool:
