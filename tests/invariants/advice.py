@@ -5,6 +5,7 @@ import re
 
 from outspoken import Reasoning, Reply, Text
 from outspoken.authoring.fuzz.checks import require
+from outspoken.results.replies import JsonValue
 
 #: What says something of text that is text all the same.
 ADVICE = frozenset({"unread-markup"})
@@ -15,7 +16,7 @@ _LONG = 12
 
 
 def check_advice(reply: Reply) -> None:
-    """What is told of text stands in text or reasoning."""
+    """What is told of text stands in text, reasoning or data."""
     for diagnostic in reply.diagnostics:
         if diagnostic.code not in ADVICE:
             continue
@@ -23,7 +24,7 @@ def check_advice(reply: Reply) -> None:
         inside = [s for s in reply.segments if s.span[0] <= start and end <= s.span[1]]
         require(start < end and inside, "advice", f"{diagnostic} is in no segment")
         segment = inside[0]
-        require(isinstance(segment, (Text, Reasoning)), "advice", f"{diagnostic} is in {segment.kind}")
+        require(isinstance(segment, (Text, Reasoning, JsonValue)), "advice", f"{diagnostic} is in {segment.kind}")
 
 
 def check_markers(reply: Reply) -> None:

@@ -8,9 +8,9 @@ on nothing but the checkout.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from outspoken import Reasoning, Text, render
 from outspoken.authoring.shared.checkout import Case, Checkout, cases
@@ -30,25 +30,33 @@ from .layout import source_of
 from .parts import Part, Shared
 from .states import StateWriter
 
+_T = TypeVar("_T")
 #: How many places with an opening marker are read in the texts of each other format.
 _MAX_FOREIGN = 4
 
+#: A value of each type, and how a schema declares it; the last one takes any type.
+_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "title": ("Ferry", {"type": "string"}),
+    "copies": (2, {"type": "integer"}),
+    "share": (0.5, {"type": "number"}),
+    "draft": (True, {"type": "boolean"}),
+    "tags": (["a", "b"], {"type": "array", "items": {"type": "string"}}),
+    "place": ({"city": "Oslo"}, {"type": "object", "properties": {"city": {"type": "string"}}}),
+    "note": (None, {}),
+}
+
+
+def _in_all_orders(items: Sequence[_T]) -> list[_T]:
+    """A sequence in which each item stands behind each, itself included."""
+    ordered = [x for i, one in enumerate(items) for x in (one, *[x for other in items[i + 1 :] for x in (one, other)])]
+    return [*ordered, items[0]]
+
+
+#: Arguments in which a value of each type stands behind one of each: `{"title_0": …, "title_1": …, "copies_2": …}`.
+_LONG = {f"{key}_{i}": _VALUES[key][0] for i, key in enumerate(_in_all_orders([*_VALUES]))}
+_PROPERTIES = {key: _VALUES[key.partition("_")[0]][1] for key in (*_VALUES, *_LONG)}
 _TOOLS = [
-    {
-        "name": name,
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "title": {"type": "string"},
-                "copies": {"type": "integer"},
-                "share": {"type": "number"},
-                "draft": {"type": "boolean"},
-                "tags": {"type": "array", "items": {"type": "string"}},
-                "place": {"type": "object", "properties": {"city": {"type": "string"}}},
-                "note": {},
-            },
-        },
-    }
+    {"name": name, "parameters": {"type": "object", "properties": _PROPERTIES}}
     for name in ("save_note", "functions.save_note")
 ]
 #: Texts in every format: the prompt may have opened the reasoning.
@@ -59,10 +67,24 @@ _ARGUMENTS: tuple[dict[str, Any], ...] = (
     {"title": "Ferry", "copies": 2, "note": "at nine"},
     {"copies": 2, "title": "Ferry"},
     {},
-    {"title": "Ferry"},
-    {"share": 0.5, "draft": True, "tags": ["a", "b"], "place": {"city": "Oslo"}},
     {"title": 'Say "nine"\nor ten', "note": None},
+    *[{key: value} for key, (value, _) in _VALUES.items()],
+    _LONG,
 )
+#: Arguments that begin and end with a string, with another value, or with nothing.
+_KINDS: list[dict[str, Any]] = [
+    {},
+    {"title": "a"},
+    {"copies": 2},
+    {"title": "a", "copies": 2},
+    {"copies": 2, "title": "a"},
+]
+#: Arguments of two values, of which each type stands behind each.
+_PAIRS = [
+    {one: _VALUES[one][0], f"{other}_0" if one == other else other: _VALUES[other][0]}
+    for one in _VALUES
+    for other in _VALUES
+]
 
 
 @cache
@@ -71,10 +93,15 @@ def rendered(name: str) -> list[str]:
     before, reader.ENABLED = reader.ENABLED, False  # what is generated depends on no older fast path
     calls: list[Any] = [{"name": "save_note", "arguments": arguments} for arguments in _ARGUMENTS]
     calls = [call for call in calls if _rendered([call], name)]
+    pairs, kinds = [[{"name": "save_note", "arguments": found} for found in some] for some in (_PAIRS, _KINDS)]
     wanted: list[list[Any]] = [
-        *[[call] * count for call in calls for count in (1, 2, 3)],
-        *[calls[:count] for count in range(2, len(calls) + 1)],
+        *[[call] for call in [*calls, *pairs]],
+        *[[call] * 3 for call in calls[:4]],
+        *[calls[:count] for count in (2, 3, len(calls))],
         *[[call, _TEXT, call] for call in calls[:1]],
+        *[[one, other] for one in kinds for other in kinds],
+        *[[one, kinds[0], other] for one in kinds[:2] for other in kinds],
+        [*_in_all_orders(kinds), *pairs],
     ]
     several = [[], *[calls[:count] for count in (1, 2)], calls[:1] * 2, calls]
     wanted += [[*leading, *rest] for leading in ([_TEXT], [_REASONING], [_REASONING, _TEXT]) for rest in several]

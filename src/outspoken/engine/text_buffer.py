@@ -7,6 +7,8 @@ from typing import Any
 
 #: How many characters stay to the left of the reading position, for patterns that look behind.
 LOOKBEHIND = 32
+#: How many characters a fork has before the place where it begins: what speaks against a call may stand there.
+CONTEXT = 200
 
 BLANK = " \t\r\n\f"
 #: White space, or none: always matches.
@@ -41,8 +43,8 @@ class TextBuffer:
 
     def fork(self, offset: int) -> TextBuffer:
         """An independent buffer that reads on from an offset. It shares the text that is there, which may be long."""
-        if offset < self.base or self.base + len(self.text) != self.length:
-            start = max(offset - LOOKBEHIND, self.origin)
+        start = max(offset - CONTEXT, self.origin)
+        if start < self.base or self.base + len(self.text) != self.length:
             window = self.tail(start)
         else:
             start, window = self.base, self.text

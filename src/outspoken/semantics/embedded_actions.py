@@ -28,7 +28,10 @@ def embedded_actions(reply: Reply, text: str, raw: str, start: int) -> EmbeddedA
     notes: list[PendingDiagnostic] = []
     for diagnostic in reply.diagnostics:
         first, last = diagnostic.span
-        notes.append(PendingDiagnostic.moved(diagnostic, (start + places[first], start + places[last])))
+        note = PendingDiagnostic.moved(diagnostic, (start + places[first], start + places[last]))
+        if note.code == "unread-markup":  # the string is no text of the reply
+            note = note._replace(code="unread-entry", message="this looks like an action, but none could be read here")
+        notes.append(note)
     actions: list[Any] = []
     for segment in reply.segments:
         if segment.kind == "action":

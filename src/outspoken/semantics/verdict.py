@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.grammar import registry
-from outspoken.grammar.value_markup import closing_forms, has_terminal, opening_forms, value_ends
+from outspoken.grammar.value_markup import closing_forms, has_terminal, openers_at_end, opening_forms, value_ends
 from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
@@ -352,16 +352,16 @@ def _may_run_over(state: ReplyState, arguments: dict[str, Any]) -> str:
 def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
     """Has a call begun in a bare value of another one that never ended, and not on a line of its own?"""
     end, is_empty = state.cut_value
-    output = state.output
-    is_behind_text = output.run_model is not None or bool(output.segments and output.segments[-1].span[1] != end)
-    if not 0 <= end <= node.start or is_behind_text:
+    first = max(node.start - _LONGEST, 0)  # a candidate has no text before that
+    if end < 0 or not first <= end <= node.start:
         return False
-    read = state.source.slice
-    closers = closing_forms(registry.automaton(state.header.format))
-    if read(max(end - _LONGEST, 0), end).rstrip().endswith(tuple(filter(is_distinct_marker, closers))):
+    before, between = state.source.slice(first, end), state.source.slice(end, node.start)
+    automaton = registry.automaton(state.header.format)
+    if between.strip() and not openers_at_end(automaton)[1].match(between):
+        return False  # text stands between them
+    if before.rstrip().endswith(tuple(filter(is_distinct_marker, closing_forms(automaton)))):
         return False  # that one ended, though it could not be read
-    is_own_line = read(max(end - _LONGEST, 0), end).rstrip(" \t").endswith("\n") or read(end, end + 1) == "\n"
-    return is_empty or not is_own_line
+    return is_empty or not (before.rstrip(" \t").endswith("\n") or between.startswith("\n"))
 
 
 def _is_marked(state: ReplyState, node: OpenNode) -> bool:
