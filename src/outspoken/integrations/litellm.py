@@ -1,27 +1,20 @@
 """LiteLLM: `OutspokenLLM` is a custom provider around the others, in the library and in its proxy.
 
-The model behind `outspoken/` is asked as LiteLLM does it; without a format, its name says the format. For the proxy,
-name a provider in its configuration. It has the name of a format or of a model, or is `provider`, for which the name of
-each model says the format. `hooks` let options pass that LiteLLM refuses or drops for custom providers:
-
-    litellm_settings:
-      custom_provider_map:
-        - {provider: outspoken, custom_handler: outspoken.integrations.litellm.qwen3_coder}
-      callbacks: outspoken.integrations.litellm.hooks
-
-Reasoning is in `reasoning_content`. Chat completions have no place for a call that is truncated or invalid, so it is
-only in `provider_specific_fields["outspoken"]`, with repairs and problems. With one that is truncated, the
-`finish_reason` is "length". Streams send each call when it is complete. The README of this package has examples.
+A module of providers: each name of a format or of a model is one, and for `provider` the name of each model says the
+format. `hooks` let options pass that LiteLLM refuses or drops, and give messages of Anthropic's API what LiteLLM leaves
+out. Chat completions have no place for a call that is truncated or invalid, so it is only in
+`provider_specific_fields["outspoken"]`. The README of this package has examples.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from outspoken.results.events import ReasoningDelta, TextDelta
+from outspoken.results.events import ReasoningDelta, TextDelta, ToolCallDelta, ToolCallStart
 
-from .assembler import Assembler, CallDelta, CallEnd, CallStart, FormatReader, ReaderOptions, aread_chunks, read_chunks
+from .assembler import Assembler, CallEnd, FormatReader, ReaderOptions, aread_chunks, read_chunks
 from .framework import Framework, format_of
 from .messages import METADATA, noted
 
@@ -42,6 +35,8 @@ _CREDENTIALS = ("api_version", "ssl_verify", "region_name", "tenant_id", "client
 _CLOUDS = ("aws_", "azure_", "vertex_", "watsonx_", "s3_", "gcs_")
 #: How the names of the prices of a configuration begin.
 _PRICES = ("input_cost_per_", "output_cost_per_")
+#: What stands before the data of an event, behind its name.
+_DATA = b"\ndata: "
 #: What else a client may send beside the parameters of OpenAI.
 _OWN = ("thinking",)
 
@@ -49,11 +44,9 @@ _OWN = ("thinking",)
 class OutspokenLLM(_custom_llm.CustomLLM):
     """A custom provider: asks the model that its own name is in front of, and reads its text in a format.
 
-    `format` is the name of a format or the id of a model, or "auto"; without it, the name of the model that is asked
-    says the format, or it is "auto" if that is not known. The options are `repair` and `settings` of
-    `outspoken.Parser`, and `prefix` of `Parser.parse`. With `stream_arguments`, streams send the arguments of calls in
-    pieces; then a client may have received all of a call that turns out invalid, and only the `finish_reason` "length"
-    says so. A request is logged once, and priced as the model that is asked. Raises what `Parser` raises.
+    `format` and the options are those of `FormatReader`. With `stream_arguments`, streams send the arguments of calls
+    in pieces; then a client may have received all of a call that turns out invalid, and only the `finish_reason`
+    "length" says so. A request is logged once, and priced as the model that is asked.
     """
 
     def __init__(
@@ -75,13 +68,15 @@ class OutspokenLLM(_custom_llm.CustomLLM):
     def streaming(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Return the chunks of a response."""
         request = _request(kwargs)
-        return read_chunks(_litellm.completion(**request, stream=True), self._chunks(request))
+        reader = _Chunks(self._begin(request), kwargs["logging_obj"], stream_arguments=self._stream_arguments)
+        return read_chunks(_litellm.completion(**request, stream=True), reader)
 
     async def astreaming(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Return the chunks of a response."""
         request = _request(kwargs)
-        async for made in aread_chunks(await _litellm.acompletion(**request, stream=True), self._chunks(request)):
-            yield made
+        reader = _Chunks(self._begin(request), kwargs["logging_obj"], stream_arguments=self._stream_arguments)
+        async for chunk in aread_chunks(await _litellm.acompletion(**request, stream=True), reader):
+            yield chunk
 
     def _begin(self, request: Mapping[str, Any]) -> Assembler:
         """Begin to read the response to a request."""
@@ -102,9 +97,6 @@ class OutspokenLLM(_custom_llm.CustomLLM):
         if not response._hidden_params.get("response_cost"):
             response._hidden_params.pop("response_cost", None)  # so that LiteLLM looks for the price elsewhere
         return response
-
-    def _chunks(self, request: Mapping[str, Any]) -> _Chunks:
-        return _Chunks(self._begin(request), stream_arguments=self._stream_arguments)
 
 
 class OutspokenHooks(_custom_logger.CustomLogger):
@@ -127,11 +119,21 @@ class OutspokenHooks(_custom_logger.CustomLogger):
 
     async def async_post_call_success_hook(self, data: Any, user_api_key_dict: Any, response: Any) -> Any:
         """Add to a whole message of Anthropic's API what LiteLLM leaves out when it translates the completion."""
-        known: dict[str, Any] = getattr(data.get("litellm_logging_obj"), "model_call_details", {})
         message = cast("dict[str, Any]", response) if isinstance(response, dict) else {}
-        if message.get("type") == "message" and METADATA in known:
-            message[METADATA] = known[METADATA]
+        if message.get("type") == "message":
+            message |= _facts(data)
         return cast("Any", response)
+
+    async def async_post_call_streaming_iterator_hook(
+        self, user_api_key_dict: Any, response: Any, request_data: Any
+    ) -> AsyncIterator[Any]:
+        """Add the same to the last event of a streamed message, which arrives as bytes."""
+        async for piece in response:
+            head, _, event = piece.partition(_DATA) if isinstance(piece, bytes) else (b"", b"", b"")
+            if head == b"event: message_delta" and (facts := _facts(request_data)):
+                yield head + _DATA + json.dumps({**json.loads(event), **facts}).encode() + b"\n\n"
+            else:
+                yield piece
 
 
 provider = OutspokenLLM()
@@ -143,6 +145,12 @@ def __getattr__(name: str) -> OutspokenLLM:
     if name.startswith("_") or format_of(None, name) == "auto":
         raise AttributeError(f"`{__name__}` has no `{name}`, and no format or model that is known has this name")
     return OutspokenLLM(name)
+
+
+def _facts(request: Mapping[str, Any]) -> dict[str, Any]:
+    """What was noted of the response to a request of the proxy."""
+    noted_of: dict[str, Any] = getattr(request.get("litellm_logging_obj"), "model_call_details", {})
+    return {METADATA: noted_of[METADATA]} if METADATA in noted_of else {}
 
 
 def _read(choice: Any, assembler: Assembler) -> dict[str, Any]:
@@ -169,8 +177,8 @@ def _read(choice: Any, assembler: Assembler) -> dict[str, Any]:
 class _Chunks:
     """Reads one response that arrives in chunks, each of its choices by itself."""
 
-    def __init__(self, assembler: Assembler, *, stream_arguments: bool) -> None:
-        self._first, self._stream_arguments = assembler, stream_arguments
+    def __init__(self, assembler: Assembler, log: Any, *, stream_arguments: bool) -> None:
+        self._first, self._log, self._stream_arguments = assembler, log, stream_arguments
         assembler.joins_reasoning = True
         self._choices: dict[int, Assembler] = {}
         self._reasons: dict[int, str | None] = {}
@@ -207,6 +215,7 @@ class _Chunks:
             reason = self._reasons[index]
             made += self._made(index, assembler.close({"finish_reason": reason}))
             if extra := noted(assembler.reply):
+                self._log.model_call_details.update(extra)  # LiteLLM drops it when it translates to messages
                 made.append(self._chunk(index, {"provider_specific_fields": extra}))
             reason = _finish_reason(reason, assembler, was_sent=self._stream_arguments)
             made.append(self._chunk(index, {}, reason))
@@ -221,15 +230,15 @@ class _Chunks:
                 return {"content": part.text}
             case ReasoningDelta():
                 return {"reasoning_content": part.text}
-            case CallStart() if self._stream_arguments:
+            case ToolCallStart() if self._stream_arguments:
                 call = _call(part.id, part.name, "")
-            case CallDelta() if self._stream_arguments:
+            case ToolCallDelta() if self._stream_arguments:
                 call = {"function": {"arguments": part.arguments}}
             case CallEnd(call=ended) if ended.problem is None and not self._stream_arguments:
                 call = _call(ended.id, ended.name, ended.arguments_text)
             case _:
                 return None
-        return {"tool_calls": [{"index": self._call_index(index, "text", part.position), **call}]}
+        return {"tool_calls": [{"index": self._call_index(index, "text", part.index), **call}]}
 
     def _call_index(self, index: int, kind: str, number: int) -> int:
         before = sum(choice == index for choice, _, _ in self._indexes)
