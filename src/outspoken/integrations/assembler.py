@@ -36,8 +36,12 @@ class CallEnd:
 
 #: What a message is made of. The ids of calls are unique in the response, and those of its history.
 MessagePart: TypeAlias = (
-    "results.TextDelta | results.ReasoningDelta | results.ReasoningEnd"
-    " | results.ToolCallStart | results.ToolCallDelta | CallEnd"
+    results.TextDelta
+    | results.ReasoningDelta
+    | results.ReasoningEnd
+    | results.ToolCallStart
+    | results.ToolCallDelta
+    | CallEnd
 )
 
 

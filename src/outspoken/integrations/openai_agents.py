@@ -172,17 +172,13 @@ class _Exporter(ResponsesExporter):
     """Exports a call with a problem at the end, with a refusal in place of its arguments."""
 
     def __init__(self, ids: CallIds) -> None:
-        super().__init__(id=f"resp_{secrets.token_hex(12)}")
-        self._ids = ids
+        super().__init__(id=f"resp_{secrets.token_hex(12)}", call_ids=ids)
         self._refused: list[tuple[ToolCall, ExportedCall | None]] = []
 
     @property
     def sequence_number(self) -> int:
         """The number of the last event, after the end."""
         return self._sequence_number - 1
-
-    def _announce(self, id: str | None, name: str) -> ExportedCall:
-        return super()._announce(self._ids.next(id), name)
 
     def _add_unfinished_call(self, read: ToolCall, call: ExportedCall | None = None) -> None:
         self._unfinished.append(read)
