@@ -212,7 +212,8 @@ class _Choice:
         last: dict[str, Any] = {}  # the call of the last delta
         for choice in [part["choices"][0] for event in events for part in self._exporter.feed(event)]:
             delta = {key: value for key, value in choice["delta"].items() if key != EXTENSION}
-            call: dict[str, Any] = next(iter(delta.get("tool_calls", ())), {})
+            calls: list[dict[str, Any]] = delta.get("tool_calls", [])
+            call: dict[str, Any] = calls[0] if calls else {}
             if call and call["index"] == last.get("index"):
                 last["function"]["arguments"] += call["function"]["arguments"]
             elif delta or choice["finish_reason"]:
