@@ -15,6 +15,7 @@ import litellm
 import openai
 import pytest
 from litellm.integrations.custom_logger import CustomLogger
+from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
 
 from outspoken import UnknownFormatError
 from outspoken.integrations import litellm as ours
@@ -296,6 +297,42 @@ def test_credentials_and_options_reach_the_model(monkeypatch: pytest.MonkeyPatch
     assert "reasoning_effort" in changed["allowed_openai_params"]
     assert changed["extra_headers"] == {"OpenAI-Organization": "port"}
     assert asyncio.run(ours.hooks.async_pre_call_deployment_hook({**asked, "model": "openai/m"}, None)) is None
+
+
+@pytest.mark.parametrize(
+    ("deltas", "expected"),
+    [
+        (
+            [{"reasoning_content": "T", "thinking_blocks": [{"type": "thinking", "thinking": "T"}]}, {"content": "z"}],
+            [{"reasoning_content": "T", "thinking_blocks": [{"type": "thinking", "thinking": "T"}]}, {"content": "z"}],
+        ),
+        (
+            [{"content": "a"}, {"annotations": [{"type": "url"}]}],
+            [{"content": "a"}, {"annotations": [{"type": "url"}]}],
+        ),
+        (
+            [{"tool_calls": [{"index": 0, "id": "n", "function": {"name": "tide", "arguments": '{"place": "Br'}}]}],
+            ["unclosed-call"],
+        ),
+    ],
+)
+def test_what_the_server_sends_apart_from_text(deltas: Any, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    provider("hermes")
+
+    def chunks(**asked: Any) -> Iterator[ModelResponseStream]:
+        for delta in deltas:
+            yield ModelResponseStream(choices=[StreamingChoices(delta=Delta(**delta))])
+        yield ModelResponseStream(choices=[StreamingChoices(delta=Delta(), finish_reason="length")])
+
+    ask = litellm.completion
+    monkeypatch.setattr(litellm, "completion", chunks)
+    with text_server() as server:
+        made = [chunk.choices[0].delta.model_dump() for chunk in ask(**request(server), stream=True)]
+    shown = [{key: value for key, value in delta.items() if value and key != "role"} for delta in made]
+    shown = [*filter(None, shown)]
+    if shown[0].get("provider_specific_fields"):
+        shown = [one["code"] for one in shown[0]["provider_specific_fields"]["outspoken"]["problems"]]
+    assert shown == expected
 
 
 @pytest.mark.parametrize("ask", WAYS)

@@ -41,7 +41,7 @@ _CLOUDS = ("aws_", "azure_", "vertex_", "watsonx_", "s3_", "gcs_")
 #: How the names of the prices of a configuration begin.
 _PRICES = ("input_cost_per_", "output_cost_per_")
 #: The fields of a delta that are read; the others are passed on.
-_READ = ("role", "content", "refusal", "tool_calls", "function_call", "reasoning_content", "thinking_blocks")
+_READ = ("role", "content", "refusal", "tool_calls", "function_call", "reasoning_content")
 #: What stands before the data of an event, behind its name.
 _DATA = b"\ndata: "
 #: What else a client may send beside the parameters of OpenAI.
@@ -179,7 +179,9 @@ class _Choice:
     def whole(self, choice: Any) -> dict[str, Any]:
         """Put into a choice what its text means; return what is to be known of it."""
         message, reason = choice.message, choice.finish_reason or self._reason
-        fields = message.model_dump(exclude_none=True)
+        fields = {key: value for key in _READ if (value := getattr(message, key, None)) is not None}
+        if fields.get("tool_calls"):
+            fields["tool_calls"] = [call.model_dump() for call in message.tool_calls]
         if thought := fields.get("reasoning_content"):
             # LiteLLM itself takes `<think>` out of whole responses, and leaves the white space that stood next to it.
             fields |= {"reasoning_content": thought.strip(), "content": message.content.lstrip()}
@@ -197,8 +199,12 @@ class _Choice:
     def feed(self, choice: dict[str, Any]) -> list[_Delta]:
         """Read a choice of a chunk; return deltas with what has become certain, and the fields that are not read."""
         kept = {key: value for key, value in choice["delta"].items() if value and key not in _READ}
-        read = self._source.feed({"choices": [{**choice, "index": 0}]})
-        return [*([(kept, None)] if kept else []), *self._export(read)]
+        fields = {key: value for key, value in choice["delta"].items() if key in _READ}
+        deltas = self._export(self._source.feed({"choices": [{**choice, "index": 0, "delta": fields}]}))
+        if not deltas:
+            return [(kept, None)] if kept else []
+        deltas[-1][0].update(kept)  # blocks of thinking stay beside their text, which clients would take for more
+        return deltas
 
     def close(self) -> tuple[list[_Delta], dict[str, Any]]:
         """End the choice; return the last deltas, and what is to be known of it."""
