@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 import outspoken.integrations
-from outspoken import parse
+from outspoken import ReasoningDelta, parse
 from outspoken.integrations import MissingPackageError
-from outspoken.integrations.assembler import FormatReader
+from outspoken.integrations.assembler import FormatReader, joined
 from outspoken.integrations.framework import Framework
 from outspoken.integrations.messages import IdentifiedCall, metadata
 from outspoken.results.call_ids import CallIds
 from outspoken.results.packages import install_command
 from outspoken.results.replies import has_failed_call, retry_of
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, written
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
 from tools.integrations.frameworks import FRAMEWORKS, GROUPS
 
 ROOM = Path(outspoken.integrations.__file__).parent
@@ -37,6 +37,17 @@ def test_calls_have_ids_of_their_own(format: str) -> None:
     assert [(call.name, call.arguments, call.problem) for call in calls] == [(*call, None) for call in BOTH]
     assert len({call.id for call in calls}) == 2
     assert all(call.id for call in calls)
+
+
+@pytest.mark.parametrize("joins", [False, True])
+def test_a_blank_line_stands_between_blocks_of_reasoning_while_they_stream(joins: bool) -> None:
+    assembler = FormatReader("hermes").begin(TOOLS)
+    assembler.joins_reasoning = joins
+    parts = [part for piece in pieces("<think>one</think>A\n<think>two</think>B", 3) for part in assembler.feed(piece)]
+    assert joined(parts, ReasoningDelta) == ("one\n\ntwo" if joins else "onetwo")
+    assert assembler.reasoning == "one\n\ntwo"
+    assembler.close()
+    assert (assembler.reasoning, assembler.text) == ("one\n\ntwo", assembler.reply.text)
 
 
 def test_ids_that_the_model_wrote_are_kept_unless_they_repeat() -> None:
