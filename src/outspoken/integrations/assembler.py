@@ -10,7 +10,8 @@ from pydantic_core import to_json
 
 from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import Session
-from outspoken.providers.export.replay import without
+from outspoken.providers.events import StreamEvent
+from outspoken.providers.export.replay import replay
 from outspoken.results import events as results
 from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import Reply, ToolCall
@@ -101,7 +102,6 @@ class Assembler:
         self._reply: Reply | None = None
         self._calls: dict[int, IdentifiedCall] = {}
         self._begun: dict[int, str] = {}  # the ids of calls, by their index
-        self._cut: list[tuple[int, ToolCall]] = []
         self.text, self._own_reasoning, self._reasoning = "", "", ""
 
     def another(self) -> Assembler:
@@ -145,7 +145,8 @@ class Assembler:
 
     def whole(self, text: str, *places: Any) -> list[MessagePart]:
         """Read a whole response; return its parts. `places` say why it ended: see `finish_reason`."""
-        return self.feed(text) + self.close(*places)
+        reply = self._parser.parse(text, prefix=self._prefix, finish_reason=self.reason(*places))
+        return self._parts(replay(reply))
 
     def feed(self, chunk: str | None) -> list[MessagePart]:
         """Read a chunk; return what has become certain. Raises LimitError, as `Session.feed` does."""
@@ -180,12 +181,12 @@ class Assembler:
         self._session = self._session or self._parser.session(prefix=self._prefix)
         return self._session
 
-    def _parts(self, events: Iterable[results.Event]) -> list[MessagePart]:
+    def _parts(self, events: Iterable[StreamEvent]) -> list[MessagePart]:
         return [part for event in events for part in self._parts_of(event)]
 
-    def _parts_of(self, event: results.Event) -> Iterator[MessagePart]:
+    def _parts_of(self, event: StreamEvent) -> Iterator[MessagePart]:
         match event:
-            case results.TextDelta(text):
+            case results.TextDelta(text) if text:
                 self.text += text
                 yield event
             case results.ReasoningDelta(text):
@@ -206,14 +207,12 @@ class Assembler:
                     yield self._start(index, call.id, call.name)
                     yield results.ToolCallDelta(index, call.arguments_text)
                 yield self._end(index, IdentifiedCall(self._begun[index], call))
-            case results.ToolCallUnfinished(index, call) if index in self._begun:
-                self._cut.append((index, call))  # `Done` has its diagnostics
             case results.Done(reply=reply):
                 self._reply = reply
-                unsent = without(reply.unfinished_tool_calls, [call for _, call in self._cut])
-                for index, call in [*self._cut, *enumerate(unsent, max(self._begun, default=-1) + 1)]:
-                    id = self._begun.get(index) or self._ids.next(call.id)
-                    yield self._end(index, IdentifiedCall.of(id, call, reply))
+                for index, call in enumerate([one for one in reply.segments if one.kind == "tool_call"]):
+                    if index not in self._calls:  # it is truncated or invalid
+                        id = self._begun.get(index) or self._ids.next(call.id)
+                        yield self._end(index, IdentifiedCall.of(id, call, reply))
             case _:
                 pass
 
