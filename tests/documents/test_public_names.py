@@ -118,7 +118,7 @@ def test_errors_end_in_error() -> None:
 
 #: Functions with more arguments by position: names and arguments of applications.
 _BY_POSITION = {
-    "LLMResponseParser.parse_chunk", "ParseStats.record", "ParseStats.rates", "ParseStats.error_rates",
+    "ParseStats.record", "ParseStats.rates", "ParseStats.error_rates",
 }  # fmt: skip
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from outspoken.contrib.luxx import LLMResponseParser
 from outspoken.grammar import registry
 from outspoken.grammar.matchers import OpenMarkers, matcher_of
 from outspoken.grammar.registry import header, names
-from outspoken.providers import LLMResponseParser, ProviderStream
+from outspoken.providers import ProviderStream
 from outspoken.semantics.handlers import HANDLERS
 from tests.invariants.cost import Repetition, calls_to_read, repetitions
 from tests.loops import some

@@ -55,13 +55,12 @@ def main(url: str, folder: Path) -> None:
     client: Any = TestClient(proxy_server.app, headers={"Authorization": f"Bearer {KEY}"})  # pyright: ignore
     answers: dict[str, Any] = {}
     with client:
-        for api, request in REQUESTS.items():
-            answers[api] = client.post(api, json={"model": "qwen3-coder", **request}).json()
-            streamed = client.post(api, json={"model": "qwen3-coder", **request, "stream": True}).text.splitlines()
-            data = [line.removeprefix("data: ") for line in streamed if line.startswith("data: {")]
-            answers[f"{api} streamed"] = [json.loads(line) for line in data]
-        for api, request in REQUESTS.items():
-            answers[f"{api} refused"] = client.post(api, json={"model": "qwen3-coder", **request}).json()
+        for kind in ("", " refused", " repaired"):
+            for api, request in REQUESTS.items():
+                answers[f"{api}{kind}"] = client.post(api, json={"model": "qwen3-coder", **request}).json()
+                streamed = client.post(api, json={"model": "qwen3-coder", **request, "stream": True}).text.splitlines()
+                data = [line.removeprefix("data: ") for line in streamed if line.startswith("data: {")]
+                answers[f"{api}{kind} streamed"] = [json.loads(line) for line in data]
         asyncio.run(asyncio.sleep(1))
         priced = [*logged]
         models: Any = proxy_server.llm_router.model_list  # pyright: ignore

@@ -15,6 +15,7 @@ import litellm
 import openai
 import pytest
 from litellm.integrations.custom_logger import CustomLogger
+from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
 
 from outspoken import UnknownFormatError
 from outspoken.integrations import litellm as ours
@@ -171,8 +172,9 @@ def test_text_streams_as_it_arrives_and_calls_when_they_are_complete() -> None:
 
 @pytest.mark.timeout(300)
 def test_the_gateway_of_the_guide(tmp_path: Path) -> None:
-    text = written("qwen3_coder", *BOTH, text="Look:")
-    with text_server(*[text] * 6, *[(written("qwen3_coder", BOTH[0])[:-30], "length")] * 3, *["Nine."] * 3) as server:
+    sound = written("qwen3_coder", *BOTH, text="Look:")
+    cut, repaired = (written("qwen3_coder", BOTH[0])[:-30], "length"), sound.replace("</parameter>", "</paramter>", 1)
+    with text_server(*[sound] * 6, *[cut] * 6, *[repaired] * 6, *["Nine."] * 3) as server:
         program = [sys.executable, "-m", "tests.integrations.litellm_proxy", server.url, str(tmp_path)]
         ran = subprocess.run(program, cwd=TOP, capture_output=True, text=True, timeout=280)
     assert ran.returncode == 0, ran.stderr
@@ -195,18 +197,32 @@ def test_the_gateway_of_the_guide(tmp_path: Path) -> None:
     shown.append(["".join([e["delta"].get("text", "") for e in events if e["type"] == "content_block_delta"]), *calls])
     assert shown == [["Look:", *BOTH]] * 6
     assert [server.requests[n].get("reasoning_effort") for n in (0, 1)] == ["low", "low"]
-    facts = [answers[f"/v1/{api} refused"] for api in ("chat/completions", "responses", "messages")]
-    facts[0] = facts[0]["choices"][0]["message"]
-    for fields in (facts[0]["provider_specific_fields"], facts[1]["provider_specific_fields"], facts[2]):
-        assert [call["name"] for call in fields["outspoken"]["unfinished_calls"]] == ["tide"]
+    for facts in facts_of(answers, " refused"):
+        assert [call["name"] for call in facts["unfinished_calls"]] == ["tide"]
+        assert "the call of `tide` never ends" in facts["retry"]
+        assert [problem["code"] for problem in facts["problems"]] == ["unclosed-call"]
+    for facts in facts_of(answers, " repaired"):
+        assert (facts["status"], [repair["code"] for repair in facts["repairs"]]) == ("repaired", ["damaged-marker"])
     cost = 20 * 0.000001 + 9 * 0.000002  # as the configuration has it
-    assert found["logged"] == [["hosted_vllm/Qwen3-Coder", pytest.approx(cost)]] * 9
+    assert found["logged"] == [["hosted_vllm/Qwen3-Coder", pytest.approx(cost)]] * 18
     gateway = found["gateway"]
     assert (gateway["fallback"], gateway["statuses"]) == ("Nine.", [200, 200, 429, 401])
     assert re.search(
         r'^litellm_proxy_total_requests_metric_total{.*status_code="429"', gateway["metrics"], re.MULTILINE
     )
     assert ran.stdout.count('"trace_id"') > 9
+
+
+def facts_of(answers: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    """What a client is told of the response in each API, whole and streamed."""
+    chat, responses, messages = [f"/v1/{api}{kind}" for api in ("chat/completions", "responses", "messages")]
+    deltas = [chunk["choices"][0]["delta"] for chunk in answers[f"{chat} streamed"] if chunk["choices"]]
+    (last,) = [event for event in answers[f"{messages} streamed"] if event["type"] == "message_delta"]
+    told = [answers[chat]["choices"][0]["message"], *[d for d in deltas if d.get("provider_specific_fields")]]
+    told += [answers[responses], answers[f"{responses} streamed"][-1]["response"]]
+    assert len(told) == 4
+    fields = [*[one["provider_specific_fields"] for one in told], answers[messages], last]
+    return [one["outspoken"] for one in fields]
 
 
 def called(function: Any) -> tuple[str, Any]:
@@ -281,6 +297,42 @@ def test_credentials_and_options_reach_the_model(monkeypatch: pytest.MonkeyPatch
     assert "reasoning_effort" in changed["allowed_openai_params"]
     assert changed["extra_headers"] == {"OpenAI-Organization": "port"}
     assert asyncio.run(ours.hooks.async_pre_call_deployment_hook({**asked, "model": "openai/m"}, None)) is None
+
+
+@pytest.mark.parametrize(
+    ("deltas", "expected"),
+    [
+        (
+            [{"reasoning_content": "T", "thinking_blocks": [{"type": "thinking", "thinking": "T"}]}, {"content": "z"}],
+            [{"reasoning_content": "T", "thinking_blocks": [{"type": "thinking", "thinking": "T"}]}, {"content": "z"}],
+        ),
+        (
+            [{"content": "a"}, {"annotations": [{"type": "url"}]}],
+            [{"content": "a"}, {"annotations": [{"type": "url"}]}],
+        ),
+        (
+            [{"tool_calls": [{"index": 0, "id": "n", "function": {"name": "tide", "arguments": '{"place": "Br'}}]}],
+            ["unclosed-call"],
+        ),
+    ],
+)
+def test_what_the_server_sends_apart_from_text(deltas: Any, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    provider("hermes")
+
+    def chunks(**asked: Any) -> Iterator[ModelResponseStream]:
+        for delta in deltas:
+            yield ModelResponseStream(choices=[StreamingChoices(delta=Delta(**delta))])
+        yield ModelResponseStream(choices=[StreamingChoices(delta=Delta(), finish_reason="length")])
+
+    ask = litellm.completion
+    monkeypatch.setattr(litellm, "completion", chunks)
+    with text_server() as server:
+        made = [chunk.choices[0].delta.model_dump() for chunk in ask(**request(server), stream=True)]
+    shown = [{key: value for key, value in delta.items() if value and key != "role"} for delta in made]
+    shown = [*filter(None, shown)]
+    if shown[0].get("provider_specific_fields"):
+        shown = [one["code"] for one in shown[0]["provider_specific_fields"]["outspoken"]["problems"]]
+    assert shown == expected
 
 
 @pytest.mark.parametrize("ask", WAYS)

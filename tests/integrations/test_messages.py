@@ -10,26 +10,44 @@ from pathlib import Path
 import pytest
 
 import outspoken.integrations
-from outspoken import parse
+from outspoken import ReasoningDelta, parse
 from outspoken.integrations import MissingPackageError
+from outspoken.integrations.assembler import FormatReader, joined
 from outspoken.integrations.framework import Framework
-from outspoken.integrations.messages import CallIds, damage, has_failed_call, identified_calls, retry_message
+from outspoken.integrations.messages import IdentifiedCall, metadata
+from outspoken.results.call_ids import CallIds
 from outspoken.results.packages import install_command
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, written
+from outspoken.results.replies import has_failed_call, retry_of
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
 from tools.integrations.frameworks import FRAMEWORKS, GROUPS
 
 ROOM = Path(outspoken.integrations.__file__).parent
 TOP = ROOM.parents[2]
 
 
+def calls_of(text: str, format: str = "hermes") -> list[IdentifiedCall]:
+    assembler = FormatReader(format).begin(TOOLS)
+    assembler.whole(text)
+    return assembler.calls
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_calls_have_ids_of_their_own(format: str) -> None:
-    reply = parse(written(format, *BOTH, text="Look:"), format=format, tools=TOOLS)
-    calls = identified_calls(reply)
+    calls = calls_of(written(format, *BOTH, text="Look:"), format)
     assert [(call.name, call.arguments, call.problem) for call in calls] == [(*call, None) for call in BOTH]
     assert len({call.id for call in calls}) == 2
     assert all(call.id for call in calls)
-    assert not has_failed_call(reply)
+
+
+@pytest.mark.parametrize("joins", [False, True])
+def test_a_blank_line_stands_between_blocks_of_reasoning_while_they_stream(joins: bool) -> None:
+    assembler = FormatReader("hermes").begin(TOOLS)
+    assembler.joins_reasoning = joins
+    parts = [part for piece in pieces("<think>one</think>A\n<think>two</think>B", 3) for part in assembler.feed(piece)]
+    assert joined(parts, ReasoningDelta) == ("one\n\ntwo" if joins else "onetwo")
+    assert assembler.reasoning == "one\n\ntwo"
+    assembler.close()
+    assert (assembler.reasoning, assembler.text) == ("one\n\ntwo", assembler.reply.text)
 
 
 def test_ids_that_the_model_wrote_are_kept_unless_they_repeat() -> None:
@@ -44,13 +62,13 @@ def test_ids_that_the_model_wrote_are_kept_unless_they_repeat() -> None:
 
 
 def test_damage_is_told_as_json() -> None:
-    assert damage(parse(written("hermes", *BOTH), format="hermes", tools=TOOLS)) == {}
-    found = damage(parse(REPAIRABLE, format="hermes", tools=TOOLS))
+    assert metadata(parse(written("hermes", *BOTH), format="hermes", tools=TOOLS)) == {}
+    found = metadata(parse(REPAIRABLE, format="hermes", tools=TOOLS))
     assert json.loads(json.dumps(found)) == found
     assert found["status"] == "repaired"
     assert [repair["code"] for repair in found["repairs"]] == ["trailing-comma", "missing-closer"]
     assert "unfinished_calls" not in found
-    cut = damage(parse(CUT, format="hermes", tools=TOOLS, finish_reason="length"))
+    cut = metadata(parse(CUT, format="hermes", tools=TOOLS, finish_reason="length"))
     call = CUT.removeprefix("Wait.\n")
     assert cut["unfinished_calls"] == [
         {"name": "tide", "arguments": '{"place": "Bre', "status": "truncated", "written": call}
@@ -59,20 +77,20 @@ def test_damage_is_told_as_json() -> None:
 
 
 def test_a_call_that_must_not_run_says_why() -> None:
-    (invalid,) = identified_calls(parse(INVALID, format="hermes", tools=TOOLS))
+    (invalid,) = calls_of(INVALID)
     assert invalid.problem == (
         "the call of `tide` is invalid and was not run: the value of `place` seems to hold a part of another one"
     )
-    (cut,) = identified_calls(parse(CUT, format="hermes", tools=TOOLS))
+    (cut,) = calls_of(CUT)
     assert cut.problem == "the call of `tide` is truncated and was not run: the call of `tide` never ends"
-    (repaired,) = identified_calls(parse(REPAIRABLE, format="hermes", tools=TOOLS))
+    (repaired,) = calls_of(REPAIRABLE)
     assert repaired.problem is None
 
 
 def test_the_retry_message_names_each_problem_and_asks_again() -> None:
     reply = parse(CUT, format="hermes", tools=TOOLS)
     assert has_failed_call(reply)
-    assert retry_message(reply) == (
+    assert retry_of(reply) == (
         "Your last response could not be used, and no tool was run:\n"
         "- line 2, column 1: the call of `tide` never ends\n"
         "Write the whole response again, without these mistakes. It broke off before its end: make it shorter."

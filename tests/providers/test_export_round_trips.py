@@ -12,8 +12,8 @@ from hypothesis import given
 
 from outspoken import Done, Event, ReasoningDelta, ReasoningEnd, Reply, ToolCallUnfinished, parse
 from outspoken import stream as parsed
+from outspoken.contrib.luxx import LLMResponseParser
 from outspoken.providers import (
-    LLMResponseParser,
     Provider,
     ProviderFormatError,
     ProviderReply,

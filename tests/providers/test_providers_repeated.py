@@ -6,7 +6,8 @@ from random import Random
 from typing import Any
 
 from outspoken import ToolCall, ToolCallStart, parse, stream
-from outspoken.providers import LLMResponseParser, ProviderReply, parse_response, stream_response
+from outspoken.contrib.luxx import LLMResponseParser
+from outspoken.providers import ProviderReply, parse_response, stream_response
 
 Chunk = dict[str, Any]
 

@@ -10,7 +10,8 @@ from pydantic_core import to_json
 
 from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import Session
-from outspoken.providers.export.replay import without
+from outspoken.providers.events import StreamEvent
+from outspoken.providers.export.replay import replay
 from outspoken.results import events as results
 from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import Reply, ToolCall
@@ -24,58 +25,49 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CallStart:
-    """A call begins. `position` counts the calls of the response from 0, those with a problem too."""
-
-    position: int
-    id: str
-    name: str
-
-
-@dataclass(frozen=True)
-class CallDelta:
-    """More of a call's arguments, as JSON text."""
-
-    position: int
-    id: str
-    arguments: str
-
-
-@dataclass(frozen=True)
 class CallEnd:
     """A call ends: it is complete, or it has a problem and must not be run, whatever was sent of it.
 
-    Of a call that has a problem, a whole response has no `CallStart`, nor has a stream that learns of the call at its
-    end.
+    `index` counts the calls of the response. A call that is known only at the end of a stream has no start.
     """
 
-    position: int
+    index: int
     call: IdentifiedCall
 
 
+#: What a message is made of. The ids of calls are unique in the response, and those of its history.
 MessagePart: TypeAlias = (
-    "results.TextDelta | results.ReasoningDelta | results.ReasoningEnd | CallStart | CallDelta | CallEnd"
+    results.TextDelta
+    | results.ReasoningDelta
+    | results.ReasoningEnd
+    | results.ToolCallStart
+    | results.ToolCallDelta
+    | CallEnd
 )
 
 
 class ReaderOptions(TypedDict, total=False):
-    """The options of models that read text: `prefix` is that of `Parser.parse`, the others are those of `Parser`."""
+    """The options of models that read text; see `FormatReader`."""
 
     prefix: str | None
     repair: RepairLimit | None
     settings: Settings | None
+    finish_reason: str | None
 
 
 class FormatReader:
     """Reads the responses of a model in a format.
 
     `format` is the name of a format or the id of a model, or "auto"; without it, the name of the `model` says the
-    format, or it is "auto" if that is not known. Raises what `Parser` raises.
+    format, or it is "auto" if that is not known. `prefix` is that of `Parser.parse`; `repair` and `settings` are those
+    of `Parser`. If the framework does not say why a response ended, it ended by `finish_reason`: by default, a call
+    whose end is missing is cut. Pass "stop" if the server removes the marker that ends a call. Raises what `Parser`
+    raises.
     """
 
     def __init__(self, format: str | None, model: Any = None, **options: Unpack[ReaderOptions]) -> None:
         self._format, self._model = format, model
-        self._prefix = options.pop("prefix", None)
+        self.prefix, self.finish_reason = options.pop("prefix", None), options.pop("finish_reason", None)
         self._options: dict[str, Any] = {**options}
         self.parser()  # wrong options fail here
 
@@ -92,7 +84,7 @@ class FormatReader:
 
         `taken` are the ids of calls in its history, and `stop` are the texts at which it lets the model stop.
         """
-        return Assembler(self.parser(tools, choice, **more), self._prefix, CallIds(taken=taken), stop)
+        return Assembler(self, self.parser(tools, choice, **more), CallIds(taken=taken), stop)
 
 
 class Assembler:
@@ -102,22 +94,21 @@ class Assembler:
     With `joins_reasoning`, a blank line stands before each block of reasoning but the first, as in `Reply.reasoning`.
     """
 
-    def __init__(self, parser: Parser, prefix: str | None = None, ids: CallIds | None = None, stop: Any = None) -> None:
-        self._parser, self._prefix, self._ids, self._stop = parser, prefix, ids or CallIds(), stop
+    def __init__(self, reader: FormatReader, parser: Parser, ids: CallIds, stop: Any) -> None:
+        self._reader, self._parser, self._ids, self._stop = reader, parser, ids, stop
+        self._prefix = reader.prefix
         self._session: Session | None = None
         self.joins_reasoning = self._needs_break = False
         self._reply: Reply | None = None
         self._calls: dict[int, IdentifiedCall] = {}
-        self._starts: dict[int, CallStart] = {}  # by the index of the call among the events
-        self._cut: list[tuple[CallStart, ToolCall]] = []
-        self._count = 0
+        self._begun: dict[int, str] = {}  # the ids of calls, by their index
         self.text, self._own_reasoning, self._reasoning = "", "", ""
 
     def another(self) -> Assembler:
         """The assembler of another choice or text of the response."""
-        made = Assembler(self._parser, self._prefix, self._ids, self._stop)
-        made.joins_reasoning = self.joins_reasoning
-        return made
+        other = Assembler(self._reader, self._parser, self._ids, self._stop)
+        other._prefix, other.joins_reasoning = self._prefix, self.joins_reasoning
+        return other
 
     @property
     def reply(self) -> Reply:
@@ -153,9 +144,9 @@ class Assembler:
             self._prefix, self._needs_break = "", True
 
     def whole(self, text: str, *places: Any) -> list[MessagePart]:
-        """Read a whole response; return its parts in order. `places` say why it ended: see `finish_reason`."""
-        self._reply = self._parser.parse(text, prefix=self._prefix, finish_reason=self.reason(*places))
-        return [self._noted(part) for part in self._replayed(self._reply)]
+        """Read a whole response; return its parts. `places` say why it ended: see `finish_reason`."""
+        reply = self._parser.parse(text, prefix=self._prefix, finish_reason=self.reason(*places))
+        return self._parts(replay(reply))
 
     def feed(self, chunk: str | None) -> list[MessagePart]:
         """Read a chunk; return what has become certain. Raises LimitError, as `Session.feed` does."""
@@ -183,80 +174,55 @@ class Assembler:
 
     def reason(self, *places: Any) -> str | None:
         """Why the response ended."""
-        return finish_reason(*places, stop=self._stop)
+        default = self._reader.finish_reason
+        return finish_reason(*places, {"finish_reason": default}, stop=None if default else self._stop)
 
     def _open(self) -> Session:
         self._session = self._session or self._parser.session(prefix=self._prefix)
         return self._session
 
-    def _parts(self, events: Iterable[results.Event]) -> list[MessagePart]:
-        return [self._noted(part) for event in events for part in self._parts_of(event)]
+    def _parts(self, events: Iterable[StreamEvent]) -> list[MessagePart]:
+        return [part for event in events for part in self._parts_of(event)]
 
-    def _noted(self, part: MessagePart) -> MessagePart:
-        """Add a part to what has arrived."""
-        match part:
-            case results.TextDelta():
-                self.text += part.text
-            case results.ReasoningDelta():
-                if self._needs_break:
-                    self._needs_break = False
-                    self._reasoning += "\n\n" if self._reasoning else ""
-                    part = results.ReasoningDelta(f"\n\n{part.text}") if self.joins_reasoning else part
-                self._reasoning += part.text
+    def _parts_of(self, event: StreamEvent) -> Iterator[MessagePart]:
+        match event:
+            case results.TextDelta(text) if text:
+                self.text += text
+                yield event
+            case results.ReasoningDelta(text):
+                if self._needs_break and self.joins_reasoning:
+                    event = results.ReasoningDelta(f"\n\n{text}")
+                self._reasoning += f"\n\n{text}" if self._needs_break and self._reasoning else text
+                self._needs_break = False
+                yield event
             case results.ReasoningEnd():
                 self._needs_break = True
-            case CallEnd():
-                self._calls[part.position] = part.call
-            case _:
-                pass
-        return part
-
-    def _replayed(self, reply: Reply) -> Iterator[MessagePart]:
-        for segment, text in zip(reply.segments, reply.text_pieces(), strict=True):
-            if segment.kind == "tool_call":
-                call = IdentifiedCall.of(self._ids.next(segment.id), segment, reply)
-                if call.problem is None:
-                    yield CallStart(self._count, call.id, call.name)
-                    yield CallDelta(self._count, call.id, call.arguments_text)
-                yield CallEnd(self._count, call)
-                self._count += 1
-            elif segment.kind == "reasoning":
-                yield results.ReasoningDelta(segment.text)
-                yield results.ReasoningEnd()
-            elif text:
-                yield results.TextDelta(text)
-
-    def _parts_of(self, event: results.Event) -> Iterable[MessagePart]:
-        match event:
-            case results.TextDelta() | results.ReasoningDelta() | results.ReasoningEnd():
                 yield event
-            case results.ToolCallStart():
-                yield self._start(event.index, event.id, event.name)
+            case results.ToolCallStart(index, id, name):
+                yield self._start(index, id, name)
             case results.ToolCallDelta() if event.arguments:
-                start = self._starts[event.index]
-                yield CallDelta(start.position, start.id, event.arguments)
-            case results.ToolCallEnd(call=call):
-                start = self._starts.get(event.index)
-                if start is None:
-                    yield (start := self._start(event.index, call.id, call.name))
-                    yield CallDelta(start.position, start.id, call.arguments_text)
-                yield CallEnd(start.position, IdentifiedCall(start.id, call))
-            case results.ToolCallUnfinished() if event.index in self._starts:
-                self._cut.append((self._starts[event.index], event.call))  # `Done` has its diagnostics
+                yield event
+            case results.ToolCallEnd(index, call):
+                if index not in self._begun:
+                    yield self._start(index, call.id, call.name)
+                    yield results.ToolCallDelta(index, call.arguments_text)
+                yield self._end(index, IdentifiedCall(self._begun[index], call))
             case results.Done(reply=reply):
                 self._reply = reply
-                for start, call in self._cut:
-                    yield CallEnd(start.position, IdentifiedCall.of(start.id, call, reply))
-                for call in without(reply.unfinished_tool_calls, [call for _, call in self._cut]):
-                    yield CallEnd(self._count, IdentifiedCall.of(self._ids.next(call.id), call, reply))
-                    self._count += 1
+                for index, call in enumerate([one for one in reply.segments if one.kind == "tool_call"]):
+                    if index not in self._calls:  # it is truncated or invalid
+                        id = self._begun.get(index) or self._ids.next(call.id)
+                        yield self._end(index, IdentifiedCall.of(id, call, reply))
             case _:
                 pass
 
-    def _start(self, index: int, id: str | None, name: str) -> CallStart:
-        start = self._starts[index] = CallStart(self._count, self._ids.next(id), name)
-        self._count += 1
-        return start
+    def _start(self, index: int, id: str | None, name: str) -> results.ToolCallStart:
+        self._begun[index] = id = self._ids.next(id)
+        return results.ToolCallStart(index, id, name)
+
+    def _end(self, index: int, call: IdentifiedCall) -> CallEnd:
+        self._calls[index] = call
+        return CallEnd(index, call)
 
 
 def joined(parts: Iterable[MessagePart], kind: type[results.TextDelta | results.ReasoningDelta]) -> str:

@@ -1,9 +1,7 @@
 """DSPy: `OutspokenAdapter` is a `ChatAdapter` that also reads calls as the model writes them, in its own format.
 
-Calls are in the field of type `dspy.ToolCalls`, or in those of `dspy.ReAct`; reasoning is in fields of type
-`dspy.Reasoning` that the model left out. A call that is truncated or invalid raises DSPy's `AdapterParseError`. Before
-that, the model is asked once more with what is wrong, unless `use_json_adapter_fallback` is False. `on_reply` gets each
-response with its repairs and problems, for which DSPy has no place. The README of this package has an example.
+A call that is truncated or invalid raises DSPy's `AdapterParseError`, after the model was asked once more with what is
+wrong. The README of this package has an example.
 """
 
 from __future__ import annotations
@@ -19,11 +17,11 @@ from typing import Any, cast, get_args, get_origin
 from pydantic import BaseModel
 
 from outspoken.json import read_json
-from outspoken.results.replies import Reply
+from outspoken.results.replies import Reply, has_failed_call, retry_of
 
-from .assembler import FormatReader, ReaderOptions
+from .assembler import Assembler, FormatReader, ReaderOptions
 from .framework import Framework
-from .messages import has_failed_call, identified_calls, retry_message, typed_answer
+from .messages import typed_answer
 
 _DSPY = Framework("dspy", "dspy", "3.4")
 _dspy = _DSPY.load("dspy")
@@ -55,29 +53,21 @@ _REQUEST: ContextVar[_Request | None] = ContextVar("outspoken_dspy_request", def
 class OutspokenAdapter(_adapters.ChatAdapter):
     """A `ChatAdapter` that reads calls in a format, with or without sections of fields around them.
 
-    `format` is the name of a format or the id of a model, or "auto"; without it, the name of the LM says the format, or
-    it is "auto" if that is not known. `on_reply` is called with each response that was read. The options are `repair`
-    and `settings` of `outspoken.Parser`, `prefix` of `Parser.parse`, and those of `dspy.ChatAdapter`: with
+    `format` and its options are those of `FormatReader`; DSPy does not pass on why a response ended. `on_reply` is
+    called with each response that was read. The other options are those of `dspy.ChatAdapter`: with
     `use_native_function_calling`, DSPy sends the tools to servers that can render them.
-
-    Fields of other types than texts are read by `read_answer`, with repairs and conversions.
-
-    DSPy does not pass on why a response ended, so a call whose end is missing is taken as cut. If the server removes
-    the marker that ends a call, pass `finish_reason="stop"`. Raises what `Parser` raises.
     """
 
     def __init__(
         self,
         format: str | None = None,
         *,
-        finish_reason: str | None = None,
         on_reply: Callable[[Reply], None] | None = None,
         **options: Any,
     ) -> None:
         own: Any = {key: options.pop(key) for key in ReaderOptions.__annotations__ if key in options}
         _adapters.ChatAdapter.__init__(self, **options)
-        self._reader = FormatReader(format, **own)
-        self._finish_reason, self._on_reply = finish_reason, on_reply
+        self._reader, self._on_reply = FormatReader(format, **own), on_reply
 
     def __call__(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
         """Ask the LM, and return the fields of its responses."""
@@ -91,7 +81,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
 
     def parse(self, signature: Any, completion: str) -> dict[str, Any]:
         """Read a response into the fields of a signature. Raises AdapterParseError if a call cannot be run."""
-        return self._fields(signature, completion, self._reply(completion))
+        return self._fields(signature, completion, self._read(completion))
 
     def _make_json_adapter_fallback(self) -> Any:
         request = _REQUEST.get()
@@ -107,27 +97,29 @@ class OutspokenAdapter(_adapters.ChatAdapter):
         given = {"text": output} if isinstance(output, str) else output
         name, text = self._get_tool_call_output_field_name(original), given.get("text") or ""
         if text and name and name not in processed.output_fields:
-            reply = self._reply(text)
+            read = self._read(text)
+            reply = read.reply
             if reply.tool_calls or has_failed_call(reply):
                 own = [_base._provider_tool_call_to_tool_call_dict(call) for call in given.get("tool_calls") or ()]
-                found = self._fields(original, text, reply)
+                found = self._fields(original, text, read)
                 found[name].tool_calls[:0] = _dspy.ToolCalls.from_dict_list(own).tool_calls
                 return {**found, **({"logprobs": given["logprobs"]} if given.get("logprobs") else {})}
             given = {"reasoning_content": reply.reasoning, **given} if reply.reasoning else output
             return _adapters.ChatAdapter._call_postprocess(self, processed, original, [given], lm, lm_kwargs)[0]
         return _adapters.ChatAdapter._call_postprocess(self, processed, original, [output], lm, lm_kwargs)[0]
 
-    def _reply(self, text: str) -> Reply:
+    def _read(self, text: str) -> Assembler:
         request = _REQUEST.get() or _Request()
         assembler = self._reader.begin(request.tools, model=request.lm, calls=True)
-        assembler.whole(text, {"finish_reason": self._finish_reason})
-        return assembler.reply
+        assembler.whole(text)
+        return assembler
 
-    def _fields(self, signature: Any, completion: str, reply: Reply) -> dict[str, Any]:
+    def _fields(self, signature: Any, completion: str, read: Assembler) -> dict[str, Any]:
         """The fields of a signature: of calls, of sections, and of reasoning and text without a section."""
+        reply = read.reply
         if self._on_reply is not None:
             self._on_reply(reply)
-        found = self._of_calls(signature, reply)
+        found = self._of_calls(signature, read)
         of_calls = [*found] if reply.tool_calls else []
         text = reply.text if of_calls or (reply.reasoning and not reply.tool_calls) else completion
         said = reply.reasoning or ("" if _SECTION in reply.text else reply.text)
@@ -148,12 +140,12 @@ class OutspokenAdapter(_adapters.ChatAdapter):
             found[_THOUGHT] = f"{found[_THOUGHT]}\n{_ONE_CALL.format(len(reply.tool_calls))}".strip()
         return {name: found[name] for name in signature.output_fields}
 
-    def _of_calls(self, signature: Any, reply: Reply) -> dict[str, Any]:
+    def _of_calls(self, signature: Any, read: Assembler) -> dict[str, Any]:
         """The fields for calls, if there are calls and a place for them. Raises AdapterParseError if one cannot run."""
         field = self._get_tool_call_output_field_name(signature)
         if not field and not {_NAME, _ARGUMENTS} <= set(signature.output_fields):
             return {}
-        calls = [] if has_failed_call(reply) else identified_calls(reply)
+        reply, calls = read.reply, [] if has_failed_call(read.reply) else read.calls
         if calls and field:
             given = [{"id": call.id, "name": call.name, "args": call.arguments} for call in calls]
             return {field: _dspy.ToolCalls.from_dict_list(given)}
@@ -161,7 +153,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
             return {_NAME: calls[0].name, _ARGUMENTS: calls[0].arguments}
         section = _section(reply.text if reply.reasoning else reply.raw, field or _ARGUMENTS)
         if reply.unfinished_tool_calls or (has_failed_call(reply) and not section):
-            raise self._refused(signature, reply.raw, retry_message(reply))
+            raise self._refused(signature, reply.raw, retry_of(reply))
         return self._of_section(signature, field or _ARGUMENTS, section, reply.raw) if section else {}
 
     def _of_section(self, signature: Any, field: str, section: str, raw: str) -> dict[str, Any]:

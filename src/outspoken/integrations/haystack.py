@@ -1,12 +1,7 @@
 """Haystack: `OutspokenChatGenerator` is a chat generator around a chat generator whose server sends raw text.
 
-Reasoning is the `reasoning` of the message, repairs and problems are in its `meta["outspoken"]`. A call that is
-truncated or invalid names no tool, but says what is wrong, so that the agent does not run it and answers the model with
-an error. The tool that it meant is in its `extra["outspoken"]`.
-
-Haystack loads a pipeline or an agent only from modules that you trust:
-`allow_deserialization_module("outspoken.integrations.haystack")` of `haystack.core.serialization`. The README of this
-package has an example.
+A call that is truncated or invalid names no tool, but says what is wrong, so that the agent does not run it and answers
+the model with an error. The tool that it meant is in its `extra["outspoken"]`. See the README for an example.
 """
 
 from __future__ import annotations
@@ -47,6 +42,8 @@ _INPUTS: dict[str, Any] = {
     "tools_strict": bool | None,
     "return": dict[str, Any],
 }
+#: The methods of components that Haystack calls around runs.
+_LIFE_CYCLE = ("warm_up", "warm_up_async", "close", "close_async")
 
 _Run = TypeVar("_Run", bound=Callable[..., Any])
 _Kind = TypeVar("_Kind")
@@ -67,10 +64,8 @@ class OutspokenChatGenerator:
     """A chat generator whose text is read in a format.
 
     `chat_generator` is the one that asks the server; with `send_tools=False`, it does not get the tools, since the
-    prompt describes them. `format` is the name of a format or the id of a model, or "auto"; without it, the name of the
-    generator's model says the format, or it is "auto" if that is not known. `prefix` is that of
-    `outspoken.Parser.parse`, `repair` that of `outspoken.Parser`, and `settings` are arguments of `outspoken.Settings`.
-    Calls and reasoning that the chat generator returns itself are kept. Raises what `Parser` raises.
+    prompt describes them. `format`, `prefix` and `repair` are those of `FormatReader`, and `settings` are arguments of
+    `outspoken.Settings`. Calls and reasoning that the chat generator returns itself are kept.
     """
 
     def __init__(
@@ -111,29 +106,11 @@ class OutspokenChatGenerator:
             given["streaming_callback"] = _callables.deserialize_callable(given["streaming_callback"])
         return _serialization.default_from_dict(cls, data)
 
-    def warm_up(self) -> None:
-        """Warm up the chat generator."""
-        if hasattr(self.chat_generator, "warm_up"):
-            self.chat_generator.warm_up()
-
-    async def warm_up_async(self) -> None:
-        """Warm up the chat generator."""
-        if hasattr(self.chat_generator, "warm_up_async"):
-            await self.chat_generator.warm_up_async()
-        else:
-            self.warm_up()
-
-    def close(self) -> None:
-        """Close the chat generator."""
-        if hasattr(self.chat_generator, "close"):
-            self.chat_generator.close()
-
-    async def close_async(self) -> None:
-        """Close the chat generator."""
-        if hasattr(self.chat_generator, "close_async"):
-            await self.chat_generator.close_async()
-        else:
-            self.close()
+    def __getattr__(self, name: str) -> Any:
+        """The methods that start and end the chat generator, those that it has."""
+        if name in _LIFE_CYCLE and "chat_generator" in vars(self):
+            return getattr(self.chat_generator, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @_runs
     def run(
@@ -265,9 +242,9 @@ class _Replies:
                 case ReasoningDelta():
                     content = _messages.ReasoningContent(reasoning_text=part.text)
                     made.append(replace(self._chunk(*self._begun("reasoning")), reasoning=content))
-                case CallEnd():
+                case CallEnd(number, ended):
                     self._begun("call")  # so that text behind it is another block
-                    index, call = FIRST_INDEX + part.position, _call(part.call)
+                    index, call = FIRST_INDEX + number, _call(ended)
                     delta = _chunks.ToolCallDelta(
                         index, call.tool_name, json.dumps(call.arguments), call.id, call.extra
                     )

@@ -1,12 +1,8 @@
 """LangChain: `OutspokenOutputParser` reads text into messages, `ChatOutspoken` is a chat model around a chat model.
 
-A chain of a model that returns text, such as one for completions, ends with the parser:
-`prompt | llm | OutspokenOutputParser(format="hermes", tools=[tide])`.
-
-Calls are in `tool_calls`, those that are truncated or invalid in `invalid_tool_calls`, with the reason. Reasoning is in
-`additional_kwargs["reasoning_content"]`, from which `content_blocks` takes it. Repairs and problems are in
-`response_metadata["outspoken"]`. In agents of `langchain`, the middleware `AskAgain` asks the model again if
-a call could not be read. The README of this package has an example.
+Calls that are truncated or invalid are in `invalid_tool_calls`, with the reason; repairs and problems are in
+`response_metadata["outspoken"]`. In agents of `langchain`, the middleware `AskAgain` asks the model again. The README
+of this package has an example.
 """
 
 from __future__ import annotations
@@ -45,9 +41,8 @@ _NOT_STREAMED = "nostream"
 class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessage]):
     """Reads the text of a model, or of its messages, whole and streamed.
 
-    `format` is the name of a format or the id of a model, or "auto"; `tools` are the tools that the model was given, as
-    `bind_tools` takes them. `prefix` is that of `outspoken.Parser.parse`, and `parser_options` are other arguments of
-    `outspoken.Parser`.
+    `tools` are the tools that the model was given, as `bind_tools` takes them. `format` and `prefix` are those of
+    `FormatReader`, and `parser_options` are other arguments of `outspoken.Parser`.
     """
 
     format: str = "auto"
@@ -84,8 +79,7 @@ class ChatOutspoken(_chat_models.BaseChatModel):
 
     `model` is the chat model that asks the server. The tools of `bind_tools` go to it, and define the types of
     arguments; with `send_tools=False`, they do not go to it, since the prompt describes them. The other fields are
-    those of `OutspokenOutputParser`; without a `format`, the name of the model says it, or it is "auto" if that is not
-    known. Calls and reasoning that the model returns itself are kept.
+    those of `OutspokenOutputParser`. Calls and reasoning that the model returns itself are kept.
     """
 
     model: Any
@@ -147,34 +141,35 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         return asked | _runnables.RunnableLambda(parse_with_raw)
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
-        model, *asked, options = self._request(messages, stop, run_manager, _managers.CallbackManager, kwargs)
-        return _result(model.invoke(*asked, **options), self._begin(messages, kwargs, stop))
+        model, asked, assembler = self._request(messages, stop, run_manager, kwargs)
+        return _result(model.invoke(**asked), assembler)
 
     async def _agenerate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
-        model, *asked, options = self._request(messages, stop, run_manager, _managers.AsyncCallbackManager, kwargs)
-        return _result(await model.ainvoke(*asked, **options), self._begin(messages, kwargs, stop))
+        model, asked, assembler = self._request(messages, stop, run_manager, kwargs)
+        return _result(await model.ainvoke(**asked), assembler)
 
     def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Iterator[Any]:
-        model, *asked, options = self._request(messages, stop, run_manager, _managers.CallbackManager, kwargs)
-        for made in read_chunks(model.stream(*asked, **options), _Chunks(self._begin(messages, kwargs, stop))):
-            yield _outputs.ChatGenerationChunk(message=made)
+        model, asked, assembler = self._request(messages, stop, run_manager, kwargs)
+        for chunk in read_chunks(model.stream(**asked), _Chunks(assembler)):
+            yield _outputs.ChatGenerationChunk(message=chunk)
 
     async def _astream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
-        model, *asked, options = self._request(messages, stop, run_manager, _managers.AsyncCallbackManager, kwargs)
-        async for made in aread_chunks(model.astream(*asked, **options), _Chunks(self._begin(messages, kwargs, stop))):
-            yield _outputs.ChatGenerationChunk(message=made)
+        model, asked, assembler = self._request(messages, stop, run_manager, kwargs)
+        async for chunk in aread_chunks(model.astream(**asked), _Chunks(assembler)):
+            yield _outputs.ChatGenerationChunk(message=chunk)
 
-    def _request(self, messages: Any, stop: Any, run_manager: Any, manager: Any, kwargs: dict[str, Any]) -> Any:
-        """The model with its tools, the messages and the configuration for it, and the other options."""
+    def _request(self, messages: Any, stop: Any, run_manager: Any, kwargs: dict[str, Any]) -> Any:
+        """The model with its tools, the arguments of a request to it, and what reads its response."""
         options = {key: value for key, value in kwargs.items() if key not in ("tools", "tool_choice")}
         options |= {} if stop is None else {"stop": stop}
         model = self.model
         if kwargs.get("tools") and self.send_tools:
             choice = {"tool_choice": kwargs["tool_choice"]} if "tool_choice" in kwargs else {}
             model = model.bind_tools(kwargs["tools"], **choice)
-        return model, _to_send(messages), _config(run_manager, manager), options
+        asked = {"input": _to_send(messages), "config": _config(run_manager), **options}
+        return model, asked, self._begin(messages, kwargs, stop)
 
     def _begin(self, messages: Any, kwargs: dict[str, Any], stop: Any) -> Assembler:
         options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
@@ -211,9 +206,8 @@ def _ask_again() -> type[Any]:
             """Ask the model, and again with what is wrong with its response."""
             response = handler(request)
             for _ in range(self._retries):
-                if not (again := _again(response.result)):
+                if (request := _again(request, response.result)) is None:
                     break
-                request = request.override(messages=[*request.messages, *again])
                 response = handler(request)
             return response
 
@@ -221,9 +215,8 @@ def _ask_again() -> type[Any]:
             """Ask the model, and again with what is wrong with its response."""
             response = await handler(request)
             for _ in range(self._retries):
-                if not (again := _again(response.result)):
+                if (request := _again(request, response.result)) is None:
                     break
-                request = request.override(messages=[*request.messages, *again])
                 response = await handler(request)
             return response
 
@@ -231,29 +224,29 @@ def _ask_again() -> type[Any]:
     return AskAgain
 
 
-def _again(result: Sequence[Any]) -> list[Any]:
-    """The messages with which the model is asked again; none if its response can be used."""
+def _again(request: Any, result: Sequence[Any]) -> Any:
+    """The request with which the model is asked again; None if its response can be used."""
     message = result[-1]
     told = message.response_metadata.get(METADATA, {}).get("retry")
     if not isinstance(message, _messages.AIMessage) or message.tool_calls or told is None:
-        return []
-    return [message, *(tool_errors(message) or [_messages.HumanMessage(told)])]
+        return None
+    answers = tool_errors(message) or [_messages.HumanMessage(told)]
+    return request.override(messages=[*request.messages, message, *answers])
 
 
 def _to_send(messages: Sequence[Any]) -> list[Any]:
     """The messages as servers accept them: an invalid call has the arguments {}, and an answer with the reason."""
     answered = {message.tool_call_id for message in messages if isinstance(message, _messages.ToolMessage)}
-    made: list[Any] = []
+    sent: list[Any] = []
     for message in messages:
-        refused: list[Any] = message.invalid_tool_calls if isinstance(message, _messages.AIMessage) else []
-        if not refused:
-            made.append(message)
+        if not isinstance(message, _messages.AIMessage) or not message.invalid_tool_calls:
+            sent.append(message)
             continue
-        calls = [_messages.ToolCall(name=call["name"], args={}, id=call["id"], type="tool_call") for call in refused]
+        calls = [_call(call["name"], {}, call["id"]) for call in message.invalid_tool_calls]
         update = {"tool_calls": [*message.tool_calls, *calls], "invalid_tool_calls": []}
-        made.append(message.model_copy(update=update))
-        made += [error for error in tool_errors(message) if error.tool_call_id not in answered]
-    return made
+        errors = [error for error in tool_errors(message) if error.tool_call_id not in answered]
+        sent += [message.model_copy(update=update), *errors]
+    return sent
 
 
 def tool_errors(message: Any) -> list[Any]:
@@ -285,18 +278,19 @@ def _read(message: Any, assembler: Assembler) -> Any:
     if reasoning := message.additional_kwargs.get(_REASONING):
         assembler.add_own_reasoning(reasoning)
     assembler.whole(str(message.text), message.response_metadata)
-    calls, invalid = [*message.tool_calls], [*message.invalid_tool_calls]
-    for call in assembler.calls:
-        if call.problem is None:
-            calls.append(_messages.ToolCall(name=call.name, args=call.arguments, id=call.id, type="tool_call"))
-        else:
-            refused = {"name": call.name, "args": call.refusal, "id": call.id, "error": call.problem}
-            invalid.append(_messages.InvalidToolCall(type="invalid_tool_call", **refused))
+    calls = [_call(call.name, call.arguments, call.id) for call in assembler.sound_calls]
+    invalid = [
+        _messages.InvalidToolCall(
+            type="invalid_tool_call", name=call.name, args=call.refusal, id=call.id, error=call.problem
+        )
+        for call in assembler.calls
+        if call.problem is not None
+    ]
     extra = {_REASONING: assembler.reasoning} if assembler.reasoning else {}
     changed: dict[str, Any] = {
         "content": _content(message, assembler.text),
-        "tool_calls": calls,
-        "invalid_tool_calls": invalid,
+        "tool_calls": [*message.tool_calls, *calls],
+        "invalid_tool_calls": [*message.invalid_tool_calls, *invalid],
         "additional_kwargs": {**message.additional_kwargs, **extra},
         "response_metadata": _metadata(message.response_metadata, assembler),
     }
@@ -343,21 +337,25 @@ class _Chunks:
 
 def _chunks(parts: list[MessagePart]) -> list[Any]:
     """The chunks of a message for parts of a response. A call is sent when it has ended."""
-    made: list[Any] = []
-    for part in parts:
-        match part:
-            case TextDelta():
-                made.append(OutspokenChunk(content=part.text))
-            case ReasoningDelta():
-                made.append(OutspokenChunk(content="", additional_kwargs={_REASONING: part.text}))
-            case CallEnd(call=call):
-                args = call.arguments_text if call.problem is None else call.refusal
-                fields = {"name": call.name, "args": args, "id": call.id, "index": FIRST_INDEX + part.position}
-                chunk = _messages.ToolCallChunk(type="tool_call_chunk", **fields)
-                made.append(OutspokenChunk(content="", tool_call_chunks=[chunk]))
-            case _:
-                pass
-    return made
+    return [OutspokenChunk(**{"content": "", **fields}) for part in parts if (fields := _chunk(part))]
+
+
+def _chunk(part: MessagePart) -> dict[str, Any]:
+    match part:
+        case TextDelta():
+            return {"content": part.text}
+        case ReasoningDelta():
+            return {"additional_kwargs": {_REASONING: part.text}}
+        case CallEnd(index, call):
+            args = call.arguments_text if call.problem is None else call.refusal
+            fields: Any = {"name": call.name, "args": args, "id": call.id, "index": FIRST_INDEX + index}
+            return {"tool_call_chunks": [_messages.ToolCallChunk(type="tool_call_chunk", **fields)]}
+        case _:
+            return {}
+
+
+def _call(name: Any, arguments: dict[str, Any], id: Any) -> Any:
+    return _messages.ToolCall(name=name, args=arguments, id=id, type="tool_call")
 
 
 def _openai_tools(tools: Sequence[Any]) -> list[dict[str, Any]]:
@@ -378,10 +376,12 @@ def _metadata(known: dict[str, Any], assembler: Assembler) -> dict[str, Any]:
     return {**known, **reason, **noted(assembler.reply)}
 
 
-def _config(run_manager: Any, manager: Any) -> dict[str, Any]:
+def _config(run_manager: Any) -> dict[str, Any]:
     """The configuration of the request to the model, which traces see below that of this one."""
     config: dict[str, Any] = {"tags": [_NOT_STREAMED]}
     if run_manager is not None:
+        is_async = isinstance(run_manager, _managers.AsyncCallbackManagerForLLMRun)
+        manager = _managers.AsyncCallbackManager if is_async else _managers.CallbackManager
         child = manager(handlers=[], parent_run_id=run_manager.run_id)
         child.set_handlers(run_manager.inheritable_handlers)
         child.add_tags(run_manager.inheritable_tags)

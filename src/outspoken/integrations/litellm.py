@@ -1,28 +1,26 @@
 """LiteLLM: `OutspokenLLM` is a custom provider around the others, in the library and in its proxy.
 
-The model behind `outspoken/` is asked as LiteLLM does it; without a format, its name says the format. For the proxy,
-name a provider in its configuration. It has the name of a format or of a model, or is `provider`, for which the name of
-each model says the format. `hooks` let options pass that LiteLLM refuses or drops for custom providers:
-
-    litellm_settings:
-      custom_provider_map:
-        - {provider: outspoken, custom_handler: outspoken.integrations.litellm.qwen3_coder}
-      callbacks: outspoken.integrations.litellm.hooks
-
-Reasoning is in `reasoning_content`. Chat completions have no place for a call that is truncated or invalid, so it is
-only in `provider_specific_fields["outspoken"]`, with repairs and problems. With one that is truncated, the
-`finish_reason` is "length". Streams send each call when it is complete. The README of this package has examples.
+A module of providers: each name of a format or of a model is one, and for `provider` the name of each model says the
+format. `hooks` let options pass that LiteLLM refuses or drops, and give messages of Anthropic's API what LiteLLM leaves
+out. Chat completions have no place for a call that is truncated or invalid, so it is only in
+`provider_specific_fields["outspoken"]`. The README of this package has examples.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from outspoken.results.events import ReasoningDelta, TextDelta
+from outspoken.providers.events import ProviderEvent
+from outspoken.providers.export.chat_completions import ChatCompletionsExporter
+from outspoken.providers.export.parts import StreamCalls
+from outspoken.providers.replies import EXTENSION, ProviderReply
+from outspoken.providers.stream import ProviderStream
+from outspoken.results.call_ids import CallIds
 
-from .assembler import Assembler, CallDelta, CallEnd, CallStart, FormatReader, ReaderOptions, aread_chunks, read_chunks
-from .framework import Framework, format_of
+from .assembler import ReaderOptions, aread_chunks, read_chunks
+from .framework import Framework, allows_calls, format_of, readable_tools
 from .messages import METADATA, noted
 
 if TYPE_CHECKING:
@@ -42,25 +40,33 @@ _CREDENTIALS = ("api_version", "ssl_verify", "region_name", "tenant_id", "client
 _CLOUDS = ("aws_", "azure_", "vertex_", "watsonx_", "s3_", "gcs_")
 #: How the names of the prices of a configuration begin.
 _PRICES = ("input_cost_per_", "output_cost_per_")
+#: The fields of a delta that are read; the others are passed on.
+_READ = ("role", "content", "refusal", "tool_calls", "function_call", "reasoning_content")
+#: What stands before the data of an event, behind its name.
+_DATA = b"\ndata: "
 #: What else a client may send beside the parameters of OpenAI.
 _OWN = ("thinking",)
+
+#: A delta of a choice, and its finish reason.
+_Delta: TypeAlias = tuple[dict[str, Any], "str | None"]
 
 
 class OutspokenLLM(_custom_llm.CustomLLM):
     """A custom provider: asks the model that its own name is in front of, and reads its text in a format.
 
-    `format` is the name of a format or the id of a model, or "auto"; without it, the name of the model that is asked
-    says the format, or it is "auto" if that is not known. The options are `repair` and `settings` of
-    `outspoken.Parser`, and `prefix` of `Parser.parse`. With `stream_arguments`, streams send the arguments of calls in
-    pieces; then a client may have received all of a call that turns out invalid, and only the `finish_reason` "length"
-    says so. A request is logged once, and priced as the model that is asked. Raises what `Parser` raises.
+    `format` and the options are those of `FormatReader`. With `stream_arguments`, streams send the arguments of calls
+    in pieces; then a client may have received all of a call that turns out invalid, and only the `finish_reason`
+    "length" says so. A request is logged once, and priced as the model that is asked.
     """
 
     def __init__(
         self, format: str | None = None, *, stream_arguments: bool = False, **options: Unpack[ReaderOptions]
     ) -> None:
         _custom_llm.CustomLLM.__init__(self)
-        self._reader, self._stream_arguments = FormatReader(format, **options), stream_arguments
+        self._format, self._finish_reason = format, options.pop("finish_reason", None)
+        self._stream_calls: StreamCalls = "pieces" if stream_arguments else "complete"
+        self._options: dict[str, Any] = {**options}
+        ProviderStream(format=format, **self._options)  # wrong options fail here
 
     def completion(self, *args: Any, **kwargs: Any) -> Any:
         """Return a whole response."""
@@ -75,36 +81,38 @@ class OutspokenLLM(_custom_llm.CustomLLM):
     def streaming(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Return the chunks of a response."""
         request = _request(kwargs)
-        return read_chunks(_litellm.completion(**request, stream=True), self._chunks(request))
+        reader = _Chunks(self._choices(request), kwargs["logging_obj"])
+        return read_chunks(_litellm.completion(**request, stream=True), reader)
 
     async def astreaming(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Return the chunks of a response."""
         request = _request(kwargs)
-        async for made in aread_chunks(await _litellm.acompletion(**request, stream=True), self._chunks(request)):
-            yield made
+        reader = _Chunks(self._choices(request), kwargs["logging_obj"])
+        async for chunk in aread_chunks(await _litellm.acompletion(**request, stream=True), reader):
+            yield chunk
 
-    def _begin(self, request: Mapping[str, Any]) -> Assembler:
-        """Begin to read the response to a request."""
+    def _choices(self, request: Mapping[str, Any]) -> Callable[[], _Choice]:
+        """What makes the readers of the choices of a response to a request."""
+        tools, stop = request.get("tools") or (), request.get("stop") and not self._finish_reason
         messages: list[Any] = [m for m in request.get("messages") or () if isinstance(m, Mapping)]
-        return self._reader.begin(
-            request.get("tools") or (), request.get("tool_choice"), model=request["model"], stop=request.get("stop"),
-            taken=[call["id"] for message in messages for call in message.get("tool_calls") or ()],
-        )  # fmt: skip
+        ids = CallIds(taken=[call["id"] for message in messages for call in message.get("tool_calls") or ()])
+        options = {
+            "format": format_of(self._format, request["model"]), "tools": readable_tools(tools), "stops": bool(stop),
+            "tool_choice": "auto" if allows_calls(tools, request.get("tool_choice")) else "none",
+        }  # fmt: skip
+        return lambda: _Choice(ProviderStream(**options, **self._options), self._stream_calls, ids, self._finish_reason)
 
     def _whole(self, response: Any, request: Mapping[str, Any], log: Any) -> Any:
         """Read a whole response; it is changed in place. What is to be known of it is noted for other APIs, too."""
-        first = self._begin(request)
+        choices = self._choices(request)
         for choice in response.choices:
             if isinstance(choice.message.content, str):
-                facts = _read(choice, first.another())
+                facts = choices().whole(choice)
                 log.model_call_details.update(facts)
                 response._hidden_params.setdefault("provider_specific_fields", {}).update(facts)
         if not response._hidden_params.get("response_cost"):
             response._hidden_params.pop("response_cost", None)  # so that LiteLLM looks for the price elsewhere
         return response
-
-    def _chunks(self, request: Mapping[str, Any]) -> _Chunks:
-        return _Chunks(self._begin(request), stream_arguments=self._stream_arguments)
 
 
 class OutspokenHooks(_custom_logger.CustomLogger):
@@ -127,11 +135,21 @@ class OutspokenHooks(_custom_logger.CustomLogger):
 
     async def async_post_call_success_hook(self, data: Any, user_api_key_dict: Any, response: Any) -> Any:
         """Add to a whole message of Anthropic's API what LiteLLM leaves out when it translates the completion."""
-        known: dict[str, Any] = getattr(data.get("litellm_logging_obj"), "model_call_details", {})
         message = cast("dict[str, Any]", response) if isinstance(response, dict) else {}
-        if message.get("type") == "message" and METADATA in known:
-            message[METADATA] = known[METADATA]
+        if message.get("type") == "message":
+            message |= _facts(data)
         return cast("Any", response)
+
+    async def async_post_call_streaming_iterator_hook(
+        self, user_api_key_dict: Any, response: Any, request_data: Any
+    ) -> AsyncIterator[Any]:
+        """Add the same to the last event of a streamed message, which arrives as bytes."""
+        async for piece in response:
+            head, _, event = piece.partition(_DATA) if isinstance(piece, bytes) else (b"", b"", b"")
+            if head == b"event: message_delta" and (facts := _facts(request_data)):
+                yield head + _DATA + json.dumps({**json.loads(event), **facts}).encode() + b"\n\n"
+            else:
+                yield piece
 
 
 provider = OutspokenLLM()
@@ -145,103 +163,106 @@ def __getattr__(name: str) -> OutspokenLLM:
     return OutspokenLLM(name)
 
 
-def _read(choice: Any, assembler: Assembler) -> dict[str, Any]:
-    """Put into a choice what its text means; return what is to be known of it."""
-    message = choice.message
-    # LiteLLM itself takes `<think>` out of whole responses, and leaves the white space that stood next to it.
-    own = (getattr(message, "reasoning_content", None) or "").strip()
-    if own:
-        assembler.add_own_reasoning(own)
-    assembler.whole(message.content.lstrip() if own else message.content, choice)
-    calls = [_call(call.id, call.name, call.arguments_text) for call in assembler.sound_calls]
-    message.content = assembler.text or None
-    if assembler.reasoning:
-        message.reasoning_content = assembler.reasoning
-    if calls:
-        calls = [_types.ChatCompletionMessageToolCall(**call) for call in calls]
-        message.tool_calls = [*(message.tool_calls or ()), *calls]
-    if extra := noted(assembler.reply):
-        message.provider_specific_fields = {**(getattr(message, "provider_specific_fields", None) or {}), **extra}
-    choice.finish_reason = _finish_reason(choice.finish_reason, assembler)
-    return extra
+def _facts(request: Mapping[str, Any]) -> dict[str, Any]:
+    """What was noted of the response to a request of the proxy."""
+    noted_of: dict[str, Any] = getattr(request.get("litellm_logging_obj"), "model_call_details", {})
+    return {METADATA: noted_of[METADATA]} if METADATA in noted_of else {}
+
+
+class _Choice:
+    """Reads one choice of a response, whole or in chunks, and writes it with fields for its calls and reasoning."""
+
+    def __init__(self, source: ProviderStream, stream_calls: StreamCalls, ids: CallIds, reason: str | None) -> None:
+        self._source, self._reason = source, reason
+        self._exporter = ChatCompletionsExporter(stream_calls=stream_calls, include_usage=False, call_ids=ids)
+
+    def whole(self, choice: Any) -> dict[str, Any]:
+        """Put into a choice what its text means; return what is to be known of it."""
+        message, reason = choice.message, choice.finish_reason or self._reason
+        fields = {key: value for key in _READ if (value := getattr(message, key, None)) is not None}
+        if fields.get("tool_calls"):
+            fields["tool_calls"] = [call.model_dump() for call in message.tool_calls]
+        if thought := fields.get("reasoning_content"):
+            # LiteLLM itself takes `<think>` out of whole responses, and leaves the white space that stood next to it.
+            fields |= {"reasoning_content": thought.strip(), "content": message.content.lstrip()}
+        reply = self._source.read({"choices": [{"index": 0, "message": fields, "finish_reason": reason}]})
+        written = self._exporter.whole(reply)["choices"][0]
+        message.content, choice.finish_reason = written["message"]["content"], written["finish_reason"]
+        if reasoning := written["message"].get("reasoning_content"):
+            message.reasoning_content = reasoning
+        if calls := written["message"].get("tool_calls"):
+            message.tool_calls = [_types.ChatCompletionMessageToolCall(**call) for call in calls]
+        if facts := noted(reply):
+            message.provider_specific_fields = {**(getattr(message, "provider_specific_fields", None) or {}), **facts}
+        return facts
+
+    def feed(self, choice: dict[str, Any]) -> list[_Delta]:
+        """Read a choice of a chunk; return deltas with what has become certain, and the fields that are not read."""
+        kept = {key: value for key, value in choice["delta"].items() if value and key not in _READ}
+        fields = {key: value for key, value in choice["delta"].items() if key in _READ}
+        deltas = self._export(self._source.feed({"choices": [{**choice, "index": 0, "delta": fields}]}))
+        if not deltas:
+            return [(kept, None)] if kept else []
+        deltas[-1][0].update(kept)  # blocks of thinking stay beside their text, which clients would take for more
+        return deltas
+
+    def close(self) -> tuple[list[_Delta], dict[str, Any]]:
+        """End the choice; return the last deltas, and what is to be known of it."""
+        deltas = self._export(self._source.close())
+        facts = noted(cast("ProviderReply", self._source.reply))
+        return [*deltas[:-1], *([({"provider_specific_fields": facts}, None)] if facts else []), deltas[-1]], facts
+
+    def _export(self, events: list[ProviderEvent]) -> list[_Delta]:
+        """The deltas of some events; what they bring of a call is one delta."""
+        deltas: list[_Delta] = []
+        last: dict[str, Any] = {}  # the call of the last delta
+        for choice in [part["choices"][0] for event in events for part in self._exporter.feed(event)]:
+            delta = {key: value for key, value in choice["delta"].items() if key != EXTENSION}
+            calls: list[dict[str, Any]] = delta.get("tool_calls", [])
+            call: dict[str, Any] = calls[0] if calls else {}
+            if call and call["index"] == last.get("index"):
+                last["function"]["arguments"] += call["function"]["arguments"]
+            elif delta or choice["finish_reason"]:
+                deltas.append((delta, choice["finish_reason"]))
+                last = call
+        return deltas
 
 
 class _Chunks:
     """Reads one response that arrives in chunks, each of its choices by itself."""
 
-    def __init__(self, assembler: Assembler, *, stream_arguments: bool) -> None:
-        self._first, self._stream_arguments = assembler, stream_arguments
-        assembler.joins_reasoning = True
-        self._choices: dict[int, Assembler] = {}
-        self._reasons: dict[int, str | None] = {}
-        self._indexes: dict[tuple[int, str, int], int] = {}  # of native calls and of those from the text, by choice
+    def __init__(self, begin: Callable[[], _Choice], log: Any) -> None:
+        self._begin, self._log = begin, log
+        self._choices: dict[int, _Choice] = {}
         self._head: dict[str, Any] = {}
 
     def feed(self, chunk: Any) -> list[Any]:
         """Read a chunk, and return those that a client gets."""
-        self._head = {"id": chunk.id, "created": chunk.created, "model": chunk.model}
-        self._head["system_fingerprint"] = chunk.system_fingerprint
-        made: list[Any] = []
-        for choice in chunk.choices:
-            index = choice.index
+        names = ("id", "created", "model", "system_fingerprint")
+        self._head = {name: getattr(chunk, name) for name in names}
+        chunks: list[Any] = []
+        for choice in chunk.model_dump()["choices"]:
+            index = choice["index"]
             if index not in self._choices:
-                self._choices[index] = self._first.another()
-            self._reasons[index] = choice.finish_reason or self._reasons.get(index)
-            kept = {key: value for key, value in choice.delta.model_dump().items() if value and key != "content"}
-            if kept.get("reasoning_content"):
-                self._choices[index].add_own_reasoning()
-            for call in kept.get("tool_calls", ()):
-                call["index"] = self._call_index(index, "native", call["index"])
-            made += [self._chunk(index, kept)] if kept else []
-            made += self._made(index, self._choices[index].feed(choice.delta.content))
-        usage = getattr(chunk, "usage", None)
-        if usage is not None:
-            made.append(self._chunk(0, {}))
-            made[-1].usage = usage
-        return made
+                self._choices[index] = self._begin()
+            chunks += [self._chunk(index, *delta) for delta in self._choices[index].feed(choice)]
+        if (usage := getattr(chunk, "usage", None)) is not None:
+            chunks.append(self._chunk(0, {}))
+            chunks[-1].usage = usage
+        return chunks
 
     def close(self) -> list[Any]:
         """End the response, and return the last chunks: of each choice, one with its finish reason."""
-        made: list[Any] = []
-        for index, assembler in self._choices.items():
-            reason = self._reasons[index]
-            made += self._made(index, assembler.close({"finish_reason": reason}))
-            if extra := noted(assembler.reply):
-                made.append(self._chunk(index, {"provider_specific_fields": extra}))
-            reason = _finish_reason(reason, assembler, was_sent=self._stream_arguments)
-            made.append(self._chunk(index, {}, reason))
-        return made
-
-    def _made(self, index: int, parts: list[Any]) -> list[Any]:
-        return [self._chunk(index, delta) for part in parts if (delta := self._delta(index, part)) is not None]
-
-    def _delta(self, index: int, part: Any) -> dict[str, Any] | None:
-        match part:
-            case TextDelta():
-                return {"content": part.text}
-            case ReasoningDelta():
-                return {"reasoning_content": part.text}
-            case CallStart() if self._stream_arguments:
-                call = _call(part.id, part.name, "")
-            case CallDelta() if self._stream_arguments:
-                call = {"function": {"arguments": part.arguments}}
-            case CallEnd(call=ended) if ended.problem is None and not self._stream_arguments:
-                call = _call(ended.id, ended.name, ended.arguments_text)
-            case _:
-                return None
-        return {"tool_calls": [{"index": self._call_index(index, "text", part.position), **call}]}
-
-    def _call_index(self, index: int, kind: str, number: int) -> int:
-        before = sum(choice == index for choice, _, _ in self._indexes)
-        return self._indexes.setdefault((index, kind, number), before)
+        chunks: list[Any] = []
+        for index, choice in self._choices.items():
+            deltas, facts = choice.close()
+            self._log.model_call_details.update(facts)  # LiteLLM leaves it out when it translates to messages
+            chunks += [self._chunk(index, *delta) for delta in deltas]
+        return chunks
 
     def _chunk(self, index: int, delta: dict[str, Any], reason: str | None = None) -> Any:
         choice = _types.StreamingChoices(index=index, delta=_types.Delta(**delta), finish_reason=reason)
         return _types.ModelResponseStream(choices=[choice], **self._head)
-
-
-def _call(id: str, name: str, arguments: str) -> dict[str, Any]:
-    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def _request(given: dict[str, Any]) -> dict[str, Any]:
@@ -258,10 +279,3 @@ def _request(given: dict[str, Any]) -> dict[str, Any]:
     options = {key: value for key, value in given["optional_params"].items() if key != "stream"}
     request = {"model": given["model"], "messages": given["messages"], **passed, **headers, **options}
     return {**request, "allowed_openai_params": [*options], "no-log": True}
-
-
-def _finish_reason(reason: str | None, assembler: Assembler, *, was_sent: bool = False) -> str | None:
-    """The finish reason: "length" for a call that is cut, or `was_sent` and must not run; "tool_calls" for others."""
-    if any(was_sent or call.status == "truncated" for call in assembler.reply.unfinished_tool_calls):
-        return "length"
-    return "tool_calls" if assembler.sound_calls and reason in ("stop", None) else reason

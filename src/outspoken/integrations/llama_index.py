@@ -1,9 +1,8 @@
 """LlamaIndex: `OutspokenLLM` wraps an LLM whose server sends raw text, so that agents get tool calls.
 
-Calls are blocks of the message, reasoning is a `ThinkingBlock` and the `thinking_delta` of a stream. Agents never run a
-call that is truncated or invalid: it names no tool of theirs, so the agent answers the model with an error that says
-what is wrong. Where the result of a call is needed, such as in structured output, it raises ValueError. Repairs and
-problems are in `message.additional_kwargs["outspoken"]`. The README of this package has an example.
+Agents never run a call that is truncated or invalid: it names no tool of theirs, so the agent answers the model with an
+error that says what is wrong. Where the result of a call is needed, such as in structured output, it raises ValueError.
+The README of this package has an example.
 """
 
 from __future__ import annotations
@@ -34,10 +33,9 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
     """An LLM whose text is read in a format.
 
     `llm` is the LLM that asks the server. The tools go to it if it is a `FunctionCallingLLM`, and define the types of
-    arguments; with `send_tools=False`, they do not go to it, since the prompt describes them. `format` is the name of a
-    format or the id of a model, or "auto"; without it, the name of the LLM says the format, or it is "auto" if that is
-    not known. `prefix` is that of `outspoken.Parser.parse`, and `parser_options` are other arguments of
-    `outspoken.Parser`. Calls and thinking that the LLM returns itself are kept.
+    arguments; with `send_tools=False`, they do not go to it, since the prompt describes them. `format` and `prefix` are
+    those of `FormatReader`, and `parser_options` are other arguments of `outspoken.Parser`. Calls and thinking that the
+    LLM returns itself are kept.
     """
 
     llm: Any

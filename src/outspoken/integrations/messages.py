@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 
 from outspoken.processing.answers import TypedAnswer, read_answer
 from outspoken.results.call_ids import CallIds as CallIds
-from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.finish_reasons import to_finish_reason
-from outspoken.results.replies import Reply, ToolCall
+from outspoken.results.replies import Reply, ToolCall, retry_of
 from outspoken.results.replies import has_failed_call as has_failed_call
-from outspoken.results.replies import retry_of as retry_message
 from outspoken.results.running import problem_of
 
 from .framework import value_of
@@ -24,8 +22,6 @@ METADATA = "outspoken"
 FIRST_INDEX = 1000
 #: What servers and frameworks call the finish reason.
 REASONS = ("finish_reason", "stop_reason", "done_reason")
-
-
 #: What separates the problem of a refused call from what the model wrote.
 _WRITTEN = "; it was written as "
 
@@ -105,57 +101,36 @@ def refused_name(refusal: str) -> str:
     return f"call was refused ({refusal}); write it again without this mistake. As it stands, its tool was"
 
 
-def identified_calls(reply: Reply) -> list[IdentifiedCall]:
-    """All calls of a reply with ids, in order: those to run, and those with a problem."""
-    ids = CallIds()
-    calls = [segment for segment in reply.segments if segment.kind == "tool_call"]
-    return [IdentifiedCall.of(ids.next(call.id), call, reply) for call in calls]
-
-
-def damage(reply: Reply) -> dict[str, Any]:
-    """What is not sound in a reply, as JSON; {} if nothing is.
-
-    The keys are `status`, `repairs`, `problems` (errors and warnings), and `unfinished_calls`, with what could be
-    read of the arguments, and all of the call as it was written. Empty ones are left out.
-    """
-    found: dict[str, Any] = {
-        "repairs": [repair.model_dump(mode="json") for repair in reply.repairs],
-        "problems": [_problem(d) for d in reply.diagnostics if d.severity != "note"],
-        "unfinished_calls": [
-            {
-                "name": call.name,
-                "arguments": call.arguments_text,
-                "status": call.status,
-                "written": reply.raw[slice(*call.span)],
-            }
-            for call in reply.unfinished_tool_calls
-        ],
-    }
-    found = {key: value for key, value in found.items() if value}
-    return {"status": reply.status, **found} if found or reply.status != "ok" else {}
-
-
 def metadata(reply: Reply) -> dict[str, Any]:
     """What a framework's message has no field for, as JSON; {} if there is nothing.
 
-    This is the `damage`, and `actions` and `payloads` with those of the reply.
+    The keys are `status`, `repairs`, `problems` (errors and warnings), `unfinished_calls`, with what could be read of
+    the arguments, and all of the call as it was written, and `actions`, `payloads` and `unfinished_actions`. Empty ones
+    are left out, and the status if all of the reply is sound.
     """
-    exclude = {"kind", "span", "repairs", "metadata"}
-    found = {
-        "actions": [a.model_dump(mode="json", exclude=exclude, exclude_none=True) for a in reply.actions],
-        "payloads": [{"type": payload.type, "data": payload.data} for payload in reply.payloads],
-        "unfinished_actions": [
-            a.model_dump(mode="json", exclude=exclude, exclude_none=True) for a in reply.unfinished_actions
+    action: Any = {"exclude": {"kind", "span", "repairs", "metadata"}, "exclude_none": True, "mode": "json"}
+    problem: Any = {"include": {"code", "message", "severity", "span", "line", "column"}, "mode": "json"}
+    about: dict[str, Any] = {
+        "repairs": [repair.model_dump(mode="json") for repair in reply.repairs],
+        "problems": [d.model_dump(**problem) for d in reply.diagnostics if d.severity != "note"],
+        "unfinished_calls": [
+            {"name": c.name, "arguments": c.arguments_text, "status": c.status, "written": reply.raw[slice(*c.span)]}
+            for c in reply.unfinished_tool_calls
         ],
     }
-    return {**damage(reply), **{key: value for key, value in found.items() if value}}
+    is_sound = reply.status == "ok" and not any(about.values())
+    about["actions"] = [a.model_dump(**action) for a in reply.actions]
+    about["payloads"] = [{"type": payload.type, "data": payload.data} for payload in reply.payloads]
+    about["unfinished_actions"] = [a.model_dump(**action) for a in reply.unfinished_actions]
+    status = {} if is_sound else {"status": reply.status}
+    return {**status, **{key: value for key, value in about.items() if value}}
 
 
 def noted(reply: Reply, **more: Any) -> dict[str, Any]:
     """The `metadata` of a reply under its key, with a retry message if the model should be asked again, and `more`."""
-    retry = {"retry": retry_message(reply)} if has_failed_call(reply) else {}
-    found = {**metadata(reply), **retry, **more}
-    return {METADATA: found} if found else {}
+    retry = {"retry": retry_of(reply)} if has_failed_call(reply) else {}
+    about = {**metadata(reply), **retry, **more}
+    return {METADATA: about} if about else {}
 
 
 def merged_metadata(replies: Iterable[Reply]) -> dict[str, Any]:
@@ -172,12 +147,8 @@ def finish_reason(*places: Any, stop: Any = None) -> str | None:
 
     `stop` are the texts at which the request let the model stop: with them, "stop" does not prove that it was done.
     """
-    found = [choices[0] for place in places if (choices := value_of(place, "choices"))]
-    reasons = [value_of(place, key) for place in (*found, *places) for key in REASONS]
+    chosen = [choices[0] for place in places if (choices := value_of(place, "choices"))]
+    reasons = [value_of(place, key) for place in (*chosen, *places) for key in REASONS]
     words = [reason for reason in reasons if isinstance(reason, str)]
     is_stopped = bool(stop) or any(to_finish_reason(word) == "other" for word in words[1:])
     return "stop_sequence" if words and is_stopped and to_finish_reason(words[0]) == "stop" else next(iter(words), None)
-
-
-def _problem(diagnostic: Diagnostic) -> dict[str, Any]:
-    return diagnostic.model_dump(mode="json", include={"code", "message", "severity", "span", "line", "column"})

@@ -1,12 +1,8 @@
 """OpenAI Agents SDK: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls.
 
-The wrapped model sends tools and handoffs with its request; the server renders them into the prompt. Reasoning becomes
-reasoning items. A call that is truncated or invalid keeps its name, but its arguments are a sentence that says what is
-wrong with them. That is no JSON, so the SDK does not run the tool, and answers the model with an error. In a stream, a
-call without an end is such a call, too. `on_reply` gets each response with its repairs and problems.
-
-Instead of the wrapper, `outspoken serve` may stand in front of the server; then the SDK needs no other model. The
-README of this package has an example.
+A call that is truncated or invalid keeps its name, but its arguments are a sentence that says what is wrong with them.
+That is no JSON, so the SDK does not run the tool, and answers the model with an error. The README of this package has
+an example.
 """
 
 from __future__ import annotations
@@ -24,11 +20,12 @@ from outspoken.providers.export.parts import ExportedCall
 from outspoken.providers.export.responses import ResponsesExporter
 from outspoken.providers.replies import ProviderReply
 from outspoken.providers.stream import ProviderStream
+from outspoken.results.call_ids import CallIds
 from outspoken.results.replies import ToolCall
 
 from .assembler import ReaderOptions
 from .framework import Framework, allows_calls, format_of
-from .messages import CallIds, IdentifiedCall, is_object
+from .messages import IdentifiedCall, is_object
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -51,13 +48,8 @@ _ARGUMENTS = ("system_instructions", "input", "model_settings", "tools", "output
 class OutspokenModel(_interface.Model):
     """A model whose text is read in a format.
 
-    `wrapped` is a model of the SDK. `format` is the name of a format or the id of a model, or "auto"; without it, the
-    name of the wrapped model says the format, or it is "auto" if that is not known. The options are `repair` and
-    `settings` of `outspoken.Parser`, and `prefix` of `Parser.parse`. `on_reply` is called with each response that was
-    read: the SDK has no place for its repairs and problems.
-
-    The SDK does not pass on why a chat completion ended, so a call whose end is missing is taken as cut. If the server
-    removes the marker that ends a call, pass `finish_reason="stop"`. Raises what `Parser` raises.
+    `wrapped` is a model of the SDK. `format` and the options are those of `FormatReader`; the SDK does not pass on why
+    a chat completion ended. `on_reply` is called with each response that was read.
     """
 
     def __init__(
@@ -65,12 +57,11 @@ class OutspokenModel(_interface.Model):
         wrapped: Any,
         format: str | None = None,
         *,
-        finish_reason: str | None = None,
         on_reply: Callable[[ProviderReply], None] | None = None,
         **options: Unpack[ReaderOptions],
     ) -> None:
         self.wrapped = wrapped
-        self._finish_reason, self._on_reply = finish_reason, on_reply
+        self._finish_reason, self._on_reply = options.pop("finish_reason", None), on_reply
         self._make_source = partial(ProviderStream, "openai_responses", format=format_of(format, wrapped), **options)
         self._make_source()  # wrong options fail here
 
@@ -181,17 +172,13 @@ class _Exporter(ResponsesExporter):
     """Exports a call with a problem at the end, with a refusal in place of its arguments."""
 
     def __init__(self, ids: CallIds) -> None:
-        super().__init__(id=f"resp_{secrets.token_hex(12)}")
-        self._ids = ids
+        super().__init__(id=f"resp_{secrets.token_hex(12)}", call_ids=ids)
         self._refused: list[tuple[ToolCall, ExportedCall | None]] = []
 
     @property
     def sequence_number(self) -> int:
         """The number of the last event, after the end."""
         return self._sequence_number - 1
-
-    def _announce(self, id: str | None, name: str) -> ExportedCall:
-        return super()._announce(self._ids.next(id), name)
 
     def _add_unfinished_call(self, read: ToolCall, call: ExportedCall | None = None) -> None:
         self._unfinished.append(read)

@@ -1,13 +1,9 @@
 """Pydantic AI: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls.
 
-The wrapped model sends the tools of the agent with its request; the server renders them into the prompt. The text that
-comes back becomes text, thinking and tool calls. Output tools are read like other tools, so structured output works;
-where only they are allowed, JSON in the text that fits the one output tool is a call of it.
-
 A call that is truncated or invalid keeps its name and id, but its arguments are a sentence that says what is wrong with
 them. That is no JSON, so Pydantic AI does not run the tool, and sends the sentence back to the model in a retry prompt.
-Repairs and problems are in `ModelResponse.metadata["outspoken"]`. If the markup of a call could not be read at all, it
-is text; `AskAgain` then asks the model again. The README of this package has an example.
+Where only output tools are allowed, JSON in the text that fits the one output tool is a call of it. The README of this
+package has an example.
 """
 
 from __future__ import annotations
@@ -19,9 +15,9 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta
+from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta, ToolCallDelta, ToolCallStart
 
-from .assembler import Assembler, CallDelta, CallEnd, CallStart, FormatReader, MessagePart, ReaderOptions
+from .assembler import Assembler, CallEnd, FormatReader, MessagePart, ReaderOptions
 from .framework import Framework
 from .messages import METADATA, is_object, merged_metadata
 
@@ -44,10 +40,8 @@ _NO_TAGS = (f"<{secrets.token_hex(16)}>", f"</{secrets.token_hex(16)}>")
 class OutspokenModel(_wrapper.WrapperModel):
     """A model whose text is read in a format.
 
-    `wrapped` is a model, or the name of one. `format` is the name of a format or the id of a model, or "auto"; without
-    it, the name of the wrapped model says the format, or it is "auto" if that is not known. The options are `repair`
-    and `settings` of `outspoken.Parser`, and `prefix` of `Parser.parse`. Thinking and calls that the wrapped model
-    returns itself are kept. Raises what `Parser` raises.
+    `wrapped` is a model, or the name of one; thinking and calls that it returns itself are kept. `format` and the
+    options are those of `FormatReader`.
     """
 
     def __init__(self, wrapped: Any, format: str | None = None, **options: Unpack[ReaderOptions]) -> None:
@@ -64,7 +58,8 @@ class OutspokenModel(_wrapper.WrapperModel):
         due = self._due(model_request_parameters)
         parts = _Parts(manager, self._begin(messages, model_settings, model_request_parameters), due)
         for index, part in enumerate(response.parts):
-            parts.whole(index, part, response)
+            parts.start(index, part)
+            parts.close(response)
         parts.end(response)
         return replace(
             response, parts=manager.get_parts(), metadata=parts.metadata(response),
@@ -132,21 +127,15 @@ class _Parts:
 
     def __init__(self, manager: Any, assembler: Assembler, due: Any) -> None:
         self._manager, self._first, self._due = manager, assembler, due
-        self._texts: dict[int, Assembler] = {}  # by the index of the part
+        self._texts: list[Assembler] = []
+        self._open: dict[int, Assembler] = {}  # by the index of the part
         self._place = 0  # counts the parts, so that text behind a call is another part
-
-    def whole(self, index: int, part: Any, response: Any) -> None:
-        """Add a whole part."""
-        if part.part_kind != "text":
-            self.start(index, part)
-            return
-        for item in self._text(index).whole(part.content, response):
-            self._events(index, item)
 
     def start(self, index: int, part: Any) -> list[Any]:
         """Events for the start of a part."""
         if part.part_kind == "text":
-            self._text(index)
+            self._open[index] = self._first.another()
+            self._texts.append(self._open[index])
             return self._feed(index, part.content)
         if part.part_kind == "thinking":
             self._first.add_own_reasoning()  # the prompt's `<think>` is closed
@@ -166,17 +155,18 @@ class _Parts:
         return self._call(id, **changed)
 
     def close(self, response: Any) -> list[Any]:
-        """End the texts that arrived in pieces."""
+        """End the texts that are open."""
+        closed, self._open = self._open, {}
         return [
             event
-            for index, text in self._texts.items()
+            for index, text in closed.items()
             for item in text.close(response)
             for event in self._events(index, item)
         ]
 
     def end(self, response: Any) -> list[Any]:
         """The call of the output tool that is due, if the response is none and its text is JSON of the tool."""
-        texts = [text for text in self._texts.values() if text.text]
+        texts = [text for text in self._texts if text.text]
         has_calls = any(part.part_kind == "tool-call" for part in self._manager.get_parts())
         if self._due is None or len(texts) != 1 or has_calls or response.finish_reason not in ("stop", None):
             return []
@@ -185,7 +175,7 @@ class _Parts:
 
     def metadata(self, response: Any) -> Any:
         """The metadata of a response, with what the framework has no field for."""
-        about = merged_metadata([text.reply for text in self._texts.values()])
+        about = merged_metadata([text.reply for text in self._texts])
         known: dict[str, Any] = response.metadata or {}
         return {**known, METADATA: about} if about else response.metadata
 
@@ -194,12 +184,8 @@ class _Parts:
         has_calls = any(part.part_kind == "tool-call" for part in self._manager.get_parts())
         return "tool_call" if has_calls and response.finish_reason == "stop" else response.finish_reason
 
-    def _text(self, index: int) -> Assembler:
-        self._texts[index] = text = self._first.another()
-        return text
-
     def _feed(self, index: int, text: str) -> list[Any]:
-        return [event for item in self._texts[index].feed(text) for event in self._events(index, item)]
+        return [event for item in self._open[index].feed(text) for event in self._events(index, item)]
 
     def _events(self, index: int, item: MessagePart) -> list[Any]:
         """Events of Pydantic AI for a part of a text."""
@@ -213,14 +199,14 @@ class _Parts:
             case ReasoningEnd():
                 self._place += 1
                 return []
-            case CallStart():
+            case ToolCallStart(number, id, name):
                 self._place += 1
-                return self._call(f"call {index} {item.position}", tool_name=item.name, args="", tool_call_id=item.id)
-            case CallDelta():
-                return self._call(f"call {index} {item.position}", args=item.arguments)
-            case CallEnd(call=call) if call.problem is not None:  # replaces what was sent
+                return self._call(f"call {index} {number}", tool_name=name, args="", tool_call_id=id)
+            case ToolCallDelta(number, arguments):
+                return self._call(f"call {index} {number}", args=arguments)
+            case CallEnd(number, call) if call.problem is not None:  # replaces what was sent
                 self._place += 1
-                return self._whole_call(f"call {index} {item.position}", call)
+                return self._whole_call(f"call {index} {number}", call)
             case _:
                 return []
 

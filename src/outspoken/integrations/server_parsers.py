@@ -258,15 +258,16 @@ class ReasoningSplitter:
         #: the reasoning has ended, or there is none: all that follows belongs to the other parser
         self.has_ended = False
 
-    def split(self, text: str) -> tuple[str, str]:
-        """The reasoning of a whole response, all blocks of it, and the raw text without it."""
+    def split(self, text: str, most: int | None = None) -> tuple[str, str]:
+        """The reasoning of a whole response, all blocks of it or so many, and the raw text without it."""
         reply = self._parser.parse(text, prefix=self._prefix)
-        blocks = [segment for segment in reply.segments if isinstance(segment, Reasoning)]
+        blocks = [segment for segment in reply.segments if isinstance(segment, Reasoning)][:most]
         rest, last = "", 0
         for block in blocks:
             start, end = self._outside(text, block)
             rest, last = rest + text[last:start], end
-        return "\n\n".join([block.text for block in blocks]), _after_break(rest + text[last:], bool(blocks))
+        rest += text[last:]
+        return "\n\n".join([block.text for block in blocks]), rest.lstrip("\r\n") if blocks else rest
 
     def feed(self, text: str) -> tuple[str, str]:
         """What a chunk adds to the reasoning, and, when it has ended, the raw text behind it so far."""
@@ -299,7 +300,7 @@ class ReasoningSplitter:
                     reasoning += text
                 case results.ReasoningEnd():
                     self.has_ended = True
-                    return reasoning, self._rest()
+                    return reasoning, self.split(self._raw, 1)[1]
                 case results.Done(reply=reply):
                     self.has_ended = True
                     has_reasoning = any(isinstance(segment, Reasoning) for segment in reply.segments)
@@ -308,15 +309,6 @@ class ReasoningSplitter:
                     self.has_ended = True
                     return reasoning, self._raw
         return reasoning, ""
-
-    def _rest(self) -> str:
-        """The raw text without the reasoning that has just ended."""
-        reply = self._parser.parse(self._raw, prefix=self._prefix)
-        block = next((segment for segment in reply.segments if isinstance(segment, Reasoning)), None)
-        if block is None:
-            return self._raw
-        start, end = self._outside(self._raw, block)
-        return _after_break(self._raw[:start] + self._raw[end:], True)
 
     def _outside(self, text: str, block: Reasoning) -> tuple[int, int]:
         """The span of a block with its tags. It is empty if there are none: the reasoning is part of something else."""
@@ -334,10 +326,6 @@ class ReasoningSplitter:
             return start, len(text) - len(behind) + len(closer)
         tag = _CLOSING_TAG.match(behind)
         return start, end if tag is None else len(text) - len(behind) + tag.end()
-
-
-def _after_break(text: str, is_behind: bool) -> str:
-    return text.lstrip("\r\n") if is_behind else text
 
 
 def structural_tag(

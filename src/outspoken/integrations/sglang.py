@@ -6,12 +6,7 @@ behind `outspoken_`:
     pip install '.[sglang]'
     sglang serve --model-path Qwen/Qwen3-8B --tool-call-parser outspoken_hermes --reasoning-parser outspoken_hermes
 
-A call is sent when it is complete. A call that is truncated or invalid is never one of the `tool_calls`: it stays in
-the content, as the model wrote it. Calls of tools that the request does not have are sent, too: the client knows best
-what to answer. Without a parser for reasoning, reasoning is content between `<think>` tags.
-
-`tool_choice="required"`, a named tool and strict tools constrain the response by a structural tag, with the schemas of
-the tools. It needs the xgrammar backend, which is the default.
+The README of this package says what the parsers do.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """smolagents: `OutspokenModel` wraps a model whose server sends raw text, so that `ToolCallingAgent` gets tool calls.
 
 A response with a call that is truncated or invalid has no tool calls, so no tool is run; `parse_tool_calls` raises
-ValueError, from which the agent makes an error that the model sees. `on_reply` gets each response with its reasoning,
-repairs and problems, for which smolagents has no place. Requests without tools, such as those of `CodeAgent`, are
-passed on, and their responses are not read. The README of this package has an example.
+ValueError, from which the agent makes an error that the model sees. The README of this package has an example.
 """
 
 from __future__ import annotations
@@ -13,12 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.results.arguments import check_type
+from outspoken.results.call_ids import CallIds
 from outspoken.results.events import TextDelta
-from outspoken.results.replies import Reply
+from outspoken.results.replies import Reply, has_failed_call, retry_of
 
 from .assembler import Assembler, FormatReader, ReaderOptions, joined
 from .framework import Framework
-from .messages import FIRST_INDEX, CallIds, has_failed_call, identified_calls, retry_message
+from .messages import FIRST_INDEX
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -35,15 +34,9 @@ class OutspokenModel(_models.Model):
     """A model whose text is read in a format.
 
     `wrapped` is a model of smolagents; with `send_tools=False`, it does not get the tools, since the prompt describes
-    them. `format` is the name of a format or the id of a model, or "auto"; without it, the name of the wrapped model
-    says the format, or it is "auto" if that is not known. The options are `repair` and `settings` of
-    `outspoken.Parser`, and `prefix` of `Parser.parse`. `on_reply` is called with each response that was read. Calls
-    that the model returns itself are kept. With `text_is_answer`, a response without calls is a call of `final_answer`
-    with its text.
-
-    In a stream, smolagents does not pass on why a response ended, and in its agents the model may be stopped at certain
-    texts. So a call whose end is missing is taken as cut. If the server removes the marker that ends a call, pass
-    `finish_reason="stop"`. Raises what `Parser` raises.
+    them. `format` and its options are those of `FormatReader`; a stream does not say why a response ended. `on_reply`
+    is called with each response that was read. Calls that the model returns itself are kept. With `text_is_answer`, a
+    response without calls is a call of `final_answer` with its text.
     """
 
     def __init__(
@@ -53,16 +46,14 @@ class OutspokenModel(_models.Model):
         *,
         send_tools: bool = True,
         text_is_answer: bool = False,
-        finish_reason: str | None = None,
         on_reply: Callable[[Reply], None] | None = None,
         **options: Unpack[ReaderOptions],
     ) -> None:
         self.wrapped: Any = check_type(wrapped, _models.Model, "wrapped")
         _models.Model.__init__(self, model_id=wrapped.model_id)
         self._send_tools, self._text_is_answer, self._on_reply = send_tools, text_is_answer, on_reply
-        self._ended = {} if finish_reason is None else {"finish_reason": finish_reason}
         self._reader = FormatReader(format, wrapped, **options)
-        self._last: tuple[str, Reply] | None = None  # the last response without calls, by its content
+        self._last: Assembler | None = None  # the last response without calls
 
     def generate(
         self,
@@ -80,7 +71,7 @@ class OutspokenModel(_models.Model):
         assembler = self._begin(tools_to_call_from, stop_sequences)
         if message.tool_calls and not message.content:
             assembler.add_own_reasoning()
-        assembler.whole(_text(message), message.raw, self._ended)
+        assembler.whole(_text(message), message.raw)
         calls = self._end(assembler, message.tool_calls or ())
         content = assembler.text if calls else assembler.text + _written(assembler.reply)
         return _models.ChatMessage(
@@ -107,7 +98,7 @@ class OutspokenModel(_models.Model):
             text = joined(assembler.feed(delta.content or ""), TextDelta)
             if text or delta.token_usage:
                 yield _models.ChatMessageStreamDelta(content=text, token_usage=delta.token_usage)
-        text = joined(assembler.close(self._ended), TextDelta)
+        text = joined(assembler.close(), TextDelta)
         calls = [_delta(n, call) for n, call in enumerate(self._end(assembler, native))]
         text += "" if calls else _written(assembler.reply)
         if text or calls:
@@ -121,12 +112,13 @@ class OutspokenModel(_models.Model):
         message.role = _models.MessageRole.ASSISTANT
         if not message.tool_calls:
             content, last = _text(message), self._last
-            reply = last[1] if last and last[0] == content else self._reader.parser(calls=True).parse(content)
-            if has_failed_call(reply):
-                raise ValueError(retry_message(reply))
-            calls = [call for call in identified_calls(reply) if call.problem is None]
-            message.tool_calls = [_call(call.name, call.arguments, call.id) for call in calls]
-            message.content = reply.text
+            if last is None or last.text + _written(last.reply) != content:
+                last = self._reader.begin(calls=True)
+                last.whole(content)
+            if has_failed_call(last.reply):
+                raise ValueError(retry_of(last.reply))
+            message.tool_calls = [_call(call.name, call.arguments, call.id) for call in last.sound_calls]
+            message.content = last.reply.text
             if not message.tool_calls:
                 raise ValueError(_NO_CALL)
         return _models.Model.parse_tool_calls(self, message)
@@ -147,7 +139,7 @@ class OutspokenModel(_models.Model):
             yield _models.ChatMessageStreamDelta(_text(message), calls or None, message.token_usage)
 
     def _begin(self, tools: Any, stop: Any) -> Assembler:
-        return self._reader.begin(map(_models.get_tool_json_schema, tools), stop=None if self._ended else stop)
+        return self._reader.begin(map(_models.get_tool_json_schema, tools), stop=stop)
 
     def _end(self, assembler: Assembler, native: Sequence[Any]) -> list[Any]:
         """The calls of a response, those of the wrapped model first; none if one of them is refused."""
@@ -157,7 +149,7 @@ class OutspokenModel(_models.Model):
             if not calls and self._text_is_answer and text:
                 calls = [_call(_ANSWER, {"answer": text}, CallIds().next())]
         if not calls:
-            self._last = (text + _written(reply), reply)
+            self._last = assembler
         if self._on_reply is not None:
             self._on_reply(reply)
         return calls

@@ -12,33 +12,20 @@ from pathlib import Path
 from typing import Any, cast
 
 from outspoken.grammar.registry import load_format
-from outspoken.models.tokens import special_spans
+from outspoken.models.tokens import added_tokens, special_spans
 from outspoken.notations.tools import ToolLike, Tools
-from outspoken.parsing.inspection import detect
 from outspoken.parsing.parser import Parser
-from outspoken.results.errors import GrammarError
+from outspoken.results.errors import GrammarError, UnreadTemplateError
 from outspoken.results.replies import Reply
 
 from .framework import Framework
-from .messages import METADATA, damage
+from .messages import METADATA, metadata
 from .server_parsers import reasoning_tags
 
 _TRANSFORMERS = Framework("transformers", "transformers", "5.16")
 
 #: How much of a prompt may open reasoning, in characters.
 _TAIL = 200
-#: A chat that the chat template of a model writes, to find out its format.
-_TOOL = {
-    "type": "function",
-    "function": {
-        "name": "find_book",
-        "description": "Find a book",
-        "parameters": {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]},
-    },
-}
-_ARGUMENTS = {"title": "Lichens"}
-_QUESTION = {"role": "user", "content": "Is there a book on lichens?"}
-_CALL = {"type": "function", "id": "abcde1234", "function": {"name": "find_book", "arguments": _ARGUMENTS}}
 
 
 def with_format(tokenizer: Any, format: str | None = None) -> Any:
@@ -77,7 +64,7 @@ def parse_response(
     Raises ValueError if a batch has another number of prefixes, and UnknownFormatError and ToolError as `parse` does.
     """
     texts, is_batch = _texts(tokenizer, response)
-    added: list[str] = [*tokenizer.get_added_vocab()] if hasattr(tokenizer, "get_added_vocab") else []
+    added = added_tokens(tokenizer) if hasattr(tokenizer, "get_added_vocab") else []
     special = _special(tokenizer, response, is_batch=is_batch) if added else []
     prompts, has_many = _texts(tokenizer, prefix)
     if not has_many or not prompts:
@@ -94,7 +81,7 @@ def format_of(tokenizer: Any) -> str:
     """The format of a tokenizer's model.
 
     If the tokenizer has a response template, it is loaded as a format of the model's name. Otherwise, the chat template
-    writes a call, and the format that reads it back is taken. Raises GrammarError if there is none.
+    writes calls, and the format that reads them back is taken. Raises GrammarError if there is none.
     """
     name = Path(str(getattr(tokenizer, "name_or_path", "") or "model")).name
     template = getattr(tokenizer, "response_template", None)
@@ -102,31 +89,16 @@ def format_of(tokenizer: Any) -> str:
         return load_format(cast("dict[str, Any]", template), name=f"{name}_template")
     if not getattr(tokenizer, "chat_template", None):
         raise GrammarError(name, "the tokenizer has no response template and no chat template; pass a format")
-    written = _written_call(tokenizer, name)
-    for candidate in detect(written, tools=[cast("ToolLike", _TOOL)]):
-        reply = Parser(candidate.format, tools=[cast("ToolLike", _TOOL)]).parse(written, finish_reason="stop")
-        if [(call.name, call.arguments) for call in reply.tool_calls] == [("find_book", _ARGUMENTS)]:
-            return candidate.format
-    raise GrammarError(name, f"no format reads the call of its chat template ({written[:80]!r}); pass a format")
+    try:
+        return Parser.for_model(tokenizer).format
+    except UnreadTemplateError as error:
+        raise GrammarError(name, f"{error}; pass a format") from None
 
 
 def load_checkpoint(folder: str | Path) -> str:
     """The format of a checkpoint, from the files of its tokenizer in a folder; see `format_of`. Needs no network."""
     auto: Any = _TRANSFORMERS.load("transformers")
     return format_of(auto.AutoTokenizer.from_pretrained(str(folder), local_files_only=True))
-
-
-def _written_call(tokenizer: Any, name: str) -> str:
-    """What the model writes to call a tool, as its chat template has it."""
-    options: dict[str, Any] = {"tools": [_TOOL], "tokenize": False}
-    asked = tokenizer.apply_chat_template([_QUESTION], add_generation_prompt=True, **options)
-    answer = {"role": "assistant", "content": "", "tool_calls": [_CALL]}
-    text: str = tokenizer.apply_chat_template([_QUESTION, answer], **options)
-    if not text.startswith(asked):  # the prompt opens reasoning that the template leaves out of finished turns
-        asked = tokenizer.apply_chat_template([_QUESTION], **options)
-    if not text.startswith(asked) or "find_book" not in text[len(asked) :]:
-        raise GrammarError(name, "the chat template writes no calls; pass a format")
-    return _without_end(tokenizer, text[len(asked) :])[0]
 
 
 def _texts(tokenizer: Any, given: Any) -> tuple[list[str], bool]:
@@ -177,5 +149,5 @@ def message_of(reply: Reply) -> dict[str, Any]:
         | ({"id": call.id} if call.id else {})
         for call in reply.tool_calls
     ]
-    found = {"thinking": reply.reasoning, "content": reply.text, "tool_calls": calls, METADATA: damage(reply)}
+    found = {"thinking": reply.reasoning, "content": reply.text, "tool_calls": calls, METADATA: metadata(reply)}
     return {"role": "assistant", **{key: value for key, value in found.items() if value}}

@@ -6,12 +6,7 @@ The plug-in is this module. Each parser has the name of a format, or an alias of
         --tool-parser-plugin outspoken.integrations.vllm --tool-call-parser outspoken_hermes \\
         --reasoning-parser-plugin outspoken.integrations.vllm --reasoning-parser outspoken_hermes
 
-Give the name of the module, not the path of the file. A call is sent when it is complete. A call that is truncated or
-invalid is never one of the `tool_calls`: it stays in the content, as the model wrote it. Without a parser for
-reasoning, reasoning is content between `<think>` tags.
-
-`tool_choice="required"`, a named tool, strict tools and `--tool-strict-level` constrain the response by a structural
-tag, with the schemas of the tools. It needs vLLM's xgrammar backend, which is the default.
+Give the name of the module, not the path of the file. The README of this package says what the parsers do.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ A response flows through the rooms in this order; each imports only from those b
 - `decode`: bytes, text and SDK objects to JSON objects
 - `assembly`: text, reasoning and calls to one stream of events and one reply
 - `readers`: the wire format of one API each; they feed the assembly
-- `registry`, `stream`, `chunk_parser`: the providers by name, and what callers use
+- `registry`, `stream`: the providers by name, and what callers use
 - `export`: events and replies to the wire formats of other APIs; it needs only what callers receive
 
 Import the public names from here. The rooms may import the parser and what it is made of (`parsing`, `json`,
@@ -22,7 +22,6 @@ from outspoken.results.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from outspoken.results.finish_reasons import FinishReason as FinishReason
 
-    from .chunk_parser import LLMResponseParser as LLMResponseParser, ParsedDelta as ParsedDelta
     from .decode.sdk_objects import ChunkLike as ChunkLike
     from .errors import ProviderFormatError as ProviderFormatError, UnknownProviderError as UnknownProviderError
     from .events import (

@@ -21,6 +21,8 @@ _NEW = {
     "outspoken.Session": "outspoken.parsing.Session",
     "outspoken.StreamClosedError": "outspoken.parsing.StreamClosedError",
     "outspoken.ToolError": "outspoken.parsing.ToolError",
+    "outspoken.providers.LLMResponseParser": "outspoken.contrib.luxx.LLMResponseParser",
+    "outspoken.providers.ParsedDelta": "outspoken.contrib.luxx.ParsedDelta",
     "outspoken.providers.asse": "sse(events, wire)",
     "Parser.with_context": "replace(context=…)",
     "Parser.with_format": "replace(format=…)",

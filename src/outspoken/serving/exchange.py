@@ -15,13 +15,12 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from outspoken.providers.export.wires import sse_end, sse_event
-from outspoken.providers.replies import ProviderReply
 
 from .apis.base import Api, ApiRequest
 from .constrain import constrain_request
 from .http_errors import HttpError, bad_upstream_response, parse_object, write_object
 from .metrics import Metrics
-from .rewriter import Rewriter
+from .rewriter import OnReply, Rewriter
 from .settings import ServerSettings
 from .upstream import (
     Deadline,
@@ -55,15 +54,16 @@ class Exchange:
         on_end: Callable[[], None],
     ) -> None:
         self.api, self._request, self._settings, self.upstream = api, request, settings, upstream
-        self._metrics, self._on_end = metrics, on_end
+        self._count: Callable[..., None] = _ignore if metrics is None else metrics.add
+        self._count_reply: OnReply = _ignore if metrics is None else metrics.reply
+        self._on_end = on_end
         self._given_id = find_request_id(request.headers.raw)
         self.id = self._given_id or make_request_id()
         self._start, self.deadline = time.monotonic(), Deadline(settings.total_timeout)
         self._status, self._outcome = 200, "ok"
         #: the headers that say what was ignored and constrained
         self._notes: Headers = []
-        if metrics is not None:
-            metrics.began(api.name)
+        self._count("active_requests", api.name)
 
     async def serve(self) -> Response:
         """Read the request and return the response; an error is one, too."""
@@ -177,35 +177,33 @@ class Exchange:
 
     def _count_upstream_error(self, code: str) -> None:
         self._outcome = code
-        if self._metrics is not None:
-            self._metrics.upstream_error(code)
+        self._count("upstream_errors", code)
 
     def client_gone(self) -> None:
         """Count a client that has disconnected."""
         self._outcome = "client_disconnected"
-        if self._metrics is not None:
-            self._metrics.dropped(self.api.name)
+        self._count("dropped_clients", self.api.name)
 
     def first_piece(self) -> None:
         """Note that the first piece of a stream is sent."""
-        if self._metrics is not None:
-            self._metrics.first_piece(self.api.name, time.monotonic() - self._start)
-
-    def _count_reply(self, reply: ProviderReply) -> None:
-        if self._metrics is not None:
-            self._metrics.reply(reply)
+        self._count("first_piece_seconds", self.api.name, amount=time.monotonic() - self._start)
 
     def end(self, status: int | None = None) -> None:
         """Count and log the request, once its response has been sent."""
         self._status = self._status if status is None else status
+        self._count("active_requests", self.api.name, amount=-1)
+        self._count("requests", self.api.name, str(self._status))
         seconds = time.monotonic() - self._start
-        if self._metrics is not None:
-            self._metrics.ended(self.api.name, self._status, seconds)
+        self._count("request_duration_seconds", self.api.name, amount=seconds)
         _LOG.info(
             "request_id=%s endpoint=%s status=%d outcome=%s seconds=%.3f",
             *(self.id, self.api.name, self._status, self._outcome, seconds),
         )
         self._on_end()
+
+
+def _ignore(*given: object, **more: object) -> None:
+    """Count nothing: the library of metrics is not installed."""
 
 
 class StreamResponse(Response):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from typing import Any, Protocol
+from typing import Any
 
 from outspoken import __version__
 from outspoken.providers.replies import ProviderReply
@@ -28,16 +28,6 @@ _HISTOGRAMS = {
 }
 
 
-class _Metric(Protocol):
-    """What is used of a metric of `prometheus_client`."""
-
-    def labels(self, *values: str) -> _Metric: ...
-    def inc(self, amount: float = 1) -> None: ...
-    def dec(self, amount: float = 1) -> None: ...
-    def set(self, value: float) -> None: ...
-    def observe(self, amount: float) -> None: ...
-
-
 class Metrics:
     """Counts what one proxy serves. Raises ImportError if `prometheus_client` is not installed."""
 
@@ -45,24 +35,24 @@ class Metrics:
         self._library: Any = importlib.import_module("prometheus_client")
         self._registry: Any = self._library.CollectorRegistry()
         self._library.ProcessCollector(registry=self._registry)
-        self._counters: dict[str, _Metric] = {
+        self._metrics: dict[str, Any] = {
             name: self._library.Counter(f"outspoken_{name}", words, labels, registry=self._registry)
             for name, (words, labels) in _COUNTERS.items()
         }
-        self._histograms: dict[str, _Metric] = {
+        self._metrics |= {
             name: self._library.Histogram(
                 f"outspoken_{name}", words, ["endpoint"], buckets=bounds, registry=self._registry
             )
             for name, (words, bounds) in _HISTOGRAMS.items()
         }
-        self._active = self._gauge("active_requests", "requests that are being served", ["endpoint"])
-        self._tasks = self._gauge("tasks", "tasks of the event loop", [])
-        self._gauge("info", "the version, and the format that was set", ["version", "format"]).labels(
-            __version__, format
-        ).set(1)
-
-    def _gauge(self, name: str, words: str, labels: list[str]) -> _Metric:
-        return self._library.Gauge(f"outspoken_{name}", words, labels, registry=self._registry)
+        gauges: dict[str, tuple[str, list[str]]] = {
+            "active_requests": ("requests that are being served", ["endpoint"]),
+            "tasks": ("tasks of the event loop", []),
+            "info": ("the version, and the format that was set", ["version", "format"]),
+        }
+        for name, (words, labels) in gauges.items():
+            self._metrics[name] = self._library.Gauge(f"outspoken_{name}", words, labels, registry=self._registry)
+        self._metrics["info"].labels(__version__, format).set(1)
 
     @property
     def content_type(self) -> str:
@@ -71,35 +61,18 @@ class Metrics:
 
     def text(self) -> bytes:
         """Write all metrics in the text format of Prometheus. Call it in the event loop."""
-        self._tasks.set(len(asyncio.all_tasks()))
+        self._metrics["tasks"].set(len(asyncio.all_tasks()))
         return self._library.generate_latest(self._registry)
 
-    def began(self, endpoint: str) -> None:
-        """A request arrives."""
-        self._active.labels(endpoint).inc()
-
-    def ended(self, endpoint: str, status: int, seconds: float) -> None:
-        """A response has been sent, or its client is gone."""
-        self._active.labels(endpoint).dec()
-        self._counters["requests"].labels(endpoint, str(status)).inc()
-        self._histograms["request_duration_seconds"].labels(endpoint).observe(seconds)
-
-    def first_piece(self, endpoint: str, seconds: float) -> None:
-        """The first piece of a stream is sent."""
-        self._histograms["first_piece_seconds"].labels(endpoint).observe(seconds)
-
-    def dropped(self, endpoint: str) -> None:
-        """A client has disconnected."""
-        self._counters["dropped_clients"].labels(endpoint).inc()
-
-    def upstream_error(self, code: str) -> None:
-        """The upstream has failed."""
-        self._counters["upstream_errors"].labels(code).inc()
+    def add(self, name: str, *labels: str, amount: float = 1) -> None:
+        """Add to what is counted, or note how long something took."""
+        metric = self._metrics[name].labels(*labels)
+        (metric.observe if name in _HISTOGRAMS else metric.inc)(amount)
 
     def reply(self, reply: ProviderReply) -> None:
         """A response was read, as far as it came."""
-        self._counters["responses"].labels(reply.format or "none", reply.status).inc()
+        self.add("responses", reply.format or "none", reply.status)
         for call in [*reply.tool_calls, *reply.unfinished_tool_calls]:
-            self._counters["calls"].labels(call.status).inc()
+            self.add("calls", call.status)
         for repair in reply.repairs:
-            self._counters["repairs"].labels(repair.code).inc()
+            self.add("repairs", repair.code)

@@ -43,7 +43,8 @@ class Exporter:
     while it arrives, for clients that wait for its end and read the finish reason. Raises ValueError for another value.
 
     With `facts`, the extension also has the `repairs` and `problems` of the response, and under `retry` a message that
-    asks the model again, if a call could not be read.
+    asks the model again, if a call could not be read. `call_ids` are shared by the choices of a response, or know the
+    ids of its history.
     """
 
     #: prefixes of the ids that are made here
@@ -59,10 +60,12 @@ class Exporter:
         action_tool: str | None = None,
         stream_calls: StreamCalls = "complete",
         facts: bool = False,
+        call_ids: CallIds | None = None,
     ) -> None:
         if stream_calls not in STREAM_CALLS:
             raise ValueError(f"`stream_calls` is {stream_calls!r}; expected one of {', '.join(STREAM_CALLS)}")
         self._id, self._model, self._in_pieces, self._tells_facts = id, model, stream_calls == "pieces", facts
+        self._given_ids = call_ids
         self.created = int(time.time()) if created is None else created
         self.usage: Usage | None = None
         self.error: ProviderError | None = None
@@ -97,7 +100,7 @@ class Exporter:
 
     @cached_property
     def _call_ids(self) -> CallIds:
-        return CallIds(self._call_id_seed, prefix=self.call_prefix)
+        return self._given_ids or CallIds(self._call_id_seed, prefix=self.call_prefix)
 
     @property
     def model(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
+from outspoken.results.call_ids import CallIds
+
 #: A chunk, event or part of a protocol, as it is serialised to JSON.
 Part = dict[str, Any]
 
@@ -23,6 +25,7 @@ class ExportOptions(TypedDict, total=False):
     action_tool: str | None
     stream_calls: StreamCalls
     facts: bool
+    call_ids: CallIds | None
 
 
 @dataclass(slots=True)

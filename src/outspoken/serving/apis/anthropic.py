@@ -10,13 +10,12 @@ from outspoken.providers.export.anthropic import AnthropicExporter
 from outspoken.providers.export.parts import Part
 from outspoken.providers.export.wires import Wire
 from outspoken.serving.http_errors import HttpError, parse_object, write_object
-from outspoken.serving.rewriter import OnReply
+from outspoken.serving.rewriter import ExportRewriter, OnReply
 from outspoken.serving.settings import ServerSettings
 from outspoken.serving.upstream import Headers
 
 from .anthropic_request import THREADS, to_chat
 from .base import Api, ApiRequest, read_upstream_error
-from .export_rewriter import ExportRewriter
 
 #: Anthropic's word for an HTTP status; others are `invalid_request_error` below 500, else `api_error`.
 _ERROR_TYPES = {

@@ -11,7 +11,7 @@ from typing import Any, cast
 from outspoken.providers.export.parts import Part
 
 from .conversation import Conversation, text_part
-from .fields import Fields, Translated, closed, opened, refused
+from .fields import FUNCTIONS, Fields, Translated, closed, functions, named, opened, refused
 
 #: Fields that upstreams of chat completions have under the same name.
 _SAME = ("model", "max_tokens", "temperature", "top_p", "top_k")
@@ -29,7 +29,6 @@ _IGNORED = (
 _CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 #: The error code by which Anthropic's client sees that it has to send the whole conversation.
 THREADS = "thread_unsupported_request"
-_FUNCTIONS = "the model runs on a server that has only functions"
 
 
 def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
@@ -211,8 +210,7 @@ def _read_answer(block: Fields, conversation: Conversation) -> None:
             conversation.add_reasoning(block.required("thinking"))
             block.ignore("signature", harmless=("",))
         case "redacted_thinking":
-            block.note("data")
-            block.take("data")
+            block.ignore("data")
         case "tool_use":
             block.ignore("caller", harmless=({"type": "direct"},))
             arguments = block.take("input")
@@ -221,7 +219,7 @@ def _read_answer(block: Fields, conversation: Conversation) -> None:
             id, name = block.required("id"), block.required("name")
             conversation.add_call(id, name, json.dumps(arguments, ensure_ascii=False))
         case _:
-            raise refused(block.at("type"), f"is {kind!r}, which is not supported: {_FUNCTIONS}")
+            raise refused(block.at("type"), f"is {kind!r}, which is not supported: {FUNCTIONS}")
     block.ignore_rest()
 
 
@@ -229,15 +227,7 @@ def _read_answer(block: Fields, conversation: Conversation) -> None:
 
 
 def _read_tools(request: Fields, chat: dict[str, Any]) -> None:
-    tools: list[Part] = []
-    for tool in request.children("tools"):
-        kind = tool.text("type") or "custom"
-        if kind != "custom":
-            raise refused(tool.at("type"), f"is {kind!r}, which is not supported: {_FUNCTIONS}")
-        function = {"name": tool.required("name"), **tool.forward("description", "strict")}
-        schema = tool.take("input_schema")
-        tools.append({"type": "function", "function": function | ({} if schema is None else {"parameters": schema})})
-        tool.ignore_rest()
+    tools = functions(request, "custom", "input_schema", "custom")
     choice = request.object("tool_choice")
     if tools:
         chat["tools"] = tools
@@ -246,10 +236,7 @@ def _read_tools(request: Fields, chat: dict[str, Any]) -> None:
     kind = choice.required("type")
     single = choice.flag("disable_parallel_tool_use")
     if kind == "tool":
-        name = choice.required("name")
-        if name not in [tool["function"]["name"] for tool in tools]:
-            raise refused("tool_choice.name", f"is {name!r}, which is none of the `tools`")
-        chat["tool_choice"] = {"type": "function", "function": {"name": name}}
+        chat["tool_choice"] = named(choice, tools)
     elif kind not in _CHOICES:
         raise refused("tool_choice.type", f"is {kind!r}; expected auto, any, tool or none")
     elif tools or kind == "any":  # servers reject others without tools

@@ -11,6 +11,8 @@ from outspoken.serving.http_errors import HttpError
 
 _T = TypeVar("_T")
 _INDEX = re.compile(r"\[\d+\]")
+#: Why tools and items of other types are refused.
+FUNCTIONS = "the model runs on a server that has only functions"
 
 
 def refused(place: str, problem: str, code: str = "unsupported_value") -> HttpError:
@@ -26,23 +28,13 @@ class Translated(NamedTuple):
     forwarded: list[str]
 
 
-class Ignored:
-    """The fields that are dropped, each once, without indices."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def add(self, place: str) -> None:
-        """Note a field."""
-        name = _INDEX.sub("", place)
-        if name not in self.names:
-            self.names.append(name)
-
-
 class Fields:
-    """An object of a request. Fields are taken out of it; a field with `null` counts as missing."""
+    """An object of a request. Fields are taken out of it; a field with `null` counts as missing.
 
-    def __init__(self, value: object, place: str, ignored: Ignored) -> None:
+    `ignored` are the fields of the whole request that are dropped, each once, without indices.
+    """
+
+    def __init__(self, value: object, place: str, ignored: dict[str, None]) -> None:
         if not isinstance(value, dict):
             raise refused(place, f"is {describe_value(value)}; expected an object", "invalid_type")
         self._rest = {key: field for key, field in cast("dict[str, Any]", value).items() if field is not None}
@@ -101,7 +93,7 @@ class Fields:
 
     def note(self, name: str) -> None:
         """Note a field as ignored."""
-        self.ignored.add(self.at(name))
+        self.ignored[_INDEX.sub("", self.at(name))] = None
 
     def refuse(self, *names: str, problem: str) -> None:
         """Raise HttpError if one of these fields is there."""
@@ -115,7 +107,7 @@ class Fields:
         for name in names:
             value = self.take(name)
             if value is not None and value not in harmless:
-                self.ignored.add(self.at(name))
+                self.note(name)
 
     def ignore_rest(self) -> None:
         """Drop all fields that were not taken, and note them."""
@@ -135,7 +127,7 @@ def opened(
     body: dict[str, Any], refusals: Mapping[str, str], same: Iterable[str], one: str
 ) -> tuple[Fields, dict[str, Any]]:
     """Begin to translate a request: refuse some fields, and forward those that a chat completion has as well."""
-    request = Fields(body, "", Ignored())
+    request = Fields(body, "", {})
     for name, problem in refusals.items():
         request.refuse(name, problem=problem)
     if request.take("n") not in (None, 1):
@@ -144,8 +136,29 @@ def opened(
     return request, request.forward(*same) | ({} if stream is None else {"stream": stream})
 
 
+def functions(request: Fields, kind: str, schema: str, default: str | None = None) -> list[dict[str, Any]]:
+    """Read the tools of a request, all of one type, by `default` if they have none; `schema` names their schemas."""
+    tools: list[dict[str, Any]] = []
+    for tool in request.children("tools"):
+        if (given := tool.text("type") or default or tool.required("type")) != kind:
+            raise refused(tool.at("type"), f"is {given!r}, which is not supported: {FUNCTIONS}")
+        function = {"name": tool.required("name"), **tool.forward("description", "strict")}
+        parameters = {} if (found := tool.take(schema)) is None else {"parameters": found}
+        tools.append({"type": "function", "function": function | parameters})
+        tool.ignore_rest()
+    return tools
+
+
+def named(choice: Fields, tools: list[dict[str, Any]]) -> dict[str, Any]:
+    """Read the choice of one tool."""
+    name = choice.required("name")
+    if name not in [tool["function"]["name"] for tool in tools]:
+        raise refused(choice.at("name"), f"is {name!r}, which is none of the `tools`")
+    return {"type": "function", "function": {"name": name}}
+
+
 def closed(request: Fields, chat: dict[str, Any]) -> Translated:
     """End the translation: all other fields are forwarded."""
     usage = {"stream_options": {"include_usage": True}} if chat.get("stream") is True else {}
     rest = request.rest()
-    return Translated(chat | usage | rest, request.ignored.names, sorted(rest))
+    return Translated(chat | usage | rest, [*request.ignored], sorted(rest))

@@ -10,11 +10,10 @@ from outspoken.providers.export.parts import Part
 from outspoken.providers.export.responses import ResponsesExporter
 from outspoken.providers.export.wires import Wire, without_halves
 from outspoken.serving.http_errors import parse_object, write_object
-from outspoken.serving.rewriter import OnReply
+from outspoken.serving.rewriter import ExportRewriter, OnReply
 from outspoken.serving.settings import ServerSettings
 
 from .base import Api, ApiRequest, read_upstream_error
-from .export_rewriter import ExportRewriter
 from .responses_request import to_chat
 
 #: What a response repeats of its request, and the values where the request says nothing.

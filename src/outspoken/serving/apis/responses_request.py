@@ -10,7 +10,7 @@ from typing import Any, cast
 from outspoken.providers.export.parts import Part
 
 from .conversation import Conversation, text_part
-from .fields import Fields, Ignored, Translated, closed, opened, refused
+from .fields import FUNCTIONS, Fields, Translated, closed, functions, named, opened, refused
 
 #: Fields that chat completions have under the same name.
 _SAME = (
@@ -29,7 +29,6 @@ _REFUSED = {
     "logprobs": "belongs to chat completions, and responses have no log probabilities here",
 }
 _LOGPROBS = "message.output_text.logprobs"
-_FUNCTIONS = "the model runs on a server that has only functions"
 
 
 def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
@@ -87,7 +86,7 @@ def _read_item(item: Fields, conversation: Conversation) -> None:
         case "reasoning":
             _read_reasoning(item, conversation)
         case _:
-            raise refused(item.at("type"), f"is {kind!r}, which is not supported: {_FUNCTIONS}")
+            raise refused(item.at("type"), f"is {kind!r}, which is not supported: {FUNCTIONS}")
     item.ignore_rest()
 
 
@@ -159,14 +158,7 @@ def _read_reasoning(item: Fields, conversation: Conversation) -> None:
 
 
 def _read_tools(request: Fields, chat: dict[str, Any]) -> None:
-    tools: list[Part] = []
-    for tool in request.children("tools"):
-        kind = tool.required("type")
-        if kind != "function":
-            raise refused(tool.at("type"), f"is {kind!r}, which is not supported: {_FUNCTIONS}")
-        function = {"name": tool.required("name"), **tool.forward("description", "parameters", "strict")}
-        tools.append({"type": "function", "function": function})
-        tool.ignore_rest()
+    tools = functions(request, "function", "parameters")
     choice = request.take("tool_choice")
     if choice is not None:
         choice, tools = _read_tool_choice(choice, tools)
@@ -185,32 +177,23 @@ def _read_tool_choice(choice: Any, tools: list[Part]) -> tuple[Any, list[Part]]:
         return choice, tools
     if isinstance(choice, str):
         raise refused("tool_choice", f"is {choice!r}; expected auto, none, required or an object")
-    fields = Fields(choice, "tool_choice", Ignored())
+    fields = Fields(choice, "tool_choice", {})
     kind = fields.required("type")
     if kind == "function":
-        name = fields.required("name")
-        _check_name(name, tools, "tool_choice.name")
-        return {"type": "function", "function": {"name": name}}, tools
+        return named(fields, tools), tools
     if kind == "allowed_tools":
         mode = fields.text("mode") or "auto"
         if mode not in ("auto", "required"):
             raise refused("tool_choice.mode", f"is {mode!r}; expected auto or required")
         names = [_allowed_name(tool, tools) for tool in fields.children("tools")]
         return mode, [tool for tool in tools if tool["function"]["name"] in names]
-    raise refused("tool_choice.type", f"is {kind!r}, which is not supported: {_FUNCTIONS}")
+    raise refused("tool_choice.type", f"is {kind!r}, which is not supported: {FUNCTIONS}")
 
 
 def _allowed_name(tool: Fields, tools: list[Part]) -> str:
-    kind, name = tool.required("type"), tool.required("name")
-    if kind != "function":
-        raise refused(tool.at("type"), f"is {kind!r}, which is not supported: {_FUNCTIONS}")
-    _check_name(name, tools, tool.at("name"))
-    return name
-
-
-def _check_name(name: str, tools: list[Part], place: str) -> None:
-    if name not in [tool["function"]["name"] for tool in tools]:
-        raise refused(place, f"is {name!r}, which is none of the `tools`")
+    if (kind := tool.required("type")) != "function":
+        raise refused(tool.at("type"), f"is {kind!r}, which is not supported: {FUNCTIONS}")
+    return named(tool, tools)["function"]["name"]
 
 
 def _read_output(request: Fields, chat: dict[str, Any]) -> None:
@@ -246,4 +229,4 @@ def _read_include(request: Fields) -> None:
     for name in request.items("include"):
         if name == _LOGPROBS:
             raise refused("include", f"has {name!r}: responses have no log probabilities here")
-        request.ignored.add(f"include={name}")
+        request.ignored[f"include={name}"] = None

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from outspoken.providers import LLMResponseParser, ParsedDelta
+from outspoken.contrib.luxx import LLMResponseParser, ParsedDelta
 from tests.loops import in_one_item
 from tests.tables import tables
 

@@ -1,4 +1,4 @@
-"""`LLMResponseParser`: the new thinking, text and calls of each chunk.
+"""luxx's `LLMResponseParser`: the new thinking, text and calls of each chunk.
 
 For usage, finish reasons, errors and blocks of reasoning, use `ProviderStream`, on which it is built.
 """
@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, cast
 
+from outspoken.providers.decode.sdk_objects import ChunkLike, chunk_data
+from outspoken.providers.events import Finished, ProviderEvent
+from outspoken.providers.readers.chat_completions import ChatCompletionsReader
+from outspoken.providers.registry import PROVIDERS, Provider, content_format
+from outspoken.providers.stream import PROVIDER_FORMAT, ProviderStream
 from outspoken.results import events as results
 from outspoken.results.arguments import check_optional, text_of
-
-from .decode.sdk_objects import ChunkLike, chunk_data
-from .events import Finished, ProviderEvent
-from .readers.chat_completions import ChatCompletionsReader
-from .registry import PROVIDERS, Provider, content_format
-from .stream import PROVIDER_FORMAT, ProviderStream
 
 #: The provider whose content format reads thinking in tags.
 _TAGGED_PROVIDER = "minimax"
