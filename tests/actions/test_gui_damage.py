@@ -15,6 +15,9 @@ MEANT = TABLES["MEANT"]
 #: By format: texts from which nothing is run.
 REFUSED = TABLES["REFUSED"]
 
+#: By format: texts in which an action is lost or odd, and the types of those that run.
+REPORTED = TABLES["REPORTED"]
+
 
 @pytest.mark.parametrize("format", MEANT)
 def test_one_mistake(format: str) -> None:
@@ -30,6 +33,15 @@ def test_what_is_refused_is_said() -> None:
     for format, texts in REFUSED.items():
         for text in texts:
             reply = parse(text, format=format, finish_reason="stop")
-            assert not reply.actions, text
+            assert not (reply.actions or reply.tool_calls), text
+            assert reply.diagnostics, text
+            assert reply == ParseArguments(format, reason="stop").stream(pieces(text, 3))[1], text
+
+
+def test_what_is_lost_or_odd_is_said() -> None:
+    for format, texts in REPORTED.items():
+        for text, types in texts.items():
+            reply = parse(text, format=format, finish_reason="stop")
+            assert [action.type for action in reply.actions] == types, text
             assert reply.diagnostics, text
             assert reply == ParseArguments(format, reason="stop").stream(pieces(text, 3))[1], text

@@ -166,6 +166,8 @@ def test_a_path_with_single_backslashes() -> None:
         ("pythonic", "[send_funds'DE', amount=3)]"),
         ("json", '{"a": 1,}'),
         ("xlam", 'Both.\n{"name": "send_funds"'),
+        ("json", '{"name": "list_dir", "": {"path": "a"}}'),
+        ("json", '{"list_dir": {"path": "a"}}'),
         ("gemini_computer_use", '{"name":"send_funds"\n'),
         ("hermes", '{"name": "send_funds"'),
         ("coding_tags", "I look.\n<LIST_DIR>\n<path>a</path></LIST_DIR>"),

@@ -22,9 +22,11 @@ from outspoken.grammar.format_index import CallSigns, FormatIndex
 from outspoken.grammar.lenient_rules import LENIENT_RULES
 from outspoken.grammar.sources import sources
 from outspoken.grammar.tables import Tables
+from outspoken.grammar.tolerant import tolerant_rules
 from outspoken.grammar.value_markup import make_survey
 from outspoken.parsing.prompt_prefix import PromptState, after_anchor
 from outspoken.parsing.response_reader import read_embedded
+from outspoken.recovery import costs
 from outspoken.results.errors import GrammarError
 from outspoken.results.settings import DEFAULT
 from outspoken.semantics.builder import Builder
@@ -116,15 +118,16 @@ class Compilation:
 def _tables(path: Path) -> tuple[str, str]:
     """The tables of a grammar, or why it cannot be used."""
     try:
-        return surveyed(compile_grammar(path)).to_json(), ""
+        return surveyed(compile_grammar(path), (path.read_text("utf-8"), path)).to_json(), ""
     except GrammarError as error:
         return "", str(error)
 
 
-def surveyed(tables: Tables) -> Tables:
-    """The tables with what takes long to find."""
+def surveyed(tables: Tables, source: tuple[str, Path] | None = None) -> Tables:
+    """The tables with what takes long to find. `source` is the text of the grammar and its path."""
     automaton = Automaton(tables, LENIENT_RULES)
-    return replace(tables, survey=make_survey(automaton).to_data(), prompt=_prompt_data(automaton))
+    tolerant = tolerant_rules(tables, costs.RULES, source).to_data()
+    return replace(tables, survey=make_survey(automaton).to_data(), prompt=_prompt_data(automaton), tolerant=tolerant)
 
 
 def _prompt_data(automaton: Automaton) -> dict[str, Any] | None:

@@ -19,6 +19,7 @@ from outspoken.results.schemas.schema import is_object
 from outspoken.results.settings import DEFAULT, Settings
 
 from .fields import CONVERSIONS, JSON_TEXT, SUBMIT, FieldError, field_type, json_text, read_path, read_point, read_value
+from .key_names import is_key
 from .mapping import PARTS, MappingRule, find_argument, is_alike, mapping_of
 from .rule_fields import FieldSource
 
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
 REMARKS = frozenset({"reasoning", "intention", "confidence", "sensitive"})
 #: The edges of the spaces that do not depend on the screen.
 _EDGES: dict[str, float] = {"rel1000": 1000, "rel999": 999, "unit": 1}
-#: What names an element in one word, and what no such word holds: the brackets and quotes that should end it.
-_WORDS_OF_ELEMENTS, _NO_WORD = frozenset({"id", "mark"}), lazy_pattern(r"[\n\[\]`]")
+#: What names an element in one word, and what no such word holds: the brackets and quotes that should end it,
+#: or punctuation that stood behind it.
+_WORDS_OF_ELEMENTS, _NO_WORD = frozenset({"id", "mark"}), lazy_pattern(r"[\n\[\]`]|[.,:;]\Z")
+#: The readers of lists of keys.
+_KEYS = frozenset({"keys", "modifiers"})
 #: The element fields that take the place of points in spaces without coordinates.
 _ELEMENT_FIELDS = {"point": "element", "start": "start_element", "end": "end_element"}
 
@@ -93,7 +97,7 @@ def decode_action(
     if lost:
         return DecodedAction(unknown_action(word, arguments, common), f"{subject} {lost}")
     action = build_action(rule.model, {**common, "name": word, "extra": extra, **fields})
-    return DecodedAction(action, outside=tuple(decoder.outside))
+    return DecodedAction(action, outside=tuple(decoder.outside), findings=tuple(decoder.findings))
 
 
 def _without(arguments: dict[str, Any], used: set[str]) -> dict[str, Any]:
@@ -163,6 +167,7 @@ class FieldDecoder:
     def __init__(self, header: Header, settings: Settings, rule: MappingRule, name: str) -> None:
         self.used: set[str] = set()
         self.outside: list[str] = []
+        self.findings: list[Finding] = []
         self._header, self._settings, self._rule, self._name = header, settings, rule, name
         self._space: Space = settings.coordinates or header.space
 
@@ -236,6 +241,10 @@ class FieldDecoder:
             places = read_value(kind, value, key, self._space)
             return {name: [self._in_pixels(read_point(place, self._space, key), key) for place in places]}
         read = json_text(value) if origin.conversion == JSON_TEXT else read_value(kind, value, key, self._space)
+        for word in [read] if kind.reader == "key" else read if kind.reader in _KEYS else ():
+            if not is_key(word):
+                message = f"`{self._name}` has in `{key}` {shown(word)}, which is no known key"
+                self.findings.append(Finding("unlisted-key", message, "warning"))
         if origin.conversion == SUBMIT:
             submits = read.endswith("\n")
             return {name: read[:-1] if submits else read, "submit": submits}
@@ -256,6 +265,7 @@ class FieldDecoder:
             written = repr(cast("object", item.raw if isinstance(item, BaseAction) else item))[:80]
             raise FieldError(key, f"contains an item that is not an action of this format: {written}")
         self.outside += decoded.outside
+        self.findings += decoded.findings
         return decoded.action
 
     def _in_pixels(self, value: Any, key: str) -> Any:

@@ -1,9 +1,8 @@
-"""Key names for those who carry out actions: `playwright_key`."""
+"""Names of keys: those that there are, and those of Playwright, for those who carry out actions."""
 
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 
 from .fields import key_name
 
@@ -24,12 +23,31 @@ _SAME = (
 )
 _NAMED = {name: name.title().replace("_", "") for name in _SAME.split()} | _OTHERS
 _FUNCTION = re.compile(r"f(?:[1-9]|1[0-2])")
+#: Keys that a browser does not have: further function keys, keypads, and the keys of phones, media and laptops.
+_OF_DEVICES = re.compile(
+    r"f(?:1[3-9]|2[0-4])|(?:num_?pad|kp|keypad|media|audio|launch|browser|brightness|soft|dpad)[_a-z0-9]*|fn|back|power|"
+    r"camera|search|call|end_?call|app_?(?:select|switch)|recents?|mute|volume_?mute|sleep|wake_?up|help|clear|"
+    r"select|play|stop|next|previous|eject|hyper|compose|alt_?gr|sys_?rq|scroll|cut|copy|paste|undo|redo|num_?[0-9]|"
+    r"add|subtract|multiply|divide|decimal|separator|plus|minus|equals?|comma|period|slash|backslash|semicolon|"
+    r"apostrophe|grave|bracket_?(?:left|right)|underscore|colon|question|exclam|asterisk|quote(?:dbl|left|right)?"
+)
 #: Other spellings that `key_name` leaves as they are.
 _SPELLINGS = {
     "contextmenu": "menu", "apps": "menu", "context_menu": "menu", "audiovolumeup": "volume_up",
     "volumeup": "volume_up", "audiovolumedown": "volume_down", "volumedown": "volume_down", "metaleft": "meta",
     "metaright": "meta", "winright": "meta", "controlormeta": "ctrl", "break": "pause",
 }  # fmt: skip
+
+
+def is_key(name: str) -> bool:
+    """Is this the name of a key, as `key_name` returns it? A single character is one."""
+    known = _spelled(name)
+    return len(known) == 1 or known in _NAMED or any(names.fullmatch(known) for names in (_FUNCTION, _OF_DEVICES))
+
+
+def _spelled(name: str) -> str:
+    known = key_name(name)
+    return _SPELLINGS.get(known, known)
 
 
 def playwright_key(name: str) -> str:
@@ -40,14 +58,15 @@ def playwright_key(name: str) -> str:
     """
     if len(name) == 1 and "!" <= name <= "~":
         return name
-    known = key_name(name)
-    known = _SPELLINGS.get(known, known)
+    known = _spelled(name)
     if known in _NAMED:
         return _NAMED[known]
     if _FUNCTION.fullmatch(known):
         return known.upper()
     if len(known) == 1 and "!" <= known <= "~":
         return known
+    from difflib import get_close_matches  # reading an action does not need it
+
     near = get_close_matches(known, _NAMED, n=1)
     hint = f"did you mean `{near[0]}`?" if near else "to enter text, type it"
     raise ValueError(f"Playwright has no key `{name[:40]}`; {hint}")

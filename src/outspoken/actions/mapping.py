@@ -214,8 +214,8 @@ class ActionMapping:
         for other in self._by_name.get(normalize_word(name, self.any_case), ()):
             for condition in other.conditions if other is not rule else ():
                 key, value = find_argument(condition.keys, arguments)
-                others = [one for one in other.conditions if one is not condition]
-                if key in unread and condition.lists(value) and self._hold(others, arguments):
+                remaining = [rest for rest in other.conditions if rest is not condition]
+                if key in unread and condition.lists(value) and self._hold(remaining, arguments):
                     return key
         return ""
 

@@ -53,7 +53,7 @@ def read_action(
         subject = f"`{made.action.name}`" if made.action.name else "the action"
         action = unknown_action(made.action.name, arguments, common)
         made = DecodedAction(action, f"{subject} {error}", error.argument)
-    return made._replace(action=action, findings=tuple(checker.findings))
+    return made._replace(action=action, findings=made.findings + tuple(checker.findings))
 
 
 def may_become_another(header: Header, type: str) -> bool:

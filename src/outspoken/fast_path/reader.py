@@ -21,10 +21,10 @@ from outspoken.notations.tools import Tools
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
-from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
+from outspoken.results.replies import JsonValue, Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.call_signs import may_be_other
-from outspoken.semantics.keys import find_keys
+from outspoken.semantics.keys import find_keys, tool_named_in
 from outspoken.semantics.output import Output
 from outspoken.semantics.proof import is_declaration, loses_character, loses_path, may_violate, odd_name, pads_number
 from outspoken.semantics.said_signs import MADE, Bare, ThinkMarkers, may_be_said
@@ -161,7 +161,7 @@ class FastPath:
                 leads_on = following is not None and following.kind in MADE
                 if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment, leads_on=leads_on):
                     return True
-            elif self._may_run_over(getattr(segment, "raw", "")):
+            elif self._may_run_over(getattr(segment, "raw", "")) or _names_tool(segment, tools):
                 return True
             before = kind
         if self._prompt_end and self._begins_with_opener(segments):
@@ -318,6 +318,11 @@ class FastPath:
             return None
         output.reopen_text()
         return found
+
+
+def _names_tool(segment: Any, tools: Tools | None) -> bool:
+    """Do data name a tool as a call would?"""
+    return tools is not None and segment.__class__ is JsonValue and bool(tool_named_in(segment.value, tools.names))
 
 
 def _may_be_tagged(raw: str, text: Text, following: Any) -> bool:

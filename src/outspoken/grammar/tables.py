@@ -11,7 +11,7 @@ from outspoken.patterns.spellings import spellings
 from .header import Header
 
 #: Increase it when the meaning of the data below changes, so that no old compiled grammar is read.
-VERSION = 3
+VERSION = 4
 
 END = "$END"
 
@@ -68,8 +68,8 @@ class Tables:
     rules that begin with the symbol that leads to state `s`, separated by spaces. `ignore` is the regular expression of
     what may stand between tokens, which also matches the empty text, or "". `sources` maps the files that the grammar
     was made from to their checksums. `symbol` is the start rule. `broken` holds the tables of the start rule for
-    damaged responses, or None. Made ahead of time are `survey`, what `survey.make_survey` finds, and `prompt`, the
-    place behind what the format's prompts end with: both as plain data, or None.
+    damaged responses, or None. Made ahead of time are `survey`, what `survey.make_survey` finds, `prompt`, the place
+    behind what the format's prompts end with, and `tolerant`, the rules of the tolerant grammar: plain data, or None.
     """
 
     header: Header
@@ -84,6 +84,7 @@ class Tables:
     broken: Tables | None = None
     survey: dict[str, Any] | None = None
     prompt: dict[str, Any] | None = None
+    tolerant: dict[str, Any] | None = None
 
     def to_json(self) -> str:
         """The tables as JSON text, the same for the same grammar on every machine."""
@@ -101,7 +102,7 @@ class Tables:
             "rules": [[r.name, r.short, r.size, r.order] for r in self.rules],
             **self._states(),
         }
-        data |= {"survey": self.survey, "prompt": self.prompt}
+        data |= {"survey": self.survey, "prompt": self.prompt, "tolerant": self.tolerant}
         if self.broken is not None:
             data["broken"] = {"start": self.broken.start, **self.broken._states()}
         lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in data.items()]
@@ -128,7 +129,8 @@ class Tables:
             **_read_states(data),
         )
         broken = replace(found, symbol=BROKEN, **_read_states(data["broken"])) if "broken" in data else None
-        return replace(found, broken=broken, survey=data["survey"], prompt=data["prompt"])
+        ahead = {name: data[name] for name in ("survey", "prompt", "tolerant")}
+        return replace(found, broken=broken, **ahead)
 
 
 def _read_states(data: dict[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from textwrap import wrap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import registry
 from .tables import BROKEN, START, Tables, Terminal
@@ -62,19 +63,87 @@ class TolerantGrammar(NamedTuple):
     may_be_missing: frozenset[str]
 
 
-def tolerant_grammar(tables: Tables, costs: Mapping[str, int]) -> TolerantGrammar:
+class ExpandedRule(NamedTuple):
+    """An alternative of a tolerant grammar, after Lark expanded its operators. `priority` is 0 or less."""
+
+    name: str
+    symbols: list[str]
+    order: int
+    alias: str | None
+    priority: int | None
+
+
+class TolerantRules(NamedTuple):
+    """A tolerant grammar as Lark's Earley parser takes it.
+
+    `names`, `readers` and `may_be_missing` are those of `TolerantGrammar`; `nullable` are the rules that read nothing.
+    """
+
+    names: dict[str, str]
+    readers: dict[str, str]
+    may_be_missing: frozenset[str]
+    rules: list[ExpandedRule]
+    nullable: frozenset[str]
+
+    def to_data(self) -> dict[str, Any]:
+        """The rules as plain data, in which symbols are numbers."""
+        symbols = sorted({symbol for rule in self.rules for symbol in (rule.name, *rule.symbols)})
+        number = {symbol: i for i, symbol in enumerate(symbols)}
+        rules = [[number[r.name], [number[s] for s in r.symbols], *r[2:]] for r in self.rules]
+        lists = {"may_be_missing": sorted(self.may_be_missing), "nullable": sorted(self.nullable)}
+        return {"names": self.names, "readers": self.readers, "symbols": symbols, "rules": rules, **lists}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> TolerantRules:
+        """The inverse of `to_data`."""
+        symbols = data["symbols"]
+        rules = [ExpandedRule(symbols[name], [symbols[i] for i in body], *rest) for name, body, *rest in data["rules"]]
+        missing, nullable = frozenset(data["may_be_missing"]), frozenset(data["nullable"])
+        return cls(data["names"], data["readers"], missing, rules, nullable)
+
+
+def starts_of(tables: Tables) -> list[str]:
+    """The start rules of the tolerant grammar of a format."""
+    return [ENDED, CUT, *([FOREIGN] if tables.broken is not None else [])]
+
+
+def tolerant_rules(tables: Tables, costs: Mapping[str, int], source: tuple[str, Path] | None = None) -> TolerantRules:
+    """The rules of the tolerant grammar of a format; see `tolerant_grammar`. This takes some tenths of a second."""
+    from lark import Lark
+
+    made = tolerant_grammar(tables, costs, source)
+    options: Any = {"parser": "earley", "lexer": "basic", "maybe_placeholders": False}
+    lark: Any = Lark(made.text, start=starts_of(tables), ambiguity="resolve", **options)
+    rules = [
+        ExpandedRule(
+            str(r.origin.name),
+            [str(s.name) for s in r.expansion],
+            r.order,
+            r.alias and str(r.alias),
+            r.options.priority,
+        )
+        for r in lark.rules
+    ]
+    nullable = frozenset([str(symbol.name) for symbol in lark.parser.parser.NULLABLE])
+    return TolerantRules(made.names, made.readers, made.may_be_missing, rules, nullable)
+
+
+def tolerant_grammar(
+    tables: Tables, costs: Mapping[str, int], source: tuple[str, Path] | None = None
+) -> TolerantGrammar:
     """Derive the tolerant grammar of a format. Needs Lark for the rules of its grammar.
 
-    `costs` are those of rules, or of all rules whose names begin so.
+    `costs` are those of rules, or of all rules whose names begin so. `source` is the text of the grammar and its path,
+    if the registry does not have it.
     """
-    return _Writer(_bnf_rules(tables), tables.terminals, costs).write()
+    return _Writer(_bnf_rules(tables, source), tables.terminals, costs).write()
 
 
-def _bnf_rules(tables: Tables) -> list[BnfRule]:
+def _bnf_rules(tables: Tables, source: tuple[str, Path] | None) -> list[BnfRule]:
     """The rules of a format."""
     from .compiler import lark_of
 
-    text, path = registry.grammar_text(tables.header.format)
+    text, path = source or registry.grammar_text(tables.header.format)
     rules = lark_of(text, path, [START, *([BROKEN] if tables.broken is not None else [])]).rules
     return [
         BnfRule(str(r.origin.name), tuple([str(s.name) for s in r.expansion]), short(r.alias or r.origin.name))

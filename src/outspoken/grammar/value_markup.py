@@ -221,6 +221,8 @@ class LooseMarkup:
         sides = [-1 if match[0] in self._closers else 1 for match in matches]
         if not sides or (sum(sides) == 0 and min(accumulate(sides)) >= 0):
             return ""
+        if max(sides) < 0 and any(m[0] in self._own and self._is_line(low, m) for m in matches):
+            return "certain"
         if not low[: matches[0].start()].strip() or not low[matches[-1].end() :].strip():
             return "certain"
         return "certain" if len(sides) <= _FEW and max(sides) > 0 else "possible"
@@ -239,6 +241,10 @@ class LooseMarkup:
         """Are the first two markers the value's own closing one and what opens the next value? In a sentence, too."""
         pairs = pairwise(markers[:2])
         return any(one[0] in self._own and behind[0].startswith(self._followers) for one, behind in pairs)
+
+    def _is_line(self, text: str, marker: re.Match[str]) -> bool:
+        """Does a marker stand alone on its line, and markup that may have a mistake begin the next one?"""
+        return text[: marker.start()].endswith("\n") and text.startswith("\n" + marker[0][0], marker.end())
 
     def _is_mentioned(self, text: str, marker: re.Match[str]) -> bool:
         """Does a marker stand in a sentence or in quotation marks? A closing marker may be the first word of it."""

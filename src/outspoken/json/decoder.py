@@ -14,7 +14,7 @@ from pydantic_core import from_json, to_json
 
 from outspoken.results.encoding import replace_surrogates
 
-from .tokens import SURROGATE_ESCAPE
+from .tokens import LONE_ESCAPE
 
 
 class TotalPattern(Protocol):
@@ -97,7 +97,7 @@ def checked(value: Any, piece: str, max_depth: int) -> Any:
     """
     if piece.count("{") + piece.count("[") > max_depth and nests(value, max_depth):
         raise NotJsonError(piece[:80])
-    return encodable_value(value) if "\\u" in piece and SURROGATE_ESCAPE.search(piece) else value
+    return encodable_value(value) if "\\u" in piece and LONE_ESCAPE.search(piece) else value
 
 
 def _scan_far(text: str, pos: int) -> tuple[Any, int]:
@@ -137,16 +137,22 @@ def read_strictly(text: str, max_depth: int) -> Any:
 
 def decode(text: str, max_depth: int) -> Any:
     """Read a text that is one JSON value. Raises NotJsonError."""
+    return decode_and_count(text, max_depth)[0]
+
+
+def decode_and_count(text: str, max_depth: int) -> tuple[Any, int | None]:
+    """The same, and how many colons the value has when it is written again, if it was."""
     if len(text) > _LONG and text[0] in "{[":
         with suppress(ValueError):
             value = read_strictly(text, max_depth)
-            if b"Infinity" not in to_json(value):
-                return value
+            written = to_json(value)
+            if b"Infinity" not in written:
+                return value, written.count(b":")
     stripped = text.lstrip(" \t\r\n")
     found = read_at(stripped, 0, max_depth) if stripped else None
     if found is None or stripped[found[1] :].strip(" \t\r\n"):
         raise NotJsonError(text[:80])
-    return found[0]
+    return found[0], None
 
 
 def first_bracket(text: str) -> int:
@@ -159,10 +165,10 @@ def has_more_keys(text: str, count: int) -> bool:
     return text.count(":") > count and len(_KEY_ENDS(text)) > count
 
 
-def may_repeat_keys(text: str, value: Any) -> bool:
-    """May a key be repeated in the JSON text of a value? The value, written again, has fewer colons then. Fast."""
+def may_repeat_keys(text: str, value: Any, colons: int | None = None) -> bool:
+    """May a key be repeated in the JSON text of a value? The value, written again, has fewer `colons` then. Fast."""
     try:
-        return text.count(":") != to_json(value).count(b":")
+        return text.count(":") != (to_json(value).count(b":") if colons is None else colons)
     except ValueError:  # nested too deeply for the serializer
         return True
 

@@ -26,7 +26,16 @@ from outspoken.results.settings import DEFAULT, Settings
 
 from . import costs
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
-from .decoder import BLANKS, UNSOUND, NotJsonError, decode, encodable_value, place_of_damage, read_value, total_pattern
+from .decoder import (
+    BLANKS,
+    UNSOUND,
+    NotJsonError,
+    decode_and_count,
+    encodable_value,
+    place_of_damage,
+    read_value,
+    total_pattern,
+)
 from .digits import changes_any_number, changes_number, computes_string
 from .edits import applied, changes_of, edits_of, with_paths, without_insertion_behind
 from .heuristic import read_heuristically
@@ -236,14 +245,14 @@ class RegionReader:
         if text is None:
             return None
         try:
-            value = decode(text, self.max_depth)
+            value, colons = decode_and_count(text, self.max_depth)
         except NotJsonError:
             return None
         if computes_string(self.text, changes) or changes_any_number(self.text, changes):
             return None
         edits = edits_of(self.base, changes)
         span = self.base + first, self.base + state.pos
-        return RepairedValue(value, text, *span, edits, highest_level(edits), cost_of(edits), complete, None)
+        return RepairedValue(value, text, *span, edits, highest_level(edits), cost_of(edits), complete, None, colons)
 
     def _guess(self, first: int) -> RepairedValue | None:
         """The rest of the region as one value, on the level "heuristic"."""

@@ -111,17 +111,24 @@ _ODD = lazy_pattern(
 _AS_WRITTEN = lazy_pattern("[^\"'`\\\\\x00-\x1f\ud800-\udfff]*")
 #: the escape of a half of a surrogate pair
 SURROGATE_ESCAPE = lazy_pattern(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_XX = "[0-9a-fA-F]{2}"
+_HIGH, _LOW = rf"\\u[dD][89abAB]{_XX}", rf"\\u[dD][c-fC-F]{_XX}"
+#: The same without the other half beside it, or behind a backslash, which may be what is escaped. All alternatives
+#: begin with the same characters, which the search looks for.
+LONE_ESCAPE = lazy_pattern(
+    rf"\\u[dD](?:[89abAB]{_XX}(?!{_LOW})|(?<!{_HIGH}\\u[dD])[c-fC-F]{_XX}|(?<=\\\\u[dD])[89abAB]{_XX})"
+)
 _HEX = lazy_pattern(r"\\x([0-9a-fA-F]{2})")
 _WIDE = lazy_pattern(r"\\U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})")
 _BREAK = lazy_pattern(r"\\(\r\n|\n|\r)")
 _CONTROLS = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 _TAIL = lazy_pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
-_HIGH = lazy_pattern(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
+_HIGH_END = lazy_pattern(rf"{_HIGH}\Z")
 
 
 def half_at(text: str, pos: int) -> int:
-    """Where the next half of a surrogate pair stands, or an escape of one; the end of the text if there is none."""
-    escape = SURROGATE_ESCAPE.search(text, pos) if text.find("\\u", pos) >= 0 else None
+    """Where the next lone surrogate stands, or an escape that may be one; the end of the text if there is none."""
+    escape = LONE_ESCAPE.search(text, pos) if text.find("\\u", pos) >= 0 else None
     end = escape.start() if escape else len(text)
     half = None if text.isascii() else SURROGATE.search(text, pos, end)
     return half.start() if half else end
@@ -188,7 +195,7 @@ def _escape_change(text: str, start: int, close: int) -> Change:
 
 def truncated_end(text: str, open_end: int, end: int) -> int:
     """The end of a truncated string without an incomplete escape or half a surrogate pair."""
-    for tail in (_TAIL, _HIGH):
+    for tail in (_TAIL, _HIGH_END):
         match = tail.search(text, max(open_end, end - 6), end)
         if match and not is_escaped(text, open_end, match.start()):
             end = match.start()

@@ -21,12 +21,14 @@ _FAR = 300
 #: The mark that opens the string may be missing before the next key or the end of the object.
 _ACTION = (
     r"(?<!\w)(?:{names})(?=\(\s?(?:\)|\w{{1,30}}\s?=|[\"'\d\[(<{{])|\s?\[\[?\w|\t\w{{1,30}}:)"
-    r"|(?<=[\"'])(?:{names})(?=[\"']\s{{0,9}}(?:[,}})]|:\s{{0,9}}\{{)|,\s{{0,3}}[\"'])"
+    r"|(?<=[\"'])\s{{0,3}}(?:{names})(?=\s{{0,3}}[\"']\s{{0,9}}(?:[,}})]|:\s{{0,9}}\{{)|,\s{{0,3}}[\"'])"
     r"|(?<!\w)(?:{names})(?=[\"']\s{{0,9}}(?:\}}|:\s{{0,9}}\{{|,\s{{0,9}}[\"']\w{{1,40}}[\"']\s{{0,9}}:))"
-    r"|(?<![\w<])(?:{names})(?=[(<](?!\w{{1,3}}\))[\w\"'=]|(?:[\"']?\w{{1,30}})=[\"']|[({{]\W?[)}}]|>)"
+    r"|(?<![\w<])(?:{names})(?=[(<](?!\w{{1,3}}\))[\w\"'=]|[^\w\s]{{0,2}}\w{{1,30}}=[\"']|[({{]\W?[)}}]|>)"
     # the name behind what opens it, which is damaged, and alone; or before a value of which the bracket is damaged
     r"|(?<![^\n])\W{{0,9}}\w{{0,20}}\s?[:：]\s{{0,3}}(?:{names})(?=\W{{0,5}}$|;?\s?\[)"
     r"|(?<!\w)(?:{names})(?=\s?[^\s\]\n(]{{1,40}}\])"
+    # the name alone on its line, or twice
+    r"|^(?:{names}){{1,2}}$"
 )
 #: A line that is a call of something, though its name, what stands before it or a bracket may be damaged.
 _CALL_ON_LINE = re.compile(
@@ -110,7 +112,7 @@ class MarkupSearch:
         if not self._actions:
             return None
         found = self._search_action(text) if any(name in text for name in self._actions) else None
-        if found is None and any(char in text for char in "([{\t"):
+        if found is None and any(char in text for char in "([{\t]"):
             called = (match for match in _CALL_ON_LINE.finditer(text) if self._is_part_of_action(match))
             found = next(called, None) or _POINT.fullmatch(text)
         return found

@@ -6,19 +6,23 @@ them the strict automaton gives the steps of a recovery path, so that the same d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from lark import Lark, Token, Tree, UnexpectedInput
+from lark import Token, Tree, UnexpectedInput
+from lark.common import LexerConf, ParserConf
+from lark.grammar import NonTerminal, Rule, RuleOptions, Terminal
+from lark.parse_tree_builder import ParseTreeBuilder
+from lark.parsers import earley
 
 from outspoken.grammar import registry, tolerant
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.grammar.tolerant import TolerantGrammar, tolerant_grammar
+from outspoken.grammar.tolerant import TolerantRules, tolerant_rules
 from outspoken.grammar.vocabulary import FREE_TEXT
 from outspoken.results.edits import Edit
 from outspoken.semantics.steps import Step as RecoveryStep
-from outspoken.trees.lark_parser import TokenLexer
 
 from . import costs
 from .edges import EdgeFinder
@@ -45,34 +49,63 @@ class Reading(NamedTuple):
 
 def grammar_text(name: str) -> str:
     """The text of the tolerant grammar of a format, by a name or alias. Raises UnknownFormatError."""
-    return grammar_of(registry.automaton(registry.resolve(name))).text
+    return tolerant.tolerant_grammar(registry.tables(registry.resolve(name)), costs.RULES).text
 
 
 @lru_cache(maxsize=256)
-def grammar_of(automaton: Automaton) -> TolerantGrammar:
-    """The tolerant grammar of a format."""
-    return tolerant_grammar(automaton.tables, _COSTS)
+def grammar_of(automaton: Automaton) -> TolerantRules:
+    """The tolerant grammar of a format: that of its compiled grammar, if there is one."""
+    found = automaton.tables.tolerant
+    return TolerantRules.from_data(found) if found is not None else tolerant_rules(automaton.tables, costs.RULES)
 
 
 @lru_cache(maxsize=64)
-def earley_of(automaton: Automaton) -> Lark:
-    """Lark's Earley parser of the tolerant grammar of a format, which takes a tenth of a second to make."""
-    lark: Any = Lark(
-        grammar_of(automaton).text,
-        parser="earley",
-        lexer=TokenLexer,
-        start=[tolerant.ENDED, tolerant.CUT, *([tolerant.FOREIGN] if automaton.broken else [])],
-        ambiguity="resolve",
-        maybe_placeholders=False,
-    )
-    # Lark predicts at once all rules that may begin a symbol, and these rules predict again what they may begin with.
-    # Each symbol's own rules lead to the same items, several times as fast.
-    parser = lark.parser.parser
-    own: dict[Any, list[Any]] = {symbol: [] for symbol in parser.predictions}
-    for rule in lark.rules:
-        own[rule.origin].append(rule)
+def earley_of(automaton: Automaton) -> earley.Parser:
+    """Lark's Earley parser of the tolerant grammar of a format.
+
+    Lark would analyse the grammar for some hundredths of a second: it does that with a single rule, and then gets what
+    it would find, which was compiled ahead of time. It predicts at once all rules that may begin a symbol, and these
+    rules predict again what they may begin with; each symbol's own rules lead to the same items, several times as fast.
+    """
+    grammar, starts = grammar_of(automaton), tolerant.starts_of(automaton.tables)
+    rules = [
+        Rule(NonTerminal(r.name), [_symbol(s) for s in r.symbols], r.order, r.alias, RuleOptions(priority=r.priority))
+        for r in grammar.rules
+    ]
+    callbacks = ParseTreeBuilder(rules, Tree, False, False, False).create_callback()
+    first: Any = [Rule(NonTerminal(start), [Terminal(start)], 0, None, RuleOptions(priority=1)) for start in starts]
+    lexer: Any = LexerConf([], re)
+    lexer.lexer_type = "custom"
+    parser: Any = earley.Parser(lexer, ParserConf(first, callbacks, starts), _is_of_kind)
+    parser.parser_conf = ParserConf(rules, callbacks, starts)
+    parser.NULLABLE = {NonTerminal(name) for name in grammar.nullable}
+    symbols = {symbol for rule in rules for symbol in rule.expansion}
+    parser.TERMINALS = {symbol for symbol in symbols if symbol.is_term}
+    parser.NON_TERMINALS = symbols - parser.TERMINALS
+    own: dict[Any, list[Any]] = {}
+    for rule in rules:
+        own.setdefault(rule.origin, []).append(rule)
     parser.predictions = own
-    return lark
+    return parser
+
+
+def _symbol(name: str) -> Any:
+    """A symbol of Lark. A terminal whose name begins with an underscore is not in the tree."""
+    return Terminal(name, name.startswith("_")) if name.isupper() else NonTerminal(name)
+
+
+def _is_of_kind(terminal: Any, token: Token) -> bool:
+    return bool(terminal.name == token.type)
+
+
+class _Tokens(NamedTuple):
+    """Tokens that were found before, as Lark's parser reads them from its lexer."""
+
+    found: list[Token]
+
+    def lex(self, parser_state: Any) -> Iterator[Token]:
+        """The tokens."""
+        return iter(self.found)
 
 
 def read(region: Region) -> RecoveryPath | None:
@@ -123,7 +156,7 @@ def _tree(automaton: Automaton, kinds: tuple[str, ...], start: str) -> Tree[Toke
     tokens: Any = [Token(Kinds.parse(kind), str(i), start_pos=i) for i, kind in enumerate(kinds)]
     parser: Any = earley_of(automaton)
     try:
-        return parser.parse(tokens, start=start)
+        return parser.parse(_Tokens(tokens), start)
     except UnexpectedInput:
         return None
 
@@ -133,30 +166,14 @@ def cost_of(tree: Tree[Token]) -> int:
     return sum(_cost_of_rule(str(subtree.data)) for subtree in tree.iter_subtrees_topdown())
 
 
-#: What the rules of a tolerant grammar cost, or all of those whose names begin so.
-_COSTS = {
-    tolerant.MISSING: costs.MISSING_MARKER,
-    "stray_marker": costs.STRAY_MARKER,
-    "stray_text": costs.STRAY_TEXT,
-    "stray_text_unsure": costs.STRAY_TEXT_UNSURE,
-    "stray_character": costs.STRAY_CHARACTER,
-    "marker_in_value": costs.MARKER_IN_VALUE,
-    "short_in_value": costs.MARKER_IN_STRING,
-    "opener_as_text": costs.OPENER_AS_TEXT,
-    "marker_as_text": costs.MARKER_AS_TEXT,
-    "cut_value": costs.CUT_VALUE,
-    tolerant.FOREIGN: costs.FOREIGN_NOTATION,
-}
-
-
 def _cost_of_rule(rule: str) -> int:
     kind, _, number = rule.rpartition("_")
     if kind == "cost" and number.isdigit():
         return int(number)
-    return _COSTS.get(tolerant.MISSING if rule.startswith(tolerant.MISSING) else rule, 0)
+    return costs.RULES.get(tolerant.MISSING if rule.startswith(tolerant.MISSING) else rule, 0)
 
 
-def _readings(tree: Tree[Token], row: list[Lexeme], grammar: TolerantGrammar) -> Iterator[Reading]:
+def _readings(tree: Tree[Token], row: list[Lexeme], grammar: TolerantRules) -> Iterator[Reading]:
     """The terminals of a tree in order."""
     rule = str(tree.data)
     if rule.startswith(tolerant.MISSING):
@@ -209,7 +226,7 @@ def _prefix(automaton: Automaton, outer: Config) -> tuple[Lexeme, ...]:
 class _Walk:
     """Walks the strict automaton over the terminals of a reading."""
 
-    def __init__(self, region: Region, grammar: TolerantGrammar, *, foreign: bool) -> None:
+    def __init__(self, region: Region, grammar: TolerantRules, *, foreign: bool) -> None:
         self._region, self._names, self._finder = region, grammar.names, EdgeFinder(region)
         broken = region.automaton.broken
         self._is_foreign = foreign

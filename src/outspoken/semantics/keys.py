@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from outspoken.notations.tools import Tools
 from outspoken.patterns.near_miss import near_misses
@@ -52,3 +52,14 @@ def find_keys(text: str, tools: Tools | None) -> re.Match[str] | None:
             if None not in found:
                 return found[0]
     return None
+
+
+def tool_named_in(value: Any, names: Collection[str]) -> str:
+    """The tool that data names as a call would: as the value of a key for names, or as the only key; or ""."""
+    for item in cast("list[Any]", value) if isinstance(value, list) else [value]:
+        if isinstance(item, dict):
+            members = cast("dict[str, Any]", item)
+            words = [members.get(key) for key in NAME_KEYS] + ([*members] if len(members) == 1 else [])
+            if found := next((word for word in words if isinstance(word, str) and word in names), ""):
+                return found
+    return ""

@@ -224,7 +224,7 @@ class Surroundings:
         call = before if before is not None and before.kind == "tool_call" else None
         lead = self._read(self._text_start(before, start) if call is None else call.span[1], start)
         if call is None or not is_separator(lead):
-            self._is_bare = bare.begins(lead, self._read(start, start + 1))
+            self._is_bare = bare.begins_call(lead, self._read(start, start + 1))
         if not self._is_bare:
             return otherwise
         line = self._read(start - _LONGEST_FENCE, start) if type(before) is Text else ""

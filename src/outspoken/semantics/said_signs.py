@@ -117,7 +117,7 @@ class Bare(NamedTuple):
             return None
         return cls(tools, bare_calls == "name")
 
-    def begins(self, lead: str, first: str) -> bool:
+    def begins_call(self, lead: str, first: str) -> bool:
         """Does a call with this first character begin without a marker, behind what leads to it?"""
         is_name = first.isidentifier() and (self.begins_with_name or "[" in lead)
         return (is_name or (first == "{" and not self.begins_with_name)) and not lead.strip(_LEADS)
@@ -130,7 +130,7 @@ class Bare(NamedTuple):
             if segment.kind != "tool_call":
                 if is_bare and segment.kind != "reasoning":
                     return True
-            elif is_bare or self.begins(raw[end:start].rpartition(">")[2], raw[start]):
+            elif is_bare or self.begins_call(raw[end:start].rpartition(">")[2], raw[start]):
                 is_bare = True
                 if self.tools is not None and segment.name not in self.tools:
                     return True

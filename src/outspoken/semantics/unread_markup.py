@@ -18,10 +18,10 @@ from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, goes_on_
 from outspoken.patterns.near_miss import SHORT_MARKER
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.results.diagnostics import PendingDiagnostic
-from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
+from outspoken.results.replies import JsonValue, Reasoning, Segment, Text, ToolCall
 
 from .call_shapes import CallShapes, find_shape
-from .keys import find_keys, lacking
+from .keys import find_keys, lacking, tool_named_in
 from .said_signs import MADE
 
 #: A word of a sentence.
@@ -185,6 +185,9 @@ def unread_markup(
             if line:
                 message = f"this looks like the marker {line!r}, but no call could be read here, so it stays reasoning"
                 found.append(PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning"))
+        if type(segment) is JsonValue and tools is not None and (name := tool_named_in(segment.value, tools.names)):
+            message = f"this names the tool `{name}`, but no call could be read here, so it stays data"
+            found.append(PendingDiagnostic("unread-markup", message, segment.span, "warning", format, "data"))
         if type(segment) is not Text:
             continue
         text, begun = segment.text, segment.span[0]

@@ -61,8 +61,9 @@ _REFUSED = frozenset({
 REFUSED_CODES = frozenset({"echoed-call", "needs-exact", "plain-marker"})
 #: The end of a string and the next member of its object.
 _MEMBER = lazy_pattern(r"\"\s{0,9},\s{0,99}\"[^\"\n]{1,60}\"\s{0,9}:")
-#: A text of which the first bracket closes, and opens another one before it closes again.
-_CLOSES = lazy_pattern(r"[^\[\]]*\][^\]]*\[[^\]]*\[")
+#: A text of which the first bracket closes, and opens another one before it closes again; or the last word of which
+#: is in a bracket that never closes.
+_CLOSES = lazy_pattern(r"\A[^\[\]]*\][^\]]*\[[^\]]*\[|\s\[[^\[\]]*\Z")
 #: Repairs that make a text of what should be a number.
 _NO_NUMBERS = frozenset({"loose-number", "thousands-separator", "not-finite"})
 #: What may stand between two calls of a list.
@@ -343,7 +344,7 @@ def _may_run_over(state: ReplyState, arguments: dict[str, Any]) -> str:
         if "\n" in value and line.search(value):
             return key
         opened, closed = value.count("["), value.count("]")
-        if closed > opened or (opened > closed and (value[0] == "[" or _CLOSES.match(value))):
+        if closed > opened or (opened > closed and (value[0] == "[" or _CLOSES.search(value))):
             return key
     return ""
 
