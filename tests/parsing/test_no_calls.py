@@ -46,7 +46,7 @@ def has_call(reply: Reply) -> bool:
     return any(segment.kind == "tool_call" for segment in reply.segments)
 
 
-@pytest.mark.parametrize("format", some(FORMATS, "no calls", 0.17))
+@pytest.mark.parametrize("format", some(FORMATS, "no calls", 0.34))
 def test_no_response_of_the_corpus_has_a_call(format: str) -> None:
     args, own = ParseArguments(format, {"calls": False}, "stop"), [case for case in CASES if case.format == format]
     for case in some(own, "no calls", 0.34):
