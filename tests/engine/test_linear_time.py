@@ -28,8 +28,8 @@ def test_refused_places_with_one_end_take_linear_steps(name: str, beginning: str
 
 
 def test_repeated_tokens_take_linear_steps() -> None:
-    """One repetition of a few formats; take them all without `random.choice`, in hours."""
-    for name in some(names(), "repeated", 0.04):
+    """One repetition in many; take them all without `random.choice`, in hours."""
+    for name in sorted(names())[::12]:
         random = Random(name)
         check_steps(name, random.choice(repetitions(name, header(name).example)), random.choice((0, 64)))
 
