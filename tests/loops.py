@@ -7,14 +7,15 @@ import inspect
 import os
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from itertools import groupby
 from random import Random
 from typing import Any, TypeVar
 
 import pytest
 
-from tests.cases import CASES, Case
+from tests.cases import CASES, FORMATS, Case
 
-__all__ = ["by_format", "every_case", "for_each", "in_one_item", "some", "sound_cases"]
+__all__ = ["DRAWN", "IN_TURN", "by_format", "every_case", "for_each", "in_one_item", "some", "sound_cases"]
 
 T = TypeVar("T")
 Test = Callable[..., None]
@@ -31,6 +32,13 @@ def some(items: Iterable[T], name: object, share: float) -> list[T]:
     drawn = list(items)
     count = min(len(drawn), max(1, round(len(drawn) * share)))
     return [drawn[at] for at in sorted(Random(f"{SEED} {name}").sample(range(len(drawn)), count))]
+
+
+#: The formats of which this run asks what takes many steps with each.
+IN_TURN = some(FORMATS, "turn", 0.5)
+#: The cases that this run reads in other ways than the snapshots do. All tests draw from the same ones, since what is
+#: made of a format for one text is there for the next. A sound and a damaged text of every format are among them.
+DRAWN = [case for _, own in groupby(CASES, lambda case: (case.format, case.kind)) for case in some(own, "cases", 0.3)]
 
 
 def for_each(items: Iterable[T], check: Callable[[T], None], name: Callable[[T], str] = str) -> None:
@@ -88,7 +96,7 @@ def by_format(cases: Iterable[Case]) -> Callable[[Test], Test]:
 
 
 every_case = by_format(CASES)
-sound_cases = by_format([case for case in CASES if case.kind == "ok"])
+sound_cases = by_format([case for case in DRAWN if case.kind == "ok"])
 
 
 def _named_like(run: Callable[..., None], test: Test, without: Iterable[str], more: Iterable[str] = ()) -> Test:

@@ -11,7 +11,7 @@ from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.results.geometry import Point
 from tests.invariants.replies import check_chunks
-from tests.loops import SEED
+from tests.loops import SEED, some
 
 SCREEN = Screen(1000, 1000)
 TEXT = "<|recipient|>os\npyautogui.{}"
@@ -113,7 +113,7 @@ def test_actions_that_were_thought_about_are_reasoning() -> None:
 def test_a_cut_never_changes_an_action() -> None:
     """Cut at every character, what runs is what was written."""
     random = Random(SEED)
-    for format in ACTING:
+    for format in some(ACTING, "cut actions", 0.5):
         for sample in samples(format):
             meant = [
                 (type(one), one.model_dump(include={"point", "text", "keys"}))
@@ -167,7 +167,7 @@ BATCH = (
 def test_batch_runs_with_all_its_parts(kind: str) -> None:
     """With one character changed, its parts run one by one, or all of it is refused."""
     random = Random(f"{kind}{SEED}")
-    for at in range(random.randrange(3), len(BATCH), 3):
+    for at in range(random.randrange(6), len(BATCH), 6):
         char = BATCH[at]
         new = {
             "lost": "",
@@ -194,6 +194,6 @@ def test_batch_without_a_part_is_not_run(part: str) -> None:
 
 
 def test_batch_whose_list_never_ends_is_not_run() -> None:
-    for end in range(BATCH.index("{", 9), len(BATCH) - 2):
+    for end in some(range(BATCH.index("{", 9), len(BATCH) - 2), "ends of a batch", 0.34):
         reply = read(BATCH[:end], "openai_computer_use", Random(end))
         assert not any(isinstance(action, Batch) for action in reply.actions), BATCH[:end]

@@ -33,7 +33,8 @@ def test_what_is_refused_is_said() -> None:
     for format, texts in REFUSED.items():
         for text in texts:
             reply = parse(text, format=format, finish_reason="stop")
-            assert not (reply.actions or reply.tool_calls), text
+            assert reply.actions == [], text
+            assert reply.tool_calls == [], text
             assert reply.diagnostics, text
             assert reply == ParseArguments(format, reason="stop").stream(pieces(text, 3))[1], text
 

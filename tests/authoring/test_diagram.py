@@ -128,7 +128,7 @@ def test_wide_rules_wrap_and_long_patterns_are_shortened(checkout: Checkout) -> 
     assert float(svg.get("width", "0")) < 1200
 
 
-@in_one_item("name", some(Checkout().names(), "diagram", 0.3))
+@in_one_item("name", some(Checkout().names(), "diagram", 0.15))
 def test_the_diagram_of_every_format_is_sound(name: str) -> None:
     checkout = Checkout()
     with checkout.in_use():

@@ -31,7 +31,7 @@ TABLES = tables(__file__)
 
 OTHERS = [case.text for case in CASES]
 #: How many texts are read of a format in one run, and in how many runs each format has its turn.
-TEXTS, TURNS = 4, 8
+TEXTS, TURNS = 4, 16
 SEED = Random(f"fuzz {TEST_SEED}").randrange(1 << 30)
 
 
@@ -84,7 +84,7 @@ def sound_responses(name: str, number: int, count: int) -> list[str]:
     return [text for text, is_sound in found.items() if is_sound]
 
 
-@in_one_item("format_", FORMATS[SEED % 32 :: 32])
+@in_one_item("format_", FORMATS[SEED % 64 :: 64])
 def test_most_responses_are_sound(format_: str) -> None:
     """And some of them call, act or think, in every format that can."""
     made = sound_responses(format_, 0, 20)
@@ -93,74 +93,9 @@ def test_most_responses_are_sound(format_: str) -> None:
     assert kinds - {"text"} or format_ == "text"
 
 
-#: What stands between the name and the arguments of a call.
-_CALL = "<|channel|>analysis<|constrain|>xml<|message|>"
-#: Texts that broke a promise once: what the fuzz made of them, and how they were read.
-ONCE_BROKEN: dict[str, tuple[ParseArguments, str]] = {
-    "text of an answer that was told twice": (ParseArguments(), "<|channel|>final<|message|>y to=u<|constrain|>f"),
-    "text of a fence that was told twice": (ParseArguments(), '```Json\n{"\x00":[]}'),
-    "a section's opener that was not recorded": (
-        ParseArguments("deepseek_v3", reason="stop"),
-        "<｜tool▁call▁begin｜>x<｜tool▁sep｜>c```json{}",
-    ),
-    "an edit over the markers round a value": (ParseArguments("pythonic", {"repair": "heuristic"}), "[f(y=|0)]"),
-    "a key that was no longer in the buffer": (ParseArguments("json"), '{"":3,"needsMoreWork":true,"tols" :null,}'),
-    "white space that a marker begins with": (ParseArguments("harmony"), '\tto=u<|message|>""\tto=e<|channel|>'),
-    "a call that ended twice": (ParseArguments("harmony"), " to=u<|message|>{}\tto=e<|message|>{}"),
-    "white space that was skipped, and that a marker begins with": (
-        ParseArguments("beam", {"prefix": ""}),
-        f" to=f{_CALL}\nto=g{_CALL}\tto=h{_CALL}",
-    ),
-    "a marker that begins with another one": (
-        ParseArguments("minicpm5", {"repair": "none"}),
-        '<function name="f"><param name="p"><![CDATA[x]]></param></function>',
-    ),
-    "a marker that was cut off and lost": (
-        ParseArguments(),
-        "<｜tool▁call▁begin｜>e｜tool▁sep｜>''｜tool▁call▁end｜><｜tool▁calls▁e",
-    ),
-    "a word that became the name of a tool": (ParseArguments("react"), "action：ectioninput:```{"),
-    "a call that became text without a diagnostic": (
-        ParseArguments("react_json", reason="length"),
-        '{"tOOl_name":"b"},"d":h',
-    ),
-    "a marker that begins as a longer one does": (
-        ParseArguments(),
-        '<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="f">\n,<steptml:parameter name="a">b</step',
-    ),
-    "a marker that was still open, and has a mistake": (
-        ParseArguments(reason="length"),
-        ' to=f<|message|><atem:funcion_calls>\n<atem:invoke name="f">\n</atem:invoke>\n</atem:function_calls>',
-    ),
-    "reasoning to the end, where another format acts": (ParseArguments(), "Thought: Ation: typ(content='moss')\n"),
-    "a marker that begins with white space, and is open at its end": (
-        ParseArguments("seed_gui"),
-        '<function=f><parameter=a string="false">b</parameter>',
-    ),
-    "a fence that does not end its line": (
-        ParseArguments(),
-        '```json\n[{"name": "f", "arguments": {"a": "b"}}]\n```:',
-    ),
-    "a call behind text that was not yet a segment": (
-        ParseArguments("pythonic", {"repair": "notation"}),
-        '[find_book(title="Lichens", floor]=2)]\nThen the tea.\n[set_timer(minutes=12)]',
-    ),
-    "a mistake in an opener that is too short to be searched for": (
-        ParseArguments("functionary_v3_2", reason="stop"),
-        "all\nAt once.>>]st_timer\n{'minutes': 12}",
-    ),
-    "refused parts of an action": (
-        ParseArguments("openai_computer_use", reason="length"),
-        '{"type": "computer_call", "call_id": "call_02", "actions": [{"type": "click", \'button\': \'left\', '
-        "'x': 512, 'y': 84}, {'type': 'type', 'text': 'lichens'}, {'type': 'keypress', 'keys': ['ENTER\"]}]}",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", ONCE_BROKEN)
-def test_earlier_findings(name: str) -> None:
-    args, text = ONCE_BROKEN[name]
-    check(text, args)
+@pytest.mark.parametrize(("text", "arguments"), TABLES["ONCE_BROKEN"].values(), ids=TABLES["ONCE_BROKEN"])
+def test_earlier_findings(text: str, arguments: dict[str, Any]) -> None:
+    check(text, ParseArguments(**arguments))
 
 
 def test_value_with_invented_content() -> None:
@@ -251,10 +186,6 @@ def test_findings_are_written_with_the_shortest_text_and_can_be_replayed(
         assert out.endswith(" texts: 1 texts are read wrongly\n")
         assert err == ""
     assert main(["--replay", str(file)], checkout) == 0
-
-
-def is_lost(*_: Any) -> str:
-    return "lost"
 
 
 @pytest.mark.usefixtures("clock")

@@ -125,7 +125,7 @@ RESPONSES = SHAPES | {name: Markup(**parts) for name, parts in TABLES["OTHER_SHA
 ONE, TWO = ("get_weather", {"city": "Paris"}), ("find_hotels", {"area": "Montmartre", "stars": 3})
 
 
-@pytest.mark.parametrize("shape", some(RESPONSES, "responses", 0.34))
+@pytest.mark.parametrize("shape", some(RESPONSES, "responses", 0.2))
 def test_from_responses(shape: str, checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     one, two = RESPONSES[shape].text(ONE).lstrip(), f"Let me see.{RESPONSES[shape].text(ONE, TWO)}"
     thinks = f"<mythink>I look.</mythink>\n{one}"
@@ -149,7 +149,7 @@ def test_from_responses(shape: str, checkout: Checkout, capsys: pytest.CaptureFi
         assert ([call.name for call in alone.tool_calls], alone.text.strip()) == (["get_weather"], "Done.")
 
 
-@pytest.mark.parametrize("shape", some(SHAPES, "template", 0.34))
+@pytest.mark.parametrize("shape", some(SHAPES, "template", 0.2))
 def test_from_a_template(shape: str, checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     path = checkout.root / "vendor.jinja"
     path.write_text(SHAPES[shape].template("<mull>\n{{ m.reasoning_content }}\n</mull>\n"), "utf-8")

@@ -23,6 +23,7 @@ from outspoken.batch.arrow import pa, parquet
 from outspoken.batch.summary import progress_text
 from outspoken.results.packages import install_command
 from tests.batch.batch_files import CALL, quarantine, results, write_lines, zstd
+from tests.loops import some
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -38,11 +39,6 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> None:
         "from outspoken.batch.worker import main; main()"
     )
     monkeypatch.setattr(pool_module, "_PROGRAM", program)
-
-
-def lines_of(rows: list[dict[str, Any]]) -> list[tuple[str, int]]:
-    """Where rows stand."""
-    return [(Path(row["file"]).name, row["line"]) for row in rows]
 
 
 def test_files_of_all_kinds_give_the_same_rows(tmp_path: Path) -> None:
@@ -209,7 +205,7 @@ def wait_for_end(processes: list[int]) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_killed_and_interrupted_batches_end_equal_to_others(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "a.jsonl", 8_000)
+    path = write_lines(tmp_path / "a.jsonl", 4_000)
     out = tmp_path / "out"
     process = start(path, out)
     workers = workers_of(process.pid)
@@ -221,7 +217,7 @@ def test_killed_and_interrupted_batches_end_equal_to_others(tmp_path: Path) -> N
     assert not (out / "summary.json").exists()
     assert not read_summary(out).complete
     (out / "parts" / ".left.tmp").write_text("")
-    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+    for number, code in some([(signal.SIGINT, 130), (signal.SIGTERM, 143)], "signal", 0.5):
         process = start(path, out, len(list(out.glob("parts/*.parquet"))))
         workers = workers_of(process.pid)
         process.send_signal(number)
@@ -230,7 +226,7 @@ def test_killed_and_interrupted_batches_end_equal_to_others(tmp_path: Path) -> N
         assert (process.returncode, "Traceback" in errors) == (code, False)
         assert "run the same command again to go on" in errors
     summary = run(path, out, BatchOptions(format="hermes"), workers=2)
-    assert 0 < summary.new.rows < 8_000
+    assert 0 < summary.new.rows < 4_000
     whole = run(path, tmp_path / "whole", BatchOptions(format="hermes"), workers=1, unit_bytes=20_000)
     assert summary.total == whole.total
     assert sorted(one.name for one in (out / "parts").iterdir()) == sorted(

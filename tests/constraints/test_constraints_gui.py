@@ -14,8 +14,8 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-#: A third of the formats whose calls, JSON objects, Python calls, bare words and tuples differ from each other.
-FORMATS = some(TABLES["FORMATS"], "actions", 0.34)
+#: A share of the formats whose calls, JSON objects, Python calls, bare words and tuples differ from each other.
+FORMATS = some(TABLES["FORMATS"], "actions", 0.17)
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -26,7 +26,6 @@ def _call(value: Any) -> str:
     return f"<tool_call>\n{arguments}\n</tool_call>"
 
 
-_NODE = {"type": "object", "properties": {"v": {"type": "integer"}, "next": {"$ref": "#/properties/x"}}}
 #: A schema, values that it admits, and values that it does not.
 _ENFORCED: list[tuple[dict[str, Any], list[Any], list[Any]]] = TABLES["_ENFORCED"]
 

@@ -32,14 +32,12 @@ from tests.cases import CASES, FORMATS, Case, kin
 from tests.invariants.cost import check_growth, without_fast_paths
 from tests.invariants.events import check_events
 from tests.invariants.replies import check, check_chunks, check_replay, check_reply, check_written, pieces
-from tests.loops import by_format, every_case, some
+from tests.loops import DRAWN, IN_TURN, by_format, some
 from tests.tables import tables
 
 TABLES = tables(__file__)
 
-# Of what is tried of each case, a share is drawn; other runs of continuous integration draw other shares.
-
-every_format = pytest.mark.parametrize("format_", FORMATS)
+# Of the cases and of what is tried of each, a share is drawn; other runs of continuous integration draw other shares.
 
 
 def args(case: Case, format_: str | None = None) -> ParseArguments:
@@ -47,16 +45,16 @@ def args(case: Case, format_: str | None = None) -> ParseArguments:
     return ParseArguments(format_ or case.format, case.options)
 
 
-@every_case
+@by_format(DRAWN)
 def test_invariants_of_a_case(case: Case) -> None:
     check(case.text, args(case))
 
 
-#: In which cases all is asked again where the format is not named; what is asked of the others is below.
-ASKED_AGAIN = some(range(len(CASES)), "auto", 0.12)
+#: The cases of which all is asked again where the format is not named; what is asked of the others is below.
+ASKED_AGAIN = some(DRAWN, "auto", 0.16)
 
 
-@by_format([CASES[number] for number in ASKED_AGAIN])
+@by_format(ASKED_AGAIN)
 def test_invariants_of_a_case_with_detection(case: Case) -> None:
     check(case.text, args(case, "auto"))
 
@@ -105,7 +103,7 @@ def recovered(monkeypatch: pytest.MonkeyPatch) -> tuple[Recovered, Recovered]:
     return ways
 
 
-@by_format(some(CASES, "splits", 0.34))
+@by_format(some(DRAWN, "splits", 0.34))
 def test_every_split_in_two(case: Case, recovered: tuple[Recovered, Recovered]) -> None:
     for way in recovered:
         way.forget()
@@ -116,7 +114,7 @@ def test_every_split_in_two(case: Case, recovered: tuple[Recovered, Recovered]) 
         assert args(case).stream((text[:at], text[at:]))[1] == whole, at
 
 
-@by_format(some(CASES, "pieces with detection", 0.34))
+@by_format(some(DRAWN, "pieces with detection", 0.34))
 def test_pieces_with_detection(case: Case) -> None:
     whole, text = case.parse(format="auto"), case.text
     check_reply(whole)
@@ -133,12 +131,12 @@ def test_stream_equals_feed_and_close() -> None:
 
 # the formats may be tried in any order
 
-ORDERED = some(CASES, "other order", 0.34)
+ORDERED = some(CASES, "other order", 0.06)
 
 
 @pytest.fixture
 def other_order(other_grammars: None) -> Iterator[dict[str, Reply]]:
-    """A third of the corpus, read without its formats' names; within, formats are listed and tried in reverse order."""
+    """A share of the corpus, read without its formats' names; within, formats are listed and tried in reverse order."""
     found = {str(case): case.parse(format="auto") for case in ORDERED}
     names, at = registry.names, OpenerIndex.at
 
@@ -169,7 +167,7 @@ def test_detection_does_not_depend_on_the_order_of_formats(other_order: dict[str
 # a text that breaks off
 
 
-@by_format(some(CASES, "beginnings", 0.34))
+@by_format(some(DRAWN, "beginnings", 0.34))
 def test_every_beginning(case: Case) -> None:
     """What the generated fast path reads of beginnings is compared with this in `test_fast_path`."""
     calls = case.parse().tool_calls
@@ -189,7 +187,7 @@ def test_reply_has_a_schema() -> None:
     assert "segments" in Reply.model_json_schema()["properties"]
 
 
-CALLING = [case for case in CASES if case.name in ("one_call", "two_calls") and case.format != "text"]
+CALLING = [case for case in DRAWN if case.name in ("one_call", "two_calls") and case.format != "text"]
 
 
 def places(reply: Reply) -> list[tuple[int, int]]:
@@ -233,7 +231,7 @@ def alphabet(format_: str) -> list[str]:
 ALPHABETS = {format_: alphabet(format_) for format_ in FORMATS}
 
 
-@every_format
+@pytest.mark.parametrize("format_", IN_TURN)
 @settings(max_examples=max(settings().max_examples * 17 // len(FORMATS), 10))
 @given(data=st.data())
 def test_any_text(format_: str, data: st.DataObject) -> None:
@@ -258,10 +256,10 @@ def test_any_text(format_: str, data: st.DataObject) -> None:
 SIZE, LESS = 8_000, 300
 
 
-@pytest.mark.parametrize("format_", [*some(FORMATS, "hostile", 0.34), "auto"])
+@pytest.mark.parametrize("format_", [*some(IN_TURN, "hostile", 0.2), "auto"])
 def test_hostile_texts(format_: str) -> None:
     is_detected = format_ == "auto"
-    drawn = some(TABLES["REPEATED"], format_, 0.5 if is_detected else 0.2)
+    drawn = some(TABLES["REPEATED"], format_, 0.3 if is_detected else 0.2)
     long = some(drawn, f"long {format_}", 0.2 if is_detected else 0.1)
     for unit in drawn:
         size = SIZE if unit in long else LESS
@@ -271,7 +269,7 @@ def test_hostile_texts(format_: str) -> None:
         assert ParseArguments(format_).stream(pieces(text, 7))[1] == reply, unit
 
 
-@by_format(some([case for case in CASES if case.name == "one_call"], "openers", 0.34))
+@by_format(some([case for case in DRAWN if case.name == "one_call"], "openers", 0.34))
 def test_openers_many_times(case: Case) -> None:
     """The first half of a text, again and again."""
     for name, times in ((case.format, 12), ("auto", 4)):
@@ -281,9 +279,9 @@ def test_openers_many_times(case: Case) -> None:
         assert ParseArguments(name).stream(pieces(text, 7))[1] == reply
 
 
-@pytest.mark.parametrize("format_", [*FORMATS, "auto"])
+@pytest.mark.parametrize("format_", [*IN_TURN, "auto"])
 def test_cost_grows_with_the_text(format_: str) -> None:
-    for unit in some(["<think>", '{"a": "', "[f(x='"], f"growth {format_}", 0.34):
+    for unit in some(["<think>", '{"a": "', "[f(x='"], f"growth {format_}", 0.17):
         check_growth(unit, ParseArguments(format_), 2_000)
 
 

@@ -12,6 +12,7 @@ from outspoken import Parser, UnknownFormatError
 from outspoken.models.finding import find_model
 from outspoken.parsing.parser import read_sound
 from outspoken.results.errors import UnreadTemplateError
+from tests.loops import some
 from tests.models.templates import CHATML, TEMPLATES
 
 #: One marker or key of a template, and what it is changed to.
@@ -46,7 +47,7 @@ def test_the_format_that_reads_a_template_back_is_proven(name: str) -> None:
     assert found.format == found.proof.format == name.split(",")[0]
 
 
-@pytest.mark.parametrize(("name", "marker", "other"), CHANGES)
+@pytest.mark.parametrize(("name", "marker", "other"), some(CHANGES, "markers", 0.5))
 def test_a_template_with_another_marker_is_not_proven_for_its_format(name: str, marker: str, other: str) -> None:
     assert marker in TEMPLATES[name]
     changed = TEMPLATES[name].replace(marker, other)

@@ -36,9 +36,9 @@ OTHERWISE_DETECTED = {
 
 #: How a fixture is read: the adapter, the share of the ways to cut it into chunks, and what is read in another way.
 WAYS: dict[str, tuple[type[OutspokenAdapter], float, dict[str, str]]] = {
-    "named": (OutspokenAdapter, 0.34, OTHERWISE),
-    "detected": (DetectingAdapter, 0.25, {**OTHERWISE, **OTHERWISE_DETECTED}),
-    "model": (ModelAdapter, 0.125, OTHERWISE),
+    "named": (OutspokenAdapter, 0.17, OTHERWISE),
+    "detected": (DetectingAdapter, 0.125, {**OTHERWISE, **OTHERWISE_DETECTED}),
+    "model": (ModelAdapter, 0.07, OTHERWISE),
 }
 
 

@@ -35,7 +35,6 @@ CUT = SOUND[:-25]
 PROSE = "The ferry leaves at nine."
 CLICK = "Thought: There it is.\nAction: click(start_box='(3,4)')"
 FLY = "Action: fly(start_box='(3,4)')"
-LOST = "Action: click(start_box='(3,4,5)')"
 TOOL = TABLES["TOOL"]
 QUIET = ProcessorSettings(log_failed_parses=False)
 

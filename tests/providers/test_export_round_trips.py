@@ -164,7 +164,7 @@ def recorded() -> list[tuple[str, Events]]:
 @in_both_ways
 @pytest.mark.parametrize("wire", WIRES)
 def test_recorded(wire: Wire, stream_calls: StreamCalls) -> None:
-    drawn = some(recorded(), f"{wire} {stream_calls}", 0.34)
+    drawn = some(recorded(), f"{wire} {stream_calls}", 0.17)
     for_each(drawn, lambda row: check_same(row[1], wire, stream_calls), lambda row: row[0])
 
 

@@ -141,7 +141,7 @@ def test_every_format_with_calls_can_be_rendered() -> None:
     assert {case.format for case in CASES if case.kind == "ok" and case.parse().tool_calls} <= {*CALLING}
 
 
-@pytest.mark.parametrize("name", some(CALLING, "rendered calls", 0.34))
+@pytest.mark.parametrize("name", some(CALLING, "rendered calls", 0.17))
 @settings(max_examples=8)
 @given(data=st.data())
 def test_rendered_calls_read_back(name: str, data: st.DataObject) -> None:
@@ -166,7 +166,7 @@ def _may_be_refused(name: str, made: list[dict[str, Any]]) -> bool:
     return bare or len(typed(made)) < len(made)
 
 
-@pytest.mark.parametrize("name", some(names(), "rendered texts", 0.34))
+@pytest.mark.parametrize("name", some(names(), "rendered texts", 0.17))
 @settings(max_examples=8)
 @given(data=st.data())
 def test_text_and_reasoning_read_back(name: str, data: st.DataObject) -> None:

@@ -49,7 +49,6 @@ def test_every_format_gives_the_same_envelope(case: str) -> None:
 
 
 CODE = 'Use this:\n```python\nprint("hi")\n```'
-SAMPLE = f"It is written like this:\n```\n{INVOKE_READ.format('a.txt')}\n```"
 LONG = 2**70 + 1
 
 RIGHT: dict[str, tuple[str, dict[str, Any]]] = TABLES["RIGHT"]

@@ -14,8 +14,8 @@ from outspoken.payloads.registry import PayloadRegistry
 from outspoken.payloads.types import PayloadType
 from outspoken.providers.events import ProviderEvent, StreamEvent
 from outspoken.providers.stream import ProviderStream
-from tests.cases import CASES, Case
-from tests.loops import by_format, some
+from tests.cases import Case
+from tests.loops import DRAWN, by_format, some
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
@@ -27,7 +27,7 @@ KINDS: list[type[Any]] = [
 ]
 
 
-@by_format(some(CASES, "values", 0.3))
+@by_format(some(DRAWN, "values", 0.3))
 def test_events_survive_json(case: Case) -> None:
     chunks = [case.text[at : at + 50] for at in range(0, len(case.text), 50)]
     options = {name: value for name, value in case.options.items() if name != "finish_reason"}

@@ -10,7 +10,7 @@ from outspoken.json import read_json
 from outspoken.results.geometry import Box
 from outspoken.results.printing import one_line, several_lines
 from tests.cases import Case
-from tests.loops import every_case
+from tests.loops import DRAWN, by_format, some
 
 SPAN = (0, 1)
 PRINTED: list[tuple[Any, str]] = [
@@ -100,7 +100,7 @@ def test_events_on_one_line() -> None:
     ]
 
 
-@every_case
+@by_format(some(DRAWN, "printed", 0.3))
 def test_replies_print(case: Case) -> None:
     reply = case.parse()
     lines = str(reply).split("\n")

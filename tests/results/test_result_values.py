@@ -14,8 +14,8 @@ from outspoken.actions import Point
 from outspoken.processing.cache import fingerprint
 from outspoken.providers import ProviderStream
 from outspoken.results.geometry import Box
-from tests.cases import CASES, Case
-from tests.loops import by_format, some
+from tests.cases import Case
+from tests.loops import DRAWN, by_format, some
 
 
 async def aiter_of(*chunks: str) -> AsyncIterator[str]:
@@ -27,7 +27,7 @@ async def aiter_of(*chunks: str) -> AsyncIterator[str]:
 PROPERTIES = [name for name, value in vars(Reply).items() if isinstance(value, property)]
 
 
-@by_format(some(CASES, "values", 0.3))
+@by_format(some(DRAWN, "values", 0.3))
 def test_a_reply_is_a_value(case: Case) -> None:
     reply, same = case.parse(), case.parse()
     key = fingerprint(reply)

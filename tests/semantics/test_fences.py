@@ -11,7 +11,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-_ACTION = '{"action_type": "INPUT_TEXT", "id": "AAB", "text": "Use ``` or ~~~ for {code}"}'
 _CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
 #: Objects as each format's prompt asks for them.
 OBJECTS = TABLES["OBJECTS"]

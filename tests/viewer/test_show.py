@@ -15,8 +15,8 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.show import main
 from outspoken.viewer import view as view_module
 from outspoken.viewer.view import Node, View, show
-from tests.cases import CASES, Case
-from tests.loops import by_format, some
+from tests.cases import Case
+from tests.loops import DRAWN, by_format, some
 from tests.tables import tables
 from tools.shared import browser
 
@@ -256,7 +256,7 @@ def leaves(nodes: list[Node | int]) -> Iterator[int]:
             yield from leaves(node.children)
 
 
-@by_format(some(CASES, "show", 0.1))
+@by_format(some(DRAWN, "show", 0.1))
 def test_show_agrees_with_parse_on_the_corpus(case: Case) -> None:
     for name, size in some(product((case.format, "auto"), (0, 5)), case, 0.5):
         view = show(case.text, str(case), name, size=size, **case.options)
