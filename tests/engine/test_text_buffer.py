@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken.engine.text_buffer import LOOKBEHIND, TextBuffer
+from outspoken.engine.text_buffer import CONTEXT, TextBuffer
 
-TEXT = "".join(map(chr, range(0x4E00, 0x4E00 + 200)))  # each character says its own offset
+TEXT = "".join(map(chr, range(0x4E00, 0x4E00 + 500)))  # each character says its own offset
 
 
-@given(st.integers(1, 40), st.integers(0, 200), st.integers(-5, 205), st.integers(0, 210))
+@given(st.integers(1, 40), st.integers(0, 500), st.integers(-5, 505), st.integers(0, 510))
 def test_a_fork_has_no_text_before_its_origin(size: int, offset: int, start: int, length: int) -> None:
     """What a fork does not have is left out of a slice; all else stands where it stood."""
     buffer = TextBuffer()
@@ -16,6 +16,6 @@ def test_a_fork_has_no_text_before_its_origin(size: int, offset: int, start: int
         buffer.append_unseen(TEXT[at : at + size])
     fork = buffer.fork(offset)
     fork.rewind(offset)
-    assert fork.origin == max(offset - LOOKBEHIND, 0)
+    assert fork.origin == max(offset - CONTEXT, 0)
     assert fork.slice(start, start + length) == TEXT[max(start, fork.origin) : max(start + length, 0)]
     assert fork.tail(start) == TEXT[max(start, fork.origin) :]

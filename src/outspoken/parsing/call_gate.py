@@ -283,7 +283,7 @@ class CallGate:
             rest = rest.lstrip() if cut is None else rest
             made += [ReasoningDelta(rest), ReasoningEnd()] if rest else [ReasoningEnd()]
             self._surroundings.skip_to(closer[1])
-            self._closed_at = closer[1]
+            self._closed_at, self._ends_in_call = closer[1], False
             if type(held[0]) is ReasoningEnd:
                 held.popleft()
             within = [s for s in segments if type(s) is Reasoning and begun < s.span[0] < closer[1]]

@@ -72,7 +72,8 @@ def earley_of(automaton: Automaton) -> earley.Parser:
         Rule(NonTerminal(r.name), [_symbol(s) for s in r.symbols], r.order, r.alias, RuleOptions(priority=r.priority))
         for r in grammar.rules
     ]
-    callbacks = ParseTreeBuilder(rules, Tree, False, False, False).create_callback()
+    builder: Any = ParseTreeBuilder(rules, Tree, False, False, False)
+    callbacks = builder.create_callback()
     first: Any = [Rule(NonTerminal(start), [Terminal(start)], 0, None, RuleOptions(priority=1)) for start in starts]
     lexer: Any = LexerConf([], re)
     lexer.lexer_type = "custom"

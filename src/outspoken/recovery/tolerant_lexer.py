@@ -28,7 +28,7 @@ _MAX_MARKERS = 4
 _MAX_MISSING = 3
 
 
-def rows_of(region: Region, grammar: tolerant.TolerantGrammar, limit: int) -> Iterator[list[Lexeme]]:
+def rows_of(region: Region, grammar: tolerant.TolerantRules, limit: int) -> Iterator[list[Lexeme]]:
     """The rows of tokens that a region may be, the likeliest first; each is cut short behind `limit` tokens."""
     waiting: list[tuple[int, ...]] = [()]
     for number, plan in enumerate(waiting):
@@ -60,7 +60,7 @@ def _terminal(edge: Edge) -> str:
 class _Row:
     """Reads one row of tokens. `plan` says which way to take where there are several; `options` how many there are."""
 
-    def __init__(self, region: Region, grammar: tolerant.TolerantGrammar, plan: tuple[int, ...]) -> None:
+    def __init__(self, region: Region, grammar: tolerant.TolerantRules, plan: tuple[int, ...]) -> None:
         self._region, self._names, self._plan = region, grammar.names, plan
         self._may_be_missing = grammar.may_be_missing
         self._text, self._end = region.text, len(region.text)

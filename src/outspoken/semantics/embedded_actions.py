@@ -25,19 +25,21 @@ class EmbeddedActions(NamedTuple):
 def embedded_actions(reply: Reply, text: str, raw: str, start: int) -> EmbeddedActions:
     """The actions of `reply`, which is what the value of a JSON string, `text`, is read as."""
     places = _places(text, raw)
-    notes: list[PendingDiagnostic] = []
-    for diagnostic in reply.diagnostics:
-        first, last = diagnostic.span
-        note = PendingDiagnostic.moved(diagnostic, (start + places[first], start + places[last]))
-        if note.code == "unread-markup":  # the string is no text of the reply
-            note = note._replace(code="unread-entry", message="this looks like an action, but none could be read here")
-        notes.append(note)
+
+    def moved(span: tuple[int, int]) -> tuple[int, int]:
+        return start + places[span[0]], start + places[span[1]]
+
+    found = [d for d in reply.diagnostics if d.code != "unread-markup"]  # of text, which is reported as a whole
+    notes = [PendingDiagnostic.moved(diagnostic, moved(diagnostic.span)) for diagnostic in found]
     actions: list[Any] = []
     for segment in reply.segments:
+        span = moved(segment.span)
         if segment.kind == "action":
-            begin, end = places[segment.span[0]], places[segment.span[1]]
-            update = {"span": (start + begin, start + end), "raw": raw[begin:end]}
+            update = {"span": span, "raw": raw[span[0] - start : span[1] - start]}
             actions.append(segment.model_copy(update=update))
+        else:
+            message = "this part of the string is no action, and is left out"
+            notes.append(PendingDiagnostic("unread-entry", message, span, "warning", None))
     return EmbeddedActions(actions, notes, reply.status)
 
 
