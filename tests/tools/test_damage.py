@@ -192,6 +192,7 @@ def hermes() -> Sound:
     return bases("hermes")[0]
 
 
+@pytest.mark.timeout(180)  # the patterns of all formats are made
 def test_mistakes_in_every_format() -> None:
     """Nothing is lost or run wrong without a word, and pieces give the same reply."""
     assert len(WRITABLE) >= 95
