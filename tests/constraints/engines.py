@@ -1,4 +1,4 @@
-"""Engines of constrained decoding, as tests and `tools.constraints` run them: tokens and a grammar, no model.
+"""Engines of constrained decoding, as tests run them: tokens and a grammar, no model.
 
 Each engine compiles a constraint, and a state of it says which tokens may come next. Tokens are bytes, or those of a
 BPE that is trained on the corpus.

@@ -1,7 +1,4 @@
-"""Constraints in the engines that use them: what `render` writes is admitted, and what is admitted is read as `ok`.
-
-`python -m tools.constraints` makes many more walks.
-"""
+"""Constraints in the engines that use them: what `render` writes is admitted, and what is admitted is read as `ok`."""
 
 import zlib
 from collections.abc import Iterator, Sequence

@@ -35,7 +35,7 @@ def test_rendered_actions_are_accepted(format: str):
 
 @in_one_item("format", FORMATS)
 def test_what_is_let_through_is_read(format: str):
-    """Random models write actions; `python -m tools.constraints --kind actions` lets them write much more."""
+    """Random models write actions."""
     found = list(failures(format, "llguidance", 3, 1, kind="actions"))
     assert all(kind in ("", "too long") for kind, _ in found), found
     assert found or not learned_actions(registry.automaton(format))

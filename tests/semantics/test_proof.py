@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from outspoken import Parser, Settings
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.json import read_json
+from tests.invariants.replies import pieces
 
 STRING, NUMBER = {"type": "string"}, {"type": "number"}
 TOOLS: list[dict[str, Any]] = [
@@ -30,12 +32,17 @@ def coder(arguments: dict[str, str], name: str = "send_funds") -> str:
     return f"<tool_call>\n<function={name}>\n{written}</function>\n</tool_call>"
 
 
+LISTING = (
+    '<function_calls>\n<invoke name="list_dir">\n<parameter name="path">{}</parameter>\n</invoke>\n</function_calls>'
+)
+
 #: Sound calls that violate the schema of their tool: they can be used, and are reported.
 MISTAKEN = [
     ("hermes", hermes('{"amount": 3}'), "missing-argument"),
     ("hermes", hermes('{"account": 7, "amount": 3}'), "mistyped-argument"),
     ("hermes", hermes('{"account": "DE", "amount": 3, "speed": "soon"}'), "unlisted-value"),
     ("hermes", hermes("{}", "sned_funds"), "unknown-tool"),
+    ("hermes", hermes('{"account": "DE", "amount": 3, "sped": "slow"}'), "unknown-argument"),
     ("qwen3_coder", coder({"amount": "3"}), "missing-argument"),
     ("qwen3_coder", coder({"account": "DE", "amount": "three"}), "mistyped-argument"),
 ]
@@ -172,6 +179,8 @@ def test_a_path_with_single_backslashes() -> None:
         ("hermes", '{"name": "send_funds"'),
         ("coding_tags", "I look.\n<LIST_DIR>\n<path>a</path></LIST_DIR>"),
         ("functionary_v3_2", '>>]list_dir\n{"path": "/"}'),
+        ("mistral", '[TOOGS]{"account": "DE", "amount": 3}'),
+        ("granite_pythonic", "send'DE', amount=3, speed='slow')"),
         ("name_tags", '<tool_use><arguments>{"path": "/"}</arguments><name>list_dir</name></tool_use>'),
     ],
 )
@@ -192,6 +201,41 @@ def test_what_cannot_be_read_is_reported(format_: str, text: str) -> None:
 def test_what_cannot_be_read_is_reported_without_tools(format_: str, text: str, count: int) -> None:
     reply = Parser(format_).parse(text, finish_reason="stop")
     assert ([d.code for d in reply.diagnostics], len(reply.tool_calls)) == (["unread-markup"], count)
+
+
+@pytest.mark.parametrize(
+    "value", ["/moss.txt<", ">/moss.txt", "moss.txt</param.", "moss</ dry", 'ame="path">moss.txt', "sed -i 's/a/b</"]
+)
+def test_a_value_may_hold_a_part_of_the_marker_beside_it(value: str) -> None:
+    text = LISTING.format(value)
+    for tools in (TOOLS, None):
+        args = ParseArguments("anthropic_xml", {"tools": tools}, "stop")
+        reply = args.parse(text)
+        assert [d.code for d in reply.diagnostics] == ["odd-marker"], text
+        assert [call.arguments for call in reply.tool_calls] == [{"path": value}]
+        assert args.stream(pieces(text, 3))[1] == reply
+
+
+@pytest.mark.parametrize(
+    "value", ["a < b", "> quoted", "<p>moss</p>", "<br/>", "vec<int>", "</>", "f <| g", "a</b>", "x[0]", 'say "moss"']
+)
+def test_a_value_may_hold_signs_of_its_own(value: str) -> None:
+    text = LISTING.format(value)
+    reply = Parser("anthropic_xml", tools=TOOLS).parse(text)
+    assert (reply.diagnostics, reply.tool_calls[0].arguments) == ([], {"path": value})
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ('{"name": "list_dir ", "args": {"path": "a"}}', "unknown-tool"),
+        ('{"name": "list_dir", "args": {"path ": "a"}}', "unknown-argument"),
+        ('{"name": "list_dir", "args": {"": "a"}}', "unknown-argument"),
+    ],
+)
+def test_no_name_is_empty_or_holds_white_space_at_its_ends(call: str, code: str) -> None:
+    reply = Parser("gemini_computer_use").parse(call)
+    assert ([d.code for d in reply.diagnostics], len(reply.tool_calls)) == ([code], 1)
 
 
 def test_a_tool_that_is_mentioned_in_tags_is_not_reported() -> None:

@@ -12,10 +12,10 @@ from outspoken.grammar.header import Header
 from outspoken.grammar.near_openers import all_forms
 from outspoken.grammar.value_markup import (
     call_phrases,
-    edge_signs,
     has_fields,
     has_terminal,
     openers_at_end,
+    rest_pattern,
     survey,
     value_markup,
 )
@@ -90,7 +90,7 @@ def _constants(automaton: Automaton) -> list[str]:
         *_names("VALUE_FOLLOWERS", sorted({marker for markup in found for marker in markup.followers})),
         *_names("VALUE_PHRASES", call_phrases(automaton)),
         *_names("VALUE_MARKS", sorted({mark for marks in survey(automaton).value_marks.values() for mark in marks[2]})),
-        f"VALUE_EDGES = {edge_signs(survey(automaton).value_marks.values())}",
+        f"VALUE_SIGNS, VALUE_RESTS = {rest_pattern(survey(automaton).value_marks.values())}",
         f"HAS_FIELDS = {has_fields(automaton)}",
         f"ENDS_BY_CHANCE = {any(map(is_ended_by_chance, values))}",
         f"READS_PYTHON = {has_terminal(automaton, 'PYTHON_VALUE')}",

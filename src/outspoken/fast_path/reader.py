@@ -26,8 +26,9 @@ from outspoken.results.settings import Settings
 from outspoken.semantics.call_signs import may_be_other
 from outspoken.semantics.keys import find_keys, tool_named_in
 from outspoken.semantics.output import Output
-from outspoken.semantics.proof import is_declaration, loses_character, loses_path, may_violate, odd_name, pads_number
+from outspoken.semantics.proof import loses_character, loses_path, pads_number
 from outspoken.semantics.said_signs import MADE, Bare, ThinkMarkers, may_be_said
+from outspoken.semantics.schema_objections import is_declaration, may_violate, odd_name
 from outspoken.semantics.segments import reply_of
 
 from .runtime import SEGMENT
@@ -74,8 +75,9 @@ class FastPath:
         #: what no bare value begins with, and whether what ends one may stand in it by chance
         self._value_marks: tuple[str, ...] = module.VALUE_MARKS
         self._ends_by_chance: bool = module.ENDS_BY_CHANCE
-        #: the signs with which the markers before and behind bare values end and begin
-        self._edges: tuple[str, str] = module.VALUE_EDGES
+        #: what finds parts of the markers beside bare values in them, and the signs of which each holds one
+        self._signs: str = module.VALUE_SIGNS
+        self._rests: str = module.VALUE_RESTS
         self._has_fields: bool = module.HAS_FIELDS
         #: do values without quotation marks need a look?
         self._reads_bare = self._value_markup.finds or bool(self._value_marks) or self._ends_by_chance
@@ -180,9 +182,10 @@ class FastPath:
         raw = getattr(segment, "raw", "")
         if '"":' in raw or (self._ends_by_chance and (_LINE_OF_MARKUP.search(raw) or raw.count("[") != raw.count("]"))):
             return True
-        if any(2 * sign in raw for signs in self._edges for sign in signs):
+        if any(2 * sign in raw for sign in self._signs):
             return True
-        if self._has_fields and any("\t" in value for value in vars(segment).values() if value.__class__ is str):
+        fields = vars(segment) if self._has_fields else {}
+        if any("\t" in value for key, value in fields.items() if value.__class__ is str and key != "raw"):
             return True
         return self._value_markup.holds_phrase(raw)
 
@@ -214,12 +217,12 @@ class FastPath:
         may_hold, holds_phrase = self._markup.may_hold, self._value_markup.holds_phrase
         finds, marks = self._value_markup.finds, self._value_marks
         names = tools.names if tools is not None and self._ends_by_chance else ()
-        before, behind = self._edges
+        signs = self._signs
         for value in arguments.values():
             if value.__class__ is str and (
                 (finds and (may_hold(value) or holds_phrase(value)))
                 or (marks and (value.startswith(marks) or value.endswith("\n<")))
-                or (value and (value[0] in before or value[-1] in behind))
+                or (any(sign in value for sign in signs) and re.search(self._rests, value))
                 or (names and any(name in value for name in names))
             ):
                 return True
@@ -274,7 +277,7 @@ class FastPath:
             for name in tools.names:
                 if name in text or (lowered and name.lower() in lowered):
                     return True
-            if self.format == registry.PLAIN and find_keys(text, tools) is not None:
+            if find_keys(text, tools) is not None:
                 return True
         elif (
             self.format != registry.PLAIN and '"name"' in text and text.lstrip()[:1] in "[<"

@@ -176,8 +176,14 @@ _FEW = 2
 _STRAY = 2
 #: A value that begins with a marker has no more white space before it and in it.
 _LONGER = 12
-#: A tag that has lost its name.
-_NAMELESS_TAG = lazy_pattern(r"\s{0,9}<[=\s\"'>]")
+#: What begins as a tag does, and is none.
+_BROKEN_TAG = lazy_pattern(r"\s{0,9}<(?![/!]?\w[\w:.-]*[^<>\n]{0,99}>|!--|[|｜/\[])")
+#: The tail of an opening marker that is shorter may be that of another one.
+_SHORT_TAG = 5
+#: The signs that markers begin with.
+_SIGNS = "</|｜[]>!:@#~-"
+#: A value may end with a bracket of its own.
+_NO_BRACKETS = str.maketrans("", "", "])}")
 #: How the names of closing markers end.
 _CLOSING = ("_CLOSE", "_END")
 
@@ -199,8 +205,7 @@ class LooseMarkup:
         openers: Iterable[str] = (),
     ) -> None:
         self._closers, self._own = {form.lower() for form in closers}, {form.lower() for form in own}
-        #: the signs with which the markers beside a value end and begin
-        self._signs = edge_signs([ValueMarks(frozenset(openers), own, frozenset())])
+        self._rest = re.compile(rest_pattern([ValueMarks(frozenset(openers), own, frozenset())])[1] or "(?!)")
         #: what stands before the value; it is doubled where the value begins with it
         self._before = tuple(before)
         self._followers = tuple([form.lower() for form in followers])
@@ -238,12 +243,9 @@ class LooseMarkup:
             return "certain"
         return "certain" if len(sides) <= _FEW and max(sides) > 0 else "possible"
 
-    def repeats_sign(self, text: str) -> bool:
-        """Does a value begin or end with the sign of the marker beside it, so that this may be written twice?"""
-        if len(text) < _FEW:
-            return False
-        before, behind = self._signs
-        return (text[0] in before and text[1].isalnum()) or (text[-1] in behind and text[-2].isalnum())
+    def holds_rest(self, text: str) -> bool:
+        """Does a value hold what may be a part of a marker beside it? See `rest_pattern`."""
+        return self._rest.search(text) is not None
 
     def _begins_near(self, text: str) -> bool:
         """Does the value begin with what opens the next one, with a mistake or a line break in it?"""
@@ -256,7 +258,7 @@ class LooseMarkup:
     def _is_followed(self, text: str, markers: list[re.Match[str]]) -> bool:
         """Does the value's own closing marker stand directly before what opens the next value? In a sentence, too."""
         at = next((at for at, marker in enumerate(markers) if marker[0] in self._own), len(markers))
-        if at == 0 and _NAMELESS_TAG.match(text, markers[0].end()):
+        if at == 0 and _BROKEN_TAG.match(text, markers[0].end()):
             return True
         for marker, following in pairwise(markers[at:]):
             if len(text[marker.end() : following.start()].strip()) > _STRAY:
@@ -315,11 +317,32 @@ def loose_markup(value_end: Config) -> LooseMarkup:
     return LooseMarkup(distinct & closers, distinct - closers, ends, before, followers, openers)
 
 
-def edge_signs(marks: Collection[ValueMarks]) -> tuple[str, str]:
-    """The signs with which the markers before bare values end, and those with which the markers behind them begin."""
-    before = {form[-1] for found in marks for form in found.openers}
-    behind = {form[0] for found in marks for form in found.ends}
-    return _signs_of(before), _signs_of(behind)
+def rest_pattern(marks: Collection[ValueMarks]) -> tuple[str, str]:
+    """What finds parts of the markers beside bare values in them, and the signs of which one is in each such value.
+
+    A value may begin or end with the sign of the marker beside it, as if that was doubled (`moss.txt<</parameter>`). It
+    may hold the first letters of its closing marker in no tag (`</param.`), or begin with the end of an opening tag
+    (`ame="path">moss.txt`).
+    """
+    before = _signs_of({form[-1] for found in marks for form in found.openers})
+    behind = _signs_of({form[0] for found in marks for form in found.ends})
+    parts = [rf"\A[{re.escape(before)}](?=[\w/.])"] if before else []
+    edge = behind.translate(_NO_BRACKETS)
+    parts += [rf"[{re.escape(edge)}](?<=\w.)\Z"] if edge else []
+    parts += sorted({_begun_pattern(form) for found in marks for form in found.ends if form[0] in behind})
+    tails = {re.escape(form[-3:]) for found in marks for form in found.openers if len(form) > _SHORT_TAG}
+    tails |= {r"[\"']\s?>" for found in marks for form in found.openers if form[-2:] in ('">', "'>")}
+    parts += [rf"\A[^<>\n]{{0,99}}(?:{'|'.join(sorted(tails))})"] if tails and ">" in before else []
+    return before + behind, "|".join(parts)
+
+
+def _begun_pattern(marker: str) -> str:
+    """The pattern of the first characters of a closing marker that begin neither it nor another tag."""
+    signs = len(marker) - len(marker.lstrip(_SIGNS))
+    size = signs if signs > _FEW else signs + 1 if marker.startswith("</") else signs + _FEW
+    tag = r"|[\w:.-]*[^<>\n\"']{0,99}>" if marker.lstrip("</")[0].isalnum() else ""
+    found = rf"{re.escape(marker[:size])}(?!{re.escape(marker[size:])}{tag})"
+    return rf"{found}|</(?![\w>:])(?!{re.escape(marker[2:])})" if marker.startswith("</") else found
 
 
 def _signs_of(chars: set[str]) -> str:

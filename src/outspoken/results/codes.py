@@ -132,9 +132,8 @@ CODES: dict[str, Code] = {
     )),
     **_codes(_MISMATCH, "", (
         "clamped-point coerced-value ignored-key invalid-action invalid-item marker-not-registered mistyped-argument "
-        "odd-payload outside-point type-mismatch unknown-element unknown-tool unlisted-key unlisted-value "
-        "unread-entry "
-        "unwrapped-array wrapped-object wrong-element wrong-kind wrong-type"
+        "odd-payload outside-point type-mismatch unknown-argument unknown-element unknown-tool unlisted-key "
+        "unlisted-value unread-entry unwrapped-array wrapped-object wrong-element wrong-kind wrong-type"
     )),
     **_codes(_MISSING, "", (
         "default-value missing-actions missing-argument missing-call missing-payload nothing-usable"

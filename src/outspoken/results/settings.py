@@ -33,9 +33,9 @@ class Settings:
     and `outside-point` is reported.
 
     `schema_check` says what becomes of a sound call that violates the schema of its tool: with "report" it is usable
-    and has a diagnostic (`missing-argument`, `mistyped-argument`, `unlisted-value`, `unknown-tool`, `type-mismatch` for
-    what a type says beyond its schema), with "refuse" it is invalid, with "off" nothing is checked. A repaired call
-    that violates its schema is invalid, unless it is "off".
+    and has a diagnostic (`missing-argument`, `unknown-argument`, `mistyped-argument`, `unlisted-value`, `unknown-tool`,
+    `type-mismatch` for what a type says beyond its schema), with "refuse" it is invalid, with "off" nothing is checked.
+    A repaired call that violates its schema is invalid, unless it is "off".
 
     Raises ValueError for a limit below 1, for an unknown coordinate space and for an unknown `schema_check`.
     """

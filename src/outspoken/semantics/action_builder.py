@@ -12,7 +12,7 @@ from outspoken.results.replies import Status
 
 from . import unknown_keys
 from .open_node import OpenNode
-from .proof import Objection
+from .schema_objections import Objection
 from .segments import action_fields, add_action, nest_action
 from .state import ReplyState
 from .verdict import REFUSED_CODES, refusal_of_action

@@ -234,7 +234,7 @@ class CallBuilder:
         markup = loose_markup(value_end)
         if looseness := markup.find(text):
             node.looseness = max(node.looseness, looseness, key=len)
-        node.repeats_sign = markup.repeats_sign(text)
+        node.holds_rest = markup.holds_rest(text)
         node.ends_by_chance = node.ends_by_chance or is_ended_by_chance(value_end)
         if value_markup(value_end).is_in(text):
             node.problem = f"the value of `{node.key}` holds markup that may end it"
@@ -259,10 +259,10 @@ class CallBuilder:
         if self._answers.enabled and node.bare is None:
             node.content_span = (start, end)
         key = node.key = node.key or self._place_name(node)
-        if node.repeats_sign:
-            message = f"the value of `{key}` begins or ends with a sign of the marker beside it, which may be doubled"
+        if node.holds_rest:
+            message = f"the value of `{key}` holds what may be a part of the marker beside it"
             self._recorder.report("odd-marker", message, (start, end), "warning")
-            node.repeats_sign = False
+            node.holds_rest = False
         if node.bare is not None:
             value, text = self._bare_value(node, key, start), None
         else:

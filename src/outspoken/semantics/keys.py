@@ -11,6 +11,11 @@ from outspoken.notations.tools import Tools
 from outspoken.patterns.near_miss import near_misses
 from outspoken.results.call_keys import ARGUMENTS_KEYS, NAME_KEYS
 
+#: A single argument is a word of prose, perhaps.
+_SEVERAL = 2
+#: An argument with its value, and the end of the call on the same line.
+_KEYWORD = r"(?<![\w.]){0}\s?=\s?(?=[\"'\d\[{{TFN-][^\n]*\)\s*(?:\n|\Z))"
+
 
 @lru_cache(maxsize=1024)
 def meant(key: str, words: tuple[str, ...]) -> str:
@@ -44,11 +49,24 @@ def mentions(names: Collection[str], arguments: Mapping[str, Any]) -> bool:
 
 
 def find_keys(text: str, tools: Tools | None) -> re.Match[str] | None:
-    """The first of all required arguments of a tool as keys of JSON, if these are several."""
-    for name in tools.names if tools is not None and "{" in text else ():
-        keys = lacking(tools, name, {})
-        if len(keys) > 1 and all(key in text for key in keys):
-            found = [re.search(rf"\"{re.escape(key)}\"\s{{0,9}}:", text) for key in keys]
+    """The first of all required arguments of a tool as keys of JSON, if these are several.
+
+    Or the first of two arguments of a tool, with their values, before the end of a call of Python.
+    """
+    if tools is None or not ("{" in text or ")" in text):
+        return None
+    for name in tools.names:
+        required, keys = tools.facts(name).required, lacking(tools, name, {})
+        wanted = required if len(required) >= _SEVERAL else keys
+        present = [key for key in keys if key in text]
+        if len(present) < _SEVERAL:
+            continue
+        found = [re.search(_KEYWORD.format(re.escape(key)), text) for key in present] if ")" in text else []
+        named = [match for match in found if match is not None]
+        if len(named) >= _SEVERAL:
+            return named[0]
+        if "{" in text and set(wanted).issubset(present):
+            found = [re.search(rf"\"{re.escape(key)}\"\s{{0,9}}:", text) for key in wanted]
             if None not in found:
                 return found[0]
     return None

@@ -1,22 +1,15 @@
-"""What a finished call must show before it may run: its arguments against the tools that the model was given.
-
-A sound call that violates its tool's schema is the model's own mistake: it stays in the list, with a diagnostic, unless
-the caller wants it refused (`Settings.schema_check`). A repaired call that does so is never proven, so it is invalid.
-"""
+"""What the text and the repairs of a finished call must show before it may run; for its schema: `schema_objections`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
-from outspoken.notations.tools import Tools, may_have
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit
-from outspoken.results.schemas.schema import fits
 
-from .keys import lacking, mentions
 from .open_node import OpenNode
 from .segments import find_lone_surrogate
 
@@ -50,7 +43,6 @@ _MORE_ARGUMENTS = lazy_pattern(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
 _MORE_JSON = lazy_pattern(r"[ \t]{0,9}(?:\{|\[\s{0,9}[\[{\"'\d\-])")
 #: What may become one of these, or is the end of a text so far.
 _UNDECIDED = lazy_pattern(r"(?:[ \t]{0,9}(?:,\s{0,20}(?:[\w\"']{1,60}\s{0,9})?|\[\s{0,9})|\s{0,199})\Z")
-_WHITE = frozenset(" \t\r\n")
 _BRACKETS = {"}": "{", "]": "[", ")": "("}
 _MARKS_BESIDE = frozenset((",", ":", *_BRACKETS))
 #: A bracket behind a number or a word.
@@ -60,107 +52,6 @@ _QUOTE_MARKS = frozenset({'"', "'"})
 _SWAP = 20
 #: So far behind an insertion, nothing but white space shows that the text ends there.
 _FAR = 200
-
-
-class Objection(NamedTuple):
-    """What a call lacks, or has and should not have: the code of the diagnostic, its message, and the argument."""
-
-    code: str
-    message: str
-    key: str = ""
-
-
-def objections(tools: Tools, name: str, arguments: Mapping[str, Any], *, repaired: bool) -> Iterator[Objection]:
-    """What speaks against a call. Only where it is `repaired`, an argument that the schema does not know does."""
-    if name not in tools:
-        yield Objection("unknown-tool", f"there is no tool `{name}`")
-        return
-    facts, told = tools.facts(name), set[str]()
-    for key in facts.required:
-        if key not in arguments:
-            told.add(key)
-            yield Objection("missing-argument", f"the argument `{key}` of `{name}` is missing")
-    for key, value in arguments.items():
-        if not fits(value, tools.types(name, key)):
-            told.add(key)
-            kinds = " or ".join(sorted(tools.types(name, key) or ()))
-            yield Objection("mistyped-argument", f"the argument `{key}` of `{name}` should be {kinds}", key)
-        elif key in facts.listed and not _is_listed(value, facts.listed[key]):
-            told.add(key)
-            yield Objection(
-                "unlisted-value", f"the value of the argument `{key}` of `{name}` is none that its schema lists"
-            )
-        elif key[:1] == "$" and not may_have(tools, name, key):
-            yield Objection("unnamed-argument", f"a value of `{name}` has no name")
-        elif repaired and not may_have(tools, name, key):
-            yield Objection("unknown-argument", f"`{name}` has no argument `{key}`")
-    yield from misfits(tools, name, arguments, told)
-
-
-def misfits(tools: Tools, name: str, arguments: Mapping[str, Any], told: Collection[str] = ()) -> Iterator[Objection]:
-    """Why a call has no value of the type, or for the function, that its tool was given as.
-
-    What is wrong with some arguments is `told` already.
-    """
-    holder = tools.types_by_name.get(name)
-    if holder is not None:
-        from outspoken.results.typed_calls import problems  # which tools without types do not need
-
-        found = problems(name, arguments, holder.type)
-        known = [[key] for key in told]
-        reasons = [f"{path}: {why}".removeprefix(": ") for path, why in found if path.split("/")[1:2] not in known]
-        if reasons:
-            yield Objection("type-mismatch", f"the arguments of `{name}` do not fit it: {'; '.join(reasons)}")
-
-
-def odd_name(names: Iterable[str]) -> str | None:
-    """The first of some names that is empty, or begins or ends with white space; None if there is none."""
-    for name in names:
-        if not name or name[0] in _WHITE or name[-1] in _WHITE:
-            return name
-    return None
-
-
-def is_unlike(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> bool:
-    """Does a call lack arguments that its tool may have, or have others?"""
-    return bool(lacking(tools, name, arguments)) or (
-        tools is not None and not all(may_have(tools, name, key) for key in arguments)
-    )
-
-
-def is_declaration(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> bool:
-    """Are the arguments of a call the schema of some, so that its tool is declared as in a prompt, and not called?"""
-    if arguments.get("type") != "object" or arguments.get("properties").__class__ is not dict:
-        return False
-    schema: Mapping[str, Any] = (tools.schema(name) if tools is not None else None) or {}
-    return "properties" not in schema.get("properties", ())
-
-
-def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any], *, checks: bool) -> bool:
-    """May something speak against a sound call? This is fast.
-
-    Its schema counts if that `checks` the call. A value that holds the name of an argument which the call lacks always
-    does.
-    """
-    if name not in tools.names:
-        return checks
-    facts = tools.facts(name)
-    if checks:
-        for key in facts.required:
-            if key not in arguments:
-                return True
-        fitting = facts.fitting
-        for key, value in arguments.items():
-            if key in fitting and value.__class__ in fitting[key]:
-                continue
-            if key[:1] == "$" or not fits(value, tools.types(name, key)):
-                return True
-            if key in facts.listed and not _is_listed(value, facts.listed[key]):
-                return True
-        if name in tools.types_by_name and any(misfits(tools, name, arguments)):
-            return True
-    absent = [key for key in facts.properties if key not in arguments]
-    return bool(absent) and mentions(absent, arguments)
 
 
 def loses_path(arguments_text: str) -> bool:
@@ -427,8 +318,3 @@ def ends_in_opener(edits: Iterable[Edit], closers: Collection[str], end: int) ->
 def is_cut_json(value: Any) -> bool:
     """Is a value the beginning of an object or a list, as text?"""
     return isinstance(value, str) and value.lstrip()[:1] in ("{", "[") and value.rstrip()[-1:] not in ("}", "]")
-
-
-def _is_listed(value: Any, listed: list[Any]) -> bool:
-    """Is a value one of those that a schema lists? True and 1 are different."""
-    return any(value == one and value.__class__ is one.__class__ for one in listed)

@@ -227,7 +227,7 @@ def _find_call(
     """The name of a tool or an action where a call may begin, and whether it is an action that is only mentioned."""
     called = find_named_call(text, tools)
     if called is None:
-        called = find_shape(text, tools, shapes) if shapes is not None else find_keys(text, tools)
+        called = (find_shape(text, tools, shapes) if shapes is not None else None) or find_keys(text, tools)
     if called is not None or search is None or (action := search.find_action(text)) is None:
         return called, False
     fences = [fence.end() for fence in _FENCE.finditer(text, 0, action.start())]

@@ -27,29 +27,24 @@ from .call_shapes import call_shapes, holds_shape
 from .keys import lacking
 from .proof import (
     PADDED,
-    Objection,
     as_repaired,
     ends_by_supply,
     ends_in_name,
     ends_in_opener,
     invents_key,
     is_cut_json,
-    is_declaration,
     is_misquoted,
-    is_unlike,
     keys_within,
     loses_character,
     loses_path,
-    may_violate,
     moves_quote,
-    objections,
-    odd_name,
     pads_number,
     supplies_again,
     swaps_characters,
     texts_within,
     unproven,
 )
+from .schema_objections import Objection, is_declaration, is_unlike, may_violate, objections, odd_name
 
 if TYPE_CHECKING:
     from outspoken.actions.mapping import ActionMapping
@@ -102,7 +97,7 @@ def verdict_on(state: ReplyState, node: OpenNode, name: str, arguments: dict[str
     found += _of_text(state, node, name, arguments, end, is_unlike=is_unlike(context.tools, name, arguments))
     check = context.settings.schema_check
     if context.tools is not None and check != "off":
-        found += objections(context.tools, name, arguments, repaired=is_repaired)
+        found += objections(context.tools, name, arguments)
     return Verdict(found, bool(found) and (is_repaired or found[0].code in _REFUSED or check == "refuse"))
 
 

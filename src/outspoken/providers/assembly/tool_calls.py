@@ -15,7 +15,7 @@ from outspoken.results.events import ToolCallDelta, ToolCallStart, ToolCallUnfin
 from outspoken.results.replies import Status, ToolCall
 from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
-from outspoken.semantics.proof import misfits
+from outspoken.semantics.schema_objections import misfits
 
 from .blocks import Block, Key
 from .recorder import Recorder
