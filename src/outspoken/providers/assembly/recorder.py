@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from outspoken.parsing.options import ReadOptions
+from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import UnjoinedSession
 from outspoken.providers.events import ProviderEvent, Started
 from outspoken.results.codes import describe_repair
@@ -16,6 +18,8 @@ from outspoken.results.replies import STATUSES, Reply, Segment, Status, ToolCall
 
 #: One kind of segment.
 SegmentT = TypeVar("SegmentT", bound=Segment)
+#: Reads a whole text, with its finish reason.
+WholeParser: TypeAlias = Callable[[str, "str | None"], Reply]
 
 
 class Content:
@@ -122,6 +126,8 @@ class Recorder:
         #: a block of reasoning has begun
         self.has_reasoning = False
         self._has_parser = False
+        #: all of the response is there, so that its content is read at once
+        self.is_whole = False
         #: the ids of calls so far
         self._call_ids: set[str] = set()
         self.status: Status = "ok"
@@ -199,17 +205,20 @@ class Recorder:
             message = f"the request wants a call {wanted}, and the response has none"
             self.add_diagnostic("missing-call", message, self.content.length)
 
-    def make_session(self) -> UnjoinedSession:
-        """Start to read a block of content.
+    def make_parser(self) -> UnjoinedSession | WholeParser:
+        """Start to read a block of content: as it arrives, or all of it at its end.
 
         The prefix of the prompt counts for the first block. It opens no reasoning if reasoning came in its own field.
         """
-        options = self.options
-        prefix = "" if self._has_parser else options.prefix
+        prefix = "" if self._has_parser else self.options.prefix
         if prefix is None and self.has_reasoning:
             prefix = ""
         self._has_parser = True
-        return UnjoinedSession.of(options.read._replace(on_error="keep"), prefix)
+        options = self.options.read._replace(on_error="keep")
+        if not self.is_whole:
+            return UnjoinedSession.of(options, prefix)
+        parser = Parser.of(options)
+        return lambda text, reason: parser.parse(text, prefix=prefix, finish_reason=reason)
 
     def add_diagnostic(
         self, code: str, message: str, offset: int, severity: Severity = "error", label: str = "", *,
