@@ -40,15 +40,9 @@ class OutspokenModel(_models.Model):
     """
 
     def __init__(
-        self,
-        wrapped: Any,
-        format: str | None = None,
-        *,
-        send_tools: bool = True,
-        text_is_answer: bool = False,
-        on_reply: Callable[[Reply], None] | None = None,
-        **options: Unpack[ReaderOptions],
-    ) -> None:
+        self, wrapped: Any, format: str | None = None, *, send_tools: bool = True, text_is_answer: bool = False,
+        on_reply: Callable[[Reply], None] | None = None, **options: Unpack[ReaderOptions],
+    ) -> None:  # fmt: skip
         self.wrapped: Any = check_type(wrapped, _models.Model, "wrapped")
         _models.Model.__init__(self, model_id=wrapped.model_id)
         self._send_tools, self._text_is_answer, self._on_reply = send_tools, text_is_answer, on_reply
@@ -56,13 +50,9 @@ class OutspokenModel(_models.Model):
         self._last: Assembler | None = None  # the last response without calls
 
     def generate(
-        self,
-        messages: Any,
-        stop_sequences: list[str] | None = None,
-        response_format: dict[str, str] | None = None,
-        tools_to_call_from: Any = None,
-        **kwargs: Any,
-    ) -> Any:
+        self, messages: Any, stop_sequences: list[str] | None = None, response_format: dict[str, str] | None = None,
+        tools_to_call_from: Any = None, **kwargs: Any,
+    ) -> Any:  # fmt: skip
         """Ask the wrapped model; with tools, return its message with what its text means."""
         given = self._given(stop_sequences, response_format, tools_to_call_from)
         message = self.wrapped.generate(messages, **given, **kwargs)
@@ -79,13 +69,9 @@ class OutspokenModel(_models.Model):
         )
 
     def generate_stream(
-        self,
-        messages: Any,
-        stop_sequences: list[str] | None = None,
-        response_format: dict[str, str] | None = None,
-        tools_to_call_from: Any = None,
-        **kwargs: Any,
-    ) -> Iterator[Any]:
+        self, messages: Any, stop_sequences: list[str] | None = None, response_format: dict[str, str] | None = None,
+        tools_to_call_from: Any = None, **kwargs: Any,
+    ) -> Iterator[Any]:  # fmt: skip
         """Ask the wrapped model; with tools, give what its text means as it arrives, and calls at the end."""
         given = self._given(stop_sequences, response_format, tools_to_call_from)
         deltas = self._deltas(messages, {**given, **kwargs})
@@ -117,7 +103,7 @@ class OutspokenModel(_models.Model):
                 last.whole(content)
             if has_failed_call(last.reply):
                 raise ValueError(retry_of(last.reply))
-            message.tool_calls = [_call(call.name, call.arguments, call.id) for call in last.sound_calls]
+            message.tool_calls = [_call(call.name, call.call.arguments, call.id) for call in last.sound_calls]
             message.content = last.reply.text
             if not message.tool_calls:
                 raise ValueError(_NO_CALL)
@@ -145,7 +131,7 @@ class OutspokenModel(_models.Model):
         """The calls of a response, those of the wrapped model first; none if one of them is refused."""
         reply, text, calls = assembler.reply, assembler.text, list[Any]()
         if not has_failed_call(reply):
-            calls = [*native, *[_call(call.name, call.arguments, call.id) for call in assembler.sound_calls]]
+            calls = [*native, *[_call(call.name, call.call.arguments, call.id) for call in assembler.sound_calls]]
             if not calls and self._text_is_answer and text:
                 calls = [_call(_ANSWER, {"answer": text}, CallIds().next())]
         if not calls:
