@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from pydantic_core import to_json
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class CallEnd(NamedTuple):
+@dataclass(frozen=True)
+class CallEnd:
     """A call ends: it is complete, or it has a problem and must not be run, whatever was sent of it.
 
     `index` counts the calls of the response. A call that is known only at the end of a stream has no start. `refusal`
@@ -229,27 +231,15 @@ def joined(parts: Iterable[MessagePart], kind: type[results.TextDelta | results.
     return "".join([part.text for part in parts if isinstance(part, kind)])
 
 
-class ChunkReader(Protocol):
-    """Reads the chunks of a framework, and makes those that its user gets."""
-
-    def feed(self, chunk: Any, /) -> list[Any]:
-        """Read a chunk."""
-        ...
-
-    def close(self) -> list[Any]:
-        """End the response."""
-        ...
-
-
-def read_chunks(chunks: Iterable[Any], reader: ChunkReader) -> Iterator[Any]:
-    """What is made of the chunks of a response."""
+def read_chunks(chunks: Iterable[Any], reader: Any) -> Iterator[Any]:
+    """What a reader with `feed` and `close` makes of the chunks of a response."""
     for chunk in chunks:
         yield from reader.feed(chunk)
     yield from reader.close()
 
 
-async def aread_chunks(chunks: AsyncIterable[Any], reader: ChunkReader) -> AsyncIterator[Any]:
-    """What is made of the chunks of a response."""
+async def aread_chunks(chunks: AsyncIterable[Any], reader: Any) -> AsyncIterator[Any]:
+    """What a reader makes of the chunks of a response."""
     async for chunk in chunks:
         for made in reader.feed(chunk):
             yield made

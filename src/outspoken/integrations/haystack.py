@@ -32,6 +32,7 @@ _deserialization = _HAYSTACK.load("haystack.utils.deserialization")
 _callables = _HAYSTACK.load("haystack.utils")
 _async = _HAYSTACK.load("haystack.utils.async_utils")
 
+_component: Callable[[type[Any]], type[Any]] = _haystack.component
 _delta = _chunks.ToolCallDelta
 
 #: The types of the inputs, which Haystack reads where they are checked.
@@ -47,17 +48,12 @@ _INPUTS: dict[str, Any] = {
 _LIFE_CYCLE = ("warm_up", "warm_up_async", "close", "close_async")
 
 _Run = TypeVar("_Run", bound=Callable[..., Any])
-_Kind = TypeVar("_Kind")
 
 
 def _runs(run: _Run) -> _Run:
     """Declares the inputs and outputs of a component."""
     run.__annotations__ = dict(_INPUTS)
     return _haystack.component.output_types(replies=_INPUTS["messages"].__args__[0])(run)
-
-
-def _component(kind: type[_Kind]) -> type[_Kind]:
-    return _haystack.component(kind)
 
 
 @_component
@@ -169,7 +165,8 @@ class _Replies:
     def __init__(self, assembler: Assembler) -> None:
         self._assembler = assembler
         self._last: Any = _messages.StreamingChunk("")
-        self._block, self._kind = -1, ""  # the index of the last block, and what it is of
+        self._block: int = -1  # the index of the last block
+        self._kind: str = ""  # what it is of
 
     def feed(self, chunk: Any) -> list[Any]:
         """Read a chunk; return chunks of what has become certain."""
@@ -244,7 +241,7 @@ def _text(message: Any) -> str:
 
 def _message(message: Any, assembler: Assembler) -> Any:
     """A message with what its text means."""
-    extra = message.reasoning.extra if message.reasoning else {}
+    extra: Any = message.reasoning.extra if message.reasoning else {}
     reasoning = [_messages.ReasoningContent(assembler.reasoning, extra)] if assembler.reasoning else []
     text = [_messages.TextContent(assembler.text)] if assembler.text else []
     kinds = (_messages.TextContent, _messages.ReasoningContent, _messages.ToolCall)

@@ -203,20 +203,16 @@ def _ask_again() -> type[Any]:
 
         def wrap_model_call(self, request: Any, handler: Any) -> Any:
             """Ask the model, and again with what is wrong with its response."""
-            response = handler(request)
-            for _ in range(self._retries):
-                if (request := _again(request, response.result)) is None:
-                    break
-                response = handler(request)
+            response, left = handler(request), self._retries
+            while left and (request := _again(request, response.result)) is not None:
+                response, left = handler(request), left - 1
             return response
 
         async def awrap_model_call(self, request: Any, handler: Any) -> Any:
             """Ask the model, and again with what is wrong with its response."""
-            response = await handler(request)
-            for _ in range(self._retries):
-                if (request := _again(request, response.result)) is None:
-                    break
-                response = await handler(request)
+            response, left = await handler(request), self._retries
+            while left and (request := _again(request, response.result)) is not None:
+                response, left = await handler(request), left - 1
             return response
 
     AskAgain.__module__, AskAgain.__qualname__ = __name__, "AskAgain"
@@ -241,9 +237,8 @@ def _to_send(messages: Sequence[Any]) -> list[Any]:
         if not isinstance(message, _messages.AIMessage) or not message.invalid_tool_calls:
             sent.append(message)
             continue
-        calls = [
-            {"name": c["name"], "args": {}, "id": c["id"], "type": "tool_call"} for c in message.invalid_tool_calls
-        ]
+        refused: list[Any] = message.invalid_tool_calls
+        calls = [_messages.ToolCall(name=c["name"], args={}, id=c["id"], type="tool_call") for c in refused]
         update = {"tool_calls": [*message.tool_calls, *calls], "invalid_tool_calls": []}
         errors = [error for error in tool_errors(message) if error.tool_call_id not in answered]
         sent += [message.model_copy(update=update), *errors]

@@ -172,7 +172,8 @@ class _Parts:
         A server that did not see the calls says "stop".
         """
         is_called = self._has_calls and response.finish_reason == "stop"
-        about = {**(response.metadata or {}), **noted(*[text.reply for text in self._texts])}
+        known: dict[str, Any] = response.metadata or {}
+        about = {**known, **noted(*[text.reply for text in self._texts])}
         return {"metadata": about or None, "finish_reason": "tool_call" if is_called else response.finish_reason}
 
     @property
@@ -238,7 +239,8 @@ class _Stream(_models.StreamedResponse):
         self._copy_state()
         for one in (*parts.close(self), *parts.end(self)):
             yield one
-        vars(self).update(parts.facts(self._wrapped))
+        for name, value in parts.facts(self._wrapped).items():
+            setattr(self, name, value)
 
     def _copy_state(self) -> None:
         """Take over what the wrapped stream knows of the response."""

@@ -338,14 +338,9 @@ class ReasoningSplitter:
 
 
 def structural_tag(
-    format: str,
-    tools: Tools | None,
-    tool_choice: Any,
-    *,
-    parallel: bool = True,
-    reasoning: ReasoningMode = "none",
+    format: str, tools: Tools | None, tool_choice: Any, *, parallel: bool = True, reasoning: ReasoningMode = "none",
     tokenizer: Any = None,
-) -> dict[str, Any] | None:
+) -> dict[str, Any] | None:  # fmt: skip
     """The structural tag that holds a response to the format and the schemas of the tools; None if there are no tools.
 
     What it does not enforce goes to the log of the server. Raises ConstraintError if the format cannot write what is

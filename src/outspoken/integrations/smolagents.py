@@ -58,7 +58,7 @@ class OutspokenModel(_models.Model):
         message = self.wrapped.generate(messages, **given, **kwargs)
         if not tools_to_call_from:
             return message
-        assembler = self._begin(tools_to_call_from, stop_sequences)
+        assembler = self._reader.begin(map(_models.get_tool_json_schema, tools_to_call_from), stop=stop_sequences)
         if message.tool_calls and not message.content:
             assembler.add_own_reasoning()
         assembler.whole(_text(message), message.raw)
@@ -78,7 +78,8 @@ class OutspokenModel(_models.Model):
         if not tools_to_call_from:
             yield from deltas
             return
-        assembler, native = self._begin(tools_to_call_from, stop_sequences), list[Any]()
+        assembler = self._reader.begin(map(_models.get_tool_json_schema, tools_to_call_from), stop=stop_sequences)
+        native: list[Any] = []
         for delta in deltas:
             native += delta.tool_calls or ()
             text = joined(assembler.feed(delta.content or ""), TextDelta)
@@ -123,9 +124,6 @@ class OutspokenModel(_models.Model):
             message = self.wrapped.generate(messages, **given)
             calls = [_delta(n - FIRST_INDEX, call) for n, call in enumerate(message.tool_calls or ())]
             yield _models.ChatMessageStreamDelta(_text(message), calls or None, message.token_usage)
-
-    def _begin(self, tools: Any, stop: Any) -> Assembler:
-        return self._reader.begin(map(_models.get_tool_json_schema, tools), stop=stop)
 
     def _end(self, assembler: Assembler, native: Sequence[Any]) -> list[Any]:
         """The calls of a response, those of the wrapped model first; none if one of them is refused."""

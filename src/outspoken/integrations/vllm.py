@@ -59,14 +59,11 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
     def get_structural_tag(self, request: Any, *, reasoning: bool = False, strict_level: Any = None) -> Any:
         """The constraint of a request. Raises ConstraintError if calls are required that the format cannot write."""
         try:
+            mode = "free" if reasoning or self.skip_reasoning_parsing else "none"
             tag = parsers.structural_tag(
-                self.format,
-                self._tools_of(request),
-                request.tool_choice,
-                parallel=request.parallel_tool_calls is not False,
-                reasoning="free" if reasoning or self.skip_reasoning_parsing else "none",
-                tokenizer=self.model_tokenizer,
-            )
+                self.format, self._tools_of(request), request.tool_choice, reasoning=mode,
+                parallel=request.parallel_tool_calls is not False, tokenizer=self.model_tokenizer,
+            )  # fmt: skip
         except ConstraintError as error:
             if choice_of(request.tool_choice) != "auto":
                 raise
@@ -83,15 +80,9 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
         )
 
     def extract_tool_calls_streaming(
-        self,
-        previous_text: str,
-        current_text: str,
-        delta_text: str,
-        previous_token_ids: Sequence[int],
-        current_token_ids: Sequence[int],
-        delta_token_ids: Sequence[int],
-        request: Any,
-    ) -> Any:
+        self, previous_text: str, current_text: str, delta_text: str, previous_token_ids: Sequence[int],
+        current_token_ids: Sequence[int], delta_token_ids: Sequence[int], request: Any,
+    ) -> Any:  # fmt: skip
         """What a chunk adds to a message; None for nothing."""
         if self._reader is None:
             self._reader = self._reader_for(request)
@@ -107,12 +98,9 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
     def _reader_for(self, request: Any) -> parsers.CallReader:
         has_reasoning = not self.skip_reasoning_parsing
         return parsers.CallReader(
-            self.format,
-            self._tools_of(request),
-            behind_reasoning=has_reasoning,
-            has_reasoning=has_reasoning,
+            self.format, self._tools_of(request), behind_reasoning=has_reasoning, has_reasoning=has_reasoning,
             keeps_calls=request.tool_choice == "none",
-        )
+        )  # fmt: skip
 
     def _call(self, call: Any) -> dict[str, Any]:
         """The fields of a call."""
@@ -193,14 +181,9 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
         return reasoning or None, rest or None
 
     def extract_reasoning_streaming(
-        self,
-        previous_text: str,
-        current_text: str,
-        delta_text: str,
-        previous_token_ids: Sequence[int],
-        current_token_ids: Sequence[int],
-        delta_token_ids: Sequence[int],
-    ) -> Any:
+        self, previous_text: str, current_text: str, delta_text: str, previous_token_ids: Sequence[int],
+        current_token_ids: Sequence[int], delta_token_ids: Sequence[int],
+    ) -> Any:  # fmt: skip
         """What a chunk adds to the reasoning, and the text behind it; None for nothing."""
         if self._splitter is None:
             self._splitter = parsers.ReasoningSplitter(self.format, self._prefix)

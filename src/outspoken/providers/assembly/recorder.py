@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from outspoken.parsing.options import ReadOptions
 from outspoken.parsing.parser import Parser
@@ -12,14 +11,12 @@ from outspoken.providers.events import ProviderEvent, Started
 from outspoken.results.codes import describe_repair
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import PendingDiagnostic, Repair, Severity
-from outspoken.results.events import TextDelta, ToolCallEnd, ToolCallUnfinished
+from outspoken.results.events import Event, PlacedText, TextDelta, ToolCallEnd, ToolCallUnfinished
 from outspoken.results.message_text import ForwardText, MessageText
 from outspoken.results.replies import STATUSES, Reply, Segment, Status, ToolCall
 
 #: One kind of segment.
 SegmentT = TypeVar("SegmentT", bound=Segment)
-#: Reads a whole text, with its finish reason.
-WholeParser: TypeAlias = Callable[[str, "str | None"], Reply]
 
 
 class Content:
@@ -103,6 +100,26 @@ class ContentOptions(NamedTuple):
     shows_invalid: bool = False
 
 
+class WholeSession:
+    """A session of a response that is whole: all text is read at the end, which the reader of whole texts does."""
+
+    def __init__(self, options: ReadOptions, prefix: str | None) -> None:
+        self._parser, self._prefix, self._pieces = Parser.of(options), prefix, list[str]()
+        self.reply: Reply | None = None
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Keep a piece of the text."""
+        self._pieces.append(chunk)
+        return []
+
+    def close(self, finish_reason: str | None) -> list[Event]:
+        """Read the text. Of its events, only those are returned on which the reply of the response depends."""
+        text = "".join(self._pieces)
+        self.reply = reply = self._parser.parse(text, prefix=self._prefix, finish_reason=finish_reason)
+        borders = [PlacedText("", at, at, begins=True) for at in reply.borders]
+        return [*borders, *[ToolCallEnd(index, call) for index, call in enumerate(reply.tool_calls)]]
+
+
 class Recorder:
     """Collects what the blocks send and report. Each response has one."""
 
@@ -126,7 +143,7 @@ class Recorder:
         #: a block of reasoning has begun
         self.has_reasoning = False
         self._has_parser = False
-        #: all of the response is there, so that its content is read at once
+        #: all of the response is there, and only the reply is wanted
         self.is_whole = False
         #: the ids of calls so far
         self._call_ids: set[str] = set()
@@ -205,8 +222,8 @@ class Recorder:
             message = f"the request wants a call {wanted}, and the response has none"
             self.add_diagnostic("missing-call", message, self.content.length)
 
-    def make_parser(self) -> UnjoinedSession | WholeParser:
-        """Start to read a block of content: as it arrives, or all of it at its end.
+    def make_session(self) -> UnjoinedSession | WholeSession:
+        """Start to read a block of content.
 
         The prefix of the prompt counts for the first block. It opens no reasoning if reasoning came in its own field.
         """
@@ -215,10 +232,7 @@ class Recorder:
             prefix = ""
         self._has_parser = True
         options = self.options.read._replace(on_error="keep")
-        if not self.is_whole:
-            return UnjoinedSession.of(options, prefix)
-        parser = Parser.of(options)
-        return lambda text, reason: parser.parse(text, prefix=prefix, finish_reason=reason)
+        return WholeSession(options, prefix) if self.is_whole else UnjoinedSession.of(options, prefix)
 
     def add_diagnostic(
         self, code: str, message: str, offset: int, severity: Severity = "error", label: str = "", *,

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from outspoken.parsing.session import UnjoinedSession
 from outspoken.results import events as results
-from outspoken.results.replies import Reply, Segment, Text, ToolCall
+from outspoken.results.replies import Segment, Text, ToolCall
 
 from .blocks import Block, Key
-from .recorder import Recorder, SegmentT, WholeParser
+from .recorder import Recorder, SegmentT, WholeSession
 
 
 class TextBlock(Block):
@@ -29,14 +29,14 @@ class TextBlock(Block):
 
 
 class ParsedTextBlock(Block):
-    """Content that the grammar of a format reads: as it arrives, or at its end if the response is whole."""
+    """Content that the grammar of a format reads."""
 
     kind = "text"
 
     def __init__(self, recorder: Recorder, key: Key | None = None) -> None:
         super().__init__(recorder, key)
         #: made for the first piece, since only the first block with content has the prefix
-        self._parser: UnjoinedSession | WholeParser | None = None
+        self._parser: UnjoinedSession | WholeSession | None = None
         self._call_indexes: dict[int, int] = {}
         #: the calls that the request does not allow, by their spans
         self._refused: dict[tuple[int, int], ToolCall] = {}
@@ -48,33 +48,19 @@ class ParsedTextBlock(Block):
     def _read(self, piece: str) -> None:
         self.recorder.content.append(piece)
         if self._parser is None:
-            self._parser = self.recorder.make_parser()
-        if isinstance(self._parser, UnjoinedSession):
-            self._forward(self._parser.feed(piece))
-        else:
-            self._pieces.append(piece)
+            self._parser = self.recorder.make_session()
+        self._forward(self._parser.feed(piece))
 
     def _end(self, reason: str | None) -> None:
-        reason = None if self.recorder.is_stopped else reason
-        if isinstance(self._parser, UnjoinedSession):
-            self._forward(self._parser.close(reason))
-            reply = self._parser.reply
-        else:
-            reply = None if self._parser is None else self._whole(self._parser, reason)
+        if self._parser is None:
+            return
+        self._forward(self._parser.close(None if self.recorder.is_stopped else reason))
+        reply = self._parser.reply
         if reply is not None:
             for segment in map(self._map, reply.segments):
                 self._add_segment(segment)
             self.recorder.actions += len(reply.actions) + len(reply.unfinished_actions)
             self.recorder.add_reply(reply, self.offset)
-
-    def _whole(self, parser: WholeParser, reason: str | None) -> Reply:
-        """Read all of it at once; the calls of the reply are checked as those of a stream are."""
-        reply = parser(self.text, reason)
-        for border in reply.borders:
-            self.recorder.add_border(border + self.offset)
-        for call in reply.tool_calls:
-            self._end_call(self.recorder.next_call_index(), self._map(call))
-        return reply
 
     def _add_segment(self, segment: Segment) -> None:
         placed = self._refused.get(segment.span) or self._placed(segment)
