@@ -148,8 +148,12 @@ class Assembler:
 
     def whole(self, text: str, *places: Any) -> list[MessagePart]:
         """Read a whole response; return its parts. `places` say why it ended: see `finish_reason`."""
-        reply = self._parser.parse(text, prefix=self._prefix, finish_reason=self.reason(*places))
-        return self._parts(replay(reply))
+        self.reply = self._parser.parse(text, prefix=self._prefix, finish_reason=self.reason(*places))
+        parts: list[MessagePart] = []
+        for event in replay(self.reply, unfinished=True):
+            is_refused = isinstance(event, results.ToolCallUnfinished)
+            parts += [self._refused(event.index, event.call)] if is_refused else self._parts_of(event)
+        return parts
 
     def feed(self, chunk: str | None) -> list[MessagePart]:
         """Read a chunk; return what has become certain. Raises LimitError, as `Session.feed` does."""
@@ -212,14 +216,17 @@ class Assembler:
                 self.reply = reply
                 for index, call in enumerate([one for one in reply.segments if one.kind == "tool_call"]):
                     if index not in self._calls:  # it is truncated or invalid
-                        id = self._begun.get(index) or self._ids.next(call.id)
-                        yield self._end(CallEnd(index, id, call, refusal_of(call, reply)))
+                        yield self._refused(index, call)
             case _:
                 pass
 
     def _start(self, index: int, id: str | None, name: str) -> results.ToolCallStart:
         self._begun[index] = id = self._ids.next(id)
         return results.ToolCallStart(index, id, name)
+
+    def _refused(self, index: int, call: ToolCall) -> CallEnd:
+        id = self._begun.get(index) or self._ids.next(call.id)
+        return self._end(CallEnd(index, id, call, refusal_of(call, self.reply)))
 
     def _end(self, call: CallEnd) -> CallEnd:
         self._calls[call.index] = call

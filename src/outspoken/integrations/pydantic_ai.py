@@ -57,8 +57,7 @@ class OutspokenModel(_wrapper.WrapperModel):
         manager = _manager.ModelResponsePartsManager(model_request_parameters=model_request_parameters)
         parts = self._parts(manager, *asked)
         for index, part in enumerate(response.parts):
-            parts.start(index, part)
-            parts.close(response)
+            parts.start(index, part, response)
         parts.end(response)
         return replace(response, parts=manager.get_parts(), **parts.facts(response))
 
@@ -130,12 +129,14 @@ class _Parts:
         self._open: dict[int, Assembler] = {}  # by the index of the part
         self._place = 0  # counts the parts, so that text behind a call is another part
 
-    def start(self, index: int, part: Any) -> list[Any]:
-        """Events for the start of a part."""
+    def start(self, index: int, part: Any, response: Any = None) -> list[Any]:
+        """Events for the start of a part, or for all of it in a whole response."""
         if part.part_kind == "text":
-            self._open[index] = self._first.another()
-            self._texts.append(self._open[index])
-            return self._feed(index, part.content)
+            self._open[index] = text = self._first.another()
+            self._texts.append(text)
+            return self._events(
+                index, text.feed(part.content) if response is None else text.whole(part.content, response)
+            )
         if part.part_kind == "thinking":
             self._first.add_own_reasoning()  # the prompt's `<think>` is closed
         self._place += 1
@@ -145,7 +146,7 @@ class _Parts:
         """Events for more of a part."""
         id = f"native {index}"
         if delta.part_delta_kind == "text":
-            return self._feed(index, delta.content_delta)
+            return self._events(index, self._open[index].feed(delta.content_delta))
         if delta.part_delta_kind == "thinking":
             changed = {"content": delta.content_delta, "signature": delta.signature_delta}
             changed |= {"provider_name": delta.provider_name, "provider_details": delta.provider_details}
@@ -179,9 +180,6 @@ class _Parts:
     @property
     def _has_calls(self) -> bool:
         return any(part.part_kind == "tool-call" for part in self._manager.get_parts())
-
-    def _feed(self, index: int, text: str) -> list[Any]:
-        return self._events(index, self._open[index].feed(text))
 
     def _events(self, index: int, parts: list[MessagePart]) -> list[Any]:
         return [event for part in parts for event in self._events_of(index, part)]
