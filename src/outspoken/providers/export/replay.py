@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 
 
 def replay(reply: Reply, *, unfinished: bool = False) -> Iterator[provider_events.StreamEvent]:
-    """Replay the events of a reply. Incomplete actions, and calls unless `unfinished`, are only in `Done`, at the end."""
+    """Replay the events of a reply. `Done` alone, at the end, has incomplete actions, and calls unless `unfinished`."""
     if isinstance(reply, ProviderReply):
         yield provider_events.Started(reply.id, reply.model)
         if reply.usage is not None:
