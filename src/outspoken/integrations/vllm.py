@@ -74,7 +74,7 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
         """The calls of a whole response, and all else as content."""
         pieces = self._reader_for(request).read(model_output)
-        calls = [_protocol.ToolCall(**self._call(call)) for call in pieces.calls]
+        calls = [_protocol.ToolCall(**self._call(call, _protocol.FunctionCall)) for call in pieces.calls]
         return _protocol.ExtractedToolCallInformation(
             tools_called=bool(calls), tool_calls=calls, content=pieces.content or None
         )
@@ -102,21 +102,17 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
             keeps_calls=request.tool_choice == "none",
         )  # fmt: skip
 
-    def _call(self, call: Any) -> dict[str, Any]:
+    def _call(self, call: Any, function: Any) -> dict[str, Any]:
         """The fields of a call."""
-        written = call.id or _chat_utils.make_tool_call_id()
-        function = _protocol.FunctionCall(name=call.name, arguments=parsers.arguments_of(call))
-        return {"id": written, "type": "function", "function": function}
+        called = function(name=call.name, arguments=parsers.arguments_of(call))
+        return {"id": call.id or _chat_utils.make_tool_call_id(), "type": "function", "function": called}
 
     def _delta(self, pieces: parsers.Pieces) -> Any:
         if pieces == parsers.Pieces():
             return None
-        calls: list[Any] = []
-        for call in pieces.calls:
-            fields = self._call(call)
-            function = _protocol.DeltaFunctionCall(**fields.pop("function").model_dump(include={"name", "arguments"}))
-            calls.append(_protocol.DeltaToolCall(index=self._count, function=function, **fields))
-            self._count += 1
+        fields = [self._call(call, _protocol.DeltaFunctionCall) for call in pieces.calls]
+        calls = [_protocol.DeltaToolCall(index=self._count + n, **call) for n, call in enumerate(fields)]
+        self._count += len(calls)
         return _protocol.DeltaMessage(
             content=pieces.content or None, reasoning=pieces.reasoning or None, tool_calls=calls
         )
