@@ -12,9 +12,9 @@ import pytest
 import outspoken.integrations
 from outspoken import ReasoningDelta, parse
 from outspoken.integrations import MissingPackageError
-from outspoken.integrations.assembler import FormatReader, joined
+from outspoken.integrations.assembler import CallEnd, FormatReader, joined
 from outspoken.integrations.framework import Framework
-from outspoken.integrations.messages import IdentifiedCall, metadata
+from outspoken.integrations.messages import metadata, parts_of
 from outspoken.results.call_ids import CallIds
 from outspoken.results.packages import install_command
 from outspoken.results.replies import has_failed_call, retry_of
@@ -25,7 +25,7 @@ ROOM = Path(outspoken.integrations.__file__).parent
 TOP = ROOM.parents[2]
 
 
-def calls_of(text: str, format: str = "hermes") -> list[IdentifiedCall]:
+def calls_of(text: str, format: str = "hermes") -> list[CallEnd]:
     assembler = FormatReader(format).begin(TOOLS)
     assembler.whole(text)
     return assembler.calls
@@ -34,7 +34,7 @@ def calls_of(text: str, format: str = "hermes") -> list[IdentifiedCall]:
 @pytest.mark.parametrize("format", FORMATS)
 def test_calls_have_ids_of_their_own(format: str) -> None:
     calls = calls_of(written(format, *BOTH, text="Look:"), format)
-    assert [(call.name, call.arguments, call.problem) for call in calls] == [(*call, None) for call in BOTH]
+    assert [(call.name, json.loads(call.arguments), call.refusal) for call in calls] == [(*call, "") for call in BOTH]
     assert len({call.id for call in calls}) == 2
     assert all(call.id for call in calls)
 
@@ -78,13 +78,18 @@ def test_damage_is_told_as_json() -> None:
 
 def test_a_call_that_must_not_run_says_why() -> None:
     (invalid,) = calls_of(INVALID)
-    assert invalid.problem == (
-        "the call of `tide` is invalid and was not run: the value of `place` seems to hold a part of another one"
+    assert parts_of(invalid.refusal) == (
+        "the call of `tide` is invalid and was not run: the value of `place` seems to hold a part of another one",
+        INVALID,
     )
     (cut,) = calls_of(CUT)
-    assert cut.problem == "the call of `tide` is truncated and was not run: the call of `tide` never ends"
+    problem = "the call of `tide` is truncated and was not run: the call of `tide` never ends"
+    assert parts_of(cut.refusal) == (problem, CUT.removeprefix("Wait.\n"))
+    for call in (invalid, cut):
+        with pytest.raises(ValueError, match="Expecting value"):
+            json.loads(call.arguments)
     (repaired,) = calls_of(REPAIRABLE)
-    assert repaired.problem is None
+    assert repaired.refusal == ""
 
 
 def test_the_retry_message_names_each_problem_and_asks_again() -> None:

@@ -7,6 +7,8 @@ import pytest
 from outspoken import ReasoningDelta, TextDelta, parse
 from outspoken.providers import ProviderReply, parse_response, stream_response, stream_to_wire
 from outspoken.providers import ProviderStream as Stream
+from tests.invariants.replies import pieces
+from tests.loops import DRAWN, some
 from tests.providers.provider_events import dumped, feed
 
 HERMES = (
@@ -32,13 +34,34 @@ def test_content_is_text_unless_a_format_is_named() -> None:
 @pytest.mark.parametrize("format", ["hermes", "auto"])
 def test_content_is_read_like_text(format: str) -> None:
     alone = parse(HERMES, format=format, finish_reason="stop")
-    pieces = [list(HERMES), [HERMES], [HERMES[:40], HERMES[40:90], HERMES[90:]]]
-    replies = [feed(chat(*some), "openai", format) for some in pieces]
+    splits = [list(HERMES), [HERMES], [HERMES[:40], HERMES[40:90], HERMES[90:]]]
+    replies = [feed(chat(*split), "openai", format) for split in splits]
     for reply in replies:
         assert dumped(reply) == dumped(replies[0])
         common = alone.model_dump()
         assert {key: dumped(reply)[key] for key in common} == common
     assert (replies[0].finish_reason, replies[0].stop_reason) == ("tool_calls", "stop")
+
+
+#: What the request asked for, and the finish reason.
+REQUESTS: list[tuple[dict[str, Any], str | None]] = [
+    ({}, "stop"),
+    ({"tool_choice": "none"}, "length"),
+    ({"parallel": False}, "stop"),
+    ({"stops": True, "format": "auto"}, "stop"),
+    ({"tool_choice": "required", "shows_invalid": True}, None),
+]
+
+
+@pytest.mark.parametrize(("asked", "reason"), REQUESTS)
+def test_a_whole_response_is_read_as_its_stream(asked: dict[str, Any], reason: str | None) -> None:
+    for case in some(DRAWN, f"whole responses {asked}", 0.01):
+        options: dict[str, Any] = {"format": case.format, **asked}
+        for text in (case.text, case.text[: len(case.text) * 2 // 3], case.text.replace(">", "", 1) + "\n" + HERMES):
+            message = {"reasoning": "Hm.", "content": text}
+            whole = {"choices": [{"message": message, "finish_reason": reason}]}
+            streamed = feed(chat({"reasoning": "Hm."}, *pieces(text, 9), finish=reason), "openai", **options)
+            assert dumped(parse_response(whole, **options)) == dumped(streamed)
 
 
 def test_format_is_set_without_content() -> None:
@@ -137,8 +160,8 @@ MINIMAX = "<|im_start|>thinking分析潮汐表...<|im_end|>渡轮九点开。"
 
 
 def test_the_reasoning_in_the_content_of_minimax() -> None:
-    for pieces in (list(MINIMAX), [MINIMAX]):
-        reply = feed(chat(*pieces), "minimax")
+    for split in (list(MINIMAX), [MINIMAX]):
+        reply = feed(chat(*split), "minimax")
         assert (reply.reasoning, reply.text) == ("分析潮汐表...", "渡轮九点开。")
     assert feed(chat(MINIMAX), "minimax", None).text == MINIMAX
 

@@ -28,7 +28,7 @@ from outspoken import (
     parse_response,
     render,
 )
-from outspoken.integrations.messages import IdentifiedCall
+from outspoken.integrations.messages import parts_of, refusal_of
 from outspoken.processing import ResponseCache
 from outspoken.providers import to_wire
 from outspoken.results.errors import CallError, OutspokenError, ToolError
@@ -510,8 +510,8 @@ def test_wrong_options(run: Callable[[Reply], Any]) -> None:
 
 def test_frameworks_and_results_give_the_same_reason() -> None:
     reply = reply_of(CUT)
-    found = IdentifiedCall.of("call_0", reply.unfinished_tool_calls[0], reply)
-    assert reply.run([book]) == [{"role": "user", "content": f"Error: {found.problem}"}]
+    problem, _ = parts_of(refusal_of(reply.unfinished_tool_calls[0], reply))
+    assert reply.run([book]) == [{"role": "user", "content": f"Error: {problem}"}]
 
 
 def plan(seat_count: int, board: Literal["full_board", "none"] = "none", tags: list[str] | None = None) -> str:

@@ -1,7 +1,7 @@
 """Frameworks that read raw text of models with Outspoken: a module for each, of the framework's name.
 
 Import the module of your framework (`outspoken.integrations.pydantic_ai`); it needs the extra of the same name. May
-import every room but `serving` and `cli`. What they share is in `framework`, `messages` and `streams`.
+import every room but `serving` and `cli`. What they share is in `framework`, `messages` and `assembler`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from pydantic_core import to_json
 
@@ -13,12 +13,13 @@ from outspoken.parsing.session import Session
 from outspoken.providers.events import StreamEvent
 from outspoken.providers.export.replay import replay
 from outspoken.results import events as results
+from outspoken.results.call_ids import CallIds
 from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.settings import Settings
 
 from .framework import allows_calls, format_of
-from .messages import CallIds, IdentifiedCall, finish_reason, typed_answer
+from .messages import finish_reason, object_of, refusal_of, typed_answer
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -28,11 +29,24 @@ if TYPE_CHECKING:
 class CallEnd:
     """A call ends: it is complete, or it has a problem and must not be run, whatever was sent of it.
 
-    `index` counts the calls of the response. A call that is known only at the end of a stream has no start.
+    `index` counts the calls of the response. A call that is known only at the end of a stream has no start. `refusal`
+    is that of `refusal_of`, "" for a complete call.
     """
 
     index: int
-    call: IdentifiedCall
+    id: str
+    call: ToolCall
+    refusal: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the tool."""
+        return self.call.name
+
+    @property
+    def arguments(self) -> str:
+        """The arguments as JSON text; for a call with a problem, its refusal, which is no JSON."""
+        return self.refusal or self.call.arguments_text
 
 
 #: What a message is made of. The ids of calls are unique in the response, and those of its history.
@@ -69,40 +83,41 @@ class FormatReader:
         self._format, self._model = format, model
         self.prefix, self.finish_reason = options.pop("prefix", None), options.pop("finish_reason", None)
         self._options: dict[str, Any] = {**options}
-        self.parser()  # wrong options fail here
-
-    def parser(self, tools: Any = (), choice: Any = None, model: Any = None, **more: Any) -> Parser:
-        """The parser for a request with these tools and this `tool_choice`; `model` overrides that of the reader."""
-        tools = [*tools]
-        options: dict[str, Any] = {"calls": allows_calls(tools, choice), **self._options, **more}
-        return Parser(format_of(self._format, model or self._model), tools=tools, **options)
+        self.begin()  # wrong options fail here
 
     def begin(
-        self, tools: Any = (), choice: Any = None, *, taken: Iterable[str] = (), stop: Any = None, **more: Any
-    ) -> Assembler:
-        """Begin to read the response to a request, with a `parser`.
+        self, tools: Any = (), choice: Any = None, *, taken: Iterable[str | None] = (), stop: Any = None,
+        model: Any = None, **more: Any,
+    ) -> Assembler:  # fmt: skip
+        """Begin to read the response to a request with these tools and this `tool_choice`.
 
-        `taken` are the ids of calls in its history, and `stop` are the texts at which it lets the model stop.
+        `taken` are the ids of calls in its history, and `stop` are the texts at which it lets the model stop. `model`
+        and `more` override those of the reader.
         """
-        return Assembler(self, self.parser(tools, choice, **more), CallIds(taken=taken), stop)
+        tools = [*tools]
+        options: dict[str, Any] = {"calls": allows_calls(tools, choice), **self._options, **more}
+        parser = Parser(format_of(self._format, model or self._model), tools=tools, **options)
+        return Assembler(self, parser, CallIds(taken=filter(None, taken)), stop)
 
 
 class Assembler:
     """Assembles the message of one response: all of it with `whole`, or pieces with `feed` and `close`.
 
-    `text` and `calls` are what has arrived; `calls` has those with a problem, too. A complete response has a `reply`.
-    With `joins_reasoning`, a blank line stands before each block of reasoning but the first, as in `Reply.reasoning`.
+    `text`, `reasoning` and `calls` are what has arrived; `calls` has those with a problem, too. A complete response has
+    a `reply`. With `joins_reasoning`, a blank line stands before each block of reasoning but the first, as in
+    `Reply.reasoning`.
     """
+
+    reply: Reply
 
     def __init__(self, reader: FormatReader, parser: Parser, ids: CallIds, stop: Any) -> None:
         self._reader, self._parser, self._ids, self._stop = reader, parser, ids, stop
         self._prefix = reader.prefix
         self._session: Session | None = None
-        self.joins_reasoning = self._needs_break = False
-        self._reply: Reply | None = None
-        self._calls: dict[int, IdentifiedCall] = {}
+        self.joins_reasoning, self._needs_break = True, False
+        self._calls: dict[int, CallEnd] = {}
         self._begun: dict[int, str] = {}  # the ids of calls, by their index
-        self.text, self._own_reasoning, self._reasoning = "", "", ""
+        self.text = self.reasoning = ""
 
     def another(self) -> Assembler:
         """The assembler of another choice or text of the response."""
@@ -111,26 +126,14 @@ class Assembler:
         return other
 
     @property
-    def reply(self) -> Reply:
-        """The complete response, after its end."""
-        assert self._reply is not None
-        return self._reply
-
-    @property
-    def calls(self) -> list[IdentifiedCall]:
+    def calls(self) -> list[CallEnd]:
         """The calls that have ended, in the order of the response."""
         return [call for _, call in sorted(self._calls.items())]
 
     @property
-    def sound_calls(self) -> list[IdentifiedCall]:
+    def sound_calls(self) -> list[CallEnd]:
         """Those that may run."""
-        return [call for call in self.calls if call.problem is None]
-
-    @property
-    def reasoning(self) -> str:
-        """The reasoning so far, first that which the model has returned itself."""
-        read = self._reasoning if self._reply is None else self._reply.reasoning
-        return "\n\n".join(filter(None, [self._own_reasoning, read]))
+        return [call for call in self.calls if not call.refusal]
 
     @property
     def has_begun(self) -> bool:
@@ -139,14 +142,18 @@ class Assembler:
 
     def add_own_reasoning(self, text: str = "") -> None:
         """Add reasoning that the model itself has returned: before any text, it ends that which the prompt opens."""
-        self._own_reasoning += text
+        self.reasoning += text
         if self._session is None:
             self._prefix, self._needs_break = "", True
 
     def whole(self, text: str, *places: Any) -> list[MessagePart]:
         """Read a whole response; return its parts. `places` say why it ended: see `finish_reason`."""
-        reply = self._parser.parse(text, prefix=self._prefix, finish_reason=self.reason(*places))
-        return self._parts(replay(reply))
+        self.reply = self._parser.parse(text, prefix=self._prefix, finish_reason=self.reason(*places))
+        parts: list[MessagePart] = []
+        for event in replay(self.reply, unfinished=True):
+            is_refused = isinstance(event, results.ToolCallUnfinished)
+            parts += [self._refused(event.index, event.call)] if is_refused else self._parts_of(event)
+        return parts
 
     def feed(self, chunk: str | None) -> list[MessagePart]:
         """Read a chunk; return what has become certain. Raises LimitError, as `Session.feed` does."""
@@ -156,17 +163,16 @@ class Assembler:
         """End the response; return the rest. Every call that has begun has ended then."""
         return self._parts(self._open().close(self.reason(*places)))
 
-    def answer(self, tool: str, schema: Any) -> IdentifiedCall | None:
+    def answer(self, tool: str, schema: Any) -> CallEnd | None:
         """A call of a tool whose arguments the text is, of a response without calls; None if it is not."""
         if self.calls or not self.text.strip():
             return None
-        found = typed_answer(self.text, (), schema, tool)
-        data: Any = found.data if found.is_valid else None
-        if not isinstance(data, dict):
+        answer = typed_answer(self.text, (), schema, tool)
+        arguments = object_of(answer.data) if answer.is_valid and answer.data is not None else None
+        if arguments is None:
             return None
-        arguments = cast("dict[str, Any]", data)
         call = ToolCall(name=tool, arguments=arguments, arguments_text=to_json(arguments).decode())
-        return IdentifiedCall(self._ids.next(), call)
+        return CallEnd(0, self._ids.next(), call)
 
     def called(self, reason: Any) -> Any:
         """The `reason` of a server that did not see the calls."""
@@ -190,11 +196,10 @@ class Assembler:
                 self.text += text
                 yield event
             case results.ReasoningDelta(text):
-                if self._needs_break and self.joins_reasoning:
-                    event = results.ReasoningDelta(f"\n\n{text}")
-                self._reasoning += f"\n\n{text}" if self._needs_break and self._reasoning else text
+                lead = "\n\n" if self._needs_break else ""
+                self.reasoning += (lead if self.reasoning else "") + text
                 self._needs_break = False
-                yield event
+                yield results.ReasoningDelta(lead + text) if lead and self.joins_reasoning else event
             case results.ReasoningEnd():
                 self._needs_break = True
                 yield event
@@ -206,13 +211,12 @@ class Assembler:
                 if index not in self._begun:
                     yield self._start(index, call.id, call.name)
                     yield results.ToolCallDelta(index, call.arguments_text)
-                yield self._end(index, IdentifiedCall(self._begun[index], call))
+                yield self._end(CallEnd(index, self._begun[index], call))
             case results.Done(reply=reply):
-                self._reply = reply
+                self.reply = reply
                 for index, call in enumerate([one for one in reply.segments if one.kind == "tool_call"]):
                     if index not in self._calls:  # it is truncated or invalid
-                        id = self._begun.get(index) or self._ids.next(call.id)
-                        yield self._end(index, IdentifiedCall.of(id, call, reply))
+                        yield self._refused(index, call)
             case _:
                 pass
 
@@ -220,9 +224,13 @@ class Assembler:
         self._begun[index] = id = self._ids.next(id)
         return results.ToolCallStart(index, id, name)
 
-    def _end(self, index: int, call: IdentifiedCall) -> CallEnd:
-        self._calls[index] = call
-        return CallEnd(index, call)
+    def _refused(self, index: int, call: ToolCall) -> CallEnd:
+        id = self._begun.get(index) or self._ids.next(call.id)
+        return self._end(CallEnd(index, id, call, refusal_of(call, self.reply)))
+
+    def _end(self, call: CallEnd) -> CallEnd:
+        self._calls[call.index] = call
+        return call
 
 
 def joined(parts: Iterable[MessagePart], kind: type[results.TextDelta | results.ReasoningDelta]) -> str:
@@ -230,27 +238,15 @@ def joined(parts: Iterable[MessagePart], kind: type[results.TextDelta | results.
     return "".join([part.text for part in parts if isinstance(part, kind)])
 
 
-class ChunkReader(Protocol):
-    """Reads the chunks of a framework, and makes those that its user gets."""
-
-    def feed(self, chunk: Any, /) -> list[Any]:
-        """Read a chunk."""
-        ...
-
-    def close(self) -> list[Any]:
-        """End the response."""
-        ...
-
-
-def read_chunks(chunks: Iterable[Any], reader: ChunkReader) -> Iterator[Any]:
-    """What is made of the chunks of a response."""
+def read_chunks(chunks: Iterable[Any], reader: Any) -> Iterator[Any]:
+    """What a reader with `feed` and `close` makes of the chunks of a response."""
     for chunk in chunks:
         yield from reader.feed(chunk)
     yield from reader.close()
 
 
-async def aread_chunks(chunks: AsyncIterable[Any], reader: ChunkReader) -> AsyncIterator[Any]:
-    """What is made of the chunks of a response."""
+async def aread_chunks(chunks: AsyncIterable[Any], reader: Any) -> AsyncIterator[Any]:
+    """What a reader makes of the chunks of a response."""
     async for chunk in chunks:
         for made in reader.feed(chunk):
             yield made

@@ -59,11 +59,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
     """
 
     def __init__(
-        self,
-        format: str | None = None,
-        *,
-        on_reply: Callable[[Reply], None] | None = None,
-        **options: Any,
+        self, format: str | None = None, *, on_reply: Callable[[Reply], None] | None = None, **options: Any
     ) -> None:
         own: Any = {key: options.pop(key) for key in ReaderOptions.__annotations__ if key in options}
         _adapters.ChatAdapter.__init__(self, **options)
@@ -147,10 +143,10 @@ class OutspokenAdapter(_adapters.ChatAdapter):
             return {}
         reply, calls = read.reply, [] if has_failed_call(read.reply) else read.calls
         if calls and field:
-            given = [{"id": call.id, "name": call.name, "args": call.arguments} for call in calls]
+            given = [{"id": call.id, "name": call.name, "args": call.call.arguments} for call in calls]
             return {field: _dspy.ToolCalls.from_dict_list(given)}
         if calls:
-            return {_NAME: calls[0].name, _ARGUMENTS: calls[0].arguments}
+            return {_NAME: calls[0].name, _ARGUMENTS: calls[0].call.arguments}
         section = _section(reply.text if reply.reasoning else reply.raw, field or _ARGUMENTS)
         if reply.unfinished_tool_calls or (has_failed_call(reply) and not section):
             raise self._refused(signature, reply.raw, retry_of(reply))

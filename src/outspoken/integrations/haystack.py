@@ -19,7 +19,7 @@ from outspoken.results.settings import Settings
 
 from .assembler import Assembler, CallEnd, FormatReader, MessagePart
 from .framework import Framework
-from .messages import FIRST_INDEX, METADATA, IdentifiedCall, noted
+from .messages import FIRST_INDEX, METADATA, noted, parts_of, refused_name
 
 _HAYSTACK = Framework("haystack", "haystack-ai", "3.4")
 _haystack = _HAYSTACK.load("haystack")
@@ -32,10 +32,12 @@ _deserialization = _HAYSTACK.load("haystack.utils.deserialization")
 _callables = _HAYSTACK.load("haystack.utils")
 _async = _HAYSTACK.load("haystack.utils.async_utils")
 
-_LIST: Any = list
+_component: Callable[[type[Any]], type[Any]] = _haystack.component
+_delta = _chunks.ToolCallDelta
+
 #: The types of the inputs, which Haystack reads where they are checked.
 _INPUTS: dict[str, Any] = {
-    "messages": _LIST[_messages.ChatMessage] | str,
+    "messages": list[_messages.ChatMessage] | str,  # pyright: ignore[reportInvalidTypeArguments]
     "streaming_callback": _chunks.StreamingCallbackT | None,
     "generation_kwargs": dict[str, Any] | None,
     "tools": _tools.ToolsType | None,
@@ -46,17 +48,12 @@ _INPUTS: dict[str, Any] = {
 _LIFE_CYCLE = ("warm_up", "warm_up_async", "close", "close_async")
 
 _Run = TypeVar("_Run", bound=Callable[..., Any])
-_Kind = TypeVar("_Kind")
 
 
 def _runs(run: _Run) -> _Run:
     """Declares the inputs and outputs of a component."""
     run.__annotations__ = dict(_INPUTS)
-    return _haystack.component.output_types(replies=_LIST[_messages.ChatMessage])(run)
-
-
-def _component(kind: type[_Kind]) -> type[_Kind]:
-    return _haystack.component(kind)
+    return _haystack.component.output_types(replies=_INPUTS["messages"].__args__[0])(run)
 
 
 @_component
@@ -69,23 +66,17 @@ class OutspokenChatGenerator:
     """
 
     def __init__(
-        self,
-        chat_generator: Any,
-        format: str | None = None,
-        *,
-        prefix: str | None = None,
-        repair: RepairLimit | None = None,
-        settings: dict[str, Any] | None = None,
-        send_tools: bool = True,
+        self, chat_generator: Any, format: str | None = None, *, prefix: str | None = None,
+        repair: RepairLimit | None = None, settings: dict[str, Any] | None = None, send_tools: bool = True,
         streaming_callback: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if not hasattr(chat_generator, "run"):
             raise TypeError(f"`chat_generator` is {kind_of(chat_generator)}; expected a chat generator of Haystack")
         self.chat_generator, self.streaming_callback = chat_generator, streaming_callback
-        self._options = {"format": format, "prefix": prefix, "repair": repair, "settings": settings}
-        self._options |= {"send_tools": send_tools}
-        made = Settings(**settings) if settings else None
-        self._reader = FormatReader(format, chat_generator, prefix=prefix, repair=repair, settings=made)
+        options: dict[str, Any] = {"prefix": prefix, "repair": repair}
+        self._options = {"format": format, **options, "settings": settings, "send_tools": send_tools}
+        options["settings"] = Settings(**settings) if settings else None
+        self._reader = FormatReader(format, chat_generator, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """The component as data."""
@@ -114,42 +105,45 @@ class OutspokenChatGenerator:
 
     @_runs
     def run(
-        self,
-        messages: Any,
-        streaming_callback: Any = None,
-        generation_kwargs: Any = None,
-        *,
-        tools: Any = None,
-        tools_strict: Any = None,
-    ) -> Any:
+        self, messages: Any, streaming_callback: Any = None, generation_kwargs: Any = None, *,
+        tools: Any = None, tools_strict: Any = None,
+    ) -> Any:  # fmt: skip
         """Ask the chat generator, and return its replies with what their text means."""
         callback = self._callback(streaming_callback, is_async=False)
-        given, reading = self._request(messages, generation_kwargs, tools, tools_strict)
-
-        def feed(chunk: Any) -> None:
-            for made in reading.feed(chunk):
-                callback(made)
-
-        if callback is None:
-            return {"replies": reading.whole(self.chat_generator.run(**given)["replies"])}
-        replies = self.chat_generator.run(**given, streaming_callback=feed)["replies"]
-        for made in reading.close(replies):
+        asked, reading = self._request(messages, generation_kwargs, tools, tools_strict, callback)
+        replies = self.chat_generator.run(**asked)["replies"]
+        for made in reading.close(replies) if callback else ():
             callback(made)
-        return {"replies": reading.streamed(replies)}
+        return {"replies": reading.messages(replies, is_streamed=callback is not None)}
 
     @_runs
     async def run_async(
-        self,
-        messages: Any,
-        streaming_callback: Any = None,
-        generation_kwargs: Any = None,
-        *,
-        tools: Any = None,
-        tools_strict: Any = None,
-    ) -> Any:
+        self, messages: Any, streaming_callback: Any = None, generation_kwargs: Any = None, *,
+        tools: Any = None, tools_strict: Any = None,
+    ) -> Any:  # fmt: skip
         """Ask the chat generator, and return its replies with what their text means."""
         callback = self._callback(streaming_callback, is_async=True)
-        given, reading = self._request(messages, generation_kwargs, tools, tools_strict)
+        asked, reading = self._request(messages, generation_kwargs, tools, tools_strict, callback)
+        replies = (await _async._execute_component_async(self.chat_generator, **asked))["replies"]
+        await _send(callback, reading.close(replies) if callback else [])
+        return {"replies": reading.messages(replies, is_streamed=callback is not None)}
+
+    def _callback(self, given: Any, *, is_async: bool) -> Any:
+        own = self.streaming_callback or getattr(self.chat_generator, "streaming_callback", None)
+        return _messages.select_streaming_callback(own, given, requires_async=is_async)
+
+    def _request(
+        self, messages: Any, generation_kwargs: Any, tools: Any, strict: Any, callback: Any
+    ) -> tuple[dict[str, Any], _Replies]:
+        """The inputs of the chat generator, and what reads its replies."""
+        messages = _generators._normalize_messages(messages)
+        offered = _tools.flatten_tools_or_toolsets(tools or getattr(self.chat_generator, "tools", None))
+        options: dict[str, Any] = generation_kwargs or {}
+        assembler = self._reader.begin(
+            [tool.tool_spec for tool in offered], options.get("tool_choice"), stop=options.get("stop"),
+            taken=[call.id for message in messages for call in message.tool_calls],
+        )  # fmt: skip
+        reading = _Replies(assembler)
 
         async def feed(chunk: Any) -> None:
             await _send(callback, reading.feed(chunk))
@@ -158,33 +152,11 @@ class OutspokenChatGenerator:
             for made in reading.feed(chunk):
                 callback(made)
 
-        if callback is not None:
-            given["streaming_callback"] = feed if iscoroutinefunction(callback) else feed_now
-        result = await _async._execute_component_async(self.chat_generator, **given)
-        if callback is None:
-            return {"replies": reading.whole(result["replies"])}
-        await _send(callback, reading.close(result["replies"]))
-        return {"replies": reading.streamed(result["replies"])}
-
-    def _callback(self, given: Any, *, is_async: bool) -> Any:
-        own = self.streaming_callback or getattr(self.chat_generator, "streaming_callback", None)
-        return _messages.select_streaming_callback(own, given, requires_async=is_async)
-
-    def _request(
-        self, messages: Any, generation_kwargs: Any, tools: Any, strict: Any
-    ) -> tuple[dict[str, Any], _Replies]:
-        """The inputs of the chat generator, and what reads its replies."""
-        messages = _generators._normalize_messages(messages)
-        offered = _tools.flatten_tools_or_toolsets(tools or getattr(self.chat_generator, "tools", None))
-        given = {"generation_kwargs": generation_kwargs, "tools_strict": strict}
-        given |= {"tools": tools} if self._options["send_tools"] else {}
-        options: dict[str, Any] = generation_kwargs or {}
-        assembler = self._reader.begin(
-            [tool.tool_spec for tool in offered], options.get("tool_choice"), stop=options.get("stop"),
-            taken=[call.id for message in messages for call in message.tool_calls if call.id],
-        )  # fmt: skip
-        given = {key: value for key, value in given.items() if value is not None}
-        return {"messages": [*map(_to_send, messages)], **given}, _Replies(assembler)
+        asked = {"generation_kwargs": generation_kwargs, "tools_strict": strict}
+        asked |= {"tools": tools} if self._options["send_tools"] else {}
+        asked |= {"streaming_callback": feed if iscoroutinefunction(callback) else feed_now} if callback else {}
+        asked = {key: value for key, value in asked.items() if value is not None}
+        return {"messages": [*map(_to_send, messages)], **asked}, reading
 
 
 class _Replies:
@@ -192,20 +164,9 @@ class _Replies:
 
     def __init__(self, assembler: Assembler) -> None:
         self._assembler = assembler
-        assembler.joins_reasoning = True
         self._last: Any = _messages.StreamingChunk("")
-        self._block, self._kind = -1, ""  # the index of the last block, and what it is of
-
-    def whole(self, replies: list[Any]) -> list[Any]:
-        """Read whole replies."""
-        made: list[Any] = []
-        for message in replies:
-            assembler = self._assembler.another()
-            if message.reasoning:
-                assembler.add_own_reasoning()
-            assembler.whole(_text(message), message.meta)
-            made.append(_message(message, assembler))
-        return made
+        self._block: int = -1  # the index of the last block
+        self._kind: str = ""  # what it is of
 
     def feed(self, chunk: Any) -> list[Any]:
         """Read a chunk; return chunks of what has become certain."""
@@ -213,7 +174,7 @@ class _Replies:
         if chunk.reasoning or chunk.tool_calls or chunk.tool_call_result:
             self._kind, self._block = "own", max(self._block, chunk.index)
             if chunk.reasoning:
-                self._assembler.add_own_reasoning()
+                self._assembler.add_own_reasoning(chunk.reasoning.reasoning_text)
             return [replace(chunk, finish_reason=None)]
         made = self._chunks(self._assembler.feed(chunk.content))
         if not chunk.content or chunk.meta.get("usage"):
@@ -228,41 +189,43 @@ class _Replies:
         made = self._chunks([*parts, *assembler.close(meta)])
         return [*made, replace(self._chunk(), content="", finish_reason=assembler.called(meta.get("finish_reason")))]
 
-    def streamed(self, replies: list[Any]) -> list[Any]:
-        """The replies, of which the first one has arrived in chunks."""
-        return [_message(message, self._assembler) for message in replies[:1]] + self.whole(replies[1:])
+    def messages(self, replies: list[Any], *, is_streamed: bool) -> list[Any]:
+        """The replies with what their text means, of which the first one may have arrived in chunks."""
+        made: list[Any] = []
+        for message in replies:
+            assembler = self._assembler
+            if made or not is_streamed:
+                assembler, own = assembler.another(), message.reasoning
+                if own:
+                    assembler.add_own_reasoning(own.reasoning_text)
+                assembler.whole(_text(message), message.meta)
+            made.append(_message(message, assembler))
+        return made
 
     def _chunks(self, parts: list[MessagePart]) -> list[Any]:
         """Chunks for parts of the response. A call is sent when it is complete."""
         made: list[Any] = []
         for part in parts:
             match part:
-                case TextDelta():
-                    made.append(replace(self._chunk(*self._begun("text")), content=part.text))
-                case ReasoningDelta():
-                    content = _messages.ReasoningContent(reasoning_text=part.text)
-                    made.append(replace(self._chunk(*self._begun("reasoning")), reasoning=content))
-                case CallEnd(number, ended):
-                    self._begun("call")  # so that text behind it is another block
-                    index, call = FIRST_INDEX + number, _call(ended)
-                    delta = _chunks.ToolCallDelta(
-                        index, call.tool_name, json.dumps(call.arguments), call.id, call.extra
-                    )
-                    made.append(replace(self._chunk(index, start=True), tool_calls=[delta]))
+                case TextDelta(text):
+                    made.append(replace(self._chunk("text"), content=text))
+                case ReasoningDelta(text):
+                    made.append(replace(self._chunk("reasoning"), reasoning=_messages.ReasoningContent(text)))
+                case CallEnd():
+                    self._chunk("call")  # so that text behind it is another block
+                    index, call = FIRST_INDEX + part.index, _call(part)
+                    fields = (index, call.tool_name, json.dumps(call.arguments), call.id, call.extra)
+                    made.append(replace(self._chunk(), index=index, start=True, tool_calls=[_delta(*fields)]))
                 case _:
                     pass
         return made
 
-    def _begun(self, kind: str) -> tuple[int, bool]:
-        """The index of the block that a chunk belongs to, and whether it starts it."""
-        start = kind != self._kind
-        self._kind, self._block = kind, self._block + start
-        return self._block, start
-
-    def _chunk(self, index: int | None = None, start: bool = False) -> Any:
-        """A chunk with the metadata of the last one."""
+    def _chunk(self, kind: str = "") -> Any:
+        """A chunk with the metadata of the last one, in the block of its kind, which it may start."""
+        start = bool(kind) and kind != self._kind
+        self._kind, self._block = kind or self._kind, self._block + start
         meta = {key: value for key, value in self._last.meta.items() if key not in ("finish_reason", "usage")}
-        return _messages.StreamingChunk("", meta, self._last.component_info, index, start=start)
+        return _messages.StreamingChunk("", meta, self._last.component_info, self._block if kind else None, start=start)
 
 
 async def _send(callback: Any, chunks: list[Any]) -> None:
@@ -278,9 +241,8 @@ def _text(message: Any) -> str:
 
 def _message(message: Any, assembler: Assembler) -> Any:
     """A message with what its text means."""
-    own = message.reasoning
-    joined = "\n\n".join(filter(None, [own.reasoning_text if own else "", assembler.reasoning]))
-    reasoning = [_messages.ReasoningContent(joined, own.extra if own else {})] if joined else []
+    extra: Any = message.reasoning.extra if message.reasoning else {}
+    reasoning = [_messages.ReasoningContent(assembler.reasoning, extra)] if assembler.reasoning else []
     text = [_messages.TextContent(assembler.text)] if assembler.text else []
     kinds = (_messages.TextContent, _messages.ReasoningContent, _messages.ToolCall)
     others = [part for part in message._content if not isinstance(part, kinds)]
@@ -290,21 +252,21 @@ def _message(message: Any, assembler: Assembler) -> Any:
     return replace(message, _content=content, _meta=meta)
 
 
-def _call(call: IdentifiedCall) -> Any:
+def _call(call: CallEnd) -> Any:
     """A call of Haystack. That of a call with a problem names no tool, so that it cannot run."""
-    if call.problem is None:
-        return _messages.ToolCall(call.name, call.arguments, call.id)
-    told = {"name": call.name, "problem": call.problem, "written": call.written}
-    return _messages.ToolCall(call.refused_name, {}, call.id, {METADATA: told})
+    if not call.refusal:
+        return _messages.ToolCall(call.name, call.call.arguments, call.id)
+    problem, written = parts_of(call.refusal)
+    told = {"name": call.name, "problem": problem, "written": written}
+    return _messages.ToolCall(refused_name(call.refusal), {}, call.id, {METADATA: told})
 
 
 def _to_send(message: Any) -> Any:
     """A message with the names of tools that the model wrote."""
-    if not any(METADATA in (call.extra or ()) for call in message.tool_calls):
-        return message
-    return replace(message, _content=[_named(part) for part in message._content])
-
-
-def _named(part: Any) -> Any:
-    is_refused = isinstance(part, _messages.ToolCall) and METADATA in (part.extra or ())
-    return replace(part, tool_name=part.extra[METADATA]["name"], extra=None) if is_refused else part
+    content = [
+        replace(part, tool_name=part.extra[METADATA]["name"], extra=None)
+        if isinstance(part, _messages.ToolCall) and METADATA in (part.extra or ())
+        else part
+        for part in message._content
+    ]
+    return message if content == message._content else replace(message, _content=content)

@@ -18,9 +18,9 @@ from typing_extensions import is_typeddict
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.packages import Package
 
-from .assembler import Assembler, CallEnd, FormatReader, MessagePart, aread_chunks, read_chunks
+from .assembler import Assembler, CallEnd, FormatReader, MessagePart, aread_chunks, joined, read_chunks
 from .framework import Framework
-from .messages import FIRST_INDEX, METADATA, REASONS, noted, reason_of, typed_answer
+from .messages import FIRST_INDEX, METADATA, REASONS, noted, parts_of, typed_answer
 
 _LANGCHAIN = Framework("langchain", "langchain-core", "1.0")
 _chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")
@@ -115,47 +115,40 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         if method == "function_calling":
             asked = self.bind_tools([schema], tool_choice=kwargs.pop("tool_choice", "any"), **kwargs)
         else:
-            kind: dict[str, Any] = {"type": "json_object"}
-            if method == "json_schema":
-                kind = {"type": method, method: {"name": function["name"], "schema": function["parameters"]}}
+            described = {"name": function["name"], "schema": function["parameters"]}
+            kind = {"type": method, method: described} if method == "json_schema" else {"type": "json_object"}
             asked = self.bind(response_format=kind, **kwargs)
+        is_type = isinstance(schema, type) and not is_typeddict(schema)
 
         def parse(message: Any) -> Any:
             calls = [(call["name"], json.dumps(call["args"])) for call in message.tool_calls]
             calls += [(call["name"], call["args"] or "") for call in message.invalid_tool_calls]
-            is_type = isinstance(schema, type) and not is_typeddict(schema)
-            found = typed_answer(message.text, calls, schema if is_type else function["parameters"], function["name"])
-            if not found.is_valid:
-                raise _exceptions.OutputParserException(found.retry, llm_output=found.raw)
-            return found.value
+            answer = typed_answer(message.text, calls, schema if is_type else function["parameters"], function["name"])
+            value, error = answer.value if answer.is_valid else None, None
+            if not answer.is_valid:
+                error = _exceptions.OutputParserException(answer.retry, llm_output=answer.raw)
+            if error is not None and not include_raw:
+                raise error
+            return {"raw": message, "parsed": value, "parsing_error": error} if include_raw else value
 
-        if not include_raw:
-            return asked | _runnables.RunnableLambda(parse)
-
-        def parse_with_raw(message: Any) -> dict[str, Any]:
-            try:
-                return {"raw": message, "parsed": parse(message), "parsing_error": None}
-            except _exceptions.OutputParserException as error:
-                return {"raw": message, "parsed": None, "parsing_error": error}
-
-        return asked | _runnables.RunnableLambda(parse_with_raw)
+        return asked | _runnables.RunnableLambda(parse)
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
         model, asked, assembler = self._request(messages, stop, run_manager, kwargs)
-        return _result(model.invoke(**asked), assembler)
+        message = _read(model.invoke(**asked), assembler)
+        return _outputs.ChatResult(generations=[_outputs.ChatGeneration(message=message)])
 
     async def _agenerate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
         model, asked, assembler = self._request(messages, stop, run_manager, kwargs)
-        return _result(await model.ainvoke(**asked), assembler)
+        message = _read(await model.ainvoke(**asked), assembler)
+        return _outputs.ChatResult(generations=[_outputs.ChatGeneration(message=message)])
 
-    def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Iterator[Any]:
+    def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
         model, asked, assembler = self._request(messages, stop, run_manager, kwargs)
         for chunk in read_chunks(model.stream(**asked), _Chunks(assembler)):
             yield _outputs.ChatGenerationChunk(message=chunk)
 
-    async def _astream(
-        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
-    ) -> AsyncIterator[Any]:
+    async def _astream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
         model, asked, assembler = self._request(messages, stop, run_manager, kwargs)
         async for chunk in aread_chunks(model.astream(**asked), _Chunks(assembler)):
             yield _outputs.ChatGenerationChunk(message=chunk)
@@ -164,12 +157,18 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         """The model with its tools, the arguments of a request to it, and what reads its response."""
         options = {key: value for key, value in kwargs.items() if key not in ("tools", "tool_choice")}
         options |= {} if stop is None else {"stop": stop}
-        model = self.model
-        if kwargs.get("tools") and self.send_tools:
-            choice = {"tool_choice": kwargs["tool_choice"]} if "tool_choice" in kwargs else {}
-            model = model.bind_tools(kwargs["tools"], **choice)
-        asked = {"input": _to_send(messages), "config": _config(run_manager), **options}
-        return model, asked, self._begin(messages, kwargs, stop)
+        choice = {key: value for key, value in kwargs.items() if key == "tool_choice"}
+        has_tools = self.send_tools and kwargs.get("tools")
+        model = self.model.bind_tools(kwargs["tools"], **choice) if has_tools else self.model
+        config: dict[str, Any] = {"tags": [_NOT_STREAMED]}
+        if run_manager is not None:  # traces see the request below that of this model
+            is_async = isinstance(run_manager, _managers.AsyncCallbackManagerForLLMRun)
+            manager = _managers.AsyncCallbackManager if is_async else _managers.CallbackManager
+            config["callbacks"] = child = manager(handlers=[], parent_run_id=run_manager.run_id)
+            child.set_handlers(run_manager.inheritable_handlers)
+            child.add_tags(run_manager.inheritable_tags)
+            child.add_metadata(run_manager.inheritable_metadata)
+        return model, {"input": _to_send(messages), "config": config, **options}, self._begin(messages, kwargs, stop)
 
     def _begin(self, messages: Any, kwargs: dict[str, Any], stop: Any) -> Assembler:
         options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
@@ -177,7 +176,7 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         calls = [call for message in answers for call in (*message.tool_calls, *message.invalid_tool_calls)]
         return FormatReader(self.format, self.model, **options).begin(
             _openai_tools(kwargs.get("tools") or ()), kwargs.get("tool_choice"),
-            taken=[call["id"] for call in calls if call["id"]], stop=stop,
+            taken=[call["id"] for call in calls], stop=stop,
         )  # fmt: skip
 
 
@@ -204,20 +203,16 @@ def _ask_again() -> type[Any]:
 
         def wrap_model_call(self, request: Any, handler: Any) -> Any:
             """Ask the model, and again with what is wrong with its response."""
-            response = handler(request)
-            for _ in range(self._retries):
-                if (request := _again(request, response.result)) is None:
-                    break
-                response = handler(request)
+            response, left = handler(request), self._retries
+            while left and (request := _again(request, response.result)) is not None:
+                response, left = handler(request), left - 1
             return response
 
         async def awrap_model_call(self, request: Any, handler: Any) -> Any:
             """Ask the model, and again with what is wrong with its response."""
-            response = await handler(request)
-            for _ in range(self._retries):
-                if (request := _again(request, response.result)) is None:
-                    break
-                response = await handler(request)
+            response, left = await handler(request), self._retries
+            while left and (request := _again(request, response.result)) is not None:
+                response, left = await handler(request), left - 1
             return response
 
     AskAgain.__module__, AskAgain.__qualname__ = __name__, "AskAgain"
@@ -242,7 +237,8 @@ def _to_send(messages: Sequence[Any]) -> list[Any]:
         if not isinstance(message, _messages.AIMessage) or not message.invalid_tool_calls:
             sent.append(message)
             continue
-        calls = [_call(call["name"], {}, call["id"]) for call in message.invalid_tool_calls]
+        refused: list[Any] = message.invalid_tool_calls
+        calls = [_messages.ToolCall(name=c["name"], args={}, id=c["id"], type="tool_call") for c in refused]
         update = {"tool_calls": [*message.tool_calls, *calls], "invalid_tool_calls": []}
         errors = [error for error in tool_errors(message) if error.tool_call_id not in answered]
         sent += [message.model_copy(update=update), *errors]
@@ -269,36 +265,24 @@ class OutspokenChunk(_messages.AIMessageChunk):
     def _add_reasons(self) -> Any:
         """Take the reasons from the arguments of the invalid calls, where they stand."""
         for call in self.invalid_tool_calls:
-            call["error"] = call["error"] or reason_of(call["args"] or "")
+            call["error"] = call["error"] or parts_of(call["args"] or "")[0]
         return self
 
 
 def _read(message: Any, assembler: Assembler) -> Any:
     """A message with what its text means."""
-    if reasoning := message.additional_kwargs.get(_REASONING):
-        assembler.add_own_reasoning(reasoning)
-    assembler.whole(str(message.text), message.response_metadata)
-    calls = [_call(call.name, call.arguments, call.id) for call in assembler.sound_calls]
-    invalid = [
-        _messages.InvalidToolCall(
-            type="invalid_tool_call", name=call.name, args=call.refusal, id=call.id, error=call.problem
-        )
-        for call in assembler.calls
-        if call.problem is not None
-    ]
+    if own := message.additional_kwargs.get(_REASONING):
+        assembler.add_own_reasoning(own)
+    read = _joined(assembler.whole(str(message.text), message.response_metadata))
     extra = {_REASONING: assembler.reasoning} if assembler.reasoning else {}
     changed: dict[str, Any] = {
         "content": _content(message, assembler.text),
-        "tool_calls": [*message.tool_calls, *calls],
-        "invalid_tool_calls": [*message.invalid_tool_calls, *invalid],
+        "tool_calls": [*message.tool_calls, *read.tool_calls],
+        "invalid_tool_calls": [*message.invalid_tool_calls, *read.invalid_tool_calls],
         "additional_kwargs": {**message.additional_kwargs, **extra},
         "response_metadata": _metadata(message.response_metadata, assembler),
     }
     return message.model_copy(update=changed)
-
-
-def _result(message: Any, assembler: Assembler) -> Any:
-    return _outputs.ChatResult(generations=[_outputs.ChatGeneration(message=_read(message, assembler))])
 
 
 class _Chunks:
@@ -306,7 +290,6 @@ class _Chunks:
 
     def __init__(self, assembler: Assembler) -> None:
         self._assembler = assembler
-        assembler.joins_reasoning = True
         self._reasons: dict[str, Any] = {}  # sent at the end, since LangChain joins the texts of two chunks
 
     def feed(self, chunk: Any) -> list[Any]:
@@ -315,8 +298,8 @@ class _Chunks:
             return _chunks(self._assembler.feed(chunk))
         known: dict[str, Any] = chunk.response_metadata
         self._reasons |= {key: value for key, value in known.items() if key in REASONS and value}
-        if chunk.additional_kwargs.get(_REASONING):
-            self._assembler.add_own_reasoning()
+        if own := chunk.additional_kwargs.get(_REASONING):
+            self._assembler.add_own_reasoning(own)
         kept = {
             "content": _content(chunk, ""),
             "additional_kwargs": chunk.additional_kwargs,
@@ -336,26 +319,22 @@ class _Chunks:
 
 
 def _chunks(parts: list[MessagePart]) -> list[Any]:
-    """The chunks of a message for parts of a response. A call is sent when it has ended."""
-    return [OutspokenChunk(**{"content": "", **fields}) for part in parts if (fields := _chunk(part))]
+    """The chunks of a message for parts of a response, in their order."""
+    return [_joined([part]) for part in parts if isinstance(part, (TextDelta, ReasoningDelta, CallEnd))]
 
 
-def _chunk(part: MessagePart) -> dict[str, Any]:
-    match part:
-        case TextDelta():
-            return {"content": part.text}
-        case ReasoningDelta():
-            return {"additional_kwargs": {_REASONING: part.text}}
-        case CallEnd(index, call):
-            args = call.arguments_text if call.problem is None else call.refusal
-            fields: Any = {"name": call.name, "args": args, "id": call.id, "index": FIRST_INDEX + index}
-            return {"tool_call_chunks": [_messages.ToolCallChunk(type="tool_call_chunk", **fields)]}
-        case _:
-            return {}
-
-
-def _call(name: Any, arguments: dict[str, Any], id: Any) -> Any:
-    return _messages.ToolCall(name=name, args=arguments, id=id, type="tool_call")
+def _joined(parts: list[MessagePart]) -> Any:
+    """One chunk of a message for parts of a response. A call is sent when it has ended."""
+    reasoning = joined(parts, ReasoningDelta)
+    calls = [
+        _messages.ToolCallChunk(
+            type="tool_call_chunk", name=part.name, args=part.arguments, id=part.id, index=FIRST_INDEX + part.index
+        )
+        for part in parts
+        if isinstance(part, CallEnd)
+    ]
+    extra = {_REASONING: reasoning} if reasoning else {}
+    return OutspokenChunk(content=joined(parts, TextDelta), additional_kwargs=extra, tool_call_chunks=calls)
 
 
 def _openai_tools(tools: Sequence[Any]) -> list[dict[str, Any]]:
@@ -374,17 +353,3 @@ def _metadata(known: dict[str, Any], assembler: Assembler) -> dict[str, Any]:
     """The metadata of a response, as the server has sent it, with what is known of the reply."""
     reason = {"finish_reason": assembler.called(known["finish_reason"])} if "finish_reason" in known else {}
     return {**known, **reason, **noted(assembler.reply)}
-
-
-def _config(run_manager: Any) -> dict[str, Any]:
-    """The configuration of the request to the model, which traces see below that of this one."""
-    config: dict[str, Any] = {"tags": [_NOT_STREAMED]}
-    if run_manager is not None:
-        is_async = isinstance(run_manager, _managers.AsyncCallbackManagerForLLMRun)
-        manager = _managers.AsyncCallbackManager if is_async else _managers.CallbackManager
-        child = manager(handlers=[], parent_run_id=run_manager.run_id)
-        child.set_handlers(run_manager.inheritable_handlers)
-        child.add_tags(run_manager.inheritable_tags)
-        child.add_metadata(run_manager.inheritable_metadata)
-        config["callbacks"] = child
-    return config

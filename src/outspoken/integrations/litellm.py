@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from outspoken.providers.events import ProviderEvent
@@ -70,49 +71,37 @@ class OutspokenLLM(_custom_llm.CustomLLM):
 
     def completion(self, *args: Any, **kwargs: Any) -> Any:
         """Return a whole response."""
-        request = _request(kwargs)
-        return self._whole(_litellm.completion(**request), request, kwargs["logging_obj"])
+        request, reader = self._begin(kwargs)
+        return reader.whole(_litellm.completion(**request))
 
     async def acompletion(self, *args: Any, **kwargs: Any) -> Any:
         """Return a whole response."""
-        request = _request(kwargs)
-        return self._whole(await _litellm.acompletion(**request), request, kwargs["logging_obj"])
+        request, reader = self._begin(kwargs)
+        return reader.whole(await _litellm.acompletion(**request))
 
     def streaming(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Return the chunks of a response."""
-        request = _request(kwargs)
-        reader = _Chunks(self._choices(request), kwargs["logging_obj"])
+        request, reader = self._begin(kwargs)
         return read_chunks(_litellm.completion(**request, stream=True), reader)
 
     async def astreaming(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Return the chunks of a response."""
-        request = _request(kwargs)
-        reader = _Chunks(self._choices(request), kwargs["logging_obj"])
+        request, reader = self._begin(kwargs)
         async for chunk in aread_chunks(await _litellm.acompletion(**request, stream=True), reader):
             yield chunk
 
-    def _choices(self, request: Mapping[str, Any]) -> Callable[[], _Choice]:
-        """What makes the readers of the choices of a response to a request."""
+    def _begin(self, given: dict[str, Any]) -> tuple[dict[str, Any], _Response]:
+        """The request to the model, and what reads its response."""
+        request = _request(given)
         tools, stop = request.get("tools") or (), request.get("stop") and not self._finish_reason
         messages: list[Any] = [m for m in request.get("messages") or () if isinstance(m, Mapping)]
         ids = CallIds(taken=[call["id"] for message in messages for call in message.get("tool_calls") or ()])
         options = {
             "format": format_of(self._format, request["model"]), "tools": readable_tools(tools), "stops": bool(stop),
-            "tool_choice": "auto" if allows_calls(tools, request.get("tool_choice")) else "none",
+            "tool_choice": "auto" if allows_calls(tools, request.get("tool_choice")) else "none", **self._options,
         }  # fmt: skip
-        return lambda: _Choice(ProviderStream(**options, **self._options), self._stream_calls, ids, self._finish_reason)
-
-    def _whole(self, response: Any, request: Mapping[str, Any], log: Any) -> Any:
-        """Read a whole response; it is changed in place. What is to be known of it is noted for other APIs, too."""
-        choices = self._choices(request)
-        for choice in response.choices:
-            if isinstance(choice.message.content, str):
-                facts = choices().whole(choice)
-                log.model_call_details.update(facts)
-                response._hidden_params.setdefault("provider_specific_fields", {}).update(facts)
-        if not response._hidden_params.get("response_cost"):
-            response._hidden_params.pop("response_cost", None)  # so that LiteLLM looks for the price elsewhere
-        return response
+        begin = partial(_Choice, options, self._stream_calls, ids, self._finish_reason)
+        return request, _Response(begin, given["logging_obj"])
 
 
 class OutspokenHooks(_custom_logger.CustomLogger):
@@ -172,8 +161,8 @@ def _facts(request: Mapping[str, Any]) -> dict[str, Any]:
 class _Choice:
     """Reads one choice of a response, whole or in chunks, and writes it with fields for its calls and reasoning."""
 
-    def __init__(self, source: ProviderStream, stream_calls: StreamCalls, ids: CallIds, reason: str | None) -> None:
-        self._source, self._reason = source, reason
+    def __init__(self, options: Any, stream_calls: StreamCalls, ids: CallIds, reason: str | None) -> None:
+        self._source, self._reason = ProviderStream(**options), reason
         self._exporter = ChatCompletionsExporter(stream_calls=stream_calls, include_usage=False, call_ids=ids)
 
     def whole(self, choice: Any) -> dict[str, Any]:
@@ -228,18 +217,28 @@ class _Choice:
         return deltas
 
 
-class _Chunks:
-    """Reads one response that arrives in chunks, each of its choices by itself."""
+class _Response:
+    """Reads one response, whole or in chunks, each of its choices by itself."""
 
     def __init__(self, begin: Callable[[], _Choice], log: Any) -> None:
         self._begin, self._log = begin, log
         self._choices: dict[int, _Choice] = {}
         self._head: dict[str, Any] = {}
 
+    def whole(self, response: Any) -> Any:
+        """Read a whole response; it is changed in place. What is to be known of it is noted for other APIs, too."""
+        for choice in response.choices:
+            if isinstance(choice.message.content, str):
+                facts = self._begin().whole(choice)
+                self._log.model_call_details.update(facts)
+                response._hidden_params.setdefault("provider_specific_fields", {}).update(facts)
+        if not response._hidden_params.get("response_cost"):
+            response._hidden_params.pop("response_cost", None)  # so that LiteLLM looks for the price elsewhere
+        return response
+
     def feed(self, chunk: Any) -> list[Any]:
         """Read a chunk, and return those that a client gets."""
-        names = ("id", "created", "model", "system_fingerprint")
-        self._head = {name: getattr(chunk, name) for name in names}
+        self._head = {name: getattr(chunk, name) for name in ("id", "created", "model", "system_fingerprint")}
         chunks: list[Any] = []
         for choice in chunk.model_dump()["choices"]:
             index = choice["index"]
@@ -269,12 +268,8 @@ def _request(given: dict[str, Any]) -> dict[str, Any]:
     """The request to the model, of the arguments of a custom provider. LiteLLM logs the one around it."""
     passed = {key: given[key] for key in _PASSED if given.get(key) is not None}
     known: dict[str, Any] = given["logging_obj"].model_call_details.get("litellm_params") or {}
-    known = {**known, **given["litellm_params"]}
-    passed |= {
-        key: v
-        for key, v in known.items()
-        if v is not None and (key in _CREDENTIALS or key.startswith(_CLOUDS + _PRICES))
-    }
+    known = {key: value for key, value in {**known, **given["litellm_params"]}.items() if value is not None}
+    passed |= {key: v for key, v in known.items() if key in _CREDENTIALS or key.startswith(_CLOUDS + _PRICES)}
     headers = {"extra_headers": given["headers"]} if given.get("headers") else {}
     options = {key: value for key, value in given["optional_params"].items() if key != "stream"}
     request = {"model": given["model"], "messages": given["messages"], **passed, **headers, **options}

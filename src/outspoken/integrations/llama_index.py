@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from outspoken.results.arguments import check_type
 from outspoken.results.events import ReasoningDelta, TextDelta
 
 from .assembler import Assembler, FormatReader, MessagePart, aread_chunks, joined, read_chunks
 from .framework import Framework
-from .messages import METADATA, IdentifiedCall, noted, refused_name
+from .messages import METADATA, noted, object_of, refused_name
 
 _LLAMA_INDEX = Framework("llama_index", "llama-index-core", "0.14")
 _calling = _LLAMA_INDEX.load("llama_index.core.llms.function_calling")
@@ -105,25 +105,20 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
         return await _completions.astream_chat_to_completion_decorator(self.astream_chat)(prompt, **kwargs)
 
     def _prepare_chat_with_tools(
-        self,
-        tools: Sequence[Any],
-        user_msg: Any = None,
-        chat_history: Any = None,
-        verbose: bool = False,
-        allow_parallel_tool_calls: bool = False,
-        tool_required: bool = False,
-        tool_choice: Any = None,
-        **kwargs: Any,
-    ) -> dict[str, Any]:
+        self, tools: Sequence[Any], user_msg: Any = None, chat_history: Any = None, verbose: bool = False,
+        allow_parallel_tool_calls: bool = False, tool_required: bool = False, tool_choice: Any = None, **kwargs: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         offered = [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
         request = (offered, allow_parallel_tool_calls, tool_required)
         if self.send_tools and isinstance(self.llm, _calling.FunctionCallingLLM):
-            given = {"user_msg": user_msg, "chat_history": chat_history, "verbose": verbose, **kwargs}
-            given |= {"allow_parallel_tool_calls": allow_parallel_tool_calls, "tool_required": tool_required}
-            given |= {} if tool_choice is None else {"tool_choice": tool_choice}
-            return {**self.llm._prepare_chat_with_tools_compat(tools, **given), _REQUEST: request}
-        asked = _types.ChatMessage(content=user_msg) if isinstance(user_msg, str) else user_msg
-        return {"messages": [*(chat_history or ()), *([asked] if asked else ())], _REQUEST: request, **kwargs}
+            kwargs |= {} if tool_choice is None else {"tool_choice": tool_choice}
+            asked = self.llm._prepare_chat_with_tools_compat(
+                tools, user_msg=user_msg, chat_history=chat_history, verbose=verbose, tool_required=tool_required,
+                allow_parallel_tool_calls=allow_parallel_tool_calls, **kwargs,
+            )  # fmt: skip
+            return {**asked, _REQUEST: request}
+        last = _types.ChatMessage(content=user_msg) if isinstance(user_msg, str) else user_msg
+        return {"messages": [*(chat_history or ()), *([last] if last else ())], _REQUEST: request, **kwargs}
 
     def get_tool_calls_from_response(
         self, response: Any, error_on_no_tool_call: bool = True, **kwargs: Any
@@ -145,7 +140,7 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
         options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
         assembler = FormatReader(self.format, self.llm, **options).begin(
             tools, kwargs.get("tool_choice"), stop=kwargs.get("stop"),
-            taken=[block.tool_call_id for block in blocks if block.tool_call_id],
+            taken=[block.tool_call_id for block in blocks],
         )  # fmt: skip
         wanted = tools[0]["function"] if required and len(tools) == 1 else None
         return _Responses(assembler, parallel=parallel, wanted=wanted)
@@ -156,7 +151,6 @@ class _Responses:
 
     def __init__(self, assembler: Assembler, *, parallel: bool, wanted: dict[str, Any] | None) -> None:
         self._assembler, self._parallel, self._wanted = assembler, parallel, wanted
-        assembler.joins_reasoning = True
         self._last: Any = _types.ChatResponse(message=_types.ChatMessage(role="assistant"))
         self._seen = 0  # characters of the content
         self._places: tuple[Any, ...] = ()
@@ -169,117 +163,90 @@ class _Responses:
 
     def feed(self, response: Any) -> list[Any]:
         """Read what has arrived of a response."""
-        self._take(response)
+        has_thinking = self._take(response)
         content: str = response.message.content or ""
         piece = content[self._seen :] if response.delta is None else response.delta
         self._seen = len(content)
-        delta, extra = _shown(self._assembler.feed(piece))
-        given = {**response.additional_kwargs, **extra}
-        return [self._response(delta, given)] if delta or given or _has_thinking(response) else []
+        delta, extra = self._added(self._assembler.feed(piece), response.additional_kwargs)
+        return [self._response(delta, extra)] if delta or extra or has_thinking else []
 
     def close(self) -> list[Any]:
         """End the response."""
-        delta, extra = _shown(self._assembler.close(*self._places))
         used = {key: value for key, value in self._last.additional_kwargs.items() if key != "thinking_delta"}
-        return [self._response(delta, {**used, **extra}, is_last=True)]
+        return [self._response(*self._added(self._assembler.close(*self._places), used), is_last=True)]
 
-    def _take(self, response: Any) -> None:
-        """Remember a response and where LLMs keep the finish reason."""
+    def _take(self, response: Any) -> bool:
+        """Remember a response and where LLMs keep the finish reason. Returns whether it has thinking."""
         self._last = response
         places = (response.raw, response.additional_kwargs, response.message.additional_kwargs)
         self._places = places if self._assembler.reason(*places) else self._places
-        if _has_thinking(response):
+        has_thinking = any(block.block_type == "thinking" for block in response.message.blocks)
+        if has_thinking:
             self._assembler.add_own_reasoning()
+        return has_thinking
+
+    def _added(self, parts: list[MessagePart], extra: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The new text, and what is beside it with the new reasoning as LlamaIndex names it."""
+        thinking = joined(parts, ReasoningDelta)
+        return joined(parts, TextDelta), {**extra, **({"thinking_delta": thinking} if thinking else {})}
 
     def _response(self, delta: str | None, extra: dict[str, Any], *, is_last: bool = False) -> Any:
         """A response with all that is known; the last one has all calls and the metadata."""
-        given, assembler = self._last.message, self._assembler
-        own = [block for block in given.blocks if block.block_type not in ("text", "tool_call")]
-        calls = [block for block in given.blocks if block.block_type == "tool_call"] if is_last else []
-        read = assembler.calls
+        last, assembler, read = self._last.message, self._assembler, self._assembler.calls
+        own = [block for block in last.blocks if block.block_type not in ("text", "tool_call")]
+        calls = [block for block in last.blocks if block.block_type == "tool_call"] if is_last else []
         if is_last and self._wanted and not calls:
             answer = assembler.answer(self._wanted["name"], self._wanted["parameters"])
             read = [answer] if answer else read
-        calls += map(_block, read)
+        for call in read:  # the arguments of a call with a problem are no JSON, so that it cannot run
+            arguments = call.refusal or call.call.arguments
+            calls.append(_types.ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=arguments))
         left_out = [] if self._parallel or not is_last else calls[1:]
         calls = calls[: len(calls) - len(left_out)]
         thinking = [_types.ThinkingBlock(content=assembler.reasoning)] if assembler.reasoning else []
         text = [_types.TextBlock(text=assembler.text)] if assembler.text or not calls else []
-        known = {key: value for key, value in given.additional_kwargs.items() if key != "tool_calls"}
-        message = _types.ChatMessage(
-            role=given.role,
-            blocks=[*own, *thinking, *text, *calls],
-            additional_kwargs={**known, **_calls_of(calls), **(self._metadata(left_out) if is_last else {})},
-        )
+        known = {key: value for key, value in last.additional_kwargs.items() if key != "tool_calls"}
+        if sound := [call for call in map(_sound_call, calls) if call]:
+            known["tool_calls"] = sound
+        if is_last:
+            told = [{"name": block.tool_name, "arguments": block.tool_kwargs} for block in left_out]
+            known |= noted(assembler.reply, **({"calls_left_out": told} if told else {}))
+        message = _types.ChatMessage(role=last.role, blocks=[*own, *thinking, *text, *calls], additional_kwargs=known)
         return _types.ChatResponse(
             message=message, raw=self._last.raw, delta=delta, logprobs=self._last.logprobs, additional_kwargs=extra
         )
 
-    def _metadata(self, left_out: list[Any]) -> dict[str, Any]:
-        calls = [{"name": block.tool_name, "arguments": block.tool_kwargs} for block in left_out]
-        return noted(self._assembler.reply, **({"calls_left_out": calls} if calls else {}))
-
-
-def _shown(parts: list[MessagePart]) -> tuple[str, dict[str, Any]]:
-    """The new text, and the new reasoning as LlamaIndex names it."""
-    thinking = joined(parts, ReasoningDelta)
-    return joined(parts, TextDelta), {"thinking_delta": thinking} if thinking else {}
-
-
-def _block(call: IdentifiedCall) -> Any:
-    """The block of a call. The arguments of a call with a problem are no JSON, so that it cannot run."""
-    arguments = call.arguments if call.problem is None else call.refusal
-    return _types.ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=arguments)
-
-
-def _arguments(block: Any) -> dict[str, Any] | None:
-    """The arguments of a block; None if they are no JSON object."""
-    try:
-        found: Any = json.loads(block.tool_kwargs) if isinstance(block.tool_kwargs, str) else block.tool_kwargs
-    except ValueError:
-        return None
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
-
 
 def _selection(block: Any, is_needed: bool) -> Any:
     """The tool and the arguments of a block. Raises ValueError if it must not run, and its result is needed."""
-    found, name = _arguments(block), block.tool_name
-    if found is None and is_needed:
+    arguments, name = object_of(block.tool_kwargs), block.tool_name
+    if arguments is None and is_needed:
         raise ValueError(block.tool_kwargs)
-    if found is None:
-        name = refused_name(block.tool_kwargs)
-    return _llm.ToolSelection(tool_id=block.tool_call_id or "", tool_name=name, tool_kwargs=found or {})
+    name = refused_name(block.tool_kwargs) if arguments is None else name
+    return _llm.ToolSelection(tool_id=block.tool_call_id or "", tool_name=name, tool_kwargs=arguments or {})
 
 
-def _calls_of(blocks: list[Any]) -> dict[str, Any]:
-    """The sound calls where LlamaIndex looks for them when it streams structured output."""
-    calls = [
-        {
-            "id": block.tool_call_id,
-            "type": "function",
-            "function": {"name": block.tool_name, "arguments": json.dumps(arguments)},
-        }
-        for block in blocks
-        if (arguments := _arguments(block)) is not None
-    ]
-    return {"tool_calls": calls} if calls else {}
+def _sound_call(block: Any) -> dict[str, Any] | None:
+    """A sound call where LlamaIndex looks for it when it streams structured output; None for one with a problem."""
+    if (arguments := object_of(block.tool_kwargs)) is None:
+        return None
+    function = {"name": block.tool_name, "arguments": json.dumps(arguments)}
+    return {"id": block.tool_call_id, "type": "function", "function": function}
 
 
 def _to_send(messages: Sequence[Any]) -> list[Any]:
     """The messages without what servers do not read: the metadata, and arguments that are no JSON."""
-    return [_sendable(message) if METADATA in message.additional_kwargs else message for message in messages]
-
-
-def _sendable(message: Any) -> Any:
-    blocks = [
-        block.model_copy(update={"tool_kwargs": {}})
-        if block.block_type == "tool_call" and _arguments(block) is None
-        else block
-        for block in message.blocks
-    ]
-    kept = {key: value for key, value in message.additional_kwargs.items() if key not in (METADATA, "tool_calls")}
-    return message.model_copy(update={"blocks": blocks, "additional_kwargs": kept})
-
-
-def _has_thinking(response: Any) -> bool:
-    return any(block.block_type == "thinking" for block in response.message.blocks)
+    sent: list[Any] = []
+    for message in messages:
+        known: dict[str, Any] = message.additional_kwargs
+        if METADATA in known:
+            blocks = [
+                block.model_copy(update={"tool_kwargs": {}})
+                if block.block_type == "tool_call" and object_of(block.tool_kwargs) is None
+                else block
+                for block in message.blocks
+            ]
+            known = {key: value for key, value in known.items() if key not in (METADATA, "tool_calls")}
+            message = message.model_copy(update={"blocks": blocks, "additional_kwargs": known})
+        sent.append(message)
+    return sent

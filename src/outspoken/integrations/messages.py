@@ -1,16 +1,14 @@
-"""What frameworks need of a reply: calls with ids, what is damaged as JSON, and a message that asks the model again."""
+"""What frameworks need of a reply: what is damaged as JSON, the refusals of calls, and what asks the model again."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 from outspoken.processing.answers import TypedAnswer, read_answer
-from outspoken.results.call_ids import CallIds as CallIds
 from outspoken.results.finish_reasons import to_finish_reason
-from outspoken.results.replies import Reply, ToolCall, retry_of
-from outspoken.results.replies import has_failed_call as has_failed_call
+from outspoken.results.replies import Reply, ToolCall, has_failed_call, retry_of
 from outspoken.results.running import problem_of
 
 from .framework import value_of
@@ -26,63 +24,29 @@ REASONS = ("finish_reason", "stop_reason", "done_reason")
 _WRITTEN = "; it was written as "
 
 
-class IdentifiedCall(NamedTuple):
-    """A call with its id.
-
-    `problem` says why it must not be run; it is None for a call that is ok or repaired. `written` is what the model
-    wrote of a call with a problem, with its markup; "" for other calls.
-    """
-
-    id: str
-    call: ToolCall
-    problem: str | None = None
-    written: str = ""
-
-    @classmethod
-    def of(cls, id: str, call: ToolCall, reply: Reply) -> IdentifiedCall:
-        """A call of a reply."""
-        problem = problem_of(call, reply)
-        return cls(id, call, problem, reply.raw[slice(*call.span)] if problem else "")
-
-    @property
-    def name(self) -> str:
-        """The name of the tool."""
-        return self.call.name
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The arguments; for a call with a problem, what could be read of them."""
-        return self.call.arguments
-
-    @property
-    def arguments_text(self) -> str:
-        """The arguments as JSON text; for a call with a problem, what could be read, which may be no JSON."""
-        return self.call.arguments_text
-
-    @property
-    def refusal(self) -> str:
-        """For a call with a problem, a sentence to stand in place of its arguments: it is no JSON, and says why."""
-        return f"{self.problem}{_WRITTEN}{self.written}"
-
-    @property
-    def refused_name(self) -> str:
-        """For a call with a problem, a name that no tool has: frameworks tell the model that its tool is not found."""
-        return refused_name(self.refusal)
-
-
-def is_object(arguments: Any) -> bool:
-    """Are the arguments of a call a JSON object, as servers want them in a history? A refusal is none."""
+def object_of(arguments: Any) -> dict[str, Any] | None:
+    """The arguments of a call in a history as an object, as servers want them; None for a refusal, which is none."""
     if isinstance(arguments, str):
         try:
-            return isinstance(json.loads(arguments), dict)
+            arguments = json.loads(arguments) if arguments.strip() else {}
         except ValueError:
-            return not arguments.strip()
-    return arguments is None or isinstance(arguments, dict)
+            return None
+    return cast("dict[str, Any]", arguments or {}) if isinstance(arguments, dict | None) else None
 
 
-def reason_of(refusal: str) -> str:
-    """The problem of a call, by the sentence in place of its arguments."""
-    return refusal.partition(_WRITTEN)[0]
+def refusal_of(call: ToolCall, reply: Reply) -> str:
+    """For a call that must not be run, a sentence to stand in place of its arguments; "" for other calls.
+
+    It is no JSON, and says why, with what the model wrote.
+    """
+    problem = problem_of(call, reply)
+    return f"{problem}{_WRITTEN}{reply.raw[slice(*call.span)]}" if problem else ""
+
+
+def parts_of(refusal: str) -> tuple[str, str]:
+    """The problem of a call, and what the model wrote, by the sentence in place of its arguments."""
+    problem, _, written = refusal.partition(_WRITTEN)
+    return problem, written
 
 
 def typed_answer(text: str, calls: Iterable[tuple[str, str]], schema: Any, tool: str) -> TypedAnswer[Any]:
@@ -126,20 +90,15 @@ def metadata(reply: Reply) -> dict[str, Any]:
     return {**status, **{key: value for key, value in about.items() if value}}
 
 
-def noted(reply: Reply, **more: Any) -> dict[str, Any]:
-    """The `metadata` of a reply under its key, with a retry message if the model should be asked again, and `more`."""
-    retry = {"retry": retry_of(reply)} if has_failed_call(reply) else {}
-    about = {**metadata(reply), **retry, **more}
-    return {METADATA: about} if about else {}
-
-
-def merged_metadata(replies: Iterable[Reply]) -> dict[str, Any]:
-    """The `noted` of several replies, under one key."""
+def noted(*replies: Reply, **more: Any) -> dict[str, Any]:
+    """The `metadata` of replies under its key, with a retry message if the model should be asked again, and `more`."""
     about: dict[str, Any] = {}
     for reply in replies:
-        for key, value in noted(reply).get(METADATA, {}).items():
+        retry = {"retry": retry_of(reply)} if has_failed_call(reply) else {}
+        for key, value in {**metadata(reply), **retry}.items():
             about[key] = about[key] + value if isinstance(value, list) and key in about else value
-    return about
+    about |= more
+    return {METADATA: about} if about else {}
 
 
 def finish_reason(*places: Any, stop: Any = None) -> str | None:

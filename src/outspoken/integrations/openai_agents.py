@@ -8,15 +8,16 @@ an example.
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import TypeAdapter
 
-from outspoken.providers.events import ProviderEvent
+from outspoken.providers.events import StreamEvent
 from outspoken.providers.export.parts import ExportedCall
+from outspoken.providers.export.replay import replay
 from outspoken.providers.export.responses import ResponsesExporter
 from outspoken.providers.replies import ProviderReply
 from outspoken.providers.stream import ProviderStream
@@ -25,7 +26,7 @@ from outspoken.results.replies import ToolCall
 
 from .assembler import ReaderOptions
 from .framework import Framework, allows_calls, format_of
-from .messages import IdentifiedCall, is_object
+from .messages import object_of, refusal_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -37,6 +38,7 @@ _responses = _AGENTS.load("openai.types.responses")
 _ITEM = TypeAdapter[Any](_responses.ResponseOutputItem)
 _EVENTS = TypeAdapter[Any](_responses.ResponseStreamEvent)
 
+_OnReply: TypeAlias = Callable[[ProviderReply], None] | None
 #: The last events of a stream with a response, and those of one that failed.
 _ENDS, _FAILURES = ("response.completed", "response.incomplete"), ("response.failed", "error", "response.error")
 #: The items that are read; all others are kept as they are.
@@ -53,13 +55,9 @@ class OutspokenModel(_interface.Model):
     """
 
     def __init__(
-        self,
-        wrapped: Any,
-        format: str | None = None,
-        *,
-        on_reply: Callable[[ProviderReply], None] | None = None,
+        self, wrapped: Any, format: str | None = None, *, on_reply: _OnReply = None,
         **options: Unpack[ReaderOptions],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.wrapped = wrapped
         self._finish_reason, self._on_reply = options.pop("finish_reason", None), on_reply
         self._make_source = partial(ProviderStream, "openai_responses", format=format_of(format, wrapped), **options)
@@ -67,47 +65,49 @@ class OutspokenModel(_interface.Model):
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:
         """Ask the wrapped model, and return its response with what its text means."""
-        response = await self.wrapped.get_response(**_to_send(args, kwargs))
-        reading = self._reading(args, kwargs)
-        reading.close(response.output)
-        self._report(reading)
+        request, reading = self._begin(args, kwargs)
+        response = await self.wrapped.get_response(**request)
+        reading.close(response.output, is_whole=True)
         return replace(response, output=reading.items)
 
     async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Ask the wrapped model, and give the events of what its text means, as they arrive."""
-        reading = self._reading(args, kwargs)
-        async for event in self.wrapped.stream_response(**_to_send(args, kwargs)):
+        request, reading = self._begin(args, kwargs)
+        async for event in self.wrapped.stream_response(**request):
             if event.type in _FAILURES:
                 yield event
-            elif event.type not in _ENDS:
-                for part in reading.feed(event):
-                    yield _EVENTS.validate_python(part)
-            else:
-                for part in reading.close(event.response.output):
-                    yield _EVENTS.validate_python(part)
-                self._report(reading)
+                continue
+            is_last = event.type in _ENDS
+            for part in reading.close(event.response.output) if is_last else reading.feed(event):
+                yield _EVENTS.validate_python(part)
+            if is_last:
                 response = event.response.model_copy(update={"output": reading.items})
-                yield event.model_copy(
-                    update={"response": response, "sequence_number": reading.exporter.sequence_number}
-                )
+                number = reading.exporter.sequence_number
+                yield event.model_copy(update={"response": response, "sequence_number": number})
 
-    def _reading(self, args: Any, kwargs: Any) -> _Reading:
-        request = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
+    def _begin(self, args: Any, kwargs: Any) -> tuple[dict[str, Any], _Reading]:
+        """The arguments of a request as servers accept them, and what reads the response.
+
+        A call with a problem has no arguments, and its output tells what it is.
+        """
+        request: dict[str, Any] = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
         tools: list[dict[str, Any]] = [
             {"name": tool.name, "parameters": tool.params_json_schema}
             for tool in request["tools"]
             if hasattr(tool, "params_json_schema")
         ]
         tools += [{"name": one.tool_name, "parameters": one.input_json_schema} for one in request["handoffs"]]
-        given: Any = [] if isinstance(request["input"], str) else request["input"]
-        taken = [item["call_id"] for item in given if "call_id" in item]
         choice: Any = getattr(request.get("model_settings"), "tool_choice", None)
         source = self._make_source(tools=tools, tool_choice="auto" if allows_calls(tools, choice) else "none")
-        return _Reading(source, CallIds(taken=taken), self._finish_reason)
-
-    def _report(self, reading: _Reading) -> None:
-        if self._on_reply is not None:
-            self._on_reply(reading.reply)
+        history: list[Any] = [] if isinstance(request["input"], str) else request["input"]
+        ids = CallIds(taken=[item["call_id"] for item in history if "call_id" in item])
+        refused = {item["call_id"]: item["arguments"] for item in history if object_of(item.get("arguments")) is None}
+        for place, item in enumerate(history):
+            if item.get("call_id") in refused:
+                told = {"arguments": "{}"} if "arguments" in item else {"output": refused[item["call_id"]]}
+                history = [*history[:place], {**item, **told}, *history[place + 1 :]]
+        request["input"] = history or request["input"]
+        return request, _Reading(source, ids, self._finish_reason, self._on_reply)
 
     async def close(self) -> None:
         """Close the wrapped model."""
@@ -118,53 +118,33 @@ class OutspokenModel(_interface.Model):
         return self.wrapped.get_retry_advice(request)
 
 
-def _to_send(args: Any, kwargs: Any) -> dict[str, Any]:
-    """The arguments of a request as servers accept them: a call with a problem has no arguments, its output tells."""
-    request = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
-    if isinstance(request["input"], str):
-        return request
-    refused = {item["call_id"]: item["arguments"] for item in request["input"] if not is_object(item.get("arguments"))}
-    request["input"] = [
-        {**item, **({"arguments": "{}"} if "arguments" in item else {"output": refused[item["call_id"]]})}
-        if item.get("call_id") in refused
-        else item
-        for item in request["input"]
-    ]
-    return request
-
-
 class _Reading:
     """Reads one response, and makes the items and events of what its text means."""
 
-    def __init__(self, source: ProviderStream, ids: CallIds, reason: str | None) -> None:
-        self._source, self._reason = source, reason
-        self.exporter = _Exporter(ids)
-        self._others: list[Any] = []
-
-    @property
-    def reply(self) -> ProviderReply:
-        """The response, after its end."""
-        assert self._source.reply is not None
-        return self._source.reply
-
-    @property
-    def items(self) -> list[Any]:
-        """The items of the response, after its end."""
-        return [*map(_ITEM.validate_python, self.exporter.response()["output"]), *self._others]
+    def __init__(self, source: ProviderStream, ids: CallIds, reason: str | None, on_reply: _OnReply) -> None:
+        self._source, self._reason, self._on_reply = source, reason, on_reply
+        self.exporter, self.items = _Exporter(ids), list[Any]()
 
     def feed(self, event: Any) -> list[dict[str, Any]]:
         """Read an event of the wrapped model, and return events."""
         return self._export(self._source.feed(event.model_dump(mode="json", exclude_unset=True)))
 
-    def close(self, output: Any) -> list[dict[str, Any]]:
-        """End the response: read what has not arrived of its items, and return events, but not the last one."""
+    def close(self, output: Any, *, is_whole: bool = False) -> list[dict[str, Any]]:
+        """End the response: read what has not arrived of its `items`, and return events, but not the last one."""
         items = [item.model_dump(mode="json", exclude_unset=True) for item in output]
-        self._others = [item for item in output if item.type not in _READ]
         response = {"output": items, "status": self._reason or "in_progress"}
-        found = self._source.feed({"type": "response.completed", "response": response})
-        return self._export([*found, *self._source.close()])
+        if is_whole:
+            parts = self._export(replay(self._source.read(response)))
+        else:
+            events = self._source.feed({"type": "response.completed", "response": response})
+            parts = self._export([*events, *self._source.close()])
+        self.items = [*map(_ITEM.validate_python, self.exporter.response()["output"])]
+        self.items += [item for item in output if item.type not in _READ]
+        if self._on_reply is not None and self._source.reply is not None:
+            self._on_reply(self._source.reply)
+        return parts
 
-    def _export(self, events: list[ProviderEvent]) -> list[dict[str, Any]]:
+    def _export(self, events: Iterable[StreamEvent]) -> list[dict[str, Any]]:
         return [part for event in events for part in self.exporter.feed(event) if part["type"] not in _ENDS]
 
 
@@ -191,7 +171,6 @@ class _Exporter(ResponsesExporter):
         assert self._reply is not None
         for read, call in self._refused:
             call = call or self._announce(read.id, read.name)
-            found = IdentifiedCall.of(call.id, read, self._reply)
-            call.pieces = [found.refusal]
+            call.pieces = [refusal_of(read, self._reply)]
             self._on_call_end(call, {})
         super()._on_finish()

@@ -9,7 +9,7 @@ package has an example.
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
@@ -19,7 +19,7 @@ from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta, To
 
 from .assembler import Assembler, CallEnd, FormatReader, MessagePart, ReaderOptions
 from .framework import Framework
-from .messages import METADATA, is_object, merged_metadata
+from .messages import METADATA, noted, object_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -52,44 +52,41 @@ class OutspokenModel(_wrapper.WrapperModel):
 
     async def request(self, messages: Any, model_settings: Any, model_request_parameters: Any) -> Any:
         """Ask the wrapped model, and return its response with what its text means."""
-        sent = self._to_send(messages)
-        response = await self.wrapped.request(sent, model_settings, model_request_parameters)
+        asked = (messages, model_settings, model_request_parameters)
+        response = await self.wrapped.request(self._to_send(messages), *asked[1:])
         manager = _manager.ModelResponsePartsManager(model_request_parameters=model_request_parameters)
-        due = self._due(model_request_parameters)
-        parts = _Parts(manager, self._begin(messages, model_settings, model_request_parameters), due)
+        parts = self._parts(manager, *asked)
         for index, part in enumerate(response.parts):
-            parts.start(index, part)
-            parts.close(response)
+            parts.start(index, part, response)
         parts.end(response)
-        return replace(
-            response, parts=manager.get_parts(), metadata=parts.metadata(response),
-            finish_reason=parts.finish_reason(response),
-        )  # fmt: skip
+        return replace(response, parts=manager.get_parts(), **parts.facts(response))
 
     @asynccontextmanager
     async def request_stream(
         self, messages: Any, model_settings: Any, model_request_parameters: Any, run_context: Any = None
     ) -> AsyncGenerator[Any]:
         """Ask the wrapped model, and give a stream of what its text means, as it arrives."""
-        request = (self._to_send(messages), model_settings, model_request_parameters, run_context)
-        async with self.wrapped.request_stream(*request) as stream:
-            assembler = self._begin(messages, model_settings, model_request_parameters)
-            yield _Stream(stream, assembler, self._due(model_request_parameters))
+        asked = (messages, model_settings, model_request_parameters)
+        async with self.wrapped.request_stream(self._to_send(messages), *asked[1:], run_context) as stream:
+            yield _Stream(stream, lambda manager: self._parts(manager, *asked))
 
-    def _due(self, parameters: Any) -> Any:
-        """The one output tool of a request whose response must be a call; None if there is none, or text may be it."""
+    def _parts(self, manager: Any, messages: Any, settings: Any, parameters: Any) -> _Parts:
+        """What makes the parts of the response to a request.
+
+        If the response must be a call of the one output tool, this is the one that is due.
+        """
         mode = self.wrapped.profile.get("default_structured_output_mode", "tool")
         parameters = parameters.with_default_output_mode(mode)
-        return None if parameters.allow_text_output or len(parameters.output_tools) != 1 else parameters.output_tools[0]
-
-    def _begin(self, messages: Any, settings: Any, parameters: Any) -> Assembler:
+        is_due = len(parameters.output_tools) == 1 and not parameters.allow_text_output
+        due = parameters.output_tools[0] if is_due else None
         tools = [
             {"name": tool.name, "parameters": tool.parameters_json_schema}
             for tool in (*parameters.function_tools, *parameters.output_tools)
         ]
         taken = [part.tool_call_id for m in messages for part in m.parts if part.part_kind == "tool-call"]
-        given: dict[str, Any] = settings or {}
-        return self._reader.begin(tools, given.get("tool_choice"), taken=taken, stop=given.get("stop_sequences"))
+        options: dict[str, Any] = settings or {}
+        choice, stop = options.get("tool_choice"), options.get("stop_sequences")
+        return _Parts(manager, self._reader.begin(tools, choice, taken=taken, stop=stop), due)
 
     def _to_send(self, messages: Any) -> list[Any]:
         """The messages as servers accept them."""
@@ -97,7 +94,7 @@ class OutspokenModel(_wrapper.WrapperModel):
 
     def _sendable(self, part: Any) -> Any:
         """A call with a problem, which its retry prompt tells, has no arguments; thinking has its tags."""
-        if part.part_kind == "tool-call" and not is_object(part.args):
+        if part.part_kind == "tool-call" and object_of(part.args) is None:
             return replace(part, args={})
         profile = self.wrapped.profile
         is_tagged = profile.get("openai_chat_send_back_thinking_parts", "auto") in ("auto", "tags")
@@ -127,16 +124,19 @@ class _Parts:
 
     def __init__(self, manager: Any, assembler: Assembler, due: Any) -> None:
         self._manager, self._first, self._due = manager, assembler, due
+        assembler.joins_reasoning = False
         self._texts: list[Assembler] = []
         self._open: dict[int, Assembler] = {}  # by the index of the part
         self._place = 0  # counts the parts, so that text behind a call is another part
 
-    def start(self, index: int, part: Any) -> list[Any]:
-        """Events for the start of a part."""
+    def start(self, index: int, part: Any, response: Any = None) -> list[Any]:
+        """Events for the start of a part, or for all of it in a whole response."""
         if part.part_kind == "text":
-            self._open[index] = self._first.another()
-            self._texts.append(self._open[index])
-            return self._feed(index, part.content)
+            self._open[index] = text = self._first.another()
+            self._texts.append(text)
+            return self._events(
+                index, text.feed(part.content) if response is None else text.whole(part.content, response)
+            )
         if part.part_kind == "thinking":
             self._first.add_own_reasoning()  # the prompt's `<think>` is closed
         self._place += 1
@@ -146,7 +146,7 @@ class _Parts:
         """Events for more of a part."""
         id = f"native {index}"
         if delta.part_delta_kind == "text":
-            return self._feed(index, delta.content_delta)
+            return self._events(index, self._open[index].feed(delta.content_delta))
         if delta.part_delta_kind == "thinking":
             changed = {"content": delta.content_delta, "signature": delta.signature_delta}
             changed |= {"provider_name": delta.provider_name, "provider_details": delta.provider_details}
@@ -157,45 +157,41 @@ class _Parts:
     def close(self, response: Any) -> list[Any]:
         """End the texts that are open."""
         closed, self._open = self._open, {}
-        return [
-            event
-            for index, text in closed.items()
-            for item in text.close(response)
-            for event in self._events(index, item)
-        ]
+        return [event for index, text in closed.items() for event in self._events(index, text.close(response))]
 
     def end(self, response: Any) -> list[Any]:
         """The call of the output tool that is due, if the response is none and its text is JSON of the tool."""
         texts = [text for text in self._texts if text.text]
-        has_calls = any(part.part_kind == "tool-call" for part in self._manager.get_parts())
-        if self._due is None or len(texts) != 1 or has_calls or response.finish_reason not in ("stop", None):
+        if self._due is None or len(texts) != 1 or self._has_calls or response.finish_reason not in ("stop", None):
             return []
         call = texts[0].answer(self._due.name, self._due.parameters_json_schema)
         return [] if call is None else self._whole_call("answer", call)
 
-    def metadata(self, response: Any) -> Any:
-        """The metadata of a response, with what the framework has no field for."""
-        about = merged_metadata([text.reply for text in self._texts])
+    def facts(self, response: Any) -> dict[str, Any]:
+        """The metadata of a response, with what the framework has no field for, and its finish reason.
+
+        A server that did not see the calls says "stop".
+        """
+        is_called = self._has_calls and response.finish_reason == "stop"
         known: dict[str, Any] = response.metadata or {}
-        return {**known, METADATA: about} if about else response.metadata
+        about = {**known, **noted(*[text.reply for text in self._texts])}
+        return {"metadata": about or None, "finish_reason": "tool_call" if is_called else response.finish_reason}
 
-    def finish_reason(self, response: Any) -> Any:
-        """The finish reason; a server that did not see the calls says "stop"."""
-        has_calls = any(part.part_kind == "tool-call" for part in self._manager.get_parts())
-        return "tool_call" if has_calls and response.finish_reason == "stop" else response.finish_reason
+    @property
+    def _has_calls(self) -> bool:
+        return any(part.part_kind == "tool-call" for part in self._manager.get_parts())
 
-    def _feed(self, index: int, text: str) -> list[Any]:
-        return [event for item in self._open[index].feed(text) for event in self._events(index, item)]
+    def _events(self, index: int, parts: list[MessagePart]) -> list[Any]:
+        return [event for part in parts for event in self._events_of(index, part)]
 
-    def _events(self, index: int, item: MessagePart) -> list[Any]:
+    def _events_of(self, index: int, part: MessagePart) -> list[Any]:
         """Events of Pydantic AI for a part of a text."""
-        match item:
-            case TextDelta():
-                id = f"text {self._place}"
-                return [*self._manager.handle_text_delta(vendor_part_id=id, content=item.text)]
-            case ReasoningDelta():
+        match part:
+            case TextDelta(text):
+                return [*self._manager.handle_text_delta(vendor_part_id=f"text {self._place}", content=text)]
+            case ReasoningDelta(text):
                 id = f"thinking {self._place}"
-                return [*self._manager.handle_thinking_delta(vendor_part_id=id, content=item.text)]
+                return [*self._manager.handle_thinking_delta(vendor_part_id=id, content=text)]
             case ReasoningEnd():
                 self._place += 1
                 return []
@@ -204,9 +200,9 @@ class _Parts:
                 return self._call(f"call {index} {number}", tool_name=name, args="", tool_call_id=id)
             case ToolCallDelta(number, arguments):
                 return self._call(f"call {index} {number}", args=arguments)
-            case CallEnd(number, call) if call.problem is not None:  # replaces what was sent
+            case CallEnd() if part.refusal:  # replaces what was sent
                 self._place += 1
-                return self._whole_call(f"call {index} {number}", call)
+                return self._whole_call(f"call {index} {part.index}", part)
             case _:
                 return []
 
@@ -214,36 +210,35 @@ class _Parts:
         event = self._manager.handle_tool_call_delta(vendor_part_id=id, **changed)
         return [] if event is None else [event]
 
-    def _whole_call(self, id: str, call: Any) -> list[Any]:
+    def _whole_call(self, id: str, call: CallEnd) -> list[Any]:
         """All of a call. The arguments of one with a problem are no JSON, so that it cannot run."""
-        args = call.arguments_text if call.problem is None else call.refusal
-        changed = {"tool_name": call.name, "args": args, "tool_call_id": call.id}
+        changed = {"tool_name": call.name, "args": call.arguments, "tool_call_id": call.id}
         return [self._manager.handle_tool_call_part(vendor_part_id=id, **changed)]
 
 
 class _Stream(_models.StreamedResponse):
     """A stream of the wrapped model, with what its text means."""
 
-    def __init__(self, wrapped: Any, assembler: Assembler, due: Any) -> None:
+    def __init__(self, wrapped: Any, parts_of: Callable[[Any], _Parts]) -> None:
         _models.StreamedResponse.__init__(self, model_request_parameters=wrapped.model_request_parameters)
-        self._wrapped, self._parts = wrapped, _Parts(self._parts_manager, assembler, due)
+        self._wrapped, self._parts = wrapped, parts_of(self._parts_manager)
 
     async def _get_event_iterator(self) -> AsyncIterator[Any]:
         parts = self._parts
         async for event in self._wrapped:
             self._copy_state()
+            made = list[Any]()
             if event.event_kind == "part_start":
                 made = parts.start(event.index, event.part)
             elif event.event_kind == "part_delta":
                 made = parts.delta(event.index, event.delta)
-            else:
-                continue
             for one in made:
                 yield one
         self._copy_state()
         for one in (*parts.close(self), *parts.end(self)):
             yield one
-        self.metadata, self.finish_reason = parts.metadata(self._wrapped), parts.finish_reason(self._wrapped)
+        for name, value in parts.facts(self._wrapped).items():
+            setattr(self, name, value)
 
     def _copy_state(self) -> None:
         """Take over what the wrapped stream knows of the response."""

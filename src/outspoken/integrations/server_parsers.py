@@ -19,6 +19,7 @@ from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.parsing.inspection import formats
 from outspoken.parsing.parser import Parser
+from outspoken.parsing.session import Session
 from outspoken.rendering.render import render
 from outspoken.results import events as results
 from outspoken.results.errors import RenderError
@@ -141,16 +142,12 @@ class CallReader:
     """
 
     def __init__(
-        self,
-        format: str,
-        tools: Tools | None = None,
-        *,
-        behind_reasoning: bool = False,
-        has_reasoning: bool = False,
+        self, format: str, tools: Tools | None = None, *, behind_reasoning: bool = False, has_reasoning: bool = False,
         keeps_calls: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         tags = reasoning_tags(format) if behind_reasoning else None
-        self._session = Parser(format, tools=tools).session(prefix=tags.closed if tags else None)
+        self._parser, self._prefix = Parser(format, tools=tools), tags.closed if tags else None
+        self._session: Session | None = None
         self._at_start = behind_reasoning
         self._has_reasoning, self._keeps_calls = has_reasoning, keeps_calls
         self._raw: list[str] = []
@@ -158,35 +155,47 @@ class CallReader:
         self._calls: list[ToolCall] = []
         self._last, self._is_open, self._blocks = "", False, int(behind_reasoning)
 
-    @property
-    def reply(self) -> Reply | None:
-        """The reply; None before the end."""
-        return self._session.reply
-
     def read(self, text: str) -> Pieces:
         """Read a whole response."""
-        first, last = self.feed(text), self.close()
-        return Pieces(first.content + last.content, first.reasoning + last.reasoning, first.calls + last.calls)
+        text = text.lstrip("\r\n") if self._at_start else text
+        self._raw.append(text)
+        reply = self._parser.parse(text, prefix=self._prefix)
+        for segment, shown in zip(reply.segments, reply.text_pieces(), strict=True):
+            self._write(shown)
+            if segment.kind == "reasoning":
+                self._think(segment.text)
+                self._end_reasoning()
+            elif segment.kind not in ("text", "json"):
+                self._take(segment)
+        return self._ended(reply)
 
     def feed(self, text: str) -> Pieces:
         """Read a chunk."""
+        if self._session is None:
+            self._session = self._parser.session(prefix=self._prefix)
         if self._at_start:
             text = text.lstrip("\r\n")
             self._at_start = not text
         self._raw.append(text)
-        return self._add(self._session.feed(text))
+        self._add(self._session.feed(text))
+        return self._pieces()
 
     def close(self) -> Pieces:
-        """End the response. Repairs and damage go to the log of the server."""
-        pieces = self._add(self._session.close())
-        reply = self._session.reply
-        if reply is not None and reply.status != "ok":
-            level = logging.INFO if reply.status == "repaired" else logging.WARNING
-            found = [d.message for d in reply.diagnostics if d.severity != "note"] or [r.code for r in reply.repairs]
-            _logger.log(level, "outspoken: a response in %s is %s: %s", reply.format, reply.status, "; ".join(found))
-        return pieces
+        """End the response."""
+        self._session = self._session or self._parser.session(prefix=self._prefix)
+        self._add(self._session.close())
+        self._end_reasoning()
+        return self._pieces() if self._session.reply is None else self._ended(self._session.reply)
 
-    def _add(self, events: Iterable[results.Event]) -> Pieces:
+    def _ended(self, reply: Reply) -> Pieces:
+        """The last pieces. Repairs and damage go to the log of the server."""
+        if reply.status != "ok":
+            level = logging.INFO if reply.status == "repaired" else logging.WARNING
+            told = [d.message for d in reply.diagnostics if d.severity != "note"] or [r.code for r in reply.repairs]
+            _logger.log(level, "outspoken: a response in %s is %s: %s", reply.format, reply.status, "; ".join(told))
+        return self._pieces()
+
+    def _add(self, events: Iterable[results.Event]) -> None:
         for event in events:
             match event:
                 case results.TextDelta(text=text):
@@ -195,33 +204,33 @@ class CallReader:
                     self._think(text)
                 case results.ReasoningEnd():
                     self._end_reasoning()
-                case results.ToolCallEnd(call=call) if not self._keeps_calls:
-                    self._calls.append(call)
-                case results.ToolCallEnd(call=call):
-                    self._write_raw(call.span)
-                case results.ToolCallUnfinished(call=found):
-                    self._write_raw(found.span)
-                case results.ActionParsed(action=found) | results.ActionUnfinished(action=found):
-                    self._write_raw(found.span)
-                case results.PayloadParsed(payload=found) | results.PayloadUnfinished(payload=found):
-                    self._write_raw(found.span)
-                case results.Done() if self._is_open:
-                    self._end_reasoning()
+                case results.ToolCallEnd(call=segment) | results.ToolCallUnfinished(call=segment):
+                    self._take(segment)
+                case results.ActionParsed(action=segment) | results.ActionUnfinished(action=segment):
+                    self._take(segment)
+                case results.PayloadParsed(payload=segment) | results.PayloadUnfinished(payload=segment):
+                    self._take(segment)
                 case _:
                     pass
-        made = Pieces(self._content, self._reasoning, tuple(self._calls))
+
+    def _pieces(self) -> Pieces:
+        """What was added since the last time."""
+        pieces = Pieces(self._content, self._reasoning, tuple(self._calls))
         self._content, self._reasoning = "", ""
         self._calls.clear()
-        return made
+        return pieces
+
+    def _take(self, segment: Segment) -> None:
+        """Take a sound call, or what the model wrote of all else, on a line of its own."""
+        if segment.kind == "tool_call" and segment.status in ("ok", "repaired") and not self._keeps_calls:
+            self._calls.append(segment)
+        else:
+            text = "".join(self._raw)[slice(*segment.span)]
+            self._write("\n" + text if self._last not in ("", "\n") else text)
 
     def _write(self, text: str) -> None:
         self._content += text
         self._last = text[-1:] or self._last
-
-    def _write_raw(self, span: tuple[int, int]) -> None:
-        """What the model wrote there, on a line of its own."""
-        text = "".join(self._raw)[slice(*span)]
-        self._write("\n" + text if self._last not in ("", "\n") else text)
 
     def _think(self, text: str) -> None:
         if not self._is_open:
@@ -329,14 +338,9 @@ class ReasoningSplitter:
 
 
 def structural_tag(
-    format: str,
-    tools: Tools | None,
-    tool_choice: Any,
-    *,
-    parallel: bool = True,
-    reasoning: ReasoningMode = "none",
+    format: str, tools: Tools | None, tool_choice: Any, *, parallel: bool = True, reasoning: ReasoningMode = "none",
     tokenizer: Any = None,
-) -> dict[str, Any] | None:
+) -> dict[str, Any] | None:  # fmt: skip
     """The structural tag that holds a response to the format and the schemas of the tools; None if there are no tools.
 
     What it does not enforce goes to the log of the server. Raises ConstraintError if the format cannot write what is

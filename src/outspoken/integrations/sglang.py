@@ -68,23 +68,16 @@ class OutspokenDetector(_base.BaseFormatDetector):
         return True
 
     def get_structural_tag(
-        self,
-        tools: list[Any] | None = None,
-        tool_choice: Any = "auto",
-        thinking_mode: bool = False,
+        self, tools: list[Any] | None = None, tool_choice: Any = "auto", thinking_mode: bool = False,
         parallel_tool_calls: bool = True,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """The constraint of a request. Raises ConstraintError if the format cannot write what is asked for."""
         if self.format == "auto":
             return None
         tag = parsers.structural_tag(
-            self.format,
-            readable_tools(tools),
-            tool_choice,
-            parallel=parallel_tool_calls,
-            reasoning="free" if thinking_mode else "none",
-            tokenizer=self._tokenizer,
-        )
+            self.format, readable_tools(tools), tool_choice, parallel=parallel_tool_calls,
+            reasoning="free" if thinking_mode else "none", tokenizer=self._tokenizer,
+        )  # fmt: skip
         return None if tag is None else _SGLANG.load("xgrammar").StructuralTag.model_validate(tag)
 
     def structure_info(self) -> Any:

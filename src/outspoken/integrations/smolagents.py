@@ -40,15 +40,9 @@ class OutspokenModel(_models.Model):
     """
 
     def __init__(
-        self,
-        wrapped: Any,
-        format: str | None = None,
-        *,
-        send_tools: bool = True,
-        text_is_answer: bool = False,
-        on_reply: Callable[[Reply], None] | None = None,
-        **options: Unpack[ReaderOptions],
-    ) -> None:
+        self, wrapped: Any, format: str | None = None, *, send_tools: bool = True, text_is_answer: bool = False,
+        on_reply: Callable[[Reply], None] | None = None, **options: Unpack[ReaderOptions],
+    ) -> None:  # fmt: skip
         self.wrapped: Any = check_type(wrapped, _models.Model, "wrapped")
         _models.Model.__init__(self, model_id=wrapped.model_id)
         self._send_tools, self._text_is_answer, self._on_reply = send_tools, text_is_answer, on_reply
@@ -56,19 +50,15 @@ class OutspokenModel(_models.Model):
         self._last: Assembler | None = None  # the last response without calls
 
     def generate(
-        self,
-        messages: Any,
-        stop_sequences: list[str] | None = None,
-        response_format: dict[str, str] | None = None,
-        tools_to_call_from: Any = None,
-        **kwargs: Any,
-    ) -> Any:
+        self, messages: Any, stop_sequences: list[str] | None = None, response_format: dict[str, str] | None = None,
+        tools_to_call_from: Any = None, **kwargs: Any,
+    ) -> Any:  # fmt: skip
         """Ask the wrapped model; with tools, return its message with what its text means."""
         given = self._given(stop_sequences, response_format, tools_to_call_from)
         message = self.wrapped.generate(messages, **given, **kwargs)
         if not tools_to_call_from:
             return message
-        assembler = self._begin(tools_to_call_from, stop_sequences)
+        assembler = self._reader.begin(map(_models.get_tool_json_schema, tools_to_call_from), stop=stop_sequences)
         if message.tool_calls and not message.content:
             assembler.add_own_reasoning()
         assembler.whole(_text(message), message.raw)
@@ -79,20 +69,17 @@ class OutspokenModel(_models.Model):
         )
 
     def generate_stream(
-        self,
-        messages: Any,
-        stop_sequences: list[str] | None = None,
-        response_format: dict[str, str] | None = None,
-        tools_to_call_from: Any = None,
-        **kwargs: Any,
-    ) -> Iterator[Any]:
+        self, messages: Any, stop_sequences: list[str] | None = None, response_format: dict[str, str] | None = None,
+        tools_to_call_from: Any = None, **kwargs: Any,
+    ) -> Iterator[Any]:  # fmt: skip
         """Ask the wrapped model; with tools, give what its text means as it arrives, and calls at the end."""
         given = self._given(stop_sequences, response_format, tools_to_call_from)
         deltas = self._deltas(messages, {**given, **kwargs})
         if not tools_to_call_from:
             yield from deltas
             return
-        assembler, native = self._begin(tools_to_call_from, stop_sequences), list[Any]()
+        assembler = self._reader.begin(map(_models.get_tool_json_schema, tools_to_call_from), stop=stop_sequences)
+        native: list[Any] = []
         for delta in deltas:
             native += delta.tool_calls or ()
             text = joined(assembler.feed(delta.content or ""), TextDelta)
@@ -117,7 +104,7 @@ class OutspokenModel(_models.Model):
                 last.whole(content)
             if has_failed_call(last.reply):
                 raise ValueError(retry_of(last.reply))
-            message.tool_calls = [_call(call.name, call.arguments, call.id) for call in last.sound_calls]
+            message.tool_calls = [_call(call.name, call.call.arguments, call.id) for call in last.sound_calls]
             message.content = last.reply.text
             if not message.tool_calls:
                 raise ValueError(_NO_CALL)
@@ -138,14 +125,11 @@ class OutspokenModel(_models.Model):
             calls = [_delta(n - FIRST_INDEX, call) for n, call in enumerate(message.tool_calls or ())]
             yield _models.ChatMessageStreamDelta(_text(message), calls or None, message.token_usage)
 
-    def _begin(self, tools: Any, stop: Any) -> Assembler:
-        return self._reader.begin(map(_models.get_tool_json_schema, tools), stop=stop)
-
     def _end(self, assembler: Assembler, native: Sequence[Any]) -> list[Any]:
         """The calls of a response, those of the wrapped model first; none if one of them is refused."""
         reply, text, calls = assembler.reply, assembler.text, list[Any]()
         if not has_failed_call(reply):
-            calls = [*native, *[_call(call.name, call.arguments, call.id) for call in assembler.sound_calls]]
+            calls = [*native, *[_call(call.name, call.call.arguments, call.id) for call in assembler.sound_calls]]
             if not calls and self._text_is_answer and text:
                 calls = [_call(_ANSWER, {"answer": text}, CallIds().next())]
         if not calls:

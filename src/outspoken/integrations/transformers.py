@@ -47,14 +47,9 @@ def with_format(tokenizer: Any, format: str | None = None) -> Any:
 
 
 def parse_response(
-    tokenizer: Any,
-    response: Any,
-    format: str,
-    *,
-    prefix: Any = "",
-    tools: Tools | Sequence[ToolLike] | None = None,
+    tokenizer: Any, response: Any, format: str, *, prefix: Any = "", tools: Tools | Sequence[ToolLike] | None = None,
     finish_reason: str | None = None,
-) -> dict[str, Any] | list[dict[str, Any]]:
+) -> dict[str, Any] | list[dict[str, Any]]:  # fmt: skip
     """The message of a response: text, or tokens as a list, array or tensor; a list of messages for a batch.
 
     `prefix` is the prompt, as text or tokens, or one for each response of a batch; it tells whether the prompt has

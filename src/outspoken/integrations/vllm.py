@@ -59,14 +59,11 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
     def get_structural_tag(self, request: Any, *, reasoning: bool = False, strict_level: Any = None) -> Any:
         """The constraint of a request. Raises ConstraintError if calls are required that the format cannot write."""
         try:
+            mode = "free" if reasoning or self.skip_reasoning_parsing else "none"
             tag = parsers.structural_tag(
-                self.format,
-                self._tools_of(request),
-                request.tool_choice,
-                parallel=request.parallel_tool_calls is not False,
-                reasoning="free" if reasoning or self.skip_reasoning_parsing else "none",
-                tokenizer=self.model_tokenizer,
-            )
+                self.format, self._tools_of(request), request.tool_choice, reasoning=mode,
+                parallel=request.parallel_tool_calls is not False, tokenizer=self.model_tokenizer,
+            )  # fmt: skip
         except ConstraintError as error:
             if choice_of(request.tool_choice) != "auto":
                 raise
@@ -77,21 +74,15 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
         """The calls of a whole response, and all else as content."""
         pieces = self._reader_for(request).read(model_output)
-        calls = [_protocol.ToolCall(**self._call(call)) for call in pieces.calls]
+        calls = [_protocol.ToolCall(**self._call(call, _protocol.FunctionCall)) for call in pieces.calls]
         return _protocol.ExtractedToolCallInformation(
             tools_called=bool(calls), tool_calls=calls, content=pieces.content or None
         )
 
     def extract_tool_calls_streaming(
-        self,
-        previous_text: str,
-        current_text: str,
-        delta_text: str,
-        previous_token_ids: Sequence[int],
-        current_token_ids: Sequence[int],
-        delta_token_ids: Sequence[int],
-        request: Any,
-    ) -> Any:
+        self, previous_text: str, current_text: str, delta_text: str, previous_token_ids: Sequence[int],
+        current_token_ids: Sequence[int], delta_token_ids: Sequence[int], request: Any,
+    ) -> Any:  # fmt: skip
         """What a chunk adds to a message; None for nothing."""
         if self._reader is None:
             self._reader = self._reader_for(request)
@@ -107,28 +98,21 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
     def _reader_for(self, request: Any) -> parsers.CallReader:
         has_reasoning = not self.skip_reasoning_parsing
         return parsers.CallReader(
-            self.format,
-            self._tools_of(request),
-            behind_reasoning=has_reasoning,
-            has_reasoning=has_reasoning,
+            self.format, self._tools_of(request), behind_reasoning=has_reasoning, has_reasoning=has_reasoning,
             keeps_calls=request.tool_choice == "none",
-        )
+        )  # fmt: skip
 
-    def _call(self, call: Any) -> dict[str, Any]:
+    def _call(self, call: Any, function: Any) -> dict[str, Any]:
         """The fields of a call."""
-        written = call.id or _chat_utils.make_tool_call_id()
-        function = _protocol.FunctionCall(name=call.name, arguments=parsers.arguments_of(call))
-        return {"id": written, "type": "function", "function": function}
+        called = function(name=call.name, arguments=parsers.arguments_of(call))
+        return {"id": call.id or _chat_utils.make_tool_call_id(), "type": "function", "function": called}
 
     def _delta(self, pieces: parsers.Pieces) -> Any:
         if pieces == parsers.Pieces():
             return None
-        calls: list[Any] = []
-        for call in pieces.calls:
-            fields = self._call(call)
-            function = _protocol.DeltaFunctionCall(**fields.pop("function").model_dump(include={"name", "arguments"}))
-            calls.append(_protocol.DeltaToolCall(index=self._count, function=function, **fields))
-            self._count += 1
+        fields = [self._call(call, _protocol.DeltaFunctionCall) for call in pieces.calls]
+        calls = [_protocol.DeltaToolCall(index=self._count + n, **call) for n, call in enumerate(fields)]
+        self._count += len(calls)
         return _protocol.DeltaMessage(
             content=pieces.content or None, reasoning=pieces.reasoning or None, tool_calls=calls
         )
@@ -193,14 +177,9 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
         return reasoning or None, rest or None
 
     def extract_reasoning_streaming(
-        self,
-        previous_text: str,
-        current_text: str,
-        delta_text: str,
-        previous_token_ids: Sequence[int],
-        current_token_ids: Sequence[int],
-        delta_token_ids: Sequence[int],
-    ) -> Any:
+        self, previous_text: str, current_text: str, delta_text: str, previous_token_ids: Sequence[int],
+        current_token_ids: Sequence[int], delta_token_ids: Sequence[int],
+    ) -> Any:  # fmt: skip
         """What a chunk adds to the reasoning, and the text behind it; None for nothing."""
         if self._splitter is None:
             self._splitter = parsers.ReasoningSplitter(self.format, self._prefix)

@@ -127,6 +127,13 @@ class Parser(StreamParser["Event", Reply]):
         self._thinking: bool | None = None
 
     @classmethod
+    def of(cls, options: ReadOptions) -> Parser:
+        """A parser with options that were checked."""
+        made = cls.__new__(cls)
+        made._options, made._template, made._thinking = options, None, None
+        return made
+
+    @classmethod
     def for_model(cls, model: Any, *, thinking: bool | None = None, **options: Unpack[ParserOptions]) -> Parser:
         """A parser for the responses of a model, which knows what the model's prompts end with.
 

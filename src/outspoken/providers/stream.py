@@ -146,6 +146,7 @@ class ProviderStream(OneResponse):
 
     def read(self, response: ChunkLike) -> ProviderReply:
         """Read a whole response at once; see `parse_response`."""
+        self._assembler.read_whole()
         self._feed(response, "response")
         return self.end(whole=True)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -24,18 +23,13 @@ _OWN = ("response_format", "structured_outputs", "grammar", "json_schema", "ebnf
 _LONGEST = 200
 
 
-@dataclass(frozen=True)
-class ConstrainedRequest:
-    """A request as it is passed on, and the headers that tell the client what was done."""
+def constrain_request(settings: ServerSettings, body: bytes, request: dict[str, Any]) -> tuple[bytes, Headers]:
+    """Add the constraint to a request with tools, and headers that tell the client what was done.
 
-    body: bytes
-    headers: Headers
-
-
-def constrain_request(settings: ServerSettings, body: bytes, request: dict[str, Any]) -> ConstrainedRequest:
-    """Add the constraint to a request with tools. Raises HttpError if it has none and the settings are strict."""
+    Raises HttpError if it has none and the settings are strict.
+    """
     if settings.constrain is None or not request.get("tools"):
-        return ConstrainedRequest(body, [])
+        return body, []
     try:
         made = _constraint_of(settings, request)
         fields: dict[str, Any] = getattr(made, f"to_{settings.constrain}")()
@@ -44,14 +38,13 @@ def constrain_request(settings: ServerSettings, body: bytes, request: dict[str, 
         if settings.constrain_strict:
             raise HttpError(400, f"the response cannot be constrained: {problem}", "no_constraint") from error
         _LOG.warning("a request is passed on without a constraint: %s", problem)
-        return ConstrainedRequest(body, _header(f"none; {problem}"))
+        return body, _header(f"none; {problem}")
     for warning in made.warnings:
         _LOG.warning("a constraint does not enforce everything: %s", warning)
     if settings.constrain == "sglang":
         # with "none", the tools would not be in the prompt; with others, the server constrains calls itself
         fields["tool_choice"] = "none" if request.get("tool_choice") == "none" else "auto"
-    written = write_object({**request, **fields})
-    return ConstrainedRequest(written, _header(f"applied; warnings={len(made.warnings)}"))
+    return write_object({**request, **fields}), _header(f"applied; warnings={len(made.warnings)}")
 
 
 def _header(text: str) -> Headers:

@@ -45,14 +45,9 @@ class Exchange:
     """Serves one request of an API. `on_end` is called when the response has been sent."""
 
     def __init__(
-        self,
-        api: Api,
-        request: Request,
-        settings: ServerSettings,
-        upstream: Upstream,
-        metrics: Metrics | None,
+        self, api: Api, request: Request, settings: ServerSettings, upstream: Upstream, metrics: Metrics | None,
         on_end: Callable[[], None],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.api, self._request, self._settings, self.upstream = api, request, settings, upstream
         self._count: Callable[..., None] = _ignore if metrics is None else metrics.add
         self._count_reply: OnReply = _ignore if metrics is None else metrics.reply
@@ -97,9 +92,8 @@ class Exchange:
         self._notes += read.headers()
         body = read.body
         if self._settings.constrain is not None:
-            constrained = await anyio.to_thread.run_sync(constrain_request, self._settings, body, read.options)
-            self._notes += constrained.headers
-            body = constrained.body
+            body, told = await anyio.to_thread.run_sync(constrain_request, self._settings, body, read.options)
+            self._notes += told
         if read.streams:
             return StreamResponse(self, read, body)
         return await while_connected(self._request.receive, lambda: self._whole(read.rewriter, body))

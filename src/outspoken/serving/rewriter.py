@@ -241,9 +241,7 @@ class ExportRewriter(Rewriter):
         self._stop: str | None = None
 
     def _rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
-        choices: Any = body.get("choices")
-        first: Any = cast("list[Any]", choices)[0] if isinstance(choices, list) and choices else None
-        if "error" not in body and (not isinstance(first, dict) or not isinstance(first.get("message"), dict)):  # pyright: ignore[reportUnknownMemberType]
+        if "error" not in body and not isinstance(_first_choice(body).get("message"), dict):
             raise bad_upstream_response("answer has no choice with a `message`")
         choice = Choice(self, self._exporter())
         reply = choice.read(body)
@@ -267,10 +265,14 @@ class ExportRewriter(Rewriter):
 
 def stop_of(body: dict[str, Any]) -> str | None:
     """Return the stop sequence that ended a completion or a chunk, if the upstream says so."""
+    choice = _first_choice(body)
+    return next((choice[key] for key in STOPS if isinstance(choice.get(key), str)), None)
+
+
+def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
     choices: Any = body.get("choices")
     first: Any = cast("list[Any]", choices)[0] if isinstance(choices, list) and choices else None
-    choice = cast("dict[str, Any]", first) if isinstance(first, dict) else {}
-    return next((choice[key] for key in STOPS if isinstance(choice.get(key), str)), None)
+    return cast("dict[str, Any]", first) if isinstance(first, dict) else {}
 
 
 @contextmanager

@@ -46,6 +46,10 @@ class Assembler:
         events, self._recorder.events = self._recorder.events, []
         return events
 
+    def read_whole(self) -> None:
+        """All of the response follows at once, and only the reply is wanted."""
+        self._recorder.is_whole = True
+
     # parts
 
     def started(self, id: str | None = None, model: str | None = None) -> None:

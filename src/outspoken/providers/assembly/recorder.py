@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeVar
 
 from outspoken.parsing.options import ReadOptions
+from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import UnjoinedSession
 from outspoken.providers.events import ProviderEvent, Started
 from outspoken.results.codes import describe_repair
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import PendingDiagnostic, Repair, Severity
-from outspoken.results.events import TextDelta, ToolCallEnd, ToolCallUnfinished
+from outspoken.results.events import Event, PlacedText, TextDelta, ToolCallEnd, ToolCallUnfinished
 from outspoken.results.message_text import ForwardText, MessageText
 from outspoken.results.replies import STATUSES, Reply, Segment, Status, ToolCall
 
@@ -99,6 +100,26 @@ class ContentOptions(NamedTuple):
     shows_invalid: bool = False
 
 
+class WholeSession:
+    """A session of a response that is whole: all text is read at the end, which the reader of whole texts does."""
+
+    def __init__(self, options: ReadOptions, prefix: str | None) -> None:
+        self._parser, self._prefix, self._pieces = Parser.of(options), prefix, list[str]()
+        self.reply: Reply | None = None
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Keep a piece of the text."""
+        self._pieces.append(chunk)
+        return []
+
+    def close(self, finish_reason: str | None) -> list[Event]:
+        """Read the text. Of its events, only those are returned on which the reply of the response depends."""
+        text = "".join(self._pieces)
+        self.reply = reply = self._parser.parse(text, prefix=self._prefix, finish_reason=finish_reason)
+        borders = [PlacedText("", at, at, begins=True) for at in reply.borders]
+        return [*borders, *[ToolCallEnd(index, call) for index, call in enumerate(reply.tool_calls)]]
+
+
 class Recorder:
     """Collects what the blocks send and report. Each response has one."""
 
@@ -122,6 +143,8 @@ class Recorder:
         #: a block of reasoning has begun
         self.has_reasoning = False
         self._has_parser = False
+        #: all of the response is there, and only the reply is wanted
+        self.is_whole = False
         #: the ids of calls so far
         self._call_ids: set[str] = set()
         self.status: Status = "ok"
@@ -199,17 +222,17 @@ class Recorder:
             message = f"the request wants a call {wanted}, and the response has none"
             self.add_diagnostic("missing-call", message, self.content.length)
 
-    def make_session(self) -> UnjoinedSession:
+    def make_session(self) -> UnjoinedSession | WholeSession:
         """Start to read a block of content.
 
         The prefix of the prompt counts for the first block. It opens no reasoning if reasoning came in its own field.
         """
-        options = self.options
-        prefix = "" if self._has_parser else options.prefix
+        prefix = "" if self._has_parser else self.options.prefix
         if prefix is None and self.has_reasoning:
             prefix = ""
         self._has_parser = True
-        return UnjoinedSession.of(options.read._replace(on_error="keep"), prefix)
+        options = self.options.read._replace(on_error="keep")
+        return WholeSession(options, prefix) if self.is_whole else UnjoinedSession.of(options, prefix)
 
     def add_diagnostic(
         self, code: str, message: str, offset: int, severity: Severity = "error", label: str = "", *,

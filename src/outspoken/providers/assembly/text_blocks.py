@@ -9,7 +9,7 @@ from outspoken.results import events as results
 from outspoken.results.replies import Segment, Text, ToolCall
 
 from .blocks import Block, Key
-from .recorder import Recorder, SegmentT
+from .recorder import Recorder, SegmentT, WholeSession
 
 
 class TextBlock(Block):
@@ -36,7 +36,7 @@ class ParsedTextBlock(Block):
     def __init__(self, recorder: Recorder, key: Key | None = None) -> None:
         super().__init__(recorder, key)
         #: made for the first piece, since only the first block with content has the prefix
-        self._parser: UnjoinedSession | None = None
+        self._parser: UnjoinedSession | WholeSession | None = None
         self._call_indexes: dict[int, int] = {}
         #: the calls that the request does not allow, by their spans
         self._refused: dict[tuple[int, int], ToolCall] = {}

@@ -16,8 +16,8 @@ from outspoken.results.replies import Reply, Segment
 _T = TypeVar("_T")
 
 
-def replay(reply: Reply) -> Iterator[provider_events.StreamEvent]:
-    """Replay the events of a reply. Incomplete calls and actions are only in `Done`, at the end."""
+def replay(reply: Reply, *, unfinished: bool = False) -> Iterator[provider_events.StreamEvent]:
+    """Replay the events of a reply. `Done` alone, at the end, has incomplete actions, and calls unless `unfinished`."""
     if isinstance(reply, ProviderReply):
         yield provider_events.Started(reply.id, reply.model)
         if reply.usage is not None:
@@ -31,7 +31,7 @@ def replay(reply: Reply) -> Iterator[provider_events.StreamEvent]:
     for number, (segment, text) in enumerate(zip(reply.segments, reply.text_pieces(), strict=True)):
         while signatures and signatures[0].redacted and signatures[0].segment <= number:
             yield provider_events.ReasoningSigned(signatures.pop(0).data, redacted=True)
-        yield from _replay_segment(segment, text, calls)
+        yield from _replay_segment(segment, text, calls, unfinished)
         calls += segment.kind == "tool_call"
         while signatures and signatures[0].segment <= number:
             found = signatures.pop(0)
@@ -48,7 +48,7 @@ def replay(reply: Reply) -> Iterator[provider_events.StreamEvent]:
     yield results.Done(reply)
 
 
-def _replay_segment(segment: Segment, text: str, index: int) -> Iterator[provider_events.StreamEvent]:
+def _replay_segment(segment: Segment, text: str, index: int, unfinished: bool) -> Iterator[provider_events.StreamEvent]:
     """The events of a segment. `text` is what it adds to the text of the reply."""
     match segment.kind:
         case "text" | "json":
@@ -65,6 +65,8 @@ def _replay_segment(segment: Segment, text: str, index: int) -> Iterator[provide
             yield results.ToolCallStart(index, segment.id, segment.name)
             yield results.ToolCallDelta(index, segment.arguments_text)
             yield results.ToolCallEnd(index, segment)
+        case "tool_call" if unfinished:
+            yield results.ToolCallUnfinished(index, segment)
         case _:
             pass
 

@@ -20,10 +20,9 @@ class AnthropicReader(Reader):
 
     def __init__(self, assembler: Assembler) -> None:
         super().__init__(assembler)
-        #: the blocks that have begun: their objects, and what is made of calls and of the provider's own
+        #: the blocks that have begun: their objects, and what is made of calls
         self._bodies: dict[int, JsonObject] = {}
         self._calls: dict[int, ToolCallBlock] = {}
-        self._payloads: dict[int, OpenPayload] = {}
         self._usage: dict[str, Any] = {}
         self._last_index = -1
 
@@ -53,11 +52,6 @@ class AnthropicReader(Reader):
             self._read_end(body.object("delta") or body)
         elif kind == "error" or kind is None:
             self._read_error_event(body, "type", "`message`, or the name of an event")
-
-    def end(self) -> None:
-        """Keep the provider's own blocks that never ended."""
-        for payload in self._payloads.values():
-            payload.end(self._assembler, "truncated")
 
     def _index(self, event: JsonObject, *, new: bool = False) -> int:
         """Return the index of a block; gateways that leave it out mean the last block."""

@@ -17,10 +17,17 @@ from outspoken.results.replies import STATUSES, Status
 class Reader:
     """Reads the objects of one API, whole responses and the chunks of streams alike, and feeds the assembler."""
 
+    #: the content is one string, whatever the provider sends in between
+    joins_content = False
+
     def __init__(self, assembler: Assembler) -> None:
         self._assembler = assembler
         #: how many calls have begun
         self._call_count = 0
+        #: the blocks of the provider's own that have begun, by their index
+        self._payloads: dict[int, OpenPayload] = {}
+        if self.joins_content:
+            assembler.join_content()
 
     def read(self, body: JsonObject) -> None:
         """Read one object. Raises ProviderFormatError if the API has no such object."""
@@ -63,7 +70,9 @@ class Reader:
         return found
 
     def end(self) -> None:
-        """End the response. A reader that still collects parts keeps what has arrived of them."""
+        """End the response, and keep what has arrived of the provider's own blocks that never ended."""
+        for payload in self._payloads.values():
+            payload.end(self._assembler, "truncated")
 
     def _add_call(self, key: Key, call: JsonObject, function: JsonObject) -> None:
         """Add a call or a piece of one, whose name and arguments are in `function`."""

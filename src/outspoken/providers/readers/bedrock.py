@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.usage import BEDROCK
 
@@ -22,10 +21,6 @@ _EVENTS = frozenset(
 
 class BedrockReader(Reader):
     """Reads responses and events. Content blocks have an index."""
-
-    def __init__(self, assembler: Assembler) -> None:
-        super().__init__(assembler)
-        self._payloads: dict[int, OpenPayload] = {}
 
     def read(self, body: JsonObject) -> None:
         """Read a response, an event, or an error. An event is under its name."""
@@ -45,11 +40,6 @@ class BedrockReader(Reader):
                 self._assembler.failed(error if error.type else error.model_copy(update={"type": key}))
         if not known and not body.has("p", "ResponseMetadata"):
             self._fail(body, "output", "an object, or an event")
-
-    def end(self) -> None:
-        """Keep the blocks of the provider's own tools that never ended."""
-        for payload in self._payloads.values():
-            payload.end(self._assembler, "truncated")
 
     def _read_response(self, body: JsonObject) -> None:
         self._assembler.started()

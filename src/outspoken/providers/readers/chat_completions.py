@@ -51,9 +51,10 @@ _RESPONSE_KEYS = ("choices", "id", "object", "model", "usage", "created", "x_gro
 class ChatCompletionsReader(Reader):
     """Reads responses and chunks. Of several choices, it reads one."""
 
+    joins_content = True
+
     def __init__(self, assembler: Assembler) -> None:
         super().__init__(assembler)
-        assembler.join_content()
         self._by_index: dict[int, ToolCallBlock] = {}
         self._by_id: dict[str, ToolCallBlock] = {}
         self._last_call: ToolCallBlock | None = None

@@ -5,7 +5,6 @@ Source: https://github.com/ollama/ollama/blob/main/docs/api.md
 
 from __future__ import annotations
 
-from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.usage import OLLAMA
 
@@ -15,9 +14,7 @@ from .base import Reader, list_of
 class OllamaReader(Reader):
     """Reads responses, which are also the chunks of a stream. A call arrives whole."""
 
-    def __init__(self, assembler: Assembler) -> None:
-        super().__init__(assembler)
-        assembler.join_content()
+    joins_content = True
 
     def read(self, body: JsonObject) -> None:
         """Read a response, a chunk, or an error."""
