@@ -401,6 +401,7 @@ def test_an_opening_mark_is_closed_behind_the_brackets_of_a_list(behind: str) ->
         assert "quoted-call" in [diagnostic.code for diagnostic in reply.diagnostics] or reply.unfinished_tool_calls
 
 
+@pytest.mark.timeout(180)  # the patterns of all formats are made
 def test_a_call_in_reasoning_between_tags_of_its_own_is_thought_about_in_any_format_that_is_found() -> None:
     """With `auto`, the tags of the format that was found count, beside those of plain text."""
     made, tried = ToolCall(name="send_funds", arguments={"account": "DE-77"}), 0
