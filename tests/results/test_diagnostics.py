@@ -23,6 +23,8 @@ READERS = {"registry": REGISTRY, "screen": Parser(screen=Screen(1920, 1080)), "a
 def f(a: int) -> None: ...
 
 
+#: A tool that is given as a schema, not as a function.
+LISTED = {"name": "h", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}
 CLAMPING = Settings(clamp=True)
 
 
@@ -30,7 +32,7 @@ def given(code: str) -> Diagnostic:
     """The diagnostic of a code that its text gives."""
     format_, text = MESSAGES[code]["format"], MESSAGES[code]["text"]
     reader = READERS.get(format_)
-    reply = reader.parse(text) if reader else parse(text, format=format_, tools=[f], settings=CLAMPING)
+    reply = reader.parse(text) if reader else parse(text, format=format_, tools=[f, LISTED], settings=CLAMPING)
     (found,) = [d for d in reply.diagnostics if d.code == code]
     return found
 
