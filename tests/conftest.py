@@ -46,8 +46,8 @@ settings.load_profile("ci")  # `--hypothesis-profile=long` takes the other one
 
 
 # The automata of all formats are many objects that stay. Looking for garbage among them as often as Python does by
-# default takes a quarter of the time of many tests.
-gc.set_threshold(50_000, 20, 20)
+# default takes a quarter of the time of many tests; every 50,000 objects, it took a twelfth.
+gc.set_threshold(5_000_000, 10, 100)
 
 #: Patterns shorter than this one are compiled in less time than a file takes.
 SHORT_PATTERN = 100
