@@ -10,7 +10,15 @@ from outspoken.fast_path import runtime
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.header import Header
 from outspoken.grammar.near_openers import all_forms
-from outspoken.grammar.value_markup import call_phrases, has_terminal, openers_at_end, survey, value_markup
+from outspoken.grammar.value_markup import (
+    call_phrases,
+    edge_signs,
+    has_fields,
+    has_terminal,
+    openers_at_end,
+    survey,
+    value_markup,
+)
 from outspoken.patterns.markup_search import MarkupSearch, is_distinct_marker
 from outspoken.patterns.near_miss import SHORT_MARKER, fragments
 from outspoken.patterns.prefixes import prefixes
@@ -82,6 +90,8 @@ def _constants(automaton: Automaton) -> list[str]:
         *_names("VALUE_FOLLOWERS", sorted({marker for markup in found for marker in markup.followers})),
         *_names("VALUE_PHRASES", call_phrases(automaton)),
         *_names("VALUE_MARKS", sorted({mark for marks in survey(automaton).value_marks.values() for mark in marks[2]})),
+        f"VALUE_EDGES = {edge_signs(survey(automaton).value_marks.values())}",
+        f"HAS_FIELDS = {has_fields(automaton)}",
         f"ENDS_BY_CHANCE = {any(map(is_ended_by_chance, values))}",
         f"READS_PYTHON = {has_terminal(automaton, 'PYTHON_VALUE')}",
         f"READS_BARE = {bool(unread_markup.bare_patterns(tables))}",

@@ -63,7 +63,7 @@ class Condition(NamedTuple):
         if not self.words:
             return (value is not None) is self.expected
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        word = normalize_word(text, any_case)
+        word = normalize_word(text.strip(), any_case)
         return any(word == normalize_word(one, any_case) for one in self.words) is self.expected
 
     def lists(self, value: Any) -> bool:

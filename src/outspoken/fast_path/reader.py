@@ -74,6 +74,9 @@ class FastPath:
         #: what no bare value begins with, and whether what ends one may stand in it by chance
         self._value_marks: tuple[str, ...] = module.VALUE_MARKS
         self._ends_by_chance: bool = module.ENDS_BY_CHANCE
+        #: the signs with which the markers before and behind bare values end and begin
+        self._edges: tuple[str, str] = module.VALUE_EDGES
+        self._has_fields: bool = module.HAS_FIELDS
         #: do values without quotation marks need a look?
         self._reads_bare = self._value_markup.finds or bool(self._value_marks) or self._ends_by_chance
         self._reads_python: bool = module.READS_PYTHON
@@ -161,7 +164,7 @@ class FastPath:
                 leads_on = following is not None and following.kind in MADE
                 if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment, leads_on=leads_on):
                     return True
-            elif self._may_run_over(getattr(segment, "raw", "")) or _names_tool(segment, tools):
+            elif self._may_run_over(segment) or _names_tool(segment, tools):
                 return True
             before = kind
         if self._prompt_end and self._begins_with_opener(segments):
@@ -172,9 +175,14 @@ class FastPath:
             bool(self._openers) and self._ends_in_opener(raw, segments)
         )
 
-    def _may_run_over(self, raw: str) -> bool:
-        """May a value of an action hold another one, or what stands behind it?"""
+    def _may_run_over(self, segment: Any) -> bool:
+        """May a value of an action hold another one, or what stands beside it?"""
+        raw = getattr(segment, "raw", "")
         if '"":' in raw or (self._ends_by_chance and (_LINE_OF_MARKUP.search(raw) or raw.count("[") != raw.count("]"))):
+            return True
+        if any(2 * sign in raw for signs in self._edges for sign in signs):
+            return True
+        if self._has_fields and any("\t" in value for value in vars(segment).values() if value.__class__ is str):
             return True
         return self._value_markup.holds_phrase(raw)
 
@@ -206,10 +214,12 @@ class FastPath:
         may_hold, holds_phrase = self._markup.may_hold, self._value_markup.holds_phrase
         finds, marks = self._value_markup.finds, self._value_marks
         names = tools.names if tools is not None and self._ends_by_chance else ()
+        before, behind = self._edges
         for value in arguments.values():
             if value.__class__ is str and (
                 (finds and (may_hold(value) or holds_phrase(value)))
                 or (marks and (value.startswith(marks) or value.endswith("\n<")))
+                or (value and (value[0] in before or value[-1] in behind))
                 or (names and any(name in value for name in names))
             ):
                 return True

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, Literal, NamedTuple
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import ValueMarkup, is_distinct_marker
+from outspoken.patterns.near_miss import mistakes_allowed, near_misses
 
 from .automaton import Automaton, Config, Transition
 from .near_openers import written_forms
@@ -173,6 +174,10 @@ Looseness = Literal["", "possible", "certain"]
 _FEW = 2
 #: So many characters between two markers are a mistake, and more are text.
 _STRAY = 2
+#: A value that begins with a marker has no more white space before it and in it.
+_LONGER = 12
+#: A tag that has lost its name.
+_NAMELESS_TAG = lazy_pattern(r"\s{0,9}<[=\s\"'>]")
 #: How the names of closing markers end.
 _CLOSING = ("_CLOSE", "_END")
 
@@ -191,11 +196,15 @@ class LooseMarkup:
         own: frozenset[str] = frozenset(),
         before: Iterable[str] = (),
         followers: Iterable[str] = (),
+        openers: Iterable[str] = (),
     ) -> None:
         self._closers, self._own = {form.lower() for form in closers}, {form.lower() for form in own}
+        #: the signs with which the markers beside a value end and begin
+        self._signs = edge_signs([ValueMarks(frozenset(openers), own, frozenset())])
         #: what stands before the value; it is doubled where the value begins with it
         self._before = tuple(before)
         self._followers = tuple([form.lower() for form in followers])
+        self._near = [form for form in self._followers if mistakes_allowed(form)]
         forms = sorted({form.lower() for form in closers | others}, key=lambda form: (-len(form), form))
         patterns = [re.escape(form) + (_NAME if form.endswith(("=", '="', "='")) else "") for form in forms]
         self._search = re.compile("|".join(patterns) or "(?!)")
@@ -210,6 +219,8 @@ class LooseMarkup:
         if text.startswith(self._before) or (text.endswith("\n<") and any(form[:1] == "<" for form in self._own)):
             return "certain"
         low = text.lower()
+        if self._begins_near(low):
+            return "certain"
         matches = [*self._search.finditer(low)]
         if not matches:
             return ""
@@ -227,9 +238,26 @@ class LooseMarkup:
             return "certain"
         return "certain" if len(sides) <= _FEW and max(sides) > 0 else "possible"
 
+    def repeats_sign(self, text: str) -> bool:
+        """Does a value begin or end with the sign of the marker beside it, so that this may be written twice?"""
+        if len(text) < _FEW:
+            return False
+        before, behind = self._signs
+        return (text[0] in before and text[1].isalnum()) or (text[-1] in behind and text[-2].isalnum())
+
+    def _begins_near(self, text: str) -> bool:
+        """Does the value begin with what opens the next one, with a mistake or a line break in it?"""
+        for form in self._near:
+            begun = text[: len(form) + _LONGER].lstrip()
+            if begun[:1] == form[0] and near_misses(re.sub(r"\s", "", begun), 0, form):
+                return True
+        return False
+
     def _is_followed(self, text: str, markers: list[re.Match[str]]) -> bool:
         """Does the value's own closing marker stand directly before what opens the next value? In a sentence, too."""
         at = next((at for at, marker in enumerate(markers) if marker[0] in self._own), len(markers))
+        if at == 0 and _NAMELESS_TAG.match(text, markers[0].end()):
+            return True
         for marker, following in pairwise(markers[at:]):
             if len(text[marker.end() : following.start()].strip()) > _STRAY:
                 return False  # a format has no words between two values
@@ -284,7 +312,19 @@ def loose_markup(value_end: Config) -> LooseMarkup:
     distinct = {form for form in forms if is_distinct_marker(form) and not (form[:1] == '"' and form[-1:] in '":')}
     steps = [step for end in value_end.strict_transitions()[2] for step in end.target.strict_transitions()[2]]
     followers = {form for step in steps for form in distinct_forms(step)} - closers
-    return LooseMarkup(distinct & closers, distinct - closers, ends, before, followers)
+    return LooseMarkup(distinct & closers, distinct - closers, ends, before, followers, openers)
+
+
+def edge_signs(marks: Collection[ValueMarks]) -> tuple[str, str]:
+    """The signs with which the markers before bare values end, and those with which the markers behind them begin."""
+    before = {form[-1] for found in marks for form in found.openers}
+    behind = {form[0] for found in marks for form in found.ends}
+    return _signs_of(before), _signs_of(behind)
+
+
+def _signs_of(chars: set[str]) -> str:
+    """Those of some characters that belong to no word, and that open and quote nothing."""
+    return "".join(sorted({char for char in chars if not char.isalnum() and char not in "[({\"'`_"}))
 
 
 @lru_cache(maxsize=256)
@@ -328,3 +368,9 @@ def openers_at_end(automaton: Automaton) -> tuple[tuple[str, ...], re.Pattern[st
     forms = tuple(form for form in opening_forms(automaton) if form not in closing_forms(automaton) | other)
     one = "|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or "(?!)"
     return forms, re.compile(rf"\s*(?:(?:{one})\s*)+\Z")
+
+
+@lru_cache(maxsize=256)
+def has_fields(automaton: Automaton) -> bool:
+    """Does white space alone stand before the names of arguments, as between fields?"""
+    return "" in survey(automaton).argument_openers

@@ -23,7 +23,7 @@ _ACTION = (
     r"(?<!\w)(?:{names})(?=\(\s?(?:\)|\w{{1,30}}\s?=|[\"'\d\[(<{{])|\s?\[\[?\w|\t\w{{1,30}}:)"
     r"|(?<=[\"'])\s{{0,3}}(?:{names})(?=\s{{0,3}}[\"']\s{{0,9}}(?:[,}})]|:\s{{0,9}}\{{)|,\s{{0,3}}[\"'])"
     r"|(?<!\w)(?:{names})(?=[\"']\s{{0,9}}(?:\}}|:\s{{0,9}}\{{|,\s{{0,9}}[\"']\w{{1,40}}[\"']\s{{0,9}}:))"
-    r"|(?<![\w<])(?:{names})(?=[(<](?!\w{{1,3}}\))[\w\"'=]|[^\w\s]{{0,2}}\w{{1,30}}=[\"']|[({{]\W?[)}}]|>)"
+    r"|(?<![\w<])(?:{names})(?=[(<](?!\w{{1,3}}\))[\w\"'=]|[^\w\s]{{0,2}}\w{{1,30}}=[\"']|[({{]\W?[)}}]|\)\(|>)"
     # the name behind what opens it, which is damaged, and alone; or before a value of which the bracket is damaged
     r"|(?<![^\n])\W{{0,9}}\w{{0,20}}\s?[:：]\s{{0,3}}(?:{names})(?=\W{{0,5}}$|;?\s?\[)"
     r"|(?<!\w)(?:{names})(?=\s?[^\s\]\n(]{{1,40}}\])"
@@ -50,7 +50,7 @@ _BEFORE_ACTION = re.compile(r"\W{0,9}(?:\w{1,20}\W{1,9})?")
 _PROSE = ".,:'"
 #: How text begins that goes on with the arguments of the call before it, which ended too early, or is what ends them.
 _MORE_ARGUMENTS = re.compile(
-    r"""\s{0,20}[,}\]]?\s{0,20}(?:"(?:[^"\n]{1,60}"\s{0,20}:|\s{0,9}[}\]])|'\w{1,60}'\s{0,20}:|[<>{}\[\]()|]{1,9}\s{0,9}\Z)"""
+    r"""\s{0,20}[,}\]]?\s{0,20}(?:"(?:[^"\n]{1,60}"\s{0,20}:|\s{0,9}[}\]])|'\w{1,60}'\s{0,20}:|[<>{}\[\]()|]{1,9}\s{0,9}\Z|\[\w{1,20}\]\s{0,9}\Z)"""
 )
 #: No more places of one text than this are looked at.
 _MAX_PLACES = 200

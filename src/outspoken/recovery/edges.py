@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from outspoken.grammar.automaton import Config, Transition
@@ -81,7 +81,7 @@ class EdgeFinder:
             found += self.values.json(at, config, node.name) if self._has_json else []
             if (at or not self._region.announced) and not node.is_after_drop:
                 dropped = self.doubled(at, config, node)
-                dropped += self.dropped(at, config) if not self._continues_string(at, node) else []
+                dropped += self.dropped(at, config, node.steps)
                 if _is_tool_name(node):  # words behind the name may be the arguments, of a notation that is not known
                     dropped = [edge for edge in dropped if not self._ends_call(edge)]
                 found += dropped
@@ -240,9 +240,12 @@ class EdgeFinder:
         found = doubled_unit(self._text, at, node) if self._may_edit else None
         return [] if found is None else [_drop(at, at + found[0], config, "stray-marker", found[1])]
 
-    def dropped(self, at: int, config: Config) -> list[Edge]:
-        """Drop what stands where only markers may: a stray marker, or text up to the next marker."""
-        if not self._may_edit:
+    def dropped(self, at: int, config: Config, before: Sequence[RecoveryStep]) -> list[Edge]:
+        """Drop what stands where only markers may: a stray marker, or text up to the next marker.
+
+        Nothing is dropped that may be a part of the last value that was read `before`.
+        """
+        if not self._may_edit or self._continues_string(at, before):
             return []
         text, token, end_is_certain = self._text, self.starts.get(at), self._region.end_is_certain
         if not end_is_certain and config.free is None:
@@ -274,7 +277,7 @@ class EdgeFinder:
         follows = after == self._end or after in self.starts or self.stands(config.markers, after)
         if self._has_json and text[after : after + 1] in ("{", "["):
             follows = follows or any(opens_json(step) for step in (*config.markers, *config.embedded))
-        if text[after : after + 1] in ("'", '"'):
+        if text[after : after + 1] in ("'", '"') and text[at] not in "{[":  # else a value begins here
             follows = follows or any(notation_of(step.terminal).repaired_as_literal for step in config.embedded)
         if not follows:
             return []
@@ -299,9 +302,9 @@ class EdgeFinder:
             if piece and SIGNIFICANT.isdisjoint(piece)
         ]
 
-    def _continues_string(self, at: int, node: Node) -> bool:
+    def _continues_string(self, at: int, before: Sequence[RecoveryStep]) -> bool:
         """Does a word stand right behind the closing quote of a value, so that it may be a part of the value?"""
-        transition = node.steps[-1].transition if node.steps else None
+        transition = before[-1].transition if before else None
         is_value = transition is not None and transition.terminal.short in EMBEDDED_VALUES
         return is_value and self._text[at].isalnum() and self._text[at - 1] in "\"'"
 

@@ -240,7 +240,7 @@ class _Row:
         cost, end = keys[self._choose(min(len(keys), 3))]
         edges = ways[cost, end]
         self._costs(cost, pos)
-        dropped = [e for c in known if c.free is None for e in self._finder.dropped(pos, c)]
+        dropped = [e for c in known if c.free is None for e in self._finder.dropped(pos, c, self._last)]
         is_stray = any(e.end == -end and e.cost == costs.STRAY_CHARACTER for e in dropped)
         kinds = [tolerant.RUN, tolerant.STRAY_CHARACTER] if is_stray else [tolerant.RUN]
         self._add(kinds, pos, -end, {_terminal(edge): edge.steps[0] for edge in reversed(edges)})
@@ -288,7 +288,13 @@ class _Row:
 
     def _piece(self, pos: int, limit: int) -> int:
         """Read words that the format does not know here; returns where they end."""
-        dropped = [e for c in self._configs if c.free is None for e in self._finder.dropped(pos, c) if e.end <= limit]
+        dropped = [
+            e
+            for c in self._configs
+            if c.free is None
+            for e in self._finder.dropped(pos, c, self._last)
+            if e.end <= limit
+        ]
         ends = sorted({edge.end for edge in dropped})
         if not ends:
             return self._words(pos, limit)

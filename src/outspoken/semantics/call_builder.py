@@ -231,8 +231,10 @@ class CallBuilder:
             node.bare = [""]
             return
         text = "".join(node.bare)
-        if looseness := loose_markup(value_end).find(text):
+        markup = loose_markup(value_end)
+        if looseness := markup.find(text):
             node.looseness = max(node.looseness, looseness, key=len)
+        node.repeats_sign = markup.repeats_sign(text)
         node.ends_by_chance = node.ends_by_chance or is_ended_by_chance(value_end)
         if value_markup(value_end).is_in(text):
             node.problem = f"the value of `{node.key}` holds markup that may end it"
@@ -257,6 +259,10 @@ class CallBuilder:
         if self._answers.enabled and node.bare is None:
             node.content_span = (start, end)
         key = node.key = node.key or self._place_name(node)
+        if node.repeats_sign:
+            message = f"the value of `{key}` begins or ends with a sign of the marker beside it, which may be doubled"
+            self._recorder.report("odd-marker", message, (start, end), "warning")
+            node.repeats_sign = False
         if node.bare is not None:
             value, text = self._bare_value(node, key, start), None
         else:

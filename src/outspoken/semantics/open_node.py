@@ -52,6 +52,8 @@ class OpenNode:
     mistyped: dict[str, tuple[int, int]] | None = None
     #: how certain it is that a bare value holds damaged markup
     looseness: Looseness = ""
+    #: the bare value begins or ends with a sign of the marker beside it
+    repeats_sign = False
     #: a bare value ends with what may also stand in it
     ends_by_chance = False
     #: the markup says that the argument is a string

@@ -98,13 +98,13 @@ def weak_markers(tables: Tables) -> list[str]:
 
 
 def line_openers(automaton: Automaton) -> list[str]:
-    """The words with a colon that end reasoning where they begin a line, and a call follows."""
+    """The words with a colon, or in brackets, that end reasoning where they begin a line, and a call follows."""
     found = [
-        step.terminal.canonical.strip()
+        step.terminal.canonical.strip().partition("\n")[0]
         for step in automaton.top_level_markers
         if step.terminal.canonical.startswith("\n") and not any(op == "begin" for op, _ in step.after)
     ]
-    return sorted({written for written in found if written.endswith(":")})
+    return sorted({written for written in found if written.endswith(":") or (written[:1], written[-1:]) == ("(", ")")})
 
 
 def near_openers_of(automaton: Automaton) -> list[str]:

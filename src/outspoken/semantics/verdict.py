@@ -10,7 +10,14 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.grammar import registry
-from outspoken.grammar.value_markup import closing_forms, has_terminal, openers_at_end, opening_forms, value_ends
+from outspoken.grammar.value_markup import (
+    closing_forms,
+    has_fields,
+    has_terminal,
+    openers_at_end,
+    opening_forms,
+    value_ends,
+)
 from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
@@ -64,6 +71,8 @@ _MEMBER = lazy_pattern(r"\"\s{0,9},\s{0,99}\"[^\"\n]{1,60}\"\s{0,9}:")
 #: A text of which the first bracket closes, and opens another one before it closes again; or the last word of which
 #: is in a bracket that never closes.
 _CLOSES = lazy_pattern(r"\A[^\[\]]*\][^\]]*\[[^\]]*\[|\s\[[^\[\]]*\Z")
+#: A field behind a tab, of which the name or the colon may have a mistake.
+_FIELD = lazy_pattern(r"\t[ ]?([^\W\d]{1,20}(?:[ \W][^\W\d]{1,20}?)?)\W{0,2}(?:\d|:)")
 #: Repairs that make a text of what should be a number.
 _NO_NUMBERS = frozenset({"loose-number", "thousands-separator", "not-finite"})
 #: What may stand between two calls of a list.
@@ -146,7 +155,18 @@ def refusal_of_action(
         found.append(Objection("unknown-argument", f"an action of this kind has no argument `{others[0]}`", others[0]))
     if state.recorder.edits:
         found += _of_values(state.recorder.edits, arguments, known - arguments.keys(), mapping.expression)
+    elif key := _holds_field(state, arguments, known - arguments.keys()):
+        found.append(Objection("unproven", f"the value of `{key}` seems to hold another argument", key))
     return found[0] if found else None
+
+
+def _holds_field(state: ReplyState, arguments: dict[str, Any], absent: Collection[str]) -> str:
+    """The key of a value that holds an absent argument behind a tab, of which the name or the colon has a mistake."""
+    for key, value in arguments.items():
+        for field in _FIELD.finditer(value) if isinstance(value, str) and "\t" in value else ():
+            if re.sub(r"\W", "", field[1]) in absent and has_fields(registry.automaton(state.header.format)):
+                return key
+    return ""
 
 
 def _of_values(
@@ -233,15 +253,17 @@ def _of_text(
         found.append(Objection("repeated-argument", f"the argument `{repeated[0]}` is given twice, with two values"))
     tools = state.context.tools
     known = (None, name, *tools.facts(name).properties) if tools is not None and name in tools else ()
-    if known and not is_action and (odd := odd_name(arguments)) not in known:
-        found.append(
-            Objection("unnamed-argument", f"{shown(odd or '')} is no name, as it is empty or holds white space")
-        )
+    is_call = not (is_action or "payload" in node.kinds)
+    if is_call and (odd := odd_name(arguments)) not in (known or (None,)):
+        code = "unnamed-argument" if known else "unknown-argument"
+        found.append(Objection(code, f"{shown(odd or '')} is no name, as it is empty or holds white space"))
+    if is_call and tools is None and odd_name((name,)) is not None:
+        found.append(Objection("unknown-tool", f"the name {shown(name)} begins or ends with white space"))
     if is_declaration(tools, name, arguments):
         found.append(Objection("unproven", f"this declares `{name}`: its arguments are a schema"))
     start, read = max(node.start, 0), state.source.slice
     if (
-        not (is_action or "payload" in node.kinds)
+        is_call
         and pads_number(arguments, read(start, end))
         and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE")
     ):
