@@ -46,8 +46,8 @@ settings.load_profile("ci")  # `--hypothesis-profile=long` takes the other one
 
 
 # The automata of all formats are many objects that stay. Looking for garbage among them as often as Python does by
-# default takes a quarter of the time of many tests.
-gc.set_threshold(50_000, 20, 20)
+# default takes a quarter of the time of many tests; every 50,000 objects, it took a twelfth.
+gc.set_threshold(5_000_000, 10, 100)
 
 #: Patterns shorter than this one are compiled in less time than a file takes.
 SHORT_PATTERN = 100
@@ -140,18 +140,19 @@ def other_grammars() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Order the tests so that what is made of a grammar is made once, and no worker waits for a long one at the end.
 
-    Tests with a time limit of their own are long, and come first. Those that use other grammars come last, since the
-    registry forgets our own for them. Of the others, those of one format follow each other, so that one worker of
-    `-n 2 --dist worksteal` gets them: it deals the tests out in order.
+    Tests with a time limit of their own are long, and come first. Of the others, those of one format follow each other,
+    so that one worker of `-n 2 --dist worksteal` gets them: it deals the tests out in order. The registry forgets our
+    own grammars for tests that use others, so these come before all that make them, or after.
     """
     names = frozenset(registry.names())
 
     def place(item: pytest.Item) -> tuple[bool, bool, str]:
         is_short = item.get_closest_marker("timeout") is None
-        is_late = not {"tmp_path", "other_grammars"}.isdisjoint(getattr(item, "fixturenames", ()))
+        uses_others = not {"tmp_path", "other_grammars"}.isdisjoint(getattr(item, "fixturenames", ()))
         call = getattr(item, "callspec", None)
         parameters: dict[str, object] = call.params if call is not None else {}
-        return is_short, is_late, next((v for v in parameters.values() if isinstance(v, str) and v in names), "")
+        named = [value for value in parameters.values() if isinstance(value, str) and value in names]
+        return is_short, is_short == uses_others, next(iter(named), "")
 
     items.sort(key=place)
 

@@ -55,7 +55,7 @@ def test_the_shape_of_a_line_is_evidence_where_markers_are_short(file: Path) -> 
 @pytest.mark.parametrize("file", SHORT, ids=lambda file: file.stem)
 def test_no_unit_of_damage_runs_or_loses_a_call_in_silence(file: Path) -> None:
     """Tags, lines, attributes, calls, values and ends, with tools."""
-    made = [case for case in some(cases(load_format(file), 1, 200), file.stem, 0.4) if case.base.tools]
+    made = [case for case in some(cases(load_format(file), 1, 200), file.stem, 0.25) if case.base.tools]
     outcomes = {case.text: read(case, pieces=False).outcome for case in made}
     assert [text for text, found in outcomes.items() if found in ("wrong, ok", "lost")] == []
     assert len(made) > 40

@@ -31,7 +31,7 @@ TABLES = tables(__file__)
 
 OTHERS = [case.text for case in CASES]
 #: How many texts are read of a format in one run, and in how many runs each format has its turn.
-TEXTS, TURNS = 4, 16
+TEXTS, TURNS = 4, 32
 SEED = Random(f"fuzz {TEST_SEED}").randrange(1 << 30)
 
 

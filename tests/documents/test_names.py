@@ -77,6 +77,12 @@ def modules() -> dict[str, ast.Module]:
 
 
 @cache
+def public(module: str) -> set[object]:
+    """The constants of a module: the names that are lazy are among them."""
+    return {one.value for one in ast.walk(modules()[module]) if isinstance(one, ast.Constant)}
+
+
+@cache
 def classes() -> dict[str, list[Class]]:
     """The classes, by their names."""
     found: dict[str, list[Class]] = {}
@@ -95,8 +101,7 @@ def _in_module(name: str) -> bool | None:
         if module is None:
             continue
         rest = parts[end:]
-        public = {one.value for one in ast.walk(module) if isinstance(one, ast.Constant)}  # names that are lazy
-        known = not rest or rest[0] in {*_bound(module.body)} or rest[0] in public
+        known = not rest or rest[0] in {*_bound(module.body)} or rest[0] in public(".".join(parts[:end]))
         return known and (len(rest) < 2 or rest[0] not in classes() or _in_class(rest[0], rest[1]))
     return None
 

@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 from uuid import UUID
 
 import typing_extensions
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl
+
+from tests.tables import tables
 
 
 class Severity(str, Enum):
@@ -224,15 +225,15 @@ class Answer(NamedTuple):
     meant: str | None
 
 
-def _table() -> dict[str, Any]:
-    return yaml.safe_load(Path(__file__).with_name("typed_texts.yaml").read_text("utf-8"))
+#: Read once: all tests of typed texts ask for it.
+TABLE = tables(str(Path(__file__).with_name("typed_texts")))
 
 
 def answers() -> list[Answer]:
     """All of them."""
     return [
         Answer(name, kind, text.replace("⏎", "\n"), json.dumps(meant[0]) if meant else None)
-        for name, kinds in _table().items()
+        for name, kinds in TABLE.items()
         if name in TYPES
         for kind, rows in kinds.items()
         for text, *meant in rows
@@ -241,4 +242,4 @@ def answers() -> list[Answer]:
 
 def misses() -> dict[str, str]:
     """The texts that are not read as they are meant, and why."""
-    return {text.replace("⏎", "\n"): why for why, texts in _table()["MISSES"].items() for text in texts}
+    return {text.replace("⏎", "\n"): why for why, texts in TABLE["MISSES"].items() for text in texts}

@@ -94,7 +94,7 @@ def test_streams_read_every_character_as_whole_text_does(format_: str) -> None:
     example = registry.header(format_).example or "text"
     places = sorted({found.start() for found in re.finditer(r"\b|\s|[<\[{(]", example)})
     args = ParseArguments(format_)
-    for number, char in some(enumerate(doubtful()), f"doubtful {format_}", 0.06):
+    for number, char in some(enumerate(doubtful()), f"doubtful {format_}", 0.03):
         at = places[number * 7 % len(places)]
         text = example[:at] + char + example[at + number % 2 :]
         parts = [text[start:end] for start, end in pairwise([0, at, min(at + 1, len(text)), len(text)])]

@@ -1,7 +1,6 @@
 """Damage with a known meaning, from `tools/damage`: what has to be read as meant, and what must never happen."""
 
 import json
-from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,13 +16,13 @@ from outspoken.authoring.fuzz.damage import mistakes
 from outspoken.authoring.fuzz.sound import Sound, outcome, same_items
 from outspoken.grammar import registry
 from outspoken.json.read import JsonReading, read_json
-from tests.loops import in_one_item, some
+from tests.loops import IN_TURN, in_one_item, some
 from tests.tools.brute_force import readings
 from tools.damage.__main__ import main
 from tools.damage.documents import document
 from tools.damage.json_damage import joined, style, tokens
 from tools.damage.json_texts import KINDS, DamageCase, generate
-from tools.damage.judging import Evaluation, Reading, damaged_texts, equal, evaluate, is_beginning, read, replay
+from tools.damage.judging import Evaluation, damaged_texts, equal, evaluate, is_beginning, read, replay
 from tools.damage.responses import SEED, bases, is_writable
 
 QUOTES = ("inner quotes bare", "inner quotes and breaks bare")
@@ -192,21 +191,44 @@ def hermes() -> Sound:
     return bases("hermes")[0]
 
 
-@pytest.mark.timeout(180)  # the patterns of all formats are made
-def test_mistakes_in_every_format() -> None:
+#: Formats that are not sure of one of their three texts, and say so.
+UNSURE = {
+    "anthropic_computer_use",
+    "browser_use",
+    "coding_tags",
+    "cohere",
+    "cohere_command4",
+    "cwm",
+    "dots",
+    "doubao_ui_tars",
+    "gemma4",
+    "glm_4_5",
+    "granite_20b_fc",
+    "json",
+    "lfm2",
+    "longcat",
+    "mobile_agent",
+    "rwkv",
+    "step_audio_2",
+    "tool_code",
+    "ui_tars",
+}
+
+
+@pytest.mark.parametrize("name", [name for name in IN_TURN if name in WRITABLE])
+def test_mistakes_in_a_format(name: str) -> None:
     """Nothing is lost or run wrong without a word, and pieces give the same reply."""
-    assert len(WRITABLE) >= 95
-    found: list[Reading] = []
-    for name in WRITABLE:
-        cases = damaged_texts(bases(name, count=1), Random(f"{SEED} {name}"), 3)
-        assert len(cases) == 3, name
-        found += [read(case, name, pieces=i < 1) for i, case in enumerate(cases)]
-    counts = Counter(reading.outcome for reading in found)
-    assert [r.case.text for r in found if r.outcome == "wrong, ok"] == []
+    cases = damaged_texts(bases(name, count=1), Random(f"{SEED} {name}"), 3)
+    assert len(cases) == 3
+    found = [read(case, name, pieces=i < 1) for i, case in enumerate(cases)]
+    assert [r.case.text for r in found if r.outcome.startswith("wrong")] == []
     silent = [r.case for r in found if r.outcome == "lost" or r.differs]
     assert [case.text for case in silent if case.base.format not in UNFINISHED] == []
-    assert counts["wrong, flagged"] <= 0.005 * len(found)
-    assert counts["meant"] >= 0.94 * len(found)
+    assert sum(r.outcome != "meant" for r in found) <= (name in UNSURE)
+
+
+def test_most_formats_can_be_damaged() -> None:
+    assert len(WRITABLE) >= 95
 
 
 def test_mistakes_are_not_beside_names_and_values() -> None:
