@@ -259,10 +259,9 @@ class CallBuilder:
         if self._answers.enabled and node.bare is None:
             node.content_span = (start, end)
         key = node.key = node.key or self._place_name(node)
-        if node.holds_rest:
+        if node.holds_rest and not self._recorder.edits:
             message = f"the value of `{key}` holds what may be a part of the marker beside it"
             self._recorder.report("odd-marker", message, (start, end), "warning")
-            node.holds_rest = False
         if node.bare is not None:
             value, text = self._bare_value(node, key, start), None
         else:
@@ -280,7 +279,7 @@ class CallBuilder:
                 self._repeat(node, key, value, start)
             self._add_argument(node, key, value, text or to_json(value) if not node.sending else None)
         node.key = node.bare = None
-        node.head, node.is_text = "", False
+        node.head, node.is_text, node.holds_rest = "", False, False
         if self._answers.enabled and self._answers.is_answer(node):
             self._answers.send_rest(node)
 
