@@ -184,7 +184,7 @@ class FastPath:
             return True
         if any(2 * sign in raw for sign in self._signs):
             return True
-        fields = vars(segment) if self._has_fields else {}
+        fields: dict[str, Any] = vars(segment) if self._has_fields else {}
         if any("\t" in value for key, value in fields.items() if value.__class__ is str and key != "raw"):
             return True
         return self._value_markup.holds_phrase(raw)
