@@ -184,8 +184,8 @@ class FastPath:
             return True
         if any(2 * sign in raw for sign in self._signs):
             return True
-        fields: dict[str, Any] = vars(segment) if self._has_fields else {}
-        if any("\t" in value for key, value in fields.items() if value.__class__ is str and key != "raw"):
+        fields: dict[str, object] = segment.__dict__
+        if self._has_fields and any("\t" in str(value) for key, value in fields.items() if key != "raw"):
             return True
         return self._value_markup.holds_phrase(raw)
 
