@@ -45,8 +45,7 @@ settings.register_profile("long", settings.get_profile("ci"), derandomize=False,
 settings.load_profile("ci")  # `--hypothesis-profile=long` takes the other one
 
 
-# The automata of all formats are many objects that stay. Looking for garbage among them as often as Python does by
-# default takes a quarter of the time of many tests; every 50,000 objects, it took a twelfth.
+# The automata of all formats are many objects that stay, and looking for garbage among them takes time.
 gc.set_threshold(5_000_000, 10, 100)
 
 #: Patterns shorter than this one are compiled in less time than a file takes.
