@@ -84,6 +84,36 @@ def test_a_call_with_a_mistake_is_quoted_and_thought_about(call: str) -> None:
     assert calls(f"<think>{call}\n</think>\nNo.") == []
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "For example `<think>I pay.</think>{}` is how it is written.",
+        "He wrote “<think>I pay.</think>\n{}\n<think>Once more.</think>\n{}” to me.",
+        'A message like "{}\nIt is paid.\n<think>Now the rest.</think>{}" is refused.',
+        "`{}\n<think>Done.</think>` was the answer.",
+    ],
+)
+def test_a_quotation_goes_on_behind_reasoning_and_text(frame: str) -> None:
+    text = frame.replace("{}", CALL)
+    reply = parse(text, format="hermes")
+    assert (reply.tool_calls, {d.code for d in reply.diagnostics}) == ([], {"quoted-call"})
+    check_chunks(text, ParseArguments("hermes"), reply, Random(SEED))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "The key ` is broken. <think>I pay.</think>\n{}\nUse `cd` then.",
+        'So "he said. <think>I pay.</think>{}\n<think>Done.</think>It is paid.',
+        "Like `this` one. <think>I pay.</think>{}\n`cd` is next.",
+    ],
+)
+def test_a_mark_that_nothing_closes_quotes_no_call_behind_reasoning(frame: str) -> None:
+    text = frame.replace("{}", CALL)
+    assert calls(text) == MADE
+    check_chunks(text, ParseArguments("hermes"), parse(text, format="hermes"), Random(SEED))
+
+
 def test_a_fence_of_xml_quotes_json() -> None:
     call = '[{"name": "send_funds", "arguments": {"account": "DE-77"}}]'
     assert calls(f"```json\n{call}\n```\nThere.", "xlam") == MADE

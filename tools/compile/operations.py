@@ -290,7 +290,7 @@ class OperationWriter:
             self._indent += 1
         self._put(f"if not name{d} or (known is not None and name{d} not in known):", "    return None")
         if self._acts:
-            self._put(f"if mapping.mistake_in(name{d}, {{}}):", "    return None")
+            self._put(f"if known is None and mapping.mistake_in(name{d}, args{d} or {{}}):", "    return None")
         if not facts.complete:
             self._put(f"if parts{d}.__class__ is not str:")
             self._put(f'    parts{d} = "".join(parts{d} or ()) + closing_text(args{d}, keyed=True)')

@@ -39,6 +39,8 @@ _WORD = re.compile(rf"{STRING}|[^|]+")
 _FLAGS = frozenset({"true", "True", "yes", "1"})
 #: The left side of the line whose fields all actions have.
 ALL_ACTIONS = "*"
+#: Shorter words are the beginning of others.
+_SHORTEST_WORD = 4
 #: The argument with the actions that the grammar reads inside an action.
 PARTS = "*"
 
@@ -219,11 +221,25 @@ class ActionMapping:
                     return key
         return ""
 
+    def misplaced(self, rule: MappingRule, name: str, arguments: dict[str, Any], unread: Mapping[str, Any]) -> str:
+        """What is wrong if an `unread` argument has a word of an absent one that decides what an action does; or ""."""
+        for other in self._by_name.get(normalize_word(name, self.any_case), ()):
+            for condition in other.conditions if other is not rule else ():
+                words = [word for word in condition.words if condition.lists(word)]
+                if words and find_argument(condition.keys, arguments)[1] is None:
+                    key = next((key for key, value in unread.items() if value in words), "")
+                    if key:
+                        return f"has {shown(unread[key])} in `{key}`, which may stand for `{condition.keys[0]}`"
+        return ""
+
     def mistake_in(self, name: str, arguments: dict[str, Any]) -> str:
-        """Why a call that is no action may be one: its name, or what decides, is written with a mistake; or ""."""
+        """Why a call that is no action may be one: it has the name of one, or that or its arguments with a mistake."""
         if not self.is_name(name):
             word = next((word for word in self._by_name if word and is_alike(name, word)), "")
-            return f"the name may stand for `{word}`" if word else ""
+            if word:
+                return f"the name may stand for `{word}`"
+            word = next((word for word in self._by_name if word and self._decides(word, arguments)), "")
+            return f"its arguments are those of `{word}`" if word else ""
         rules = self._by_name[normalize_word(name, self.any_case)]
         known = self.arguments_of(name)
         absent = sorted(known - arguments.keys())
@@ -236,7 +252,13 @@ class ActionMapping:
                 value = find_argument(condition.keys, arguments)[1]
                 if isinstance(value, str) and (not value or any(is_alike(value, word) for word in condition.words)):
                     return f"{shown(value)} may stand for `{'` or `'.join(condition.words)}`"
-        return ""
+        return "its arguments are those of no action"
+
+    def _decides(self, name: str, arguments: dict[str, Any]) -> bool:
+        """Do the words of some arguments tell which action of a name it is?"""
+        rules = self._by_name[normalize_word(name, self.any_case)]
+        told = [rule for rule in rules if any(condition.words and condition.expected for condition in rule.conditions)]
+        return any(self._hold(rule.conditions, arguments) for rule in told)
 
     def _hold(self, conditions: Iterable[Condition], arguments: dict[str, Any]) -> bool:
         return all(condition.holds(arguments, any_case=self.any_case) for condition in conditions)
@@ -257,7 +279,22 @@ def is_alike(written: str, word: str) -> bool:
     quoted, low = f'"{written}"', written.strip().lower()
     return written != word and (
         low in (word.lower(), 2 * word.lower())
+        or _stutters(low, word.lower())
+        or _takes_in(low, word.lower())
         or any(end == len(quoted) for end, _ in near_misses(quoted, 0, f'"{word}"'))
+    )
+
+
+def _takes_in(written: str, word: str) -> bool:
+    """Does a text begin with a word, and go on with letters of another one?"""
+    return len(word) >= _SHORTEST_WORD and written.startswith(word) and written[len(word) : len(word) + 1].isalpha()
+
+
+def _stutters(written: str, word: str) -> bool:
+    """Is a text a word of which some letters in a row are written twice?"""
+    more = len(written) - len(word)
+    return 1 < more <= len(word) and any(
+        written == word[:end] + word[end - more :] for end in range(more, len(word) + 1)
     )
 
 

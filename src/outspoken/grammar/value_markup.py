@@ -321,8 +321,8 @@ def rest_pattern(marks: Collection[ValueMarks]) -> tuple[str, str]:
     """What finds parts of the markers beside bare values in them, and the signs of which one is in each such value.
 
     A value may begin or end with the sign of the marker beside it, as if that was doubled (`moss.txt<</parameter>`). It
-    may hold the first letters of its closing marker right behind other text (`moss</param.`), or begin with the end of
-    an opening tag (`ame="path">moss.txt`).
+    may hold the first letters of its closing marker right behind other text (`moss</param.`) or at its end, or begin
+    with the end of an opening tag (`ame="path">moss.txt`).
     """
     before = _signs_of({form[-1] for found in marks for form in found.openers})
     behind = _signs_of({form[0] for found in marks for form in found.ends})
@@ -343,7 +343,10 @@ def _begun_pattern(marker: str) -> str:
     tag = r"|[\w:.-]*[^<>\n\"']{0,99}>" if marker.lstrip("</")[0].isalnum() else ""
     begun = re.escape(marker[:size])
     found = rf"{begun}(?<=\S{begun})(?!{re.escape(marker[size:])}{tag})"
-    return rf"{found}|</(?<=\S</)(?![\w>:])(?!{re.escape(marker[2:])})" if marker.startswith("</") else found
+    if not marker.startswith("</"):
+        return found
+    # a tag that has no end, at the end of the value
+    return rf"{found}|</(?<=\S</)(?![\w>:])(?!{re.escape(marker[2:])})|{re.escape(marker[:3])}[\w:.-]{{0,40}}\s*\Z"
 
 
 def _signs_of(chars: set[str]) -> str:

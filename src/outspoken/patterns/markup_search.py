@@ -25,10 +25,12 @@ _ACTION = (
     r"|(?<!\w)(?:{names})(?=[\"']\s{{0,9}}(?:\}}|:\s{{0,9}}\{{|,\s{{0,9}}[\"']\w{{1,40}}[\"']\s{{0,9}}:))"
     r"|(?<![\w<])(?:{names})(?=[(<](?!\w{{1,3}}\))[\w\"'=]|[^\w\s]{{0,2}}\w{{1,30}}=[\"']|[({{]\W?[)}}]|\)\(|>)"
     # the name behind what opens it, which is damaged, and alone; or before a value of which the bracket is damaged
-    r"|(?<![^\n])\W{{0,9}}\w{{0,20}}\s?[:：]\s{{0,3}}(?:{names})(?=\W{{0,5}}$|;?\s?\[)"
+    r"|(?<![^\n])\W{{0,9}}\w{{0,20}}[\s.]?[:：]\s{{0,3}}(?:{names})(?=\W{{0,5}}$|;?\s?\[)"
     r"|(?<!\w)(?:{names})(?=\s?[^\s\]\n(]{{1,40}}\])"
-    # the name alone on its line, or twice
-    r"|^(?:{names}){{1,2}}$"
+    # the name before a value between fences, and before arguments of which the first one is damaged
+    r"|(?:{names})(?=\s?\[[^\]\n]{{1,300}}\]\W{{0,5}}$)|(?<!\w)(?:{names})(?=\([^()\s]{{1,80}}\s?[=,][^()\n]{{0,200}}\)\W{{0,9}}$)"
+    # the name alone on its line, or twice, or with a bracket
+    r"|^(?:{names}){{1,2}}$|^\W{{0,9}}(?:{names})(?=\)\W{{0,9}}$)"
 )
 #: A line that is a call of something, though its name, what stands before it or a bracket may be damaged.
 _CALL_ON_LINE = re.compile(
@@ -36,7 +38,9 @@ _CALL_ON_LINE = re.compile(
     r"(?:\((?:\)|[\"'\d\[{<-][^\n]{0,500}\)|\w{1,30}\s?=[^\n]{0,500}\))|\[\w{1,30}=[^\n]{0,500}\])\W{0,9}$"
     r"|(?<=:)\s?\(\w{1,30}=[\"'\d]"
     r"|^\W{0,9}\{[^\n]{0,20}\baction[^\n]{1,500}\}\W{0,9}$"
-    # fields between tabs, and a value in brackets between fences
+    # the end of a call with a value; values in brackets, fields between tabs, and a value in brackets between fences
+    r"|(?<!\w)\w{1,20}\((?=[^()\n]{0,200}\w=[\[\"'\d])[^()\s][^()\n]{0,300}\)\W{0,9}$"
+    r"|\[\w{1,20}\]\s?;\s?\[[^\]\n]{1,300}\]"
     r"|(?:^|\t)\w{0,20}:[^\n\t]{0,300}\t\w{1,20}:|\{\s{0,9}\"\"\s{0,9}:|\"\w{1,20}\s{1,9}\"\s{0,9}:\s?\{|```\s?\W?\w{0,30}\W?[^\n]{1,300}\]\s?```",
     re.MULTILINE,
 )
@@ -111,7 +115,7 @@ class MarkupSearch:
         """The name of an action where a call of it may begin, or a line that is like a call."""
         if not self._actions:
             return None
-        found = self._search_action(text) if any(name in text for name in self._actions) else None
+        found = self._search_action(text) if any(sign in text for sign in self._action_signs) else None
         if found is None and any(char in text for char in "([{\t]"):
             called = (match for match in _CALL_ON_LINE.finditer(text) if self._is_part_of_action(match))
             found = next(called, None) or _POINT.fullmatch(text)
@@ -125,7 +129,10 @@ class MarkupSearch:
         end, whole = name[name.rfind(".", 0, -1) + 1 :].rstrip("."), name.rstrip(".")
         joined = (called["word"] or "").strip().casefold() + name
         return any(
-            action in joined or (len(end) >= _SHORTEST_PART and action.endswith(end)) or action.startswith(whole)
+            action in joined
+            or (len(end) >= _SHORTEST_PART and action.endswith(end))
+            or action.startswith(whole)
+            or _lacks_middle(whole, action)
             for action in self._folded
         )
 
@@ -134,10 +141,17 @@ class MarkupSearch:
         return [action.casefold() for action in self._actions]
 
     @cached_property
+    def _action_signs(self) -> list[str]:
+        """One of these is in every text that holds the name of an action: names, and those before the dots in them."""
+        return list(dict.fromkeys([name[: name.rfind(".") + 1] or name for name in self._actions]))
+
+    @cached_property
     def _search_action(self) -> Callable[[str], re.Match[str] | None]:
         names = "|".join([re.escape(name) for name in self._actions])
         more = [f"^(?i:{re.escape(line)})" for line in self.lines]
+        spaces = [sign for sign in self._action_signs if sign[-1] == "."]
         more += [rf"(?<!\w){re.escape(name)}(?!\w)" for name in self._actions if "." in name]
+        more += [rf"^\s{{0,9}}{re.escape(space)}(?=\w{{1,40}}[^\w\s.])" for space in spaces]
         return re.compile("|".join([_ACTION.format(names=names), *more]), re.MULTILINE).search
 
     def line_in(self, reasoning: str, *, leads_on: bool) -> str:
@@ -289,6 +303,12 @@ def _needed_of(marker: str) -> set[str] | None:
     if in_left and in_right and left[-1] != right[0]:  # else the third fragment is in the marker as it is
         return {min(in_left & in_right)} if in_left & in_right else set(special)
     return set(special) if len(special) > 2 else None
+
+
+def _lacks_middle(part: str, word: str) -> bool:
+    """Is a text a word without some of its letters in a row?"""
+    begun = next((at for at, (char, other) in enumerate(zip(part, word, strict=False)) if char != other), len(part))
+    return len(part) > _SHORTEST_PART and word.endswith(part[begun:])
 
 
 class ValueMarkup:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from outspoken.results.replies import Text
+from outspoken.results.replies import Reasoning, Text
 
-from .quotations import closes_quote
+from .quotations import begins_with_closer, closes_quote
 from .said_signs import MADE
 
 Verdict = Literal["made", "said"]
@@ -23,6 +23,8 @@ _END_TOKEN = re.compile(r"(?:<[|｜][\w▁]{1,40}[|｜]>|</s>|<eos>|<end_of_turn
 _OPEN_TAG = re.compile(r"<[|｜/]?[\w▁]{0,40}[|｜]?\Z")
 #: The place of a closing tag that does not come.
 _NONE = (-1, -1)
+#: A quotation with other text or reasoning between its calls is no longer than this, in characters.
+_LONGEST_QUOTED = 2000
 #: The mark that ends a message is no longer.
 _LONGEST_END = 40
 #: So much of the text that was searched is searched again with the next piece: more than any closing tag is long.
@@ -50,6 +52,8 @@ class Doubt:
     is_weak: bool = False
     is_shared: bool = False
     tools: Collection[str] | None = None
+    #: does other text or reasoning stand between the opening mark of the quotation and the call?
+    is_behind_other: bool = False
     otherwise: Doubt | None = None
     #: the segments before this offset decide nothing
     looked_to: int = 0
@@ -63,8 +67,8 @@ class Doubt:
     def __post_init__(self) -> None:
         #: where the call begins as text, with the markup before it, and where the reasoning in which it stands does
         self.text_start = self.thought_start = self.start
-        #: where what may close the quotations begins
-        self._quoted_to = self.start
+        #: where what may close the quotations begins, and whether other segments stand before that
+        self._quoted_to, self._is_passed = self.start, self.is_behind_other
 
     def decide(
         self, call: Any, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
@@ -160,17 +164,31 @@ class Doubt:
             if segment.kind in MADE:
                 self._quoted_to = last
                 continue
-            if type(segment) is not Text:
+            if type(segment) not in (Text, Reasoning) or start - self.start > _LONGEST_QUOTED:
                 return "made"
-            whole, markup = final or at + 1 < len(after), read(self._quoted_to, start)
-            text = markup[len(markup.rstrip()) :] + read(start, last)
-            found = closes_quote(text, self.quotes, whole=whole)
-            if found != "scrap" or at + 1 == len(after):
-                return "said" if found == "closed" else None if found is None else "made"
+            whole = final or at + 1 < len(after)
+            found = "open" if type(segment) is Reasoning else self._find_mark(read, segment.span, whole=whole)
+            if found == "closed":
+                return "said"
+            if found is None or (found == "scrap" and whole and at + 1 < len(after)):
+                continue
+            if type(segment) is Text and not (self.is_open_certain or self._is_passed):
+                return "made"
+            self._is_passed = True
         if not final:
             return None
+        if self._is_passed:
+            return "made"
         found = closes_quote(read(self._quoted_to, end), self.quotes, whole=True)
         return "said" if found == "closed" or self.is_open_certain else "made"  # only markup is behind the calls
+
+    def _find_mark(self, read: Callable[[int, int], str], span: tuple[int, int], *, whole: bool) -> str | None:
+        """What `closes_quote` says of a text behind the calls. Behind other segments, it has to begin with the mark."""
+        text = read(*span)
+        if self._is_passed:
+            return "closed" if begins_with_closer(text, self.quotes, whole=whole) else "open"
+        markup = read(self._quoted_to, span[0])
+        return closes_quote(markup[len(markup.rstrip()) :] + text, self.quotes, whole=whole)
 
     def _pass_own_end(
         self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.sentences import GOES_ON
+from outspoken.results.replies import Text
 
 #: So much text before a call may open a quotation, and so much behind it may close that.
 LONGEST_QUOTE = 200
@@ -21,6 +22,8 @@ OPENING = re.compile(
 #: The mark that stands where a call begins has been taken for a part of its markup.
 MARKS = "\"'“‘«„「»『《〈‹❝＂″"
 _WHITE = " \t\r\n"
+#: One of these is in every text that opens a quotation.
+_SIGN = re.compile(rf"[{MARKS}`~<]")
 #: A bracket that is no part of a marker such as `[CALL]`.
 _LINK = re.compile(r"\s*\[(?![\w|/ ]{1,40}\])")
 #: The value of an attribute, which is no quotation.
@@ -48,7 +51,9 @@ EXAMPLE = re.compile(
 )
 #: A sentence that speaks of an example, a format or what something looks like, and ends in a colon.
 ANNOUNCES = lazy_pattern(
-    r"\b(?:example|format|syntax|looks? like|such as|would (?:be|look)|e\.g\.)[^\n]*:\s*\Z", re.IGNORECASE
+    r"\b(?:example|format|syntax|manual|documentation|template|looks? like|such as|would (?:be|look)|e\.g\.)"
+    r"[^\n]*:\s*\Z",
+    re.IGNORECASE,
 )
 #: The end of a line that shows what follows: the sign of a comment, the label of a result, a turn of a conversation or
 #: an example, or a sign that takes the meaning of the next one.
@@ -96,6 +101,26 @@ def open_quotes(text: str) -> tuple[str, ...]:
             found.append(match[0])
         at = match.end() if closer is None else closer.end()
     return tuple(found)
+
+
+def begins_with_closer(text: str, marks: Collection[str], *, whole: bool) -> bool:
+    """Does a text begin with what closes a quotation that one of these marks opens? Unless `whole`, it may go on."""
+    body = text.lstrip(_WHITE)
+    found = [_closing(mark).match(body) for mark in marks if mark not in (SENTENCE, "[")]
+    return any(match is not None and (whole or match.end() < len(body)) for match in found)
+
+
+def still_quoting(quoting: Text | None, text: Text) -> Text | None:
+    """The text that opens a quotation which goes on behind a `text`: that itself, or one before it; None for none."""
+    if quoting is not None and closes_quote(text.text, open_quotes(quoting.text), whole=True) == "closed":
+        quoting = None
+    opened = open_quotes(text.text) if may_open_quote(text.text) else ()
+    return text if opened and opened[-1] != "[" else quoting
+
+
+def may_open_quote(text: str) -> bool:
+    """May a text open a quotation that goes on behind it? This is fast."""
+    return _SIGN.search(text, max(len(text) - LONGEST_QUOTE, 0)) is not None
 
 
 def is_linked(

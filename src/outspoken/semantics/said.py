@@ -18,7 +18,7 @@ from outspoken.results.replies import Reasoning, Text
 
 from .doubt import FENCE_LINE, LOOKBEHIND, Doubt
 from .orphan_closers import orphan_closer
-from .quotations import ANNOUNCES, EXAMPLE, LONGEST_QUOTE, SENTENCE, is_linked, is_shown, open_quotes
+from .quotations import ANNOUNCES, EXAMPLE, LONGEST_QUOTE, SENTENCE, is_linked, is_shown, open_quotes, still_quoting
 from .said_signs import (
     MADE,
     QUOTING_TAGS,
@@ -86,6 +86,10 @@ class Surroundings:
     _closer_of: tuple[Any, int, int, re.Pattern[str] | None] = (None, 0, -1, None)
     #: does the last call have no markers?
     _is_bare = False
+    #: the last text that opens a quotation which no later text closes
+    _quoting: Text | None = None
+    #: that text, and the doubt about calls behind it
+    _carried: tuple[Text, Doubt] | None = None
 
     def __init__(
         self,
@@ -121,7 +125,8 @@ class Surroundings:
         at = min(self._at, start)
         piece = self._read(at, start + 1)
         piece, first = piece[: start - at], piece[start - at :]
-        last = open if open is not None else self._last_of(segments, count)
+        last = self._last_of(segments, count)
+        last = last if open is None else open
         thought = last if isinstance(last, Reasoning) else self._thought
         ends = None if thought is None else self._end_of_cut(thought, start)
         cut = thought if ends is not None else None
@@ -135,6 +140,7 @@ class Surroundings:
         doubt = self._doubt_in(self._region, last, start, is_action) if self._region is not None else None
         if doubt is None:
             doubt = self._doubt_beside(self._lead(last, cut, before, earlier), start, first)
+            doubt = doubt or self._doubt_of_quoting(open, start)
         if not is_action and (bare := self._bare()) is not None:
             doubt = self._doubt_of_bare(bare, before, start, doubt)
         if cut is None:
@@ -163,6 +169,8 @@ class Surroundings:
             if segment.kind not in MADE:
                 self._last = segment
                 self._thought = segment if isinstance(segment, Reasoning) else self._thought
+                if type(segment) is Text:
+                    self._quoting = still_quoting(self._quoting, segment)
         self._count = count
         return self._last
 
@@ -215,6 +223,17 @@ class Surroundings:
         is_led = may_quote(lead, begin, first)
         self._beside = lead, self._doubt_behind(lead, begin, start) if is_led else None
         return self._beside[1]
+
+    def _doubt_of_quoting(self, open: Any, start: int) -> Doubt | None:
+        """Why a call is in doubt by a quotation that goes on behind other segments."""
+        quoting = still_quoting(self._quoting, open) if type(open) is Text else self._quoting
+        if quoting is None or quoting is open:
+            return None
+        if self._carried is None or self._carried[0].span != quoting.span:
+            quotes = open_quotes(quoting.text)
+            doubt = Doubt("quoted-call", "in quotation marks", start, quotes=quotes, is_behind_other=True)
+            self._carried = quoting, doubt
+        return self._carried[1]
 
     def _doubt_of_bare(self, bare: Bare, before: Any, start: int, otherwise: Doubt | None) -> Doubt | None:
         """Why a call without markers may be text: it stands in a line of text, or other text follows.

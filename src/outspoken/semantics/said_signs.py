@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from outspoken.results.replies import Reasoning, Text
 
-from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, OPENING, is_shown
+from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, OPENING, is_shown, may_open_quote, still_quoting
 
 #: The elements that show text, those of reasoning that is none of the format, and those of results.
 QUOTING_TAGS = "pre|code|blockquote|samp|kbd|q|cite|xmp|textarea|script|style|details|documents?|context|page|examples?"
@@ -80,14 +80,18 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
 
     No call is thought about if no tag that closes reasoning follows.
     """
-    at, before, last, judged = 0, None, None, _UNKNOWN
+    at, before, last, judged, quoting = 0, None, None, _UNKNOWN, None
     if "](" in raw:  # there may be a link
         return True
     for segment in segments:
         if segment.kind not in MADE:
             before, last = last, segment
+            if segment.__class__ is Text and may_open_quote(segment.text):
+                quoting = still_quoting(quoting, segment)
             continue
         start, end = segment.span
+        if quoting is not None:
+            return True
         if thinks is not None and (judged is _UNKNOWN or thinks.is_shared) and _may_be_thought(raw, start, thinks):
             return True
         if may_open_region(raw[at:start], segments):

@@ -144,10 +144,9 @@ def bare_patterns(tables: Tables) -> list[re.Pattern[str]]:
     written = {t.short: t.canonical for t in tables.terminals.values()}
     is_line = written.get("_NAME_END") == "\n" and 0 < len(written.get("_CALL_OPEN", "")) < SHORT_MARKER
     has_data = any("json" in kinds.split() for kinds in tables.nodes)
-    is_bare = any(
-        kind == "alone" and written.get(name, "").strip() == "[" for name, kind in tables.header.evidence.items()
-    )
-    choice = ((has_data, _JSON), (is_bare, _CALLS), (is_line, _NAMED_LINE))
+    alone = {written.get(name, "").strip() for name, kind in tables.header.evidence.items() if kind == "alone"}
+    has_data = has_data or ("{" in alone and bool(tables.header.actions))
+    choice = ((has_data, _JSON), ("[" in alone, _CALLS), (is_line, _NAMED_LINE))
     return [pattern for is_used, pattern in choice if is_used]
 
 
