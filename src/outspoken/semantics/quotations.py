@@ -49,10 +49,10 @@ EXAMPLE = re.compile(
     r"|\b(?:looks? like|is written as|are written as|such as|e\.g\.,?|for example,?)[ \t]{0,9}\Z",
     re.IGNORECASE,
 )
-#: A sentence that speaks of an example, a format or what something looks like, and ends in a colon.
+#: A sentence that speaks of an example, a format or what something looks like, and ends in a colon or in "is".
 ANNOUNCES = lazy_pattern(
     r"\b(?:example|format|syntax|manual|documentation|template|looks? like|such as|would (?:be|look)|e\.g\.)"
-    r"[^\n]*:\s*\Z",
+    r"[^\n]*(?::|\bis)\s*\Z",
     re.IGNORECASE,
 )
 #: The end of a line that shows what follows: the sign of a comment, the label of a result, a turn of a conversation or
