@@ -20,6 +20,7 @@ from outspoken.recovery.search import recover
 from outspoken.results.edits import REPAIR_LIMITS, RepairBudget
 from outspoken.results.settings import DEFAULT
 from tests.cases import Case
+from tests.invariants.replies import pieces
 from tests.loops import in_one_item, sound_cases
 from tests.tables import tables
 
@@ -204,7 +205,7 @@ def test_two_objects_in_one_call_are_two_calls() -> None:
 
 
 def test_call_that_contradicts_sent_deltas_is_invalid_and_the_next_is_kept() -> None:
-    first = '<tool_call>{"name": "f", "arguments": {"a": "x}}</tool_call>'
+    first = '<tool_call>{"name": "f", "arguments": {"a": ["x", y"]}}</tool_call>'
     text = first + '<tool_call>{"name": "g", "arguments": {}}</tool_call>'
     reply = parse(text, format="hermes")
     assert found(reply) == [("g", {})]
@@ -212,6 +213,40 @@ def test_call_that_contradicts_sent_deltas_is_invalid_and_the_next_is_kept() -> 
     assert str(reply.diagnostics[0]) == (
         "hermes:1:1 invalid-call: the call of `f` can be read, but contradicts the arguments that were sent of it"
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ('{"a": "x}', {"a": "x"}),
+        ('{"a": "x, y: z}', {"a": "x, y: z"}),
+        ('{"a": "x, "b": 2}', {"a": "x", "b": 2}),
+        ('{"a: "x"}', {"a": "x"}),
+        ('{"a": ["x", "y], "b": 2}', {"a": ["x", "y"], "b": 2}),
+        ('{"a": "x\\n, \\"y\\"}', {"a": 'x\n, "y"'}),
+        ('{"a": "' + "One, two: three. " * 9 + "}", {"a": "One, two: three. " * 9}),
+    ],
+)
+def test_the_end_of_a_string_is_not_sent_before_its_quote(arguments: str, meant: dict[str, object]) -> None:
+    text = f'<tool_call>\n{{"name": "f", "arguments": {arguments}}}\n</tool_call>'
+    reply = parse(text, format="hermes")
+    assert (found(reply), set(codes(reply))) == ([("f", meant)], {"lost-quote"})
+    for length in (1, 3, 40):
+        session = Parser("hermes").session()
+        events = [event for chunk in pieces(text, length) for event in session.feed(chunk)] + session.close()
+        assert session.reply == reply
+        sent = "".join([event.arguments for event in events if isinstance(event, ToolCallDelta)])
+        assert sent == reply.tool_calls[0].arguments_text
+
+
+def test_a_string_that_is_cut_keeps_its_end() -> None:
+    text = '<tool_call>\n{"name": "f", "arguments": {"a": "One, two: thr'
+    reply = parse(text, format="hermes")
+    assert reply.unfinished_tool_calls[0].arguments_text == '{"a": "One, two: thr'
+    session = Parser("hermes").session()
+    events = [event for chunk in text for event in session.feed(chunk)] + session.close()
+    sent = "".join([event.arguments for event in events if isinstance(event, ToolCallDelta)])
+    assert (session.reply, sent) == (reply, '{"a": "One, two: thr')
 
 
 @pytest.mark.parametrize("text", TABLES["PROSE"])

@@ -282,17 +282,20 @@ class AutomatonParser:
     def finish(self) -> None:
         """All of the text was read: end what is open."""
         builder, state, text = self.builder, self.state, self.text
+        embedded = state.embedded
         if self.log is not None:
-            open_ = state.config.free if state.embedded is None else state.embedded.step
+            open_ = state.config.free if embedded is None else embedded.step
             self.log.append(ParseStep("end", text.offset, text.end, state.config, open_))
         ops = state.config.end_operations()
-        is_read = state.embedded is None and text.pos >= len(text.text)
+        is_read = embedded is None and text.pos >= len(text.text)
         if is_read and ops is not None:
             if ops:
                 place = Place(len(text.text), len(text.text))
                 for name, arg, group in [named_operation(op, 0, before=True) for op in ops]:
                     HANDLERS[name](builder, arg, place, group, text.base)
         elif not self._recover_end(text.end):
+            if embedded is not None and embedded.step.role == "arguments" and (rest := embedded.release()):
+                builder.calls.add_arguments_text(rest)
             builder.cut(text.end)
         builder.output.flush()
         builder.recorder.take_repairs()

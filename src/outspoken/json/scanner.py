@@ -12,6 +12,9 @@ from collections.abc import Callable
 from .decoder import BLANKS, SCALAR
 
 _INSIDE = re.compile(r'["\\\x00-\x1f]')
+#: where a string may have ended whose closing quote is missing, and so far before its end that is looked for
+_STRING_END = re.compile(r"[,:}\]]")
+_FAR = 64
 #: an escape sequence; its group matches only a complete one
 _ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|u[0-9a-fA-F]{0,3})')
 _BLANK = " \t\r\n"
@@ -94,12 +97,15 @@ class JsonScanner:
     """Reads one JSON value that arrives in pieces, as far as it is sound.
 
     `depth` is how many brackets are open. `held` is how many of the last characters read may get another meaning if the
-    value breaks later: a comma that nothing follows yet, the quote that ended a string, a number that may go on.
+    value breaks later: a comma that nothing follows yet, the quote that ended a string, a number that may go on, and
+    the end of a string from the first of the last characters where it may have ended without a quote.
     `broken` is true once what was read cannot be JSON, whatever follows. With `allow_controls`, control characters in
     strings do not break the value. The nesting limit is checked when the complete value is read.
     """
 
-    __slots__ = ("_want", "_stack", "_string", "_escape", "_scalar", "_keep", "held", "broken", "allow_controls")
+    __slots__ = (
+        "_want", "_stack", "_string", "_escape", "_scalar", "_keep", "_doubtful", "held", "broken", "allow_controls",
+    )  # fmt: skip
 
     #: `broken` is set at the first character that cannot be read
     detects_errors = True
@@ -113,6 +119,8 @@ class JsonScanner:
         self._string = self.broken = False
         self._escape = ""
         self._scalar: str | None = None
+        #: the end of a string that is held
+        self._doubtful = ""
         self._keep = self.held = 0
 
     @property
@@ -147,7 +155,23 @@ class JsonScanner:
 
     def receive(self, piece: str) -> str:
         """Read more of a string in which `search_special` finds nothing. Returns its JSON."""
+        if self._doubtful or _STRING_END.search(piece) is not None:
+            self._hold(piece)
+            self.held = len(self._doubtful)
         return piece
+
+    def release(self) -> int:
+        """The text is cut here, so that a string does not end before: how many held characters are certain now."""
+        released = len(self._doubtful)
+        self.held -= released
+        self._doubtful = ""
+        return released
+
+    def _hold(self, piece: str) -> None:
+        """Hold the end of a string, of which a piece was read."""
+        near = (self._doubtful + piece)[-_FAR:]
+        sign = _STRING_END.search(near)
+        self._doubtful = "" if sign is None else near[sign.start() :]
 
     def finish(self) -> bool:
         """Is the value complete if the text ends here? Only a number or a literal can be."""
@@ -157,11 +181,12 @@ class JsonScanner:
         if self._escape:
             return self._in_escape(text, pos), False
         match = _INSIDE.search(text, pos)
+        end = len(text) if match is None else match.start()
+        self._hold(text[max(pos, end - _FAR) : end])
+        self._keep = end - len(self._doubtful)
         if match is None:
-            self._keep = len(text)
-            return len(text), False
+            return end, False
         pos, char = match.end(), match[0]
-        self._keep = pos - 1
         if char == "\\":
             self._escape = char
         elif char == '"':
@@ -171,6 +196,8 @@ class JsonScanner:
         elif not self.allow_controls:
             self.broken = True
             return pos - 1, False
+        else:
+            self._hold(char)
         return pos, False
 
     def _in_escape(self, text: str, pos: int) -> int:
@@ -185,8 +212,9 @@ class JsonScanner:
             return pos + sound - len(begun)
         pos += len(self._escape) - len(begun)
         if match.lastindex:
+            self._hold(self._escape)
             self._escape = ""
-            self._keep = pos
+            self._keep = pos - len(self._doubtful)
         return pos
 
     def _in_scalar(self, text: str, pos: int) -> tuple[int, bool]:
@@ -202,6 +230,7 @@ class JsonScanner:
     def _token(self, text: str, pos: int) -> tuple[int, bool]:
         """A bracket, a comma, a colon, or the first character of a string, a number or a literal."""
         char, want = text[pos], self._want
+        self._doubtful = ""
         if char == '"' and want != _COLON and want != _AFTER:
             self._string = True
             self._keep = pos + 1

@@ -116,17 +116,15 @@ class CallBuilder:
 
     def embedded_receiver(self, embedded: EmbeddedValue) -> Callable[[str, int, int], None]:
         """What receives more text of a string in an embedded value, and sends it if it is the arguments of a call."""
-        keep, scanner = embedded.pieces.append, embedded.scanner
-        read = scanner.receive if scanner.transcodes else None
+        read, transcodes = embedded.receive, embedded.scanner.transcodes
         node, events = self._nodes[-1] if self._nodes else None, self._output.events
-        is_sent = embedded.step.role == "arguments" and (read is not None or embedded.pieces[0][0] == "{")
+        is_sent = embedded.step.role == "arguments" and (transcodes or embedded.pieces[0][0] == "{")
         is_announced = node is not None and node.index >= 0 and node.sending and node.partial_text is None
         if node is None or events is None or not (is_sent and is_announced):
 
             def receive(piece: str, _start: int, _end: int) -> None:
-                keep(piece)
-                text = piece if read is None else read(piece)
-                if is_sent:
+                text = read(piece)
+                if is_sent and text:
                     self.add_arguments_text(text)
 
             return receive
@@ -134,10 +132,9 @@ class CallBuilder:
         add_part, send, delta, index = parts.append, events.append, self._output.models.ToolCallDelta, node.index
 
         def receive_and_send(piece: str, _start: int, _end: int) -> None:
-            keep(piece)
-            text = piece if read is None else read(piece)
-            add_part(text)
-            send(delta(index, text))
+            if text := read(piece):
+                add_part(text)
+                send(delta(index, text))
 
         return receive_and_send
 

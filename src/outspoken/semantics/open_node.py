@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from outspoken.json.scanner import JsonScanner
+
 if TYPE_CHECKING:
     from outspoken.grammar.automaton import Transition
     from outspoken.grammar.value_markup import Looseness
@@ -103,6 +105,13 @@ class EmbeddedValue:
         self._recent: list[str] = []
         self._recent_length = 0
 
+    def receive(self, piece: str) -> str:
+        """Take more of a string in which the scanner finds nothing special; return what `certain` does."""
+        self.pieces.append(piece)
+        text = self.scanner.receive(piece)
+        held = self.scanner.held or self._recent_length
+        return self.certain() if held and not self.scanner.transcodes else text
+
     def certain(self) -> str:
         """More of the value's JSON text, as far as no later text can change it."""
         if self.scanner.transcodes:
@@ -117,3 +126,7 @@ class EmbeddedValue:
         text = "".join(self._recent)
         self._recent, self._recent_length = [text[len(text) - held :]], held
         return text[: len(text) - held]
+
+    def release(self) -> str:
+        """What becomes certain where the text is cut."""
+        return "".join(self._recent)[: self.scanner.release()] if isinstance(self.scanner, JsonScanner) else ""
