@@ -224,7 +224,7 @@ def test_call_that_contradicts_sent_deltas_is_invalid_and_the_next_is_kept() -> 
         ('{"a: "x"}', {"a": "x"}),
         ('{"a": ["x", "y], "b": 2}', {"a": ["x", "y"], "b": 2}),
         ('{"a": "x\\n, \\"y\\"}', {"a": 'x\n, "y"'}),
-        ('{"a": "' + "One, two: three. " * 9 + "}", {"a": "One, two: three. " * 9}),
+        ('{"a": "' + "One, two: three. " * 9 + "x}", {"a": "One, two: three. " * 9 + "x"}),
     ],
 )
 def test_the_end_of_a_string_is_not_sent_before_its_quote(arguments: str, meant: dict[str, object]) -> None:

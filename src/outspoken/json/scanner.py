@@ -169,9 +169,12 @@ class JsonScanner:
 
     def _hold(self, piece: str) -> None:
         """Hold the end of a string, of which a piece was read."""
-        near = (self._doubtful + piece)[-_FAR:]
-        sign = _STRING_END.search(near)
-        self._doubtful = "" if sign is None else near[sign.start() :]
+        near = self._doubtful + piece
+        if not self._doubtful or len(near) > _FAR:
+            near = near[-_FAR:]
+            sign = _STRING_END.search(near)
+            near = "" if sign is None else near[sign.start() :]
+        self._doubtful = near
 
     def finish(self) -> bool:
         """Is the value complete if the text ends here? Only a number or a literal can be."""
