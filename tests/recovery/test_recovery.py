@@ -223,7 +223,7 @@ def test_call_that_contradicts_sent_deltas_is_invalid_and_the_next_is_kept() -> 
         ('{"a": "x, "b": 2}', {"a": "x", "b": 2}),
         ('{"a: "x"}', {"a": "x"}),
         ('{"a": ["x", "y], "b": 2}', {"a": ["x", "y"], "b": 2}),
-        ('{"a": "x\\n, \\"y\\"}', {"a": 'x\n, "y"'}),
+        ('{"a": "x\\n, \\"y\\" z}', {"a": 'x\n, "y" z'}),
         ('{"a": "' + "One, two: three. " * 9 + "x}", {"a": "One, two: three. " * 9 + "x"}),
     ],
 )

@@ -99,6 +99,19 @@ UNPROVEN = [
     ("qwen3_coder", coder({"path": "a"}, "list_dir").replace("path>", "path>>")),
     ("hermes", hermes('{"path ": "a"}', "list_dir")),
     ("hermes", hermes('{"": "a"}', "list_dir")),
+    # a sign beside a quote may belong to the value, or the quote may be none
+    ("hermes", hermes('{"path": /"srv/data"}', "list_dir")),
+    ("hermes", hermes('{"path": "/srv\\"}', "list_dir")),
+    ("hermes", hermes('{"path": "/srv""}', "list_dir")),
+    ("hermes", hermes('{"path": {"at": ""x"}}', "list_dir")),
+    ("hermes", hermes('{"path": {"at: 2, "as": "x"}}', "list_dir")),
+    ("pythonic", "[list_dir(path={'at'': 'x'})]"),
+    ("pythonic", "[send_funds(account='DE\\'), list_dir(path='/')]"),
+    (
+        "minimax_m2",
+        '<minimax:tool_call>\n<invoke name="list_dir">\n<parameter name="path>"/srv</parameter>\n</invoke>\n',
+    ),
+    ("anthropic_xml", LISTING.format("/srv").replace("path", "path\\")),
     # a part of the arguments stays text, or gets a key that nobody wrote
     ("json", '{"name": "list_dir", "arguments": {"path": {"at": 2} {"as": 3}}}'),
     ("hermes", '<tool_call>{"name": "list_dir", "arguments": {"path": {"at": 2}, {"as": 3}}}</tool_call>'),
@@ -133,6 +146,9 @@ PROVEN = [
     ("react", 'Action:Action: list_dir\nAction Input: {"path": "/"}', {"path": "/"}),
     ("anthropic_xml", f'{TAGGED}account" name="account">DE</parameter>\n{AMOUNT}', {"account": "DE", "amount": 3}),
     ("anthropic_xml", f'{TAGGED}account">DE\n{AMOUNT}', {"account": "DE", "amount": 3}),
+    ("anthropic_xml", f"{TAGGED}account>DE</parameter>\n{AMOUNT}", {"account": "DE", "amount": 3}),
+    ("hermes", hermes('{"account": "DE, "amount": 3}'), {"account": "DE", "amount": 3}),
+    ("hermes", hermes('{"account": "DE", "amount: 3}'), {"account": "DE", "amount": 3}),
     ("anthropic_xml", f'{TAGGED}account">DE\n\n{AMOUNT}', {"account": "DE\n", "amount": 3}),
     (
         "qwen3_coder",

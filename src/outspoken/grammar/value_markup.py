@@ -322,7 +322,7 @@ def rest_pattern(marks: Collection[ValueMarks]) -> tuple[str, str]:
 
     A value may begin or end with the sign of the marker beside it, as if that was doubled (`moss.txt<</parameter>`). It
     may hold the first letters of its closing marker right behind other text (`moss</param.`) or at its end, or begin
-    with the end of an opening tag (`ame="path">moss.txt`).
+    with the end of an opening tag (`ame="path">moss.txt`), or with the quote that closes its name (`"moss.txt`).
     """
     before = _signs_of({form[-1] for found in marks for form in found.openers})
     behind = _signs_of({form[0] for found in marks for form in found.ends})
@@ -333,7 +333,9 @@ def rest_pattern(marks: Collection[ValueMarks]) -> tuple[str, str]:
     tails = {re.escape(form[-3:]) for found in marks for form in found.openers if len(form) > _SHORT_TAG}
     tails |= {r"[\"']\s?>" for found in marks for form in found.openers if form[-2:] in ('">', "'>")}
     parts += [rf"\A[^<>\n]{{0,99}}(?:{'|'.join(sorted(tails))})"] if tails and ">" in before else []
-    return before + behind, "|".join(parts)
+    closes_name = any(form[-2:] == '">' for found in marks for form in found.openers)
+    parts += [r'\A"[^"]*\Z'] if closes_name else []
+    return before + behind + '"' * closes_name, "|".join(parts)
 
 
 def _begun_pattern(marker: str) -> str:

@@ -19,7 +19,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import mistakes_allowed
 from outspoken.patterns.spellings import without_conditions
 
-from .near_markers import NearMarkers, find_near, without_parts
+from .near_markers import TAG_END, NearMarkers, find_near, without_parts
 
 #: A marker of at most this length is punctuation, which is too common to be evidence.
 PUNCTUATION_LENGTH = 2
@@ -41,14 +41,14 @@ class MarkerForms:
     """How a terminal is recognised: by its expression, as it is written, or by a near miss of one of its spellings.
 
     `first` holds the characters with which a match of the expression may begin ("" for any), `spellings` are those that
-    are long enough for a mistake, `extra` is what a near miss costs more. `name` is the expression of a name without
+    may have a mistake, `extra` is what a near miss costs more. `name` is the expression of a name without
     the conditions on what stands beside it; None if it has none.
     """
 
     def __init__(self, terminal: Terminal) -> None:
         self._pattern, self.first = terminal.regex, terminal.first
         self.written = marker_spellings(terminal)
-        self.spellings = tuple([text for text in self.written if mistakes_allowed(text)])
+        self.spellings = tuple([text for text in self.written if mistakes_allowed(text) or text == TAG_END])
         self.extra = 0 if terminal.canonical else 1
         bare = "" if terminal.short.startswith("_") else without_conditions(terminal.regex)
         self.name = re.compile(bare) if bare and bare != terminal.regex else None
@@ -122,6 +122,8 @@ class MarkerLexer:
             for spelling in marker_spellings(terminal):
                 if mistakes_allowed(spelling):
                     near[spelling] = near.get(spelling, frozenset()) | leading_space(terminal)
+        if any(t.canonical.strip() == TAG_END for t in self._automaton.tables.terminals.values()):
+            near[TAG_END] = frozenset()
         return near
 
     @cached_property

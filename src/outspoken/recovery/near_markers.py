@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import LONG_MARKER, fragments, mistakes_allowed, near_misses
 
 from . import costs
 
 #: A text in which more places than this look like a part of a marker is searched no further.
 _MAX_PLACES = 4000
+
+#: What ends a tag behind a name: it is so short that a near miss of it is one only where a quote opens the name.
+TAG_END = '">'
+_OPEN_NAME = lazy_pattern(r"(?<==\")[\w.\-]{1,60}(?P<end>>(?!\")\n?)")
 
 #: By offset and spelling: where a near miss may end, with its cost.
 NearMarkers = dict[int, dict[str, tuple[tuple[int, int], ...]]]
@@ -25,6 +30,9 @@ def find_near(text: str, spellings: Iterable[str], marks: frozenset[str] = froze
     places, low = 0, _lowered(text)
     for written in spellings:
         size, most = len(written), mistakes_allowed(written)
+        if written == TAG_END:
+            _add_tag_ends(found, text)
+            continue
         starts = _starts(low, written.lower(), most)
         places += len(starts)
         if places > _MAX_PLACES:
@@ -37,6 +45,12 @@ def find_near(text: str, spellings: Iterable[str], marks: frozenset[str] = froze
             if ends:
                 found.setdefault(start, {})[written] = tuple([(start + length, cost) for length, cost in ends])
     return _without_tails(found, text, marks)
+
+
+def _add_tag_ends(found: NearMarkers, text: str) -> None:
+    """Add where the quote before the end of a tag is missing behind a name."""
+    for match in _OPEN_NAME.finditer(text):
+        found.setdefault(match.start("end"), {})[TAG_END] = ((match.end(), costs.DAMAGED_MARKER),)
 
 
 def _without_tails(found: NearMarkers, text: str, marks: frozenset[str]) -> NearMarkers:

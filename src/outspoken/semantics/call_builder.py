@@ -259,6 +259,9 @@ class CallBuilder:
         if node.holds_rest and not self._recorder.edits:
             message = f"the value of `{key}` holds what may be a part of the marker beside it"
             self._recorder.report("odd-marker", message, (start, end), "warning")
+            written = self._state.source.slice(node.key_start, start)
+            if written.startswith((f'{key}>"', f'{key}>\n"')):
+                node.problem = f"the quote before the value of `{key}` may close its name"
         if node.bare is not None:
             value, text = self._bare_value(node, key, start), None
         else:

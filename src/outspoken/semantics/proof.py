@@ -34,7 +34,9 @@ _BEGINS_VALUE = frozenset({"{", "[", "```", "~~~", "```{", "```json"})
 #: What may be dropped behind a number, since it is no part of it.
 _PUNCTUATION = frozenset(" \t\r\n\"'`{}[]()<>,;:|=/\\")
 #: A repair that says where a string ends, or that it is one.
-_QUOTING = frozenset({"bare-quote", "lost-quote", "missing-quote", "bare-value", "heuristic"})
+_QUOTING = frozenset({"bare-quote", "lost-quote", "stray-quote", "missing-quote", "bare-value", "heuristic"})
+#: What no key holds: a colon or a comma, and what follows it.
+_JOINED_KEY = lazy_pattern(r"[:=,]\s")
 #: The end of a string, and a colon or the next string.
 _JOINED = re.compile(r"[\"']\s{0,9}(?::|,\s{0,9}[\"'])")
 #: The next argument, with its name.
@@ -43,6 +45,8 @@ _MORE_ARGUMENTS = lazy_pattern(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
 _MORE_JSON = lazy_pattern(r"[ \t]{0,9}(?:\{|\[\s{0,9}[\[{\"'\d\-])")
 #: What may become one of these, or is the end of a text so far.
 _UNDECIDED = lazy_pattern(r"(?:[ \t]{0,9}(?:,\s{0,20}(?:[\w\"']{1,60}\s{0,9})?|\[\s{0,9})|\s{0,199})\Z")
+#: No value loses one of these if it is dropped beside a quote: a backslash escapes that.
+_PUNCTUATION_OF_JSON = _PUNCTUATION - {"/"}
 _BRACKETS = {"}": "{", "]": "[", ")": "("}
 _MARKS_BESIDE = frozenset((",", ":", *_BRACKETS))
 #: A bracket behind a number or a word.
@@ -87,11 +91,16 @@ def invents_key(edits: Collection[Edit]) -> bool:
     return any(edit.code == "missing-colon" and ends.intersection((edit.start, edit.start - 1)) for edit in edits)
 
 
-def moves_quote(edits: Collection[Edit]) -> bool:
-    """Does a string begin or end a letter or two beside a quotation mark, which may be its own?"""
+def moves_quote(edits: Collection[Edit], read: Callable[[int, int], str]) -> bool:
+    """Does a string begin or end a letter or two beside a quotation mark, which may be its own?
+
+    Or right behind one with a backslash, which may be the mistake.
+    """
     kept = [edit for edit in edits if edit.code == "bare-quote" or edit.after == '\\"']
     lost = [edit.start for edit in edits if edit.code == "lost-quote"]
-    return any(0 <= at - edit.end <= 2 or 0 <= edit.start - at <= 2 for at in lost for edit in kept)
+    return any(read(max(at - 2, 0), at) in ('\\"', "\\'") for at in lost) or any(
+        0 <= at - edit.end <= 2 or 0 <= edit.start - at <= 2 for at in lost for edit in kept
+    )
 
 
 def swaps_characters(edits: Iterable[Edit], read: Callable[[int, int], str], arguments: Mapping[str, Any]) -> bool:
@@ -104,9 +113,10 @@ def swaps_characters(edits: Iterable[Edit], read: Callable[[int, int], str], arg
         before, written, marker = read(max(edit.start - _SWAP, 0), edit.start), read(*edit[:2]), edit.after.strip()
         behind = read(edit.end, edit.end + max(len(marker), 1))
         if edit.code in ("dropped-text", "stray-text"):
-            if written.isalnum() and (
-                not _QUOTE_MARKS.isdisjoint((behind[:1], before[-1:])) or _BEHIND_WORD.search(before)
-            ):
+            is_beside = not _QUOTE_MARKS.isdisjoint((behind[:1], before[-1:]))
+            if is_beside and not _PUNCTUATION_OF_JSON.issuperset(written):
+                return True
+            if written.isalnum() and _BEHIND_WORD.search(before):
                 return True
         elif marker[:1] in _MARKS_BESIDE and _ends_with_mark(before, marker[:1], arguments):
             return True
@@ -163,7 +173,9 @@ def is_misquoted(edits: Iterable[Edit], arguments: Mapping[str, Any], names: Col
     for key, value in arguments.items():
         if value.__class__ is str and (_has_lone_quote(value) or _holds_key(value, names)):
             return key
-        if any(map(_JOINED.search, texts_within(value))):
+        if any(_JOINED.search(text) or _has_lone_quote(text) for text in texts_within(value)):
+            return key
+        if any(_JOINED_KEY.search(inner) or _has_lone_quote(inner) for inner in (key, *keys_within(value))):
             return key
     return ""
 
@@ -193,7 +205,8 @@ def _has_lone_quote(text: str) -> bool:
 
 
 def _holds_key(text: str, names: Collection[str]) -> bool:
-    return any(re.search(rf"(?<!\w){re.escape(name)}[\"'”]\s*[:=]", text) for name in names if name in text)
+    behind = r"(?:[\"'”]\s*[:=]|\s?=\s?[\"'\[{\d])"
+    return any(re.search(rf"(?<!\w){re.escape(name)}{behind}", text) for name in names if name in text)
 
 
 def unproven(

@@ -14,7 +14,8 @@ from outspoken.results.schemas.schema import fits
 
 from .keys import lacking, mentions
 
-_WHITE = frozenset(" \t\r\n")
+#: What no name begins or ends with, but for quotes in pairs.
+_NO_EDGE, _QUOTES = frozenset(" \t\r\n\"'\\<>"), frozenset("\"'")
 
 
 class Objection(NamedTuple):
@@ -69,10 +70,13 @@ def misfits(tools: Tools, name: str, arguments: Mapping[str, Any], told: Collect
 
 
 def odd_name(names: Iterable[str]) -> str | None:
-    """The first of some names that is empty, or begins or ends with white space; None if there is none."""
+    """The first of some names that is empty, or has white space, a quote or a sign of markup at its edge; or None."""
     for name in names:
-        if not name or name[0] in _WHITE or name[-1] in _WHITE:
+        if not name:
             return name
+        for edge in (name[0], name[-1]):
+            if edge in _NO_EDGE and (edge not in _QUOTES or name.count(edge) % 2):
+                return name
     return None
 
 

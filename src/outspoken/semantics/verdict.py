@@ -251,9 +251,9 @@ def _of_text(
     is_call = not (is_action or "payload" in node.kinds)
     if is_call and (odd := odd_name(arguments)) not in (known or (None,)):
         code = "unnamed-argument" if known else "unknown-argument"
-        found.append(Objection(code, f"{shown(odd or '')} is no name, as it is empty or holds white space"))
+        found.append(Objection(code, f"{shown(odd or '')} is no name: it is empty, or has a sign at its edge"))
     if is_call and tools is None and odd_name((name,)) is not None:
-        found.append(Objection("unknown-tool", f"the name {shown(name)} begins or ends with white space"))
+        found.append(Objection("unknown-tool", f"the name {shown(name)} has white space or a sign at its edge"))
     if is_declaration(tools, name, arguments):
         found.append(Objection("unproven", f"this declares `{name}`: its arguments are a schema"))
     start, read = max(node.start, 0), state.source.slice
@@ -318,7 +318,7 @@ def _of_repairs(
         return
     if key := is_misquoted(edits, arguments, [*arguments, *lacking(state.context.tools, name, arguments)]):
         yield Objection("unproven", f"the value of `{key}` seems to hold a part of another one")
-    if moves_quote(edits) or supplies_again(edits, read, arguments):
+    if moves_quote(edits, read) or supplies_again(edits, read, arguments):
         yield Objection("unproven", "a value may end before its last characters")
     if swaps_characters(edits, read, arguments):
         yield Objection("unproven", "a character beside a value may belong to it")
