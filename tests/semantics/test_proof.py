@@ -90,6 +90,8 @@ UNPROVEN = [
         for before in IN_VALUE
     ],
     ("qwen3_coder", coder({"path": "/"}, "list_dir").replace("\n</parameter>\n</function>\n</tool_call>", "\n") * 2),
+    ("anthropic_xml", LISTING.format(f"Run this:\n{LISTING.format('/').upper().replace('PATH', 'path')}\nThanks.")),
+    ("anthropic_xml", LISTING.format("Run this:\n" + LISTING.format("/").replace("_calls", "_CALLS", 1) + "\nThanks.")),
     # the arguments stay text: an opening marker is another one (gl-stray-tag-name)
     ("anthropic_xml", TAGGED.partition("<invoke")[0] + '<invoke name="list_dir<x>">\n' + AMOUNT),
     # the end of a value is not certain
