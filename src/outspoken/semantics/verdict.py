@@ -21,6 +21,7 @@ from outspoken.grammar.value_markup import (
 from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
+from outspoken.patterns.near_miss import near_misses
 from outspoken.results.edits import shown
 
 from .call_shapes import call_shapes, holds_shape
@@ -374,7 +375,10 @@ def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
         return False
     before, between = state.source.slice(first, end), state.source.slice(end, node.start)
     automaton = registry.automaton(state.header.format)
-    if between.strip() and not openers_at_end(automaton)[1].match(between):
+    forms, opener = openers_at_end(automaton)
+    core = between.strip()
+    is_near = any(end == len(core) for form in forms for end, _ in near_misses(core, 0, form))
+    if core and not is_near and opener.match(between) is None:
         return False  # text stands between them
     # that one may have ended, though it could not be read
     return not before.rstrip().endswith(tuple(filter(is_distinct_marker, closing_forms(automaton))))
