@@ -271,7 +271,7 @@ def _of_text(
     is_certain = node.looseness == "certain" and (
         not is_action or bool(state.recorder.edits) or _holds_opener(state, arguments)
     )
-    if is_certain or (node.looseness and is_unlike):
+    if is_certain or (node.looseness and (is_unlike or _names_tool(state, arguments))):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
     if is_action and node.ends_by_chance and (key := _may_run_over(state, arguments)):
         found.append(Objection("unproven", f"the value of `{key}` may end before its last bracket", key))
@@ -280,6 +280,17 @@ def _of_text(
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
     found += _of_repairs(state, node, name, arguments, end, is_action=is_action)
     return found
+
+
+def _names_tool(state: ReplyState, arguments: dict[str, Any]) -> bool:
+    """Is the name of a given tool in a value, where markup has it?"""
+    tools = state.context.tools
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    return tools is not None and any(
+        name in text and re.search(rf"[=\"'>|]{re.escape(name)}[\"'<>|]", text)
+        for name in tools.names
+        for text in texts
+    )
 
 
 def _holds_opener(state: ReplyState, arguments: dict[str, Any]) -> bool:
