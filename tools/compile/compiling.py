@@ -150,10 +150,10 @@ def _modules(known: dict[str, str], family: list[str]) -> list[tuple[str, str]]:
     """The keys of fast paths and their source, or "" where `known` has the key already."""
     found: list[tuple[str, str]] = []
     for name in family:
-        tables = registry.tables(name)
+        automaton = Automaton(registry.tables(name), LENIENT_RULES)
         alike = [registry.tables(other).sources for other in registry.names() if name in likeness_chain(other)]
-        key = key_of(name, alike, trainer().texts(Automaton(tables, LENIENT_RULES), name))
-        found.append((key, "" if known.get(name) == key else trainer().module(name, tables)))
+        key = key_of(name, alike, trainer().texts(automaton, name))
+        found.append((key, "" if known.get(name) == key else trainer().module(name, automaton)))
     return found
 
 

@@ -18,9 +18,8 @@ from outspoken.detection.opener_index import likeness_chain
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
-from outspoken.grammar.lenient_rules import LENIENT_RULES
 from outspoken.grammar.matchers import matcher_of
-from outspoken.grammar.tables import Tables
+from outspoken.notations.tools import Tools
 from outspoken.results.errors import RenderError
 from outspoken.results.settings import DEFAULT
 from outspoken.semantics.handlers import HANDLERS
@@ -55,10 +54,12 @@ def _in_all_orders(items: Sequence[_T]) -> list[_T]:
 #: Arguments in which a value of each type stands behind one of each: `{"title_0": …, "title_1": …, "copies_2": …}`.
 _LONG = {f"{key}_{i}": _VALUES[key][0] for i, key in enumerate(_in_all_orders([*_VALUES]))}
 _PROPERTIES = {key: _VALUES[key.partition("_")[0]][1] for key in (*_VALUES, *_LONG)}
-_TOOLS = [
-    {"name": name, "parameters": {"type": "object", "properties": _PROPERTIES}}
-    for name in ("save_note", "functions.save_note")
-]
+_TOOLS = Tools.of(
+    [
+        {"name": name, "parameters": {"type": "object", "properties": _PROPERTIES}}
+        for name in ("save_note", "functions.save_note")
+    ]
+)
 #: Texts in every format: the prompt may have opened the reasoning.
 _MORE = ("Mosses grow slowly.\n</think>\n\nHello.", "</think>\n\nHello.", "Hello.")
 _TEXT = Text(text="I will write that down.", span=(0, 23))
@@ -156,9 +157,9 @@ class Trainer:
             entries = waiting
         return parts
 
-    def module(self, name: str, tables: Tables) -> str:
-        """The source of the module of a format."""
-        shared = Shared(Automaton(tables, LENIENT_RULES))
+    def module(self, name: str, automaton: Automaton) -> str:
+        """The source of the module of a format, by its lenient automaton."""
+        shared = Shared(automaton)
         parts = self.parts(shared, name)
         counts = StateWriter(shared, parts).counts
         return source_of(StateWriter(shared, parts, counts), shared)

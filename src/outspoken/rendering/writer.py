@@ -103,17 +103,17 @@ def write_all(automaton: Automaton, items: tuple[Item, ...], most: int) -> Itera
     tie = count()
     queue: list[tuple[int, int, Config | None, Progress, Written | None]] = []
     queue.append((0, next(tie), automaton.start, Progress(), None))
-    visits: Counter[tuple[tuple[int, ...], Progress]] = Counter()
+    visits: Counter[tuple[Config, Progress]] = Counter()  # a stack has one configuration
     while queue:
         cost, _, config, progress, path = heapq.heappop(queue)
         if config is None:
             yield path
             continue
-        visits[config.stack, progress] += 1
-        if visits[config.stack, progress] > most:
+        visits[config, progress] += 1
+        if visits[config, progress] > most:
             continue
         for price, target, begun, reached, text, terminal in _next_nodes(config, progress, items):
-            if target is not None and visits[target.stack, reached] >= most:
+            if target is not None and visits[target, reached] >= most:
                 continue
             is_read, name = _name_behind(path, text, ended=target is None)
             if is_read:
@@ -191,7 +191,7 @@ def _next_nodes(
                 price = _MARKER_COST + _ALTERNATIVE_COST * step.cost + before[0] + after[0] + open_end
                 price += _MISMATCH_COST * _is_mismatched(step.terminal.short, before[1], items)
                 found.append((price, step.target, begun, after[1], text, step.terminal))
-    ended = config.automaton.advance(config.stack, END)
+    ended = config.automaton.advance(config.stack, END) if config.end_operations() is not None else None
     if ended is not None:
         after = _advance(progress, ended[1], items)
         if after is not None and after[1].item == len(items):
@@ -201,9 +201,10 @@ def _next_nodes(
 
 def _enter_part(step: Transition, progress: Progress, items: tuple[Item, ...]) -> Progress:
     """The progress before a step; if the step begins a part of the current item, that part is the next item."""
+    if not (progress.name and progress.item < len(items) and items[progress.item].encloses):
+        return progress
     begins = any(name == "begin" for name, _ in (*step.before, *step.after))
-    is_due = begins and progress.name and progress.item < len(items) and items[progress.item].encloses
-    return Progress(progress.item + 1) if is_due else progress
+    return Progress(progress.item + 1) if begins else progress
 
 
 def _is_mismatched(short: str, progress: Progress, items: tuple[Item, ...]) -> bool:
