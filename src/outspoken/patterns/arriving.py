@@ -15,6 +15,7 @@ from .syntax import UNBOUNDED, Alternatives, Chars, Group, Node, Repeat, Sequenc
 #: The end of the text so far, and what matches there partially.
 _END, _HOLD = r"\Z", r"(?=\Z[\s\S])"
 _BOUNDARIES = (r"\b", r"\B")
+_CONDITIONS = ("(?=", "(?!", "(?<=", "(?<!")
 
 
 @lru_cache(maxsize=4096)
@@ -31,7 +32,8 @@ def _waiting(pattern: str, *, inside: bool) -> str:
     """The same for a part of a pattern that is `inside` of a positive look-ahead or not."""
     kept, at = "", 0
     while at < len(pattern):
-        end = end_of(pattern, at)
+        is_group = pattern[at] == "(" and not pattern.startswith(_CONDITIONS, at)
+        end = at + 1 if is_group else end_of(pattern, at)  # what is in a group follows
         part = pattern[at:end]
         if part.startswith("(?="):
             part = f"(?={_waiting(part[3:-1], inside=True)})"
@@ -40,8 +42,6 @@ def _waiting(pattern: str, *, inside: bool) -> str:
             part += f"(?:(?!{begun})|(?={begun}[\\s\\S]))"
         elif part in _BOUNDARIES and inside:
             part = f"(?:(?!{_END}){part}|{_HOLD})"
-        elif part[0] == "(" and not part.startswith(("(?!", "(?<=", "(?<!")):
-            part, end = "(", at + 1  # a group: what is in it follows
         kept += part
         at = end
     return kept

@@ -63,9 +63,9 @@ def without_conditions(pattern: str) -> str:
     """The pattern without the positive look-arounds in it: what it matches, whatever stands beside it."""
     kept, at = "", 0
     while at < len(pattern):
-        end = end_of(pattern, at)
-        if not pattern.startswith(("(?=", "(?<="), at):
-            end = at + 1 if pattern[at] == "(" else end
+        is_condition = pattern.startswith(("(?=", "(?<="), at)
+        end = at + 1 if pattern[at] == "(" and not is_condition else end_of(pattern, at)
+        if not is_condition:
             kept += pattern[at:end]
         at = end
     return kept
