@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
@@ -395,12 +395,12 @@ class EdgeFinder:
         return self.stands(self._openers, at)
 
 
+@lru_cache(maxsize=4096)
 def _opens_whole_json(marker: Transition) -> bool:
     """Is a marker the bracket of JSON that is read as a whole: all of its keys and values are terminals of JSON?"""
-    if marker.terminal.canonical.strip() not in ("{", "["):
-        return False
+    is_bracket = marker.terminal.canonical.strip() in ("{", "[")
     written = [step.terminal.canonical.strip() for step in marker.target.markers]
-    return not any(len(text) > 1 and text[0] == text[-1] == '"' for text in written)
+    return is_bracket and not any(len(text) > 1 and text[0] == text[-1] == '"' for text in written)
 
 
 def _is_json(config: Config) -> bool:
