@@ -467,7 +467,7 @@ class CallBuilder:
         output, recorder = self._output, self._recorder
         output.flush()
         if node.key is not None:
-            self._state.cut_value = end
+            self._state.cut_value = (end, status == "invalid" or not "".join(node.bare or ()).strip())
         self.complete_text(node)
         recorder.lower_status(status)
         name, text, arguments = node.name or "", "".join(node.parts or ()), self._complete_arguments(node)

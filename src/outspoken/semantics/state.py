@@ -71,8 +71,8 @@ class ReplyState:
     last_text = ""
     #: where the last call in markers of its format ends
     marked_end = -1
-    #: where the last call ends that was cut within a bare value
-    cut_value = -1
+    #: where the last call ends that was cut within a bare value, and whether nothing stands in that value
+    cut_value: tuple[int, bool] = (-1, False)
 
     def __init__(self, context: Context, events: list[Event] | None) -> None:
         self.context, self.header = context, (header := context.header)

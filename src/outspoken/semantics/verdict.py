@@ -105,7 +105,7 @@ def verdict_on(state: ReplyState, node: OpenNode, name: str, arguments: dict[str
 def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> bool:
     """Does plainly nothing speak against a sound call? This is fast, and most calls are so."""
     context, text = state.context, "".join(node.parts or ())
-    if context.echoes is not None or context.exact or state.special or state.cut_value >= 0:
+    if context.echoes is not None or context.exact or state.special or state.cut_value[0] >= 0:
         return False
     if (
         odd_name((name, *arguments)) is not None
@@ -347,7 +347,7 @@ def _of_repairs(
     if why := unproven(edits, read, closers, ends, node, name, has_arguments=bool(arguments), is_action=is_action):
         yield Objection("unproven", why)
     elif ends_by_supply(edits, read, ends, end):
-        state.cut_value = end
+        state.cut_value = (end, True)
         yield Objection("unproven", "nothing but another call shows that the last value ends")
     elif ends_in_opener(edits, closers, end):
         yield Objection("unproven", "nothing shows that a value follows the last marker")
@@ -379,8 +379,11 @@ def _may_run_over(state: ReplyState, arguments: dict[str, Any]) -> str:
 
 
 def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
-    """Has a call begun in a bare value of another one that never ended?"""
-    end = state.cut_value
+    """Has a call begun in a bare value of another one that never ended, and not on a line of its own?
+
+    A marker with a mistake before it is the value's own, also on a line.
+    """
+    end, is_empty = state.cut_value
     first = max(node.start - _LONGEST, 0)  # a candidate has no text before that
     if end < 0 or not first <= end <= node.start:
         return False
@@ -391,8 +394,9 @@ def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
     is_near = any(end == len(core) for form in forms for end, _ in near_misses(core, 0, form))
     if core and not is_near and opener.match(between) is None:
         return False  # text stands between them
-    # that one may have ended, though it could not be read
-    return not before.rstrip().endswith(tuple(filter(is_distinct_marker, closing_forms(automaton))))
+    if before.rstrip().endswith(tuple(filter(is_distinct_marker, closing_forms(automaton)))):
+        return False  # that one ended, though it could not be read
+    return is_empty or is_near or not (before.rstrip(" \t").endswith("\n") or between.startswith("\n"))
 
 
 def _is_marked(state: ReplyState, node: OpenNode) -> bool:
