@@ -234,9 +234,9 @@ class FastPath:
             return False
         begin = segments[0].text[:_TAIL].lower()
         is_rest = len(segments) > 1 and len(begin.strip()) <= _FEW
-        if is_rest or any(opener in begin for opener in self._openers):
+        if is_rest or any(opener and opener in begin for opener in self._openers):
             return True
-        if begin.lstrip()[:1].isalnum():
+        if begin.lstrip()[:1].isalnum() and "" not in self._openers:  # that is in every text
             return False
         text = self._prompt_body + segments[0].text[:_TAIL]
         return any(find(text, 0) is not None for find in self._near_openers)

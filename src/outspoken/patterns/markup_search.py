@@ -106,10 +106,7 @@ class MarkupSearch:
         """Does a text hold a marker that begins before `end`?"""
         if self._actions and self.find_action(text) is not None:
             return True
-        if not self.may_hold(text):
-            return False
-        found = next(self.find(text, end), None)
-        return found is not None
+        return next(self.find(text, end), None) is not None
 
     def find_action(self, text: str) -> re.Match[str] | None:
         """The name of an action where a call of it may begin, or a line that is like a call."""
@@ -200,6 +197,8 @@ class MarkupSearch:
 
         Those behind many places that are none are not found.
         """
+        if not self.may_hold(text):
+            return
         last = len(text) if end is None else end
         waiting: FoundMarkup | None = None
         for found in self._find(text, last):
@@ -276,13 +275,17 @@ class MarkupSearch:
 
 
 def _signs(markers: list[str]) -> list[str]:
-    """Characters that near misses of the markers need, or else characters and texts that all their fragments hold."""
-    needed = [_needed_of(marker) for marker in markers]
-    chars = [chars for chars in needed if chars is not None]
-    if len(chars) == len(needed):
-        return sorted(set[str]().union(*chars))
-    pieces = {piece.lower() for marker in markers for piece in fragments(marker)}
-    signs = {next((char for char in _special(piece) if char not in _PROSE), piece) for piece in pieces}
+    """Characters that near misses of the markers need.
+
+    Of markers that have none, or frequent ones, characters and texts that all their fragments hold.
+    """
+    signs = set[str]()
+    for marker in markers:
+        chars = _needed_of(marker)
+        if chars is None or not chars.isdisjoint(_PROSE):
+            pieces = [piece.lower() for piece in fragments(marker)]
+            chars = {next((char for char in _special(piece) if char not in _PROSE), piece) for piece in pieces}
+        signs |= chars
     return sorted({sign for sign in signs if not any(other in sign for other in signs - {sign})})
 
 
