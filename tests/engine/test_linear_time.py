@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from outspoken import Parser
 from outspoken.contrib.luxx import LLMResponseParser
 from outspoken.grammar import registry
 from outspoken.grammar.matchers import OpenMarkers, matcher_of
 from outspoken.grammar.registry import header, names
 from outspoken.providers import ProviderStream
 from outspoken.semantics.handlers import HANDLERS
-from tests.invariants.cost import Repetition, calls_to_read, repetitions
+from tests.invariants.cost import Repetition, calls_in, calls_to_read, repetitions
+from tests.invariants.replies import pieces
 from tests.loops import some
 from tests.tables import tables
 
@@ -24,8 +26,8 @@ HOSTILE = TABLES["HOSTILE"]
 
 @pytest.mark.parametrize(("name", "beginning", "unit"), some(HOSTILE, "hostile", 0.34))
 def test_refused_places_with_one_end_take_linear_steps(name: str, beginning: str, unit: str) -> None:
-    for pieces in some((0, 256), unit, 0.5):
-        check_steps(name, Repetition(beginning, unit), pieces)
+    for number in some((0, 256), unit, 0.5):
+        check_steps(name, Repetition(beginning, unit), number)
 
 
 def test_repeated_tokens_take_linear_steps() -> None:
@@ -40,6 +42,25 @@ def check_steps(name: str, repetition: Repetition, pieces: int) -> None:
     calls_to_read(name, repetition.text(2_000), pieces)  # what is compiled once is not counted
     less, more = [calls_to_read(name, repetition.text(size), pieces) for size in (2_000, 8_000)]
     assert more <= 6 * less, (name, repetition, pieces)
+
+
+@pytest.mark.parametrize(
+    ("name", "frame"),
+    [
+        ("hermes", 'Like `<tool_call>{{"name": "f", "arguments": {{"a": "{}"}}}}</tool_call>` it.'),
+        ("hermes", '<think><tool_call>{{"name": "f", "arguments": {{"a": "{}"}}}}</tool_call> No.</think>'),
+        ("llama3_json", '{{"name": "f", "parameters": {{"a": "{}"}}}}'),
+    ],
+)
+def test_a_piece_of_a_call_that_is_held_takes_the_same_at_any_length(name: str, frame: str) -> None:
+    parser = Parser(name, tools=[{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}])
+
+    def steps(words: int) -> int:
+        session, chunks = parser.session(), pieces(frame.format("one two " * words), 4)
+        return calls_in(lambda: [session.feed(chunk) for chunk in chunks])
+
+    steps(100)  # what is compiled once is not counted
+    assert steps(1000) <= 5 * steps(250)
 
 
 def test_repetitions_are_tokens_behind_beginnings() -> None:

@@ -80,6 +80,8 @@ class CallGate:
     """
 
     _doubt: Doubt | None = None
+    #: the first held event begins a call or action in doubt that has not ended
+    _waits_for_end = False
     #: the number of the action that is passed on
     _action = -1
     #: where the text that was passed on last ends, and whether that is the text of a call
@@ -98,6 +100,9 @@ class CallGate:
     def take(self, events: list[Event], *, final: bool = False) -> list[Event]:
         """The events that can be passed on, of those that are held and some new ones."""
         self._held += events
+        if self._waits_for_end and not (final or any(isinstance(event, _ENDINGS) for event in events)):
+            return []
+        self._waits_for_end = False
         made: list[Event] = []
         while self._held and self._step(made, final=final):
             pass
@@ -187,6 +192,7 @@ class CallGate:
         doubt = self._doubt
         ending = None if doubt is None else self._ending_of(begin)
         if doubt is not None and ending is None and not final:
+            self._waits_for_end = self._held[0] is begin
             return False
         if doubt is not None and isinstance(ending, _FINISHED):
             call = _made_by(ending)
