@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar.header import Header
 from outspoken.grammar.registry import is_added
-from outspoken.patterns.near_miss import near_misses
+from outspoken.patterns.near_miss import lacks_middle, near_misses
 from outspoken.results.actions.models import TYPES, model_of
 from outspoken.results.edits import shown
 
@@ -281,6 +281,7 @@ def is_alike(written: str, word: str) -> bool:
         low in (word.lower(), 2 * word.lower())
         or _stutters(low, word.lower())
         or _takes_in(low, word.lower())
+        or _is_left_of(low, word.lower())
         or any(end == len(quoted) for end, _ in near_misses(quoted, 0, f'"{word}"'))
     )
 
@@ -288,6 +289,12 @@ def is_alike(written: str, word: str) -> bool:
 def _takes_in(written: str, word: str) -> bool:
     """Does a text begin with a word, and go on with letters of another one?"""
     return len(word) >= _SHORTEST_WORD and written.startswith(word) and written[len(word) : len(word) + 1].isalpha()
+
+
+def _is_left_of(written: str, word: str) -> bool:
+    """Is a text more than half of a word, of which letters in the middle are missing?"""
+    is_long = len(written) >= _SHORTEST_WORD and 2 * len(written) > len(word)
+    return is_long and lacks_middle(written, word) and written[-1] == word[-1] and written not in word
 
 
 def _stutters(written: str, word: str) -> bool:

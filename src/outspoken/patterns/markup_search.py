@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from .near_miss import SHORT_MARKER, fragments, mistakes_allowed, near_misses
+from .near_miss import SHORT_MARKER, fragments, lacks_middle, mistakes_allowed, near_misses
 
 #: A JSON key that is shorter than this, with its quotes and its colon, is in much JSON that is no call.
 _SHORT_KEY = 8
@@ -28,9 +28,9 @@ _ACTION = (
     r"|(?<![^\n])\W{{0,9}}\w{{0,20}}[\s.]?[:：]\s{{0,3}}(?:{names})(?=\W{{0,5}}$|;?\s?\[)"
     r"|(?<!\w)(?:{names})(?=\s?[^\s\]\n(]{{1,40}}\])"
     # the name before a value between fences, and before arguments of which the first one is damaged
-    r"|(?:{names})(?=\s?\[[^\]\n]{{1,300}}\]\W{{0,5}}$)|(?<!\w)(?:{names})(?=\([^()\s]{{1,80}}\s?[=,][^()\n]{{0,200}}\)\W{{0,9}}$)"
+    r"|(?:{names})(?=\s?\[[^\]]{{1,300}}\]\W{{0,5}}$|\s?```)|(?<!\w)(?:{names})(?=\([^()\s]{{1,80}}\s?[=,][^()\n]{{0,200}}\)\W{{0,9}}$)"
     # the name alone on its line, or twice, or with a bracket
-    r"|^(?:{names}){{1,2}}$|^\W{{0,9}}(?:{names})(?=\)\W{{0,9}}$)"
+    r"|^(?:{names}){{1,2}}[.!]?$|^\W{{0,9}}(?:{names})(?=\)\W{{0,9}}$)"
 )
 #: A line that is a call of something, though its name, what stands before it or a bracket may be damaged.
 _CALL_ON_LINE = re.compile(
@@ -38,12 +38,16 @@ _CALL_ON_LINE = re.compile(
     r"(?:\((?:\)|[\"'\d\[{<-][^\n]{0,500}\)|\w{1,30}\s?=[^\n]{0,500}\))|\[\w{1,30}=[^\n]{0,500}\])\W{0,9}$"
     r"|(?<=:)\s?\(\w{1,30}=[\"'\d]"
     r"|^\W{0,9}\{[^\n]{0,20}\baction[^\n]{1,500}\}\W{0,9}$"
-    # the end of a call with a value; values in brackets, fields between tabs, and a value in brackets between fences
+    # the end of a call with a value, also if its name and bracket are damaged
     r"|(?<!\w)\w{1,20}\((?=[^()\n]{0,200}\w=[\[\"'\d])[^()\s][^()\n]{0,300}\)\W{0,9}$"
+    r"|^\W{0,9}\w{4,60}=[\"'\[][^\n]{0,300}\)\W{0,9}$|\w\(=\s?[\"'\[(]"
+    # values in brackets, fields between tabs, and a value in brackets between fences
     r"|\[\w{1,20}\]\s?;\s?\[[^\]\n]{1,300}\]"
     r"|(?:^|\t)\w{0,20}:[^\n\t]{0,300}\t\w{1,20}:|\{\s{0,9}\"\"\s{0,9}:|\"\w{1,20}\s{1,9}\"\s{0,9}:\s?\{|```\s?\W?\w{0,30}\W?[^\n]{1,300}\]\s?```",
     re.MULTILINE,
 )
+#: An argument with its name.
+_KEYWORD = re.compile(r"\w=[\"'\[]")
 #: What is left of an action's name has so many letters at least.
 _SHORTEST_PART = 2
 #: A text that is a point, and nothing else.
@@ -121,7 +125,7 @@ class MarkupSearch:
     def _is_part_of_action(self, called: re.Match[str]) -> bool:
         """May the name on the line of a call be what is left of that of an action, or hold one?"""
         name = (called["name"] or "").casefold()
-        if not name or name[0] == ".":
+        if not name or name[0] == "." or _KEYWORD.search(called[0]):
             return True
         end, whole = name[name.rfind(".", 0, -1) + 1 :].rstrip("."), name.rstrip(".")
         joined = (called["word"] or "").strip().casefold() + name
@@ -129,7 +133,7 @@ class MarkupSearch:
             action in joined
             or (len(end) >= _SHORTEST_PART and action.endswith(end))
             or action.startswith(whole)
-            or _lacks_middle(whole, action)
+            or (len(whole) > _SHORTEST_PART and lacks_middle(whole, action))
             for action in self._folded
         )
 
@@ -306,12 +310,6 @@ def _needed_of(marker: str) -> set[str] | None:
     if in_left and in_right and left[-1] != right[0]:  # else the third fragment is in the marker as it is
         return {min(in_left & in_right)} if in_left & in_right else set(special)
     return set(special) if len(special) > 2 else None
-
-
-def _lacks_middle(part: str, word: str) -> bool:
-    """Is a text a word without some of its letters in a row?"""
-    begun = next((at for at, (char, other) in enumerate(zip(part, word, strict=False)) if char != other), len(part))
-    return len(part) > _SHORTEST_PART and word.endswith(part[begun:])
 
 
 class ValueMarkup:

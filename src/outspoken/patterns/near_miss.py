@@ -201,3 +201,9 @@ def _parts(written: str) -> tuple[tuple[int, str], ...]:
     """The `fragments` of a marker in lower case, and where they stand in it; for the last one, nowhere."""
     left, right, swapped = [part.lower() for part in fragments(written)]
     return (0, left), (len(written) // 2, right), (sys.maxsize, swapped)
+
+
+def lacks_middle(part: str, word: str) -> bool:
+    """Is a text a word without some of its letters in a row, or its last ones?"""
+    begun = next((at for at, (char, other) in enumerate(zip(part, word, strict=False)) if char != other), len(part))
+    return len(part) < len(word) and word.endswith(part[begun:])
