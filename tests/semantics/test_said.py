@@ -85,33 +85,24 @@ def test_a_call_with_a_mistake_is_quoted_and_thought_about(call: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "frame",
+    ("frame", "is_quoted"),
     [
-        "For example `<think>I pay.</think>{}` is how it is written.",
-        "He wrote “<think>I pay.</think>\n{}\n<think>Once more.</think>\n{}” to me.",
-        'A message like "{}\nIt is paid.\n<think>Now the rest.</think>{}" is refused.',
-        "`{}\n<think>Done.</think>` was the answer.",
+        ("For example `<think>I pay.</think>{}` is how it is written.", True),
+        ("He wrote “<think>I pay.</think>\n{}\n<think>Once more.</think>\n{}” to me.", True),
+        ('A message like "{}\nIt is paid.\n<think>Now the rest.</think>{}" is refused.', True),
+        ("`{}\n<think>Done.</think>` was the answer.", True),
+        # no text behind the call closes these
+        ("The key ` is broken. <think>I pay.</think>\n{}\nUse `cd` then.", False),
+        ('So "he said. <think>I pay.</think>{}\n<think>Done.</think>It is paid.', False),
+        ("Like `this` one. <think>I pay.</think>{}\n`cd` is next.", False),
     ],
 )
-def test_a_quotation_goes_on_behind_reasoning_and_text(frame: str) -> None:
+def test_a_quotation_goes_on_behind_reasoning_and_text(frame: str, is_quoted: bool) -> None:
     text = frame.replace("{}", CALL)
     reply = parse(text, format="hermes")
-    assert (reply.tool_calls, {d.code for d in reply.diagnostics}) == ([], {"quoted-call"})
+    codes = {diagnostic.code for diagnostic in reply.diagnostics}
+    assert (calls(text), codes) == (([], {"quoted-call"}) if is_quoted else (MADE, set()))
     check_chunks(text, ParseArguments("hermes"), reply, Random(SEED))
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [
-        "The key ` is broken. <think>I pay.</think>\n{}\nUse `cd` then.",
-        'So "he said. <think>I pay.</think>{}\n<think>Done.</think>It is paid.',
-        "Like `this` one. <think>I pay.</think>{}\n`cd` is next.",
-    ],
-)
-def test_a_mark_that_nothing_closes_quotes_no_call_behind_reasoning(frame: str) -> None:
-    text = frame.replace("{}", CALL)
-    assert calls(text) == MADE
-    check_chunks(text, ParseArguments("hermes"), parse(text, format="hermes"), Random(SEED))
 
 
 def test_a_fence_of_xml_quotes_json() -> None:

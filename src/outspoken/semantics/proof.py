@@ -45,7 +45,7 @@ _MORE_ARGUMENTS = lazy_pattern(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
 _MORE_JSON = lazy_pattern(r"[ \t]{0,9}(?:\{|\[\s{0,9}[\[{\"'\d\-])")
 #: What may become one of these, or is the end of a text so far.
 _UNDECIDED = lazy_pattern(r"(?:[ \t]{0,9}(?:,\s{0,20}(?:[\w\"']{1,60}\s{0,9})?|\[\s{0,9})|\s{0,199})\Z")
-#: No value loses one of these if it is dropped beside a quote: a backslash escapes that.
+#: What may be dropped beside a quote, since it is no part of a value; a backslash there escaped the quote.
 _PUNCTUATION_OF_JSON = _PUNCTUATION - {"/"}
 _BRACKETS = {"}": "{", "]": "[", ")": "("}
 _MARKS_BESIDE = frozenset((",", ":", *_BRACKETS))
