@@ -391,8 +391,9 @@ def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
     automaton = registry.automaton(state.header.format)
     forms, opener = openers_at_end(automaton)
     core = between.strip()
-    is_near = any(end == len(core) for form in forms for end, _ in near_misses(core, 0, form))
-    if core and not is_near and opener.match(between) is None:
+    is_sound = not core or opener.match(between) is not None
+    is_near = not is_sound and any(end == len(core) for form in forms for end, _ in near_misses(core, 0, form))
+    if not (is_sound or is_near):
         return False  # text stands between them
     if before.rstrip().endswith(tuple(filter(is_distinct_marker, closing_forms(automaton)))):
         return False  # that one ended, though it could not be read
