@@ -19,6 +19,7 @@ from outspoken.grammar.value_markup import (
     survey,
     value_markup,
 )
+from outspoken.patterns.analysis import required_chars
 from outspoken.patterns.markup_search import MarkupSearch, is_distinct_marker
 from outspoken.patterns.near_miss import SHORT_MARKER, fragments
 from outspoken.patterns.prefixes import prefixes
@@ -86,6 +87,7 @@ def _constants(automaton: Automaton) -> list[str]:
         f"THINK_BARE = {literal(thinks.bare.pattern if thinks is not None and thinks.bare is not None else '')}",
         f"THINK_ENDS = {literal(thinks.ends.pattern if thinks is not None and thinks.ends is not None else '')}",
         f"THINK_CLOSER = {literal(thinks.closer.pattern if thinks is not None else '')}",
+        f"THINK_SIGN = {literal(thinks.sign if thinks is not None else '')}",
         *_names("VALUE_CLOSERS", sorted({marker for markup in found for marker in markup.closers})),
         *_names("VALUE_FOLLOWERS", sorted({marker for markup in found for marker in markup.followers})),
         *_names("VALUE_PHRASES", call_phrases(automaton)),
@@ -146,7 +148,8 @@ def _forms(step: Transition) -> set[str]:
     """Texts of which one is in whatever a marker with a condition that has a mistake matches."""
     bare = without_conditions(step.prefilter or step.terminal.regex)
     spelled = {form.strip() for form in spellings(bare)}
-    return spelled or {prefix.split()[0] if prefix.split() else "" for prefix in prefixes(bare)}
+    sign = min([char for char in required_chars(bare) if not (char.isalnum() or char.isspace())], default="")
+    return spelled or {prefix.split()[0] if prefix.split() else sign for prefix in prefixes(bare)}
 
 
 def _shortest(texts: set[str]) -> list[str]:

@@ -310,8 +310,10 @@ class StateWriter(OperationWriter):
             self._put(f"e = text.find({literal(chars)}, e)", "if e < 0:", "    m = None", "    break")
         else:
             first = self._global("first", "lazy", f"[{re.escape(chars)}]", "search")
+            held = " or ".join([f"text.find({literal(char)}, e) >= 0" for char in chars])  # much text holds none
             self._put(f"if e >= n or text[e] not in {literal(chars)}:")  # a marker often stands right here
-            self._put(f"    m = {first}(text, e)", "    if m is None:", "        break", "    e = m.start()")
+            self._put(f"    m = {first}(text, e) if {held} else None")
+            self._put("    if m is None:", "        break", "    e = m.start()")
         if spaces:
             before = self._global("spaces", "", spaces)
             self._put(f"if e > pos and text[e - 1] in {before}:", "    k = e - 1")

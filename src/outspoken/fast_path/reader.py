@@ -17,7 +17,7 @@ from typing import Any
 from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
 from outspoken.json.decoder import has_more_keys, repeated_keys
-from outspoken.notations.tools import Tools
+from outspoken.notations.tools import Tools, odd_name
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
@@ -28,7 +28,7 @@ from outspoken.semantics.keys import find_keys, tool_named_in
 from outspoken.semantics.output import Output
 from outspoken.semantics.proof import loses_character, loses_path, pads_number
 from outspoken.semantics.said_signs import MADE, Bare, ThinkMarkers, may_be_said
-from outspoken.semantics.schema_objections import is_declaration, may_violate, odd_name
+from outspoken.semantics.schema_objections import is_declaration, is_usual, may_violate
 from outspoken.semantics.segments import reply_of
 
 from .runtime import SEGMENT
@@ -90,7 +90,7 @@ class FastPath:
         self._reads_tags: bool = module.READS_TAGS
         tags, ends = module.THINK_TAGS, module.THINK_ENDS
         #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
-        self.thinks = ThinkMarkers.of(tags, module.THINK_CLOSER, module.THINK_BARE, ends)
+        self.thinks = ThinkMarkers.of(tags, module.THINK_CLOSER, module.THINK_BARE, ends, module.THINK_SIGN)
         self._prompt_end: str = module.PROMPT_END
         self._prompt_body = self._prompt_end.strip()
         self._read: Any = module.read_sound
@@ -194,8 +194,6 @@ class FastPath:
         arguments, text = call.arguments, call.arguments_text
         if self._reads_bare and self._value_in_doubt(arguments, tools):
             return True
-        if "properties" in arguments and is_declaration(tools, call.name, arguments):
-            return True
         if self._reads_tags and "&" in text:
             from outspoken.semantics.escaped_values import ENTITY  # which few responses need
 
@@ -203,17 +201,35 @@ class FastPath:
                 return True
         if has_more_keys(text, len(arguments)) and repeated_keys(text, contradict=True):
             return True
-        if odd_name((call.name, *arguments)) is not None:
-            return True
         has_signs = "\\" in text or "\ufffd" in text
         if has_signs and (loses_path(text) or loses_character(arguments, raw[slice(*call.span)])):
             return True
         if self._reads_python and pads_number(arguments, raw[slice(*call.span)]):
             return True
+        if tools is not None and is_usual(tools, call.name, arguments):
+            return False
+        if odd_name((call.name, *arguments)) is not None:
+            return True
+        if "properties" in arguments and is_declaration(tools, call.name, arguments):
+            return True
         return tools is not None and may_violate(tools, call.name, arguments, checks=settings.schema_check != "off")
+
+    @cached_property
+    def _value_hints(self) -> tuple[str, ...]:
+        """In lower case, one of these is in every bare value that is in doubt, but for those that name a tool."""
+        hints = {"<", *[mark[0].lower() for mark in self._value_marks], *[sign.lower() for sign in self._signs]}
+        if self._value_markup.finds:
+            hints.update(self._markup.signs, self._value_markup.phrase_signs)
+        return tuple(sorted(hints))
 
     def _value_in_doubt(self, arguments: Mapping[str, Any], tools: Tools | None) -> bool:
         """May a bare value hold markup, a part of another one, or another call, which only its shape shows?"""
+        texts = "\0".join([value for value in arguments.values() if value.__class__ is str]).lower()
+        for hint in self._value_hints:
+            if hint in texts:
+                break
+        else:
+            return self._ends_by_chance and tools is not None and any(name.lower() in texts for name in tools.names)
         may_hold, holds_phrase = self._markup.may_hold, self._value_markup.holds_phrase
         finds, marks = self._value_markup.finds, self._value_marks
         names = tools.names if tools is not None and self._ends_by_chance else ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import marshal
-from collections.abc import Callable, KeysView, Mapping, Sequence
+from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
@@ -73,6 +73,8 @@ _TOOL = (
 #: where objects hold the schema of their arguments; LangChain's `input_schema` is not what the model was given
 _SCHEMA_KEYS = ("tool_call_schema", "parameters", "input_schema", "inputSchema", "params_json_schema")
 _MAX_KEPT = 1000
+#: What no name begins or ends with, but for quotes in pairs.
+_NO_EDGE, _QUOTES = frozenset(" \t\r\n\"'\\<>"), frozenset("\"'")
 _UNKNOWN: Any = object()
 #: The version of `marshal` that writes equal values alike.
 _PLAIN = 2
@@ -82,13 +84,15 @@ class ToolFacts(NamedTuple):
     """What a tool's schema says of its arguments.
 
     These are those that it requires, those that it names, the values that it lists for others, and for others the
-    classes of values that fit in any case.
+    classes of values that fit in any case; whether the names are odd, and whether all that it requires are named.
     """
 
     required: tuple[str, ...]
     properties: tuple[str, ...]
     listed: dict[str, list[Any]]
     fitting: dict[str, frozenset[type]]
+    has_odd_name: bool
+    lists_required: bool
 
 
 class Tools:
@@ -217,6 +221,8 @@ class Tools:
                 facts = _kept_facts(marshal.dumps(schema, _PLAIN))
             except ValueError:  # it holds objects that are no JSON
                 facts = _made_facts(schema)
+            if odd_name((name,)) is not None:
+                facts = facts._replace(has_odd_name=True)
             self._facts[name] = facts
         return facts
 
@@ -255,7 +261,20 @@ def _made_facts(schema: dict[str, Any] | None) -> ToolFacts:
             listed[key] = argument.values
         elif argument.types:
             fitting[key] = frozenset([made for made, kind in KINDS.items() if kind in argument.types])
-    return ToolFacts(view.required, tuple(view.properties), listed, fitting)
+    names = tuple(view.properties)
+    is_odd, lists_required = odd_name(names) is not None, set(view.required).issubset(names)
+    return ToolFacts(view.required, names, listed, fitting, is_odd, lists_required)
+
+
+def odd_name(names: Iterable[str]) -> str | None:
+    """The first of some names that is empty, or has white space, a quote or a sign of markup at its edge; or None."""
+    for name in names:
+        if not name:
+            return name
+        for edge in (name[0], name[-1]):
+            if edge in _NO_EDGE and (edge not in _QUOTES or name.count(edge) % 2):
+                return name
+    return None
 
 
 def may_have(tools: Tools, name: str, key: str) -> bool:

@@ -113,10 +113,12 @@ def _required(items: Sequence) -> set[str]:
             found.update(item.literals if item.only_literals and len(item.literals) == 1 else ())
         elif isinstance(item, Alternatives):
             found |= set[str].intersection(*[_required(branch) for branch in item.branches])
+        elif isinstance(item, Group) and item.ignores_case:
+            found |= {char for char in _required(item.body) if char.lower() == char.upper()}
         elif (
             (isinstance(item, Look) and item.is_ahead and not item.is_negative)
             or (isinstance(item, Repeat) and item.low)
-            or (isinstance(item, Group) and not item.ignores_case)
+            or isinstance(item, Group)
         ):
             found |= _required(item.body)
     return found

@@ -103,7 +103,7 @@ class MarkupSearch:
         #: one of these is in every text that holds a marker, also with mistakes; in lower case
         self.signs = _signs(self.markers)
         #: by fragment that was found, the markers that it may be of, and where they begin
-        self._places: dict[str, list[tuple[str, int]]] = {}
+        self._places: dict[str, tuple[int, list[tuple[str, int]]]] = {}
         self._has_letters = any(sign.upper() != sign for sign in self.signs)
 
     def is_in(self, text: str, end: int | None = None) -> bool:
@@ -176,14 +176,15 @@ class MarkupSearch:
         folded = text.lower() if self._has_letters else text
         for sign in self.signs:
             if sign in folded:
-                return self._search(text) is not None
+                return self._search(_folded(text)) is not None
         return False
 
     @cached_property
     def _search(self) -> Callable[..., re.Match[str] | None]:
-        pieces = {piece for marker in self.markers for piece in fragments(marker)}
-        ordered = sorted(pieces, key=lambda piece: (-len(piece), piece))
-        return re.compile("|".join([re.escape(piece) for piece in ordered]) or "(?!)", re.IGNORECASE).search
+        """Finds the next fragment in a text in lower case, the longest one that begins there."""
+        from .prefilter import any_of
+
+        return re.compile(any_of(self._by_fragment, exact=True) if self.markers else "(?!)").search
 
     @cached_property
     def _by_fragment(self) -> dict[str, list[tuple[str, int]]]:
@@ -201,11 +202,12 @@ class MarkupSearch:
 
         Those behind many places that are none are not found.
         """
-        if not self.may_hold(text):
+        folded = _folded(text)
+        if not any(sign in folded for sign in self.signs):
             return
         last = len(text) if end is None else end
         waiting: FoundMarkup | None = None
-        for found in self._find(text, last):
+        for found in self._find(text, folded, last):
             if found.start >= last:
                 return
             if found.written in self.weak:
@@ -216,28 +218,44 @@ class MarkupSearch:
                 waiting = None
             yield found
 
-    def _find(self, text: str, last: int) -> Iterator[FoundMarkup]:
+    def _find(self, text: str, folded: str, last: int) -> Iterator[FoundMarkup]:
         pos = first = 0
         for _ in range(_MAX_PLACES):
-            match = self._search(text, pos)
+            match = self._search(folded, pos)
             if match is None:
                 return
             pos = match.start() + 1
-            found = self._around(text, match, first, last)
+            lowest, places = self._places_of(match[0])
+            if match.start() + lowest >= last:  # none that it may be of begins before `last`
+                if any(text.startswith(marker, match.start() + i) for marker, i in places):
+                    return
+                continue
+            found = self._around(text, match, places, first, last)
             if found is not None:
                 yield found
                 pos = first = max(found.end, match.end())
 
-    def _around(self, text: str, match: re.Match[str], first: int, last: int) -> FoundMarkup | None:
+    def _places_of(self, piece: str) -> tuple[int, list[tuple[str, int]]]:
+        """The markers that a fragment in lower case may be of, and where they begin; and how far before it one may.
+
+        A marker of which the beginning was found begins with that: else, it would have more mistakes.
+        """
+        known = self._places.get(piece)
+        if known is None:
+            within = [(piece.find(part), ats) for part, ats in self._by_fragment.items() if part in piece]
+            places = [(marker, i - at) for i, ats in within for marker, at in ats]
+            lowest = min([i - at - (at > 0) for i, ats in within for _, at in ats])
+            known = self._places[piece] = lowest, places
+        return known
+
+    def _around(
+        self, text: str, match: re.Match[str], places: list[tuple[str, int]], first: int, last: int
+    ) -> FoundMarkup | None:
         """The marker of which a fragment was found; of several, the one with the fewest mistakes, then the longest.
 
         Of those that begin at `last` or behind it, the intact one is as good as any other.
         """
-        begun, piece = match.start(), match[0].lower()
-        places = self._places.get(piece)
-        if places is None:
-            within = [(piece.find(part), at) for part, at in self._by_fragment.items() if part in piece]
-            places = self._places[piece] = [(marker, i - at) for i, ats in within for marker, at in ats]
+        begun = match.start()
         known = [(marker, begun + i) for marker, i in places]
         intact = [FoundMarkup(at, at + len(m), m) for m, at in known if at >= first and text.startswith(m, at)]
         sound = max(intact, key=lambda found: found.end - found.start, default=None)
@@ -276,6 +294,12 @@ class MarkupSearch:
         """Does an intact marker stand where a fragment was found?"""
         first = max(match.start() - len(marker) + 1, 0)
         return text.find(marker, first, match.end() + len(marker) - 1) >= 0
+
+
+def _folded(text: str) -> str:
+    """A text in lower case, as long as the text."""
+    folded = text.lower()
+    return folded if len(folded) == len(text) else "".join([char.lower()[:1] for char in text])
 
 
 def _signs(markers: list[str]) -> list[str]:
@@ -325,6 +349,11 @@ class ValueMarkup:
         self._phrases = MarkupSearch(phrases) if phrases else None
         #: can it find anything?
         self.finds = bool(closers or phrases)
+
+    @property
+    def phrase_signs(self) -> list[str]:
+        """One of these is in every text that holds a phrase; in lower case."""
+        return self._phrases.signs if self._phrases is not None else []
 
     def holds_phrase(self, text: str) -> bool:
         """Does a value hold words that open a call?"""

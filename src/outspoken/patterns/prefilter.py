@@ -129,23 +129,31 @@ def _lookbehinds(behind: Lookbehinds) -> str:
     return "".join([f"(?<{'!' if is_negative else '='}{chars}(?s:.))" for is_negative, chars in behind])
 
 
-def any_of(texts: Collection[str], *, partial: bool = False) -> str:
-    """A pattern for one of several texts; with `partial`, the end of the input may cut it off."""
-    if "" in texts:
+def any_of(texts: Collection[str], *, partial: bool = False, exact: bool = False) -> str:
+    """A pattern for one of several texts; with `partial`, the end of the input may cut it off.
+
+    Of texts that begin alike it matches the shortest, and any white space for a blank; with `exact`, the longest, and
+    the blank alone.
+    """
+    is_optional = "" in texts
+    if is_optional and not (exact and len(texts) > 1):
         return ""
+    written = re.escape if exact else prefix_pattern
     by_first: dict[str, set[str]] = {}
     for text in texts:
-        by_first.setdefault(text[0], set()).add(text[1:])
+        if text:
+            by_first.setdefault(text[0], set()).add(text[1:])
     by_rest: dict[str, str] = {}
     for char, rests in sorted(by_first.items()):
-        rest = any_of(rests, partial=partial)
+        rest = any_of(rests, partial=partial, exact=exact)
         by_rest[rest] = by_rest.get(rest, "") + char
     branches = [
-        (prefix_pattern(chars) if len(chars) == 1 else f"[{prefix_pattern(chars)}]") + rest
-        for rest, chars in by_rest.items()
+        (written(chars) if len(chars) == 1 else f"[{written(chars)}]") + rest for rest, chars in by_rest.items()
     ]
     if partial:
         branches.append(r"\Z")
+    if is_optional:
+        branches.append("")
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 

@@ -33,6 +33,8 @@ _SENTENCE_ENDS = ".!?…。！？"
 _LONGEST_OPENER, _LOOKAHEAD = 60, 1600
 #: No words within a line that announce an example are longer.
 _LONGEST_LEAD = 20
+#: What opens a region that is quoted has so many characters at least.
+_SHORTEST_TAG = 2
 
 
 class ThinkMarkers(NamedTuple):
@@ -41,6 +43,7 @@ class ThinkMarkers(NamedTuple):
     `bare` finds what opens reasoning that no tag closes, such as a line `Thought:`; None if nothing does. `ends` has
     the same groups. If the marks that close reasoning are `shared` by calls, it finds what ends reasoning that goes on
     behind a call; else, it finds the answer that closes bare reasoning, and results, behind which that is another one.
+    `sign` is in every text that closes reasoning.
     """
 
     either: re.Pattern[str]
@@ -48,14 +51,15 @@ class ThinkMarkers(NamedTuple):
     bare: re.Pattern[str] | None
     ends: re.Pattern[str] | None
     is_shared: bool
+    sign: str = ""
 
     @classmethod
-    def of(cls, either: str, closer: str, bare: str, ends: str) -> ThinkMarkers | None:
+    def of(cls, either: str, closer: str, bare: str, ends: str, sign: str = "") -> ThinkMarkers | None:
         """The markers with these patterns; None if nothing closes reasoning."""
         if not closer:
             return None
         finds_bare, finds_ends = [re.compile(pattern) if pattern else None for pattern in (bare, ends)]
-        return cls(re.compile(either), re.compile(closer), finds_bare, finds_ends, bool(ends) and not bare)
+        return cls(re.compile(either), re.compile(closer), finds_bare, finds_ends, bool(ends) and not bare, sign)
 
     def end_of(self, read: Callable[[int, int], str], reasoning: Reasoning) -> re.Pattern[str] | None:
         """What finds the end of reasoning, in the group `close`; None for a string, which nothing closes.
@@ -94,7 +98,7 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
             return True
         if thinks is not None and (judged is _UNKNOWN or thinks.is_shared) and _may_be_thought(raw, start, thinks):
             return True
-        if may_open_region(raw[at:start], segments):
+        if start - at >= _SHORTEST_TAG and may_open_region(raw[at:start], segments):
             return True
         if last is not judged:
             text = last if last.__class__ is Text else None
@@ -210,5 +214,6 @@ def _may_be_thought(raw: str, start: int, thinks: ThinkMarkers) -> bool:
     if thinks.is_shared:
         tags = thinks.either.finditer(raw, max(start - _LONGEST_OPENER, 0), start)
         return any(tag["open"] is not None for tag in tags)
-    ends = thinks.ends if thinks.bare is not None else None
-    return thinks.closer.search(raw, start) is not None or (ends is not None and ends.search(raw, start) is not None)
+    if raw.find(thinks.sign, start) >= 0 and thinks.closer.search(raw, start) is not None:
+        return True
+    return thinks.bare is not None and thinks.ends is not None and thinks.ends.search(raw, start) is not None

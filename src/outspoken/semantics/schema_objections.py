@@ -6,16 +6,13 @@ the caller wants it refused (`Settings.schema_check`). A repaired call that does
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from outspoken.notations.tools import Tools, may_have
 from outspoken.results.schemas.schema import fits
 
 from .keys import lacking, mentions
-
-#: What no name begins or ends with, but for quotes in pairs.
-_NO_EDGE, _QUOTES = frozenset(" \t\r\n\"'\\<>"), frozenset("\"'")
 
 
 class Objection(NamedTuple):
@@ -69,17 +66,6 @@ def misfits(tools: Tools, name: str, arguments: Mapping[str, Any], told: Collect
             yield Objection("type-mismatch", f"the arguments of `{name}` do not fit it: {'; '.join(reasons)}")
 
 
-def odd_name(names: Iterable[str]) -> str | None:
-    """The first of some names that is empty, or has white space, a quote or a sign of markup at its edge; or None."""
-    for name in names:
-        if not name:
-            return name
-        for edge in (name[0], name[-1]):
-            if edge in _NO_EDGE and (edge not in _QUOTES or name.count(edge) % 2):
-                return name
-    return None
-
-
 def is_unlike(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> bool:
     """Does a call lack arguments that its tool may have, or have others?"""
     return bool(lacking(tools, name, arguments)) or (
@@ -93,6 +79,24 @@ def is_declaration(tools: Tools | None, name: str, arguments: Mapping[str, Any])
         return False
     schema: Mapping[str, Any] = (tools.schema(name) if tools is not None else None) or {}
     return "properties" not in schema.get("properties", ())
+
+
+def is_usual(tools: Tools, name: str, arguments: Mapping[str, Any]) -> bool:
+    """Is nothing wrong with the names of a call, and with its arguments as its tool declares them? This is fast."""
+    if name not in tools.names or name in tools.types_by_name:
+        return False
+    facts = tools.facts(name)
+    if facts.has_odd_name:
+        return False
+    fitting = facts.fitting
+    for key, value in arguments.items():
+        if key not in fitting or value.__class__ not in fitting[key]:
+            return False
+    if len(arguments) == len(facts.properties):
+        return facts.lists_required
+    if any(key not in arguments for key in facts.required):
+        return False
+    return not mentions([key for key in facts.properties if key not in arguments], arguments)
 
 
 def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any], *, checks: bool) -> bool:

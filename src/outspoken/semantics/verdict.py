@@ -19,6 +19,7 @@ from outspoken.grammar.value_markup import (
     value_ends,
 )
 from outspoken.json.decoder import has_more_keys, repeated_keys
+from outspoken.notations.tools import odd_name
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import near_misses
@@ -45,7 +46,7 @@ from .proof import (
     texts_within,
     unproven,
 )
-from .schema_objections import Objection, is_declaration, is_unlike, may_violate, objections, odd_name
+from .schema_objections import Objection, is_declaration, is_unlike, may_violate, objections
 
 if TYPE_CHECKING:
     from outspoken.actions.mapping import ActionMapping
