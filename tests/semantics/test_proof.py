@@ -76,6 +76,7 @@ UNPROVEN = [
     ("qwen3_coder", coder({"account": "<parameter=account>\nDE", "amount": "3"})),
     ("qwen3_coder", coder({"account": "DE\n</PARAMETER>\n<PARAMETER=amount>\n3\n</PARAMETER>"})),
     ("qwen3_coder", coder({"account": "DE\n</parameter>\n\n3"})),
+    ("qwen3_coder", coder({"path": "/\n</parameter>\n<parametr name>\n3"}, "list_dir")),
     ("qwen3_coder", "<tool_call>\n<function=send_funds>\n<parameter=account>\nDE\n</parameter>\n<parameter=amount>\n3"),
     ("qwen3_coder", "<tool_call>\n<function=list_dir>\n<parameter=path>\n/srv"),
     ("qwen3_coder", "<tool_call>\n<function=list_dir>\n<par"),
@@ -199,6 +200,7 @@ def test_a_path_with_single_backslashes() -> None:
         ("functionary_v3_2", '>>]list_dir\n{"path": "/"}'),
         ("mistral", '[TOOGS]{"account": "DE", "amount": 3}'),
         ("granite_pythonic", "send'DE', amount=3, speed='slow')"),
+        ("pythonic", "[send_funds['DE'], amount=3, speed='slow')]"),
         ("name_tags", '<tool_use><arguments>{"path": "/"}</arguments><name>list_dir</name></tool_use>'),
     ],
 )

@@ -210,6 +210,8 @@ class LooseMarkup:
         self._before = tuple(before)
         self._followers = tuple([form.lower() for form in followers])
         self._near = [form for form in self._followers if mistakes_allowed(form)]
+        halves = "|".join([re.escape(form[: (len(form) + 1) // 2]) for form in self._near])
+        self._half = re.compile(rf"\s{{0,9}}(?:{halves or '(?!)'})")
         forms = sorted({form.lower() for form in closers | others}, key=lambda form: (-len(form), form))
         patterns = [re.escape(form) + (_NAME if form.endswith(("=", '="', "='")) else "") for form in forms]
         self._search = re.compile("|".join(patterns) or "(?!)")
@@ -258,7 +260,7 @@ class LooseMarkup:
     def _is_followed(self, text: str, markers: list[re.Match[str]]) -> bool:
         """Does the value's own closing marker stand directly before what opens the next value? In a sentence, too."""
         at = next((at for at, marker in enumerate(markers) if marker[0] in self._own), len(markers))
-        if at == 0 and _BROKEN_TAG.match(text, markers[0].end()):
+        if at == 0 and (_BROKEN_TAG.match(text, markers[0].end()) or self._half.match(text, markers[0].end())):
             return True
         for marker, following in pairwise(markers[at:]):
             if len(text[marker.end() : following.start()].strip()) > _STRAY:

@@ -13,8 +13,8 @@ from outspoken.results.call_keys import ARGUMENTS_KEYS, NAME_KEYS
 
 #: A single argument is a word of prose, perhaps.
 _SEVERAL = 2
-#: An argument with its value, and the end of the call on the same line.
-_KEYWORD = r"(?<![\w.]){0}\s?=\s?(?=[\"'\d\[{{TFN-][^\n]*\)\s*(?:\n|\Z))"
+#: An argument with its value, and the end of the call, or of a list of calls, on the same line.
+_KEYWORD = r"(?<![\w.]){0}\s?=\s?(?=[\"'\d\[{{TFN-][^\n]*\)\s*\]?\s*(?:\n|\Z))"
 
 
 @lru_cache(maxsize=1024)

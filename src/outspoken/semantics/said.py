@@ -27,6 +27,7 @@ from .said_signs import (
     Bare,
     ThinkMarkers,
     begins_line,
+    is_field,
     is_separator,
     may_open_region,
     may_quote,
@@ -164,11 +165,15 @@ class Surroundings:
         return doubt
 
     def _last_of(self, segments: Sequence[Any], count: int) -> Any:
-        """The last one of the first segments that is no call. The last reasoning of them is kept, too."""
+        """The last one of the first segments that is no call, nor behind text a field of one.
+
+        The last reasoning of them is kept, too.
+        """
         for segment in segments[self._count : count]:
             if segment.kind not in MADE:
-                self._last = segment
                 self._thought = segment if isinstance(segment, Reasoning) else self._thought
+                if type(self._last) is not Text or not is_field(segment, self._read):
+                    self._last = segment
                 if type(segment) is Text:
                     self._quoting = still_quoting(self._quoting, segment)
         self._count = count

@@ -66,9 +66,8 @@ class ThinkMarkers(NamedTuple):
 
         `read` gives the text between two offsets.
         """
-        start, end = reasoning.span
-        is_plain = end - start == len(reasoning.text)  # a string is shorter than its text with the quotes
-        if not is_plain and read(start, start + 1) == '"' != reasoning.text[:1]:
+        start = reasoning.span[0]
+        if is_field(reasoning, read):
             return None
         if self.bare is None:
             return self.either
@@ -77,6 +76,14 @@ class ThinkMarkers(NamedTuple):
         ends = [match.end() for match in self.bare.finditer(text, 0)]
         is_bare = any(end <= start - first and not text[end : start - first].strip() for end in ends)
         return self.ends if is_bare else self.either
+
+
+def is_field(segment: Any, read: Callable[[int, int], str]) -> bool:
+    """Is a segment reasoning that is a string of an object? `read` gives the text between two offsets."""
+    if segment.__class__ is not Reasoning:
+        return False
+    start, end = segment.span
+    return end - start != len(segment.text) and read(start, start + 1) == '"' != segment.text[:1]
 
 
 def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
@@ -89,7 +96,8 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
         return True
     for segment in segments:
         if segment.kind not in MADE:
-            before, last = last, segment
+            if last.__class__ is not Text or not is_field(segment, lambda start, end: raw[start:end]):
+                before, last = last, segment
             if segment.__class__ is Text and may_open_quote(segment.text):
                 quoting = still_quoting(quoting, segment)
             continue

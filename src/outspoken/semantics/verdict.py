@@ -22,7 +22,7 @@ from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.notations.tools import odd_name
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
-from outspoken.patterns.near_miss import near_misses
+from outspoken.patterns.near_miss import mistakes_allowed, near_misses
 from outspoken.results.edits import shown
 
 from .call_shapes import call_shapes, holds_shape
@@ -295,8 +295,9 @@ def _names_tool(state: ReplyState, arguments: dict[str, Any]) -> bool:
 
 
 def _holds_opener(state: ReplyState, arguments: dict[str, Any]) -> bool:
-    """Does a marker that opens something, and a word, stand behind a line break or a tab of a value?"""
-    forms = "|".join(map(re.escape, opening_forms(registry.automaton(state.header.format))))
+    """Does a marker that opens something, or half of one, and a word, stand behind a line break or a tab of a value?"""
+    opening = opening_forms(registry.automaton(state.header.format))
+    forms = "|".join([re.escape(form[: (len(form) + 1) // 2 if mistakes_allowed(form) else None]) for form in opening])
     texts = [value for value in arguments.values() if isinstance(value, str)]
     return bool(forms) and any(re.search(rf"[\n\r\t]\s*(?:(?:{forms})\s*\w|<\Z)", text) for text in texts)
 
