@@ -38,6 +38,8 @@ QUOTED_SOUND = [
     "Done. An example: <tool_use> {}",
     "A call looks like {} with its tags.",
     "It takes markup such as {}",
+    "For example `{} is how it is written.",
+    "It takes markup such as `{}",
     "比如：\n{}",
     "Zum Beispiel:\n{}",
 ]

@@ -18,7 +18,17 @@ from outspoken.results.replies import Reasoning, Text
 
 from .doubt import FENCE_LINE, LOOKBEHIND, Doubt
 from .orphan_closers import orphan_closer
-from .quotations import ANNOUNCES, EXAMPLE, LONGEST_QUOTE, SENTENCE, is_linked, is_shown, open_quotes, still_quoting
+from .quotations import (
+    ANNOUNCES,
+    EXAMPLE,
+    LONGEST_QUOTE,
+    MARKS,
+    SENTENCE,
+    is_linked,
+    is_shown,
+    open_quotes,
+    still_quoting,
+)
 from .said_signs import (
     MADE,
     QUOTING_TAGS,
@@ -271,7 +281,7 @@ class Surroundings:
         body = text.rstrip()
         if is_shown(body, text[len(body) :] + blank):
             return Doubt("quoted-call", "in a quotation", start)
-        if EXAMPLE.search(body[-LONGEST_QUOTE:]):
+        if EXAMPLE.search(body.rstrip(MARKS + "`")[-LONGEST_QUOTE:]):
             return Doubt("quoted-call", "behind a line that announces an example", start)
         quotes = open_quotes(text)
         if not quotes and is_in_sentence(text) and _UNMARKED.match(behind):
