@@ -93,9 +93,10 @@ def _marks_in(mark: str) -> MarkupSearch:
 
 def _holds_mark(text: str, mark: str) -> bool:
     """Does a mark with a mistake end or begin a string in the text between two marks? Then it is more than one."""
-    return any(
+    marks = _marks_in(mark)
+    return marks.may_hold(text) and any(
         text[found.end : found.end + 1] in _BEHIND or text[max(found.start - 1, 0) : found.start] in _BEFORE
-        for found in _marks_in(mark).find(text)
+        for found in marks.find(text)
         if found.start > 0
     )
 

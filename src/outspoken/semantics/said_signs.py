@@ -104,7 +104,7 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
         start, end = segment.span
         if quoting is not None:
             return True
-        if thinks is not None and (judged is _UNKNOWN or thinks.is_shared) and _may_be_thought(raw, start, thinks):
+        if thinks is not None and (judged is _UNKNOWN or thinks.is_shared) and _may_be_thought(raw, at, start, thinks):
             return True
         if start - at >= _SHORTEST_TAG and may_open_region(raw[at:start], segments):
             return True
@@ -217,11 +217,11 @@ def _opens_quote(text: str) -> bool:
     )
 
 
-def _may_be_thought(raw: str, start: int, thinks: ThinkMarkers) -> bool:
-    """May a call, or one behind it, stand in reasoning that goes on?"""
+def _may_be_thought(raw: str, end: int, start: int, thinks: ThinkMarkers) -> bool:
+    """May a call, or one behind it, stand in reasoning that goes on? The call before it has this `end`."""
     if thinks.is_shared:
-        tags = thinks.either.finditer(raw, max(start - _LONGEST_OPENER, 0), start)
-        return any(tag["open"] is not None for tag in tags)
+        tags = [*thinks.either.finditer(raw, max(start - _LONGEST_OPENER, end), start)]
+        return bool(tags) and tags[-1]["open"] is not None
     if raw.find(thinks.sign, start) >= 0 and thinks.closer.search(raw, start) is not None:
         return True
     return thinks.bare is not None and thinks.ends is not None and thinks.ends.search(raw, start) is not None
