@@ -11,10 +11,12 @@ import pytest
 
 from outspoken import parse, render, stream
 from outspoken.authoring.fuzz.checks import ParseArguments
+from outspoken.authoring.fuzz.sound import calling, has_node, sound_of
 from outspoken.authoring.fuzz.texts import damaged
 from outspoken.detection import sound_text
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
+from outspoken.grammar.value_markup import written_forms
 from outspoken.parsing.options import read_options
 from outspoken.parsing.response_reader import ResponseReader
 from outspoken.patterns.analysis import first_chars
@@ -90,6 +92,23 @@ def test_fast_path_agrees_with_the_parser_on_changed_texts(format_: str) -> None
         beginning, tools = case.text[: random.randrange(len(case.text) + 1)], case.options.get("tools")
         found = reader.read(beginning, format_, None, tools, DEFAULT)
         assert found is None or found == by_parser(beginning, format_, tools), beginning
+
+
+@pytest.mark.parametrize("format_", IN_TURN)
+def test_fast_path_agrees_with_the_parser_on_values_that_hold_a_marker(format_: str) -> None:
+    random = Random(f"values {SEED} {format_}")
+    text = calling(format_, random, (1, 1)) if has_node(format_, "tool_call") else None
+    sound = sound_of(format_, text) if text else None
+    if text is None or sound is None:
+        return
+    forms = {
+        form for terminal in registry.automaton(format_).tables.terminals.values() for form in written_forms(terminal)
+    }
+    for form in sorted({*forms, "\n<"}):
+        place = random.choice(random.choice(sound.data))
+        changed = text[:place] + form + text[place:]
+        found = reader.read(changed, format_, None, sound.tools, DEFAULT)
+        assert found is None or found == by_parser(changed, format_, sound.tools), changed
 
 
 def test_the_examples_are_read_by_a_fast_path() -> None:

@@ -14,6 +14,7 @@ from outspoken.grammar.value_markup import (
     call_phrases,
     has_fields,
     has_terminal,
+    loose_markup,
     openers_at_end,
     rest_pattern,
     survey,
@@ -91,6 +92,7 @@ def _constants(automaton: Automaton) -> list[str]:
         *_names("VALUE_CLOSERS", sorted({marker for markup in found for marker in markup.closers})),
         *_names("VALUE_FOLLOWERS", sorted({marker for markup in found for marker in markup.followers})),
         *_names("VALUE_PHRASES", call_phrases(automaton)),
+        *_names("VALUE_FORMS", _forms_in_values(automaton, values)),
         *_names("VALUE_MARKS", sorted({mark for marks in survey(automaton).value_marks.values() for mark in marks[2]})),
         f"VALUE_SIGNS, VALUE_RESTS = {rest_pattern(survey(automaton).value_marks.values())}",
         f"HAS_FIELDS = {has_fields(automaton)}",
@@ -100,6 +102,12 @@ def _constants(automaton: Automaton) -> list[str]:
         f"BARE_CALLS = {tables.header.bare_calls!r}",
         f"READS_TAGS = {has_terminal(automaton, 'TAGGED_OBJECT')}",
     ]
+
+
+def _forms_in_values(automaton: Automaton, values: list[Config]) -> list[str]:
+    """The markers that speak against a bare value, in lower case, which no search for `written_markers` finds."""
+    search = MarkupSearch(unread_markup.written_markers(automaton.tables))
+    return sorted({form for config in values for form in loose_markup(config).forms if not search.may_hold(form)})
 
 
 def _names(name: str, texts: Sequence[str]) -> list[str]:

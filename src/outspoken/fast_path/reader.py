@@ -45,6 +45,8 @@ _FEW = 2
 
 #: A line of a value that begins as markup does.
 _LINE_OF_MARKUP = lazy_pattern(r"\n\s*[<`]")
+#: The values of arguments that may hold markup, if they are written without quotation marks.
+_MAY_HOLD = (str, list, dict)
 #: Behind these, or at the beginning, text is no rest of a call.
 _SAID = (None, Text, Reasoning)
 
@@ -72,6 +74,8 @@ class FastPath:
         self._last_openers: tuple[str, ...] = module.LAST_OPENERS
         self._overlap: int = module.OVERLAP
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
+        #: other markers that no bare value holds, in lower case
+        self._value_forms: tuple[str, ...] = module.VALUE_FORMS
         #: what no bare value begins with, and whether what ends one may stand in it by chance
         self._value_marks: tuple[str, ...] = module.VALUE_MARKS
         self._ends_by_chance: bool = module.ENDS_BY_CHANCE
@@ -80,7 +84,9 @@ class FastPath:
         self._rests: str = module.VALUE_RESTS
         self._has_fields: bool = module.HAS_FIELDS
         #: do values without quotation marks need a look?
-        self._reads_bare = self._value_markup.finds or bool(self._value_marks) or self._ends_by_chance
+        self._reads_bare = (
+            self._value_markup.finds or bool(self._value_marks or self._value_forms) or self._ends_by_chance
+        )
         self._reads_python: bool = module.READS_PYTHON
         #: do data or calls begin without a distinct marker?
         self._has_bare_data: bool = module.READS_BARE
@@ -218,28 +224,37 @@ class FastPath:
     def _value_hints(self) -> tuple[str, ...]:
         """In lower case, one of these is in every bare value that is in doubt, but for those that name a tool."""
         hints = {"<", *[mark[0].lower() for mark in self._value_marks], *[sign.lower() for sign in self._signs]}
+        hints.update(self._value_forms)
         if self._value_markup.finds:
             hints.update(self._markup.signs, self._value_markup.phrase_signs)
         return tuple(sorted(hints))
 
     def _value_in_doubt(self, arguments: Mapping[str, Any], tools: Tools | None) -> bool:
         """May a bare value hold markup, a part of another one, or another call, which only its shape shows?"""
-        texts = "\0".join([value for value in arguments.values() if value.__class__ is str]).lower()
+        texts = [
+            value if value.__class__ is str else repr(value).replace("'", '"')
+            for value in arguments.values()
+            if value.__class__ in _MAY_HOLD
+        ]
+        joined = "\0".join(texts).lower()
         for hint in self._value_hints:
-            if hint in texts:
+            if hint in joined:
                 break
         else:
-            return self._ends_by_chance and tools is not None and any(name.lower() in texts for name in tools.names)
+            return self._ends_by_chance and tools is not None and any(name.lower() in joined for name in tools.names)
         may_hold, holds_phrase = self._markup.may_hold, self._value_markup.holds_phrase
         finds, marks = self._value_markup.finds, self._value_marks
         names = tools.names if tools is not None and self._ends_by_chance else ()
+        if any(form in joined for form in self._value_forms):
+            return True
         signs = self._signs
-        for value in arguments.values():
-            if value.__class__ is str and (
-                (finds and (may_hold(value) or holds_phrase(value)))
-                or (marks and (value.startswith(marks) or value.endswith("\n<")))
-                or (any(sign in value for sign in signs) and re.search(self._rests, value))
-                or (names and any(name in value for name in names))
+        for text in texts:
+            if (
+                (finds and (may_hold(text) or holds_phrase(text)))
+                or text.endswith("\n<")
+                or (marks and text.startswith(marks))
+                or (any(sign in text for sign in signs) and re.search(self._rests, text))
+                or (names and any(name in text for name in names))
             ):
                 return True
         return False

@@ -212,8 +212,9 @@ class LooseMarkup:
         self._near = [form for form in self._followers if mistakes_allowed(form)]
         halves = "|".join([re.escape(form[: (len(form) + 1) // 2]) for form in self._near])
         self._half = re.compile(rf"\s{{0,9}}(?:{halves or '(?!)'})")
-        forms = sorted({form.lower() for form in closers | others}, key=lambda form: (-len(form), form))
-        patterns = [re.escape(form) + (_NAME if form.endswith(("=", '="', "='")) else "") for form in forms]
+        #: one of these is in every value that holds a marker, in lower case
+        self.forms = sorted({form.lower() for form in closers | others}, key=lambda form: (-len(form), form))
+        patterns = [re.escape(form) + (_NAME if form.endswith(("=", '="', "='")) else "") for form in self.forms]
         self._search = re.compile("|".join(patterns) or "(?!)")
 
     def find(self, text: str) -> Looseness:
