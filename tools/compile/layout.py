@@ -93,6 +93,7 @@ def _constants(automaton: Automaton) -> list[str]:
         *_names("VALUE_FOLLOWERS", sorted({marker for markup in found for marker in markup.followers})),
         *_names("VALUE_PHRASES", call_phrases(automaton)),
         *_names("VALUE_FORMS", _forms_in_values(automaton, values)),
+        *_names("VALUE_NEAR", sorted({form for config in values for form in loose_markup(config).near})),
         *_names("VALUE_MARKS", sorted({mark for marks in survey(automaton).value_marks.values() for mark in marks[2]})),
         f"VALUE_SIGNS, VALUE_RESTS = {rest_pattern(survey(automaton).value_marks.values())}",
         f"HAS_FIELDS = {has_fields(automaton)}",

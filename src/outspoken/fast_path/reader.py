@@ -20,6 +20,7 @@ from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.notations.tools import Tools, odd_name
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
+from outspoken.patterns.near_miss import begins_near
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import JsonValue, Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
@@ -76,6 +77,8 @@ class FastPath:
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
         #: other markers that no bare value holds, in lower case
         self._value_forms: tuple[str, ...] = module.VALUE_FORMS
+        #: what opens the next value, in lower case: no bare value begins so, with a mistake or without
+        self._value_near: tuple[str, ...] = module.VALUE_NEAR
         #: what no bare value begins with, and whether what ends one may stand in it by chance
         self._value_marks: tuple[str, ...] = module.VALUE_MARKS
         self._ends_by_chance: bool = module.ENDS_BY_CHANCE
@@ -85,7 +88,9 @@ class FastPath:
         self._has_fields: bool = module.HAS_FIELDS
         #: do values without quotation marks need a look?
         self._reads_bare = (
-            self._value_markup.finds or bool(self._value_marks or self._value_forms) or self._ends_by_chance
+            self._value_markup.finds
+            or bool(self._value_marks or self._value_forms or self._value_near)
+            or self._ends_by_chance
         )
         self._reads_python: bool = module.READS_PYTHON
         #: do data or calls begin without a distinct marker?
@@ -224,7 +229,7 @@ class FastPath:
     def _value_hints(self) -> tuple[str, ...]:
         """In lower case, one of these is in every bare value that is in doubt, but for those that name a tool."""
         hints = {"<", *[mark[0].lower() for mark in self._value_marks], *[sign.lower() for sign in self._signs]}
-        hints.update(self._value_forms)
+        hints.update(self._value_forms, [form[0] for form in self._value_near])
         if self._value_markup.finds:
             hints.update(self._markup.signs, self._value_markup.phrase_signs)
         return tuple(sorted(hints))
@@ -252,6 +257,7 @@ class FastPath:
             if (
                 (finds and (may_hold(text) or holds_phrase(text)))
                 or text.endswith("\n<")
+                or begins_near(text[:_TAIL].lower(), self._value_near)
                 or (marks and text.startswith(marks))
                 or (any(sign in text for sign in signs) and re.search(self._rests, text))
                 or (names and any(name in text for name in names))

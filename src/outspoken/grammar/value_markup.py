@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import ValueMarkup, is_distinct_marker
-from outspoken.patterns.near_miss import mistakes_allowed, near_misses
+from outspoken.patterns.near_miss import begins_near, mistakes_allowed
 
 from .automaton import Automaton, Config, Transition
 from .near_openers import written_forms
@@ -174,8 +174,6 @@ Looseness = Literal["", "possible", "certain"]
 _FEW = 2
 #: So many characters between two markers are a mistake, and more are text.
 _STRAY = 2
-#: A value that begins with a marker has no more white space before it and in it.
-_LONGER = 12
 #: What begins as a tag does, and is none.
 _BROKEN_TAG = lazy_pattern(r"\s{0,9}<(?![/!]?\w[\w:.-]*[^<>\n]{0,99}>|!--|[|｜/\[])")
 #: The tail of an opening marker that is shorter may be that of another one.
@@ -209,8 +207,9 @@ class LooseMarkup:
         #: what stands before the value; it is doubled where the value begins with it
         self._before = tuple(before)
         self._followers = tuple([form.lower() for form in followers])
-        self._near = [form for form in self._followers if mistakes_allowed(form)]
-        halves = "|".join([re.escape(form[: (len(form) + 1) // 2]) for form in self._near])
+        #: what opens the next value, in lower case, if it may have a mistake
+        self.near = [form for form in self._followers if mistakes_allowed(form)]
+        halves = "|".join([re.escape(form[: (len(form) + 1) // 2]) for form in self.near])
         self._half = re.compile(rf"\s{{0,9}}(?:{halves or '(?!)'})")
         #: one of these is in every value that holds a marker, in lower case
         self.forms = sorted({form.lower() for form in closers | others}, key=lambda form: (-len(form), form))
@@ -227,7 +226,7 @@ class LooseMarkup:
         if text.startswith(self._before) or (text.endswith("\n<") and any(form[:1] == "<" for form in self._own)):
             return "certain"
         low = text.lower()
-        if self._begins_near(low):
+        if begins_near(low, self.near):
             return "certain"
         matches = [*self._search.finditer(low)]
         if not matches:
@@ -249,14 +248,6 @@ class LooseMarkup:
     def holds_rest(self, text: str) -> bool:
         """Does a value hold what may be a part of a marker beside it? See `rest_pattern`."""
         return self._rest.search(text) is not None
-
-    def _begins_near(self, text: str) -> bool:
-        """Does the value begin with what opens the next one, with a mistake or a line break in it?"""
-        for form in self._near:
-            begun = text[: len(form) + _LONGER].lstrip()
-            if begun[:1] == form[0] and near_misses(re.sub(r"\s", "", begun), 0, form):
-                return True
-        return False
 
     def _is_followed(self, text: str, markers: list[re.Match[str]]) -> bool:
         """Does the value's own closing marker stand directly before what opens the next value? In a sentence, too."""

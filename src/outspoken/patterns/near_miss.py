@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 
 from .lazy import lazy_pattern
@@ -16,6 +17,8 @@ from .lazy import lazy_pattern
 LONG_MARKER = 12
 #: A marker that is shorter than this is recognised only where it is intact.
 SHORT_MARKER = 4
+#: A text that begins with a marker has no more white space before it and in it.
+_SPREAD = 12
 #: Words alone, which are no markup.
 _WORDS = lazy_pattern(r"[\w\s:.\-]+")
 #: No mistake adds a line break or the mark that opens a quotation, or puts one in the place of a character.
@@ -91,6 +94,15 @@ def near_misses(text: str, pos: int, written: str) -> list[tuple[int, int]]:
     """
     near = text[pos : pos + len(written) + mistakes_allowed(written)]
     return [(pos + length, mistakes) for length, mistakes in _near_lengths(near, written)]
+
+
+def begins_near(text: str, forms: Sequence[str]) -> bool:
+    """Does a text in lower case begin with one of some markers, with mistakes, or with white space in it?"""
+    for form in forms:
+        begun = text[: len(form) + _SPREAD].lstrip()
+        if begun[:1] == form[0] and near_misses(re.sub(r"\s", "", begun), 0, form):
+            return True
+    return False
 
 
 def _any_case(char: str) -> str:
