@@ -51,9 +51,13 @@ def _in_all_orders(items: Sequence[_T]) -> list[_T]:
     return [*ordered, items[0]]
 
 
+#: Each row of three is in this one once.
+_ORDERS = (0, 0, 0, 1, 0, 1, 1, 1, 0, 0)
 #: Arguments in which a value of each type stands behind one of each: `{"title_0": …, "title_1": …, "copies_2": …}`.
 _LONG = {f"{key}_{i}": _VALUES[key][0] for i, key in enumerate(_in_all_orders([*_VALUES]))}
-_PROPERTIES = {key: _VALUES[key.partition("_")[0]][1] for key in (*_VALUES, *_LONG)}
+#: Arguments in which strings and others follow each other in all orders of three.
+_WALK = {f"{'copies' if is_other else 'title'}_{i}": 2 if is_other else "a" for i, is_other in enumerate(_ORDERS)}
+_PROPERTIES = {key: _VALUES[key.partition("_")[0]][1] for key in (*_VALUES, *_LONG, *_WALK)}
 _TOOLS = Tools.of(
     [
         {"name": name, "parameters": {"type": "object", "properties": _PROPERTIES}}
@@ -103,6 +107,7 @@ def rendered(name: str) -> list[str]:
         *[[one, other] for one in kinds for other in kinds],
         *[[one, kinds[0], other] for one in kinds[:2] for other in kinds],
         [*_in_all_orders(kinds), *pairs],
+        [{"name": "save_note", "arguments": _WALK}] * 2,
     ]
     several = [[], *[calls[:count] for count in (1, 2)], calls[:1] * 2, calls]
     wanted += [[*leading, *rest] for leading in ([_TEXT], [_REASONING], [_REASONING, _TEXT]) for rest in several]
