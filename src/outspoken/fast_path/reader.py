@@ -18,7 +18,6 @@ from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
 from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.notations.tools import Tools, odd_name
-from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
 from outspoken.patterns.near_miss import begins_near
 from outspoken.results.encoding import replace_surrogates
@@ -44,8 +43,6 @@ _TAIL = 1000
 #: Behind so many characters at the start of a response, what follows may be a marker with a mistake.
 _FEW = 2
 
-#: A line of a value that begins as markup does.
-_LINE_OF_MARKUP = lazy_pattern(r"\n\s*[<`]")
 #: The values of arguments that may hold markup, if they are written without quotation marks.
 _MAY_HOLD = (str, list, dict)
 #: Behind these, or at the beginning, text is no rest of a call.
@@ -175,7 +172,8 @@ class FastPath:
                     return True
             elif kind is Reasoning:
                 leads_on = following is not None and following.kind in MADE
-                if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment, leads_on=leads_on):
+                may_end = self._markup.is_in(segment.text) or self._holds_opener(segment.text)
+                if may_end and self._may_end_reasoning(raw, segment, leads_on=leads_on):
                     return True
             elif self._may_run_over(segment) or _names_tool(segment, tools):
                 return True
@@ -188,15 +186,28 @@ class FastPath:
             bool(self._openers) and self._ends_in_opener(raw, segments)
         )
 
+    def _holds_opener(self, text: str) -> bool:
+        """May reasoning hold an opening marker with a mistake that no search for markers finds, such as a fence?"""
+        lowered = text.lower()
+        return "```" in lowered or "~~~" in lowered or any(opener in lowered for opener in self._openers)
+
     def _may_run_over(self, segment: Any) -> bool:
         """May a value of an action hold another one, or what stands beside it?"""
         raw = getattr(segment, "raw", "")
-        if '"":' in raw or (self._ends_by_chance and (_LINE_OF_MARKUP.search(raw) or raw.count("[") != raw.count("]"))):
+        if '"":' in raw or (self._ends_by_chance and raw.count("[") != raw.count("]")):
+            return True
+        lines = raw[raw.find("\n") :] if self._ends_by_chance and "\n" in raw else ""
+        if lines and ("<" in lines or "`" in lines or self._markup.may_hold(lines)):
             return True
         if any(2 * sign in raw for sign in self._signs):
             return True
+        if self._value_forms and any(form in raw.lower() for form in self._value_forms):
+            return True
         fields: dict[str, object] = segment.__dict__
         if self._has_fields and any("\t" in str(value) for key, value in fields.items() if key != "raw"):
+            return True
+        texts = [value for key, value in fields.items() if isinstance(value, str) and key != "raw"]
+        if self._signs and any(re.search(self._rests, text) for text in texts):
             return True
         return self._value_markup.holds_phrase(raw)
 

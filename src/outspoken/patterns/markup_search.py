@@ -108,7 +108,7 @@ class MarkupSearch:
 
     def is_in(self, text: str, end: int | None = None) -> bool:
         """Does a text hold a marker that begins before `end`?"""
-        if self._actions and self.find_action(text) is not None:
+        if self._actions and self.find_action(text[:end]) is not None:
             return True
         return next(self.find(text, end), None) is not None
 
