@@ -100,6 +100,10 @@ class OpenerMatcher:
         """See `Matcher.holds`: what begins the markers of all formats is not known here."""
         return False
 
+    def stays_open(self, buffer: str, at: int) -> bool:
+        """See `Matcher.stays_open`: the markers of all formats are searched for."""
+        return False
+
     def find(self, text: str, pos: int, *, partial: bool = False) -> Any:
         place = self._openers.find(text, pos, partial=partial, behind=self._behind)
         if place is None:

@@ -44,6 +44,8 @@ class SingleSteps:
         self._searched: dict[tuple[str, str], tuple[int, int]] = {}
         #: the text, and the same in lower case
         self._lowered = "", ""
+        #: where free text was held last, since a marker may begin there
+        self._held_at: int | None = None
         self.max_depth = parser.builder.context.settings.max_depth
 
     @cached_property
@@ -74,7 +76,7 @@ class SingleSteps:
         if final and at == len(buffer):
             return self._no_marker(free, role, final=True)
         step = self.text_step(free, at, final=final)
-        if not final and state.missing_closer_at is None and step.holds(buffer[at:], finds=True):
+        if not final and state.missing_closer_at is None and self._is_held(step, at):
             if text.scan < at:
                 self.pass_on_text(role, at, closed=False, final=False)
                 text.scan = at
@@ -95,6 +97,7 @@ class SingleSteps:
             if state.missing_closer_at is None:
                 self.pass_on_text(role, start, closed=False, final=False)
             text.scan = start
+            self._held_at = text.base + start
             return branch is None and not held and self.policy.foreign_opener(self, match, final=final)
         state.missing_closer_at = None
         self.end_text(free, start)
@@ -102,6 +105,16 @@ class SingleSteps:
             state.opener_at = text.base + start
         self.follow(branch, match)
         return True
+
+    def _is_held(self, step: Any, at: int) -> bool:
+        """Does what has come from a position on begin a marker?
+
+        What was held there before is matched at that place alone: a search would go on behind it, which takes long.
+        """
+        buffer = self.text.text
+        if step.holds(buffer[at:], finds=True):
+            return True
+        return self._held_at == self.text.base + at and step.stays_open(buffer, at)
 
     def _start_text(self, role: str) -> None:
         """Free text begins."""

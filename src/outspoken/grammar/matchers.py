@@ -143,6 +143,14 @@ class Matcher:
             self._begun[piece] = known
         return bool(known)
 
+    def stays_open(self, buffer: str, at: int) -> bool:
+        """Is the marker that begins at a place of what has arrived still incomplete?
+
+        No marker behind it counts then: those that may hold others are among the `open_markers`.
+        """
+        found = self.match(buffer, at, partial=True)
+        return found is not None and found.partial
+
 
 def matcher_of(
     config: Config,
