@@ -39,6 +39,16 @@ CHANGED = 6
 CALL = '<tool_call>\n{"name": "look_up", "arguments": {"title": "Mosses"}}\n</tool_call>'
 
 
+#: Markers that many formats have, and what begins one.
+SHARED_MARKERS = ("<think>", "</think>", "<|im_end|>", "</s>", "<tool_call>", "</", "```", "Thought:", "\nAction: x")
+
+
+def markers_of(format_: str) -> set[str]:
+    """The markers of a format as they are written."""
+    terminals = registry.automaton(format_).tables.terminals.values()
+    return {form for terminal in terminals for form in written_forms(terminal)}
+
+
 @pytest.fixture
 def own_formats() -> Iterator[None]:
     """Removes the formats that a test adds."""
@@ -101,14 +111,28 @@ def test_fast_path_agrees_with_the_parser_on_values_that_hold_a_marker(format_: 
     sound = sound_of(format_, text) if text else None
     if text is None or sound is None:
         return
-    forms = {
-        form for terminal in registry.automaton(format_).tables.terminals.values() for form in written_forms(terminal)
-    }
-    for form in sorted({*forms, "\n<"}):
+    for form in sorted({*markers_of(format_), "\n<"}):
         place = random.choice(random.choice(sound.data))
         changed = text[:place] + form + text[place:]
         found = reader.read(changed, format_, None, sound.tools, DEFAULT)
         assert found is None or found == by_parser(changed, format_, sound.tools), changed
+
+
+@pytest.mark.parametrize("format_", IN_TURN)
+def test_fast_path_agrees_with_the_parser_on_texts_that_hold_a_marker(format_: str) -> None:
+    random = Random(f"markers {SEED} {format_}")
+    own = [case for case in CASES if case.format == format_]
+    forms = sorted({*markers_of(format_), *SHARED_MARKERS})
+    for _ in range(2 * CHANGED):
+        case, form = random.choice(own), random.choice(forms)
+        hole = random.randrange(len(form) + 1)
+        form = random.choice(
+            [form, form, f"\n{form}", f"\n{form.strip()}6", form.upper(), form[:hole] + form[hole + 1 :]]
+        )
+        place = random.randrange(len(case.text) + 1)
+        changed, tools = case.text[:place] + form + case.text[place:], case.options.get("tools")
+        found = reader.read(changed, format_, None, tools, DEFAULT)
+        assert found is None or found == by_parser(changed, format_, tools), changed
 
 
 def test_the_examples_are_read_by_a_fast_path() -> None:

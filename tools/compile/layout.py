@@ -11,14 +11,9 @@ from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.header import Header
 from outspoken.grammar.near_openers import all_forms
 from outspoken.grammar.value_markup import (
-    call_phrases,
     has_fields,
     has_terminal,
-    loose_markup,
     openers_at_end,
-    rest_pattern,
-    survey,
-    value_markup,
 )
 from outspoken.patterns.analysis import required_chars
 from outspoken.patterns.markup_search import MarkupSearch, is_distinct_marker
@@ -65,8 +60,7 @@ def source_of(writer: StateWriter, shared: Shared) -> str:
 @cache
 def _constants(automaton: Automaton) -> list[str]:
     """The constants that are the same whatever parts the function has."""
-    tables, thinks, values = automaton.tables, think_markers(automaton), _value_configs(automaton)
-    found = [value_markup(config) for config in values]
+    tables, thinks = automaton.tables, think_markers(automaton)
     openers, short_openers = _near_openers(automaton)
     return [
         "SOURCES = {",
@@ -89,26 +83,13 @@ def _constants(automaton: Automaton) -> list[str]:
         f"THINK_ENDS = {literal(thinks.ends.pattern if thinks is not None and thinks.ends is not None else '')}",
         f"THINK_CLOSER = {literal(thinks.closer.pattern if thinks is not None else '')}",
         f"THINK_SIGN = {literal(thinks.sign if thinks is not None else '')}",
-        *_names("VALUE_CLOSERS", sorted({marker for markup in found for marker in markup.closers})),
-        *_names("VALUE_FOLLOWERS", sorted({marker for markup in found for marker in markup.followers})),
-        *_names("VALUE_PHRASES", call_phrases(automaton)),
-        *_names("VALUE_FORMS", _forms_in_values(automaton, values)),
-        *_names("VALUE_NEAR", sorted({form for config in values for form in loose_markup(config).near})),
-        *_names("VALUE_MARKS", sorted({mark for marks in survey(automaton).value_marks.values() for mark in marks[2]})),
-        f"VALUE_SIGNS, VALUE_RESTS = {rest_pattern(survey(automaton).value_marks.values())}",
         f"HAS_FIELDS = {has_fields(automaton)}",
-        f"ENDS_BY_CHANCE = {any(map(is_ended_by_chance, values))}",
+        f"ENDS_BY_CHANCE = {any(map(is_ended_by_chance, _value_configs(automaton)))}",
         f"READS_PYTHON = {has_terminal(automaton, 'PYTHON_VALUE')}",
         f"READS_BARE = {bool(unread_markup.bare_patterns(tables))}",
         f"BARE_CALLS = {tables.header.bare_calls!r}",
         f"READS_TAGS = {has_terminal(automaton, 'TAGGED_OBJECT')}",
     ]
-
-
-def _forms_in_values(automaton: Automaton, values: list[Config]) -> list[str]:
-    """The markers that speak against a bare value, in lower case, which no search for `written_markers` finds."""
-    search = MarkupSearch(unread_markup.written_markers(automaton.tables))
-    return sorted({form for config in values for form in loose_markup(config).forms if not search.may_hold(form)})
 
 
 def _names(name: str, texts: Sequence[str]) -> list[str]:

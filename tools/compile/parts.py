@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.tables import Terminal
+from outspoken.patterns.markup_search import MarkupSearch
+from outspoken.semantics import unread_markup
 
 from .markers import Expression, Markers, Path
 
@@ -41,6 +44,11 @@ class Shared:
         #: the states in which a function may start: at the beginning of a text, and at an opening marker
         self.entries = [State(automaton.start, (), False), State(automaton.top_level, (), True, True)]
         self._markers: dict[tuple[Config, str], Markers] = {}
+        #: the markers of the format, and the weak ones among them
+        self.written_markers = (
+            MarkupSearch(unread_markup.written_markers(automaton.tables)).markers,
+            unread_markup.weak_markers(automaton.tables),
+        )
 
     def markers(self, config: Config, kind: str) -> Markers:
         """The markers of a configuration."""
@@ -71,6 +79,12 @@ def literal(text: str) -> str:
     if written[0] == '"':
         return written
     return '"' + written[1:-1].replace('"', '\\"').replace("\\'", "'") + '"'
+
+
+def literals(texts: Sequence[Any]) -> str:
+    """A tuple of strings, or of such tuples, as Python source."""
+    items = [literal(item) if isinstance(item, str) else literals(item) for item in texts]
+    return f"({', '.join(items)}{',' * (len(items) == 1)})"
 
 
 def spelling(terminal: Terminal) -> str:

@@ -14,19 +14,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar.automaton import CLOSER_OVERLAP, Config, MissingCloser, Transition
 from outspoken.grammar.matchers import named_operation, named_operations
+from outspoken.grammar.value_markup import loose_markup, value_markup
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.notations.interface import notation_of
 from outspoken.patterns.analysis import required_chars
+from outspoken.patterns.loose_markup import ValueCheck
 
 from .markers import Branch, Expression, Markers, Path
 from .operations import OperationWriter, UnsupportedError
-from .parts import Part, Shared, State, StateBranch, literal, spelling
+from .parts import Part, Shared, State, StateBranch, literal, literals, spelling
 
 #: How deep code is nested at most, in steps of the indentation.
 _MAX_INDENT = 9
@@ -93,8 +96,8 @@ class StateWriter(OperationWriter):
         else:
             self._put(*bodies[0][1])
 
-    def _global(self, prefix: str, function: str, *texts: str) -> str:
-        """The name of a global that a function makes of some texts.
+    def _global(self, prefix: str, function: str, *texts: Any, own: Sequence[str] = ()) -> str:
+        """The name of a global that a function makes of some texts, or tuples of them, behind its `own` arguments.
 
         A function that is lazy compiles the first text, a pattern, when it is first called, and then replaces itself.
         """
@@ -103,8 +106,9 @@ class StateWriter(OperationWriter):
         if name is None:
             number = self._counters[prefix] = self._counters.get(prefix, 0) + 1
             name = self._names[key] = f"{prefix}_{number}"
-            own = ["globals()", literal(name)] * function.startswith("lazy")
-            self.globals.append(f"{name} = {function}({', '.join([*own, *map(literal, texts)])})")
+            own = ["globals()", literal(name)] if function.startswith("lazy") else own
+            written = [literal(text) if isinstance(text, str) else literals(text) for text in texts]
+            self.globals.append(f"{name} = {function}({', '.join([*own, *written])})")
         return name
 
     def global_of_leading(self, config: Config) -> str:
@@ -283,6 +287,7 @@ class StateWriter(OperationWriter):
             self._put(f"k = {'stopped and ' if implied else ''}{search}")
             self._put("if k and k.start() < e:", "    return None")
         self._piece(role, state.after_marker, "e", ends=False)
+        self._check_value(free)
         self._operate(named_operations(free), "e", "e")
         self._take_branch(branches)
 
@@ -331,9 +336,20 @@ class StateWriter(OperationWriter):
         if _missing_closers(free):
             self._put(f"if {self._may_lack_closer(free.target)}(text, pos) is not None:", "    return None")
         self._piece(role, after_marker, "n", ends=True)
+        self._check_value(free)
         self._operate(named_operations(free), "n", "n")
         self._operate([named_operation(op, 0, before=True) for op in ops], "n", "n")
         self._put("break")
+
+    def _check_value(self, free: Transition) -> None:
+        """The code that leaves a bare value that may hold markup to the parser."""
+        if free.terminal.short != "ARG_VALUE":
+            return
+        loose, ending = loose_markup(free.target).data, value_markup(free.target).data
+        signs = ValueCheck(*self._shared.written_markers, loose, ending).signs
+        if signs:
+            check = self._global("holds_markup", "ValueCheck", loose, ending, signs, own=("MARKERS", "WEAK_MARKERS"))
+            self._put(f"if {check}(bare{self._top()}):", "    return None")
 
     # embedded values
 

@@ -18,8 +18,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
 from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.notations.tools import Tools, odd_name
-from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
-from outspoken.patterns.near_miss import begins_near
+from outspoken.patterns.markup_search import MarkupSearch, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import JsonValue, Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
@@ -43,8 +42,6 @@ _TAIL = 1000
 #: Behind so many characters at the start of a response, what follows may be a marker with a mistake.
 _FEW = 2
 
-#: The values of arguments that may hold markup, if they are written without quotation marks.
-_MAY_HOLD = (str, list, dict)
 #: Behind these, or at the beginning, text is no rest of a call.
 _SAID = (None, Text, Reasoning)
 
@@ -71,24 +68,9 @@ class FastPath:
         #: what opens a call, and is no text if the response ends behind it
         self._last_openers: tuple[str, ...] = module.LAST_OPENERS
         self._overlap: int = module.OVERLAP
-        self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
-        #: other markers that no bare value holds, in lower case
-        self._value_forms: tuple[str, ...] = module.VALUE_FORMS
-        #: what opens the next value, in lower case: no bare value begins so, with a mistake or without
-        self._value_near: tuple[str, ...] = module.VALUE_NEAR
-        #: what no bare value begins with, and whether what ends one may stand in it by chance
-        self._value_marks: tuple[str, ...] = module.VALUE_MARKS
+        #: may what ends a bare value stand in it by chance?
         self._ends_by_chance: bool = module.ENDS_BY_CHANCE
-        #: what finds parts of the markers beside bare values in them, and the signs of which each holds one
-        self._signs: str = module.VALUE_SIGNS
-        self._rests: str = module.VALUE_RESTS
         self._has_fields: bool = module.HAS_FIELDS
-        #: do values without quotation marks need a look?
-        self._reads_bare = (
-            self._value_markup.finds
-            or bool(self._value_marks or self._value_forms or self._value_near)
-            or self._ends_by_chance
-        )
         self._reads_python: bool = module.READS_PYTHON
         #: do data or calls begin without a distinct marker?
         self._has_bare_data: bool = module.READS_BARE
@@ -199,22 +181,13 @@ class FastPath:
         lines = raw[raw.find("\n") :] if self._ends_by_chance and "\n" in raw else ""
         if lines and ("<" in lines or "`" in lines or self._markup.may_hold(lines)):
             return True
-        if any(2 * sign in raw for sign in self._signs):
-            return True
-        if self._value_forms and any(form in raw.lower() for form in self._value_forms):
-            return True
         fields: dict[str, object] = segment.__dict__
-        if self._has_fields and any("\t" in str(value) for key, value in fields.items() if key != "raw"):
-            return True
-        texts = [value for key, value in fields.items() if isinstance(value, str) and key != "raw"]
-        if self._signs and any(re.search(self._rests, text) for text in texts):
-            return True
-        return self._value_markup.holds_phrase(raw)
+        return self._has_fields and any("\t" in str(value) for key, value in fields.items() if key != "raw")
 
     def _is_call_in_doubt(self, raw: str, call: ToolCall, tools: Tools | None, settings: Settings) -> bool:
         """May something speak against a call?"""
         arguments, text = call.arguments, call.arguments_text
-        if self._reads_bare and self._value_in_doubt(arguments, tools):
+        if self._ends_by_chance and tools is not None and _values_name(tools, arguments):
             return True
         if self._reads_tags and "&" in text:
             from outspoken.semantics.escaped_values import ENTITY  # which few responses need
@@ -235,46 +208,6 @@ class FastPath:
         if "properties" in arguments and is_declaration(tools, call.name, arguments):
             return True
         return tools is not None and may_violate(tools, call.name, arguments, checks=settings.schema_check != "off")
-
-    @cached_property
-    def _value_hints(self) -> tuple[str, ...]:
-        """In lower case, one of these is in every bare value that is in doubt, but for those that name a tool."""
-        hints = {"<", *[mark[0].lower() for mark in self._value_marks], *[sign.lower() for sign in self._signs]}
-        hints.update(self._value_forms, [form[0] for form in self._value_near])
-        if self._value_markup.finds:
-            hints.update(self._markup.signs, self._value_markup.phrase_signs)
-        return tuple(sorted(hints))
-
-    def _value_in_doubt(self, arguments: Mapping[str, Any], tools: Tools | None) -> bool:
-        """May a bare value hold markup, a part of another one, or another call, which only its shape shows?"""
-        texts = [
-            value if value.__class__ is str else repr(value).replace("'", '"')
-            for value in arguments.values()
-            if value.__class__ in _MAY_HOLD
-        ]
-        joined = "\0".join(texts).lower()
-        for hint in self._value_hints:
-            if hint in joined:
-                break
-        else:
-            return self._ends_by_chance and tools is not None and any(name.lower() in joined for name in tools.names)
-        may_hold, holds_phrase = self._markup.may_hold, self._value_markup.holds_phrase
-        finds, marks = self._value_markup.finds, self._value_marks
-        names = tools.names if tools is not None and self._ends_by_chance else ()
-        if any(form in joined for form in self._value_forms):
-            return True
-        signs = self._signs
-        for text in texts:
-            if (
-                (finds and (may_hold(text) or holds_phrase(text)))
-                or text.endswith("\n<")
-                or begins_near(text[:_TAIL].lower(), self._value_near)
-                or (marks and text.startswith(marks))
-                or (any(sign in text for sign in signs) and re.search(self._rests, text))
-                or (names and any(name in text for name in names))
-            ):
-                return True
-        return False
 
     def _begins_with_opener(self, segments: list[Any]) -> bool:
         """May the response begin with the rest of an opening marker that the prompt begins, with a mistake?"""
@@ -379,6 +312,12 @@ class FastPath:
             return None
         output.reopen_text()
         return found
+
+
+def _values_name(tools: Tools, arguments: Mapping[str, Any]) -> bool:
+    """Is the name of a tool in a value?"""
+    joined = str([*arguments.values()])
+    return any(name in joined for name in tools.names)
 
 
 def _names_tool(segment: Any, tools: Tools | None) -> bool:

@@ -12,6 +12,7 @@ from outspoken.notations.coerce import to_json
 from outspoken.notations.interface import notation
 from outspoken.notations.schema import ANY
 from outspoken.notations.tools import schema_view_of
+from outspoken.patterns.loose_markup import ValueCheck
 from outspoken.results.settings import Settings
 from outspoken.semantics.output import Output
 from outspoken.semantics.segments import (
@@ -50,6 +51,7 @@ __all__ = [
     "NO_CALLS",
     "NO_CONTENT",
     "SEGMENT",
+    "ValueCheck",
     "UNSOUND",
     "Header",
     "answer_names",

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
 from functools import lru_cache
-from itertools import accumulate, pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from outspoken.patterns.lazy import lazy_pattern
+from outspoken.patterns.loose_markup import LooseMarkup
 from outspoken.patterns.markup_search import ValueMarkup, is_distinct_marker
-from outspoken.patterns.near_miss import begins_near, mistakes_allowed
 
 from .automaton import Automaton, Config, Transition
 from .near_openers import written_forms
-
-Forms = frozenset[str]
 
 
 class ValueMarks(NamedTuple):
@@ -24,9 +20,9 @@ class ValueMarks(NamedTuple):
     `before` are those that no value begins with, as they are rendered: `="` or `: `, but not `>` or `:`.
     """
 
-    openers: Forms
-    ends: Forms
-    before: Forms
+    openers: frozenset[str]
+    ends: frozenset[str]
+    before: frozenset[str]
 
 
 class Survey(NamedTuple):
@@ -166,128 +162,8 @@ def _behind_name(opener: Transition) -> list[tuple[set[str], set[str]]]:
     return [(first, second) for first, second in pairs if first and second]
 
 
-#: The name in an opening tag, and the end of the tag.
-_NAME = r"(?:[\w.:\-]{1,60}[\"']?\s?/?>)?"
-#: How certain it is that the markers in a value are damage.
-Looseness = Literal["", "possible", "certain"]
-#: One mistake leaves no more markers in a value.
-_FEW = 2
-#: So many characters between two markers are a mistake, and more are text.
-_STRAY = 2
-#: What begins as a tag does, and is none.
-_BROKEN_TAG = lazy_pattern(r"\s{0,9}<(?![/!]?\w[\w:.-]*[^<>\n]{0,99}>|!--|[|｜/\[])")
-#: The tail of an opening marker that is shorter may be that of another one.
-_SHORT_TAG = 5
-#: The signs that markers begin with.
-_SIGNS = "</|｜[]>!:@#~-"
-#: A value may end with a bracket of its own.
-_NO_BRACKETS = str.maketrans("", "", "])}")
 #: How the names of closing markers end.
 _CLOSING = ("_CLOSE", "_END")
-
-
-class LooseMarkup:
-    """Finds markers of a format in a bare value, in any case, that nobody mentions there.
-
-    A marker within a sentence or in quotation marks is mentioned, and a group that opens and closes is a part of the
-    value. Any other one is damage: a marker that is doubled, in another case, or whose neighbour is missing.
-    """
-
-    def __init__(
-        self,
-        closers: set[str],
-        others: set[str],
-        own: frozenset[str] = frozenset(),
-        before: Iterable[str] = (),
-        followers: Iterable[str] = (),
-        openers: Iterable[str] = (),
-    ) -> None:
-        self._closers, self._own = {form.lower() for form in closers}, {form.lower() for form in own}
-        self._rest = re.compile(rest_pattern([ValueMarks(frozenset(openers), own, frozenset())])[1] or "(?!)")
-        #: what stands before the value; it is doubled where the value begins with it
-        self._before = tuple(before)
-        self._followers = tuple([form.lower() for form in followers])
-        #: what opens the next value, in lower case, if it may have a mistake
-        self.near = [form for form in self._followers if mistakes_allowed(form)]
-        halves = "|".join([re.escape(form[: (len(form) + 1) // 2]) for form in self.near])
-        self._half = re.compile(rf"\s{{0,9}}(?:{halves or '(?!)'})")
-        #: one of these is in every value that holds a marker, in lower case
-        self.forms = sorted({form.lower() for form in closers | others}, key=lambda form: (-len(form), form))
-        patterns = [re.escape(form) + (_NAME if form.endswith(("=", '="', "='")) else "") for form in self.forms]
-        self._search = re.compile("|".join(patterns) or "(?!)")
-
-    def find(self, text: str) -> Looseness:
-        """How loose the markers in a value are.
-
-        One at an edge of the value is "certain" damage, and so is an opener or a separator among one or two markers.
-        Closers alone are "possible" damage, and so are more markers than that, which may be text about markup:
-        something else has to speak for it.
-        """
-        if text.startswith(self._before) or (text.endswith("\n<") and any(form[:1] == "<" for form in self._own)):
-            return "certain"
-        low = text.lower()
-        if begins_near(low, self.near):
-            return "certain"
-        matches = [*self._search.finditer(low)]
-        if not matches:
-            return ""
-        if self._is_followed(low, matches) or self._is_next(matches):
-            return "certain"
-        matches = [m for m in matches if not self._is_mentioned(low, m)]
-        if self._is_closed_within([match[0] for match in matches]):
-            return "certain"
-        sides = [-1 if match[0] in self._closers else 1 for match in matches]
-        if not sides or (sum(sides) == 0 and min(accumulate(sides)) >= 0):
-            return ""
-        if max(sides) < 0 and any(m[0] in self._own and self._is_line(low, m) for m in matches):
-            return "certain"
-        if not low[: matches[0].start()].strip() or not low[matches[-1].end() :].strip():
-            return "certain"
-        return "certain" if len(sides) <= _FEW and max(sides) > 0 else "possible"
-
-    def holds_rest(self, text: str) -> bool:
-        """Does a value hold what may be a part of a marker beside it? See `rest_pattern`."""
-        return self._rest.search(text) is not None
-
-    def _is_followed(self, text: str, markers: list[re.Match[str]]) -> bool:
-        """Does the value's own closing marker stand directly before what opens the next value? In a sentence, too."""
-        at = next((at for at, marker in enumerate(markers) if marker[0] in self._own), len(markers))
-        if at == 0 and (_BROKEN_TAG.match(text, markers[0].end()) or self._half.match(text, markers[0].end())):
-            return True
-        for marker, following in pairwise(markers[at:]):
-            if len(text[marker.end() : following.start()].strip()) > _STRAY:
-                return False  # a format has no words between two values
-            if following[0].startswith(self._followers):
-                return True
-        return False
-
-    def _is_next(self, markers: list[re.Match[str]]) -> bool:
-        """Are the first two markers the value's own closing one and what opens the next value? In a sentence, too."""
-        pairs = pairwise(markers[:2])
-        return any(one[0] in self._own and behind[0].startswith(self._followers) for one, behind in pairs)
-
-    def _is_line(self, text: str, marker: re.Match[str]) -> bool:
-        """Does a marker stand alone on its line, and markup that may have a mistake begin the next one?"""
-        return text[: marker.start()].endswith("\n") and text.startswith("\n" + marker[0][0], marker.end())
-
-    def _is_mentioned(self, text: str, marker: re.Match[str]) -> bool:
-        """Does a marker stand in a sentence or in quotation marks? A closing marker may be the first word of it."""
-        start, end = marker.span()
-        is_first = marker[0] in self._closers and not text[:start].strip()
-        return (is_first or bool(_BEFORE.search(text, max(start - 1, 0), start))) and bool(_BEHIND.match(text, end))
-
-    def _is_closed_within(self, markers: list[str]) -> bool:
-        """Does the value's own closing marker stand before an opening marker, so that the value may have ended?"""
-        ends = [at for at, marker in enumerate(markers) if marker in self._own]
-        return (
-            bool(ends)
-            and sum(marker not in self._closers for marker in markers[: ends[0]]) == 0
-            and any(marker not in self._closers for marker in markers[ends[0] :])
-        )
-
-
-_BEFORE = lazy_pattern(r"[ \t\"'`(“«]\Z")
-_BEHIND = lazy_pattern(r"[ \t][^\s<]|[\"'`),.;:”»]")
 
 
 @lru_cache(maxsize=2048)
@@ -309,45 +185,6 @@ def loose_markup(value_end: Config) -> LooseMarkup:
     steps = [step for end in value_end.strict_transitions()[2] for step in end.target.strict_transitions()[2]]
     followers = {form for step in steps for form in distinct_forms(step)} - closers
     return LooseMarkup(distinct & closers, distinct - closers, ends, before, followers, openers)
-
-
-def rest_pattern(marks: Collection[ValueMarks]) -> tuple[str, str]:
-    """What finds parts of the markers beside bare values in them, and the signs of which one is in each such value.
-
-    A value may begin or end with the sign of the marker beside it, as if that was doubled (`moss.txt<</parameter>`). It
-    may hold the first letters of its closing marker right behind other text (`moss</param.`) or at its end, or begin
-    with the end of an opening tag (`ame="path">moss.txt`), or with the quote that closes its name (`"moss.txt`).
-    """
-    before = _signs_of({form[-1] for found in marks for form in found.openers})
-    behind = _signs_of({form[0] for found in marks for form in found.ends})
-    parts = [rf"\A[{re.escape(before)}](?=[\w/.])"] if before else []
-    edge = behind.translate(_NO_BRACKETS)
-    parts += [rf"[{re.escape(edge)}](?<=\w.)\Z"] if edge else []
-    parts += sorted({_begun_pattern(form) for found in marks for form in found.ends if form[0] in behind})
-    tails = {re.escape(form[-3:]) for found in marks for form in found.openers if len(form) > _SHORT_TAG}
-    tails |= {r"[\"']\s?>" for found in marks for form in found.openers if form[-2:] in ('">', "'>")}
-    parts += [rf"\A[^<>\n]{{0,99}}(?:{'|'.join(sorted(tails))})"] if tails and ">" in before else []
-    closes_name = any(form[-2:] == '">' for found in marks for form in found.openers)
-    parts += [r'\A"[^"]*\Z'] if closes_name else []
-    return before + behind + '"' * closes_name, "|".join(parts)
-
-
-def _begun_pattern(marker: str) -> str:
-    """The pattern of the first characters of a closing marker that begin neither it nor another tag."""
-    signs = len(marker) - len(marker.lstrip(_SIGNS))
-    size = signs if signs > _FEW else signs + 1 if marker.startswith("</") else signs + _FEW
-    tag = r"|[\w:.-]*[^<>\n\"']{0,99}>" if marker.lstrip("</")[0].isalnum() else ""
-    begun = re.escape(marker[:size])
-    found = rf"{begun}(?<=\S{begun})(?!{re.escape(marker[size:])}{tag})"
-    if not marker.startswith("</"):
-        return found
-    # a tag that has no end, at the end of the value
-    return rf"{found}|</(?<=\S</)(?![\w>:])(?!{re.escape(marker[2:])})|{re.escape(marker[:3])}[\w:.-]{{0,40}}\s*\Z"
-
-
-def _signs_of(chars: set[str]) -> str:
-    """Those of some characters that belong to no word, and that open and quote nothing."""
-    return "".join(sorted({char for char in chars if not char.isalnum() and char not in "[({\"'`_"}))
 
 
 @lru_cache(maxsize=256)

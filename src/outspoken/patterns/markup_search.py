@@ -351,9 +351,14 @@ class ValueMarkup:
         self.finds = bool(closers or phrases)
 
     @property
-    def phrase_signs(self) -> list[str]:
-        """One of these is in every text that holds a phrase; in lower case."""
-        return self._phrases.signs if self._phrases is not None else []
+    def data(self) -> tuple[tuple[str, ...], ...]:
+        """What makes the same object again."""
+        return tuple(self.closers), tuple(self.followers), tuple(self._phrases.markers if self._phrases else ())
+
+    @property
+    def signs(self) -> list[str]:
+        """In lower case, one of these is in every text in which something is found."""
+        return [*self._search.signs, *(self._phrases.signs if self._phrases is not None else ())]
 
     def holds_phrase(self, text: str) -> bool:
         """Does a value hold words that open a call?"""

@@ -8,9 +8,9 @@ from outspoken.json.scanner import JsonScanner
 
 if TYPE_CHECKING:
     from outspoken.grammar.automaton import Transition
-    from outspoken.grammar.value_markup import Looseness
     from outspoken.json.partial_string import PartialString
     from outspoken.notations.interface import ValueScanner
+    from outspoken.patterns.loose_markup import Looseness
     from outspoken.results.diagnostics import Repair
 
 

@@ -1,0 +1,231 @@
+"""Markers in bare values: those that nobody mentions there, and parts of the markers beside a value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Literal
+
+from .lazy import lazy_pattern
+from .markup_search import MarkupSearch, ValueMarkup
+from .near_miss import begins_near, mistakes_allowed
+
+#: The name in an opening tag, and the end of the tag.
+_NAME = r"(?:[\w.:\-]{1,60}[\"']?\s?/?>)?"
+#: How certain it is that the markers in a value are damage.
+Looseness = Literal["", "possible", "certain"]
+#: One mistake leaves no more markers in a value.
+_FEW = 2
+#: So many characters between two markers are a mistake, and more are text.
+_STRAY = 2
+#: What begins as a tag does, and is none.
+_BROKEN_TAG = lazy_pattern(r"\s{0,9}<(?![/!]?\w[\w:.-]*[^<>\n]{0,99}>|!--|[|｜/\[])")
+#: The tail of an opening marker that is shorter may be that of another one.
+_SHORT_TAG = 5
+#: The signs that markers begin with.
+_SIGNS = "</|｜[]>!:@#~-"
+#: A value may end with a bracket of its own.
+_NO_BRACKETS = str.maketrans("", "", "])}")
+
+
+class LooseMarkup:
+    """Finds markers of a format in a bare value, in any case, that nobody mentions there.
+
+    A marker within a sentence or in quotation marks is mentioned, and a group that opens and closes is a part of the
+    value. Any other one is damage: a marker that is doubled, in another case, or whose neighbour is missing.
+    """
+
+    def __init__(
+        self,
+        closers: Collection[str],
+        others: Collection[str],
+        own: Iterable[str] = (),
+        before: Iterable[str] = (),
+        followers: Iterable[str] = (),
+        openers: Iterable[str] = (),
+    ) -> None:
+        #: what makes the same object again
+        self.data = tuple([tuple(sorted(forms)) for forms in (closers, others, own, before, followers, openers)])
+        self._closers, self._own = {form.lower() for form in closers}, {form.lower() for form in own}
+        rest_signs, rest = rest_pattern([*openers], [*own])
+        self._rest_signs, self._rest = rest_signs, re.compile(rest or "(?!)")
+        #: what stands before the value; it is doubled where the value begins with it
+        self._before = tuple(before)
+        self._followers = tuple([form.lower() for form in followers])
+        #: what opens the next value, in lower case, if it may have a mistake
+        self.near = [form for form in self._followers if mistakes_allowed(form)]
+        halves = "|".join([re.escape(form[: (len(form) + 1) // 2]) for form in self.near])
+        self._half = re.compile(rf"\s{{0,9}}(?:{halves or '(?!)'})")
+        #: one of these is in every value that holds a marker, in lower case
+        self.forms = sorted({form.lower() for form in (*closers, *others)}, key=lambda form: (-len(form), form))
+        patterns = [re.escape(form) + (_NAME if form.endswith(("=", '="', "='")) else "") for form in self.forms]
+        self._search = re.compile("|".join(patterns) or "(?!)")
+
+    @cached_property
+    def signs(self) -> set[str]:
+        """In lower case, one of these is in every value in which something is found."""
+        edges = {text[0].lower() for text in (*self._before, *self.near)}
+        return {*edges, *self._rest_signs, *self.forms, *["<"] * any(form[:1] == "<" for form in self._own)}
+
+    def find(self, text: str) -> Looseness:
+        """How loose the markers in a value are.
+
+        One at an edge of the value is "certain" damage, and so is an opener or a separator among one or two markers.
+        Closers alone are "possible" damage, and so are more markers than that, which may be text about markup:
+        something else has to speak for it.
+        """
+        if text.startswith(self._before) or (text.endswith("\n<") and any(form[:1] == "<" for form in self._own)):
+            return "certain"
+        low = text.lower()
+        if begins_near(low, self.near):
+            return "certain"
+        matches = [*self._search.finditer(low)]
+        if not matches:
+            return ""
+        if self._is_followed(low, matches) or self._is_next(matches):
+            return "certain"
+        matches = [m for m in matches if not self._is_mentioned(low, m)]
+        if self._is_closed_within([match[0] for match in matches]):
+            return "certain"
+        sides = [-1 if match[0] in self._closers else 1 for match in matches]
+        if not sides or (sum(sides) == 0 and min(accumulate(sides)) >= 0):
+            return ""
+        if max(sides) < 0 and any(m[0] in self._own and self._is_line(low, m) for m in matches):
+            return "certain"
+        if not low[: matches[0].start()].strip() or not low[matches[-1].end() :].strip():
+            return "certain"
+        return "certain" if len(sides) <= _FEW and max(sides) > 0 else "possible"
+
+    def holds_rest(self, text: str) -> bool:
+        """Does a value hold what may be a part of a marker beside it? See `rest_pattern`."""
+        return self._rest.search(text) is not None
+
+    def _is_followed(self, text: str, markers: list[re.Match[str]]) -> bool:
+        """Does the value's own closing marker stand directly before what opens the next value? In a sentence, too."""
+        at = next((at for at, marker in enumerate(markers) if marker[0] in self._own), len(markers))
+        if at == 0 and (_BROKEN_TAG.match(text, markers[0].end()) or self._half.match(text, markers[0].end())):
+            return True
+        for marker, following in pairwise(markers[at:]):
+            if len(text[marker.end() : following.start()].strip()) > _STRAY:
+                return False  # a format has no words between two values
+            if following[0].startswith(self._followers):
+                return True
+        return False
+
+    def _is_next(self, markers: list[re.Match[str]]) -> bool:
+        """Are the first two markers the value's own closing one and what opens the next value? In a sentence, too."""
+        pairs = pairwise(markers[:2])
+        return any(one[0] in self._own and behind[0].startswith(self._followers) for one, behind in pairs)
+
+    def _is_line(self, text: str, marker: re.Match[str]) -> bool:
+        """Does a marker stand alone on its line, and markup that may have a mistake begin the next one?"""
+        return text[: marker.start()].endswith("\n") and text.startswith("\n" + marker[0][0], marker.end())
+
+    def _is_mentioned(self, text: str, marker: re.Match[str]) -> bool:
+        """Does a marker stand in a sentence or in quotation marks? A closing marker may be the first word of it."""
+        start, end = marker.span()
+        is_first = marker[0] in self._closers and not text[:start].strip()
+        return (is_first or bool(_BEFORE.search(text, max(start - 1, 0), start))) and bool(_BEHIND.match(text, end))
+
+    def _is_closed_within(self, markers: list[str]) -> bool:
+        """Does the value's own closing marker stand before an opening marker, so that the value may have ended?"""
+        ends = [at for at, marker in enumerate(markers) if marker in self._own]
+        return (
+            bool(ends)
+            and sum(marker not in self._closers for marker in markers[: ends[0]]) == 0
+            and any(marker not in self._closers for marker in markers[ends[0] :])
+        )
+
+
+_BEFORE = lazy_pattern(r"[ \t\"'`(“«]\Z")
+_BEHIND = lazy_pattern(r"[ \t][^\s<]|[\"'`),.;:”»]")
+
+
+def rest_pattern(openers: Collection[str], ends: Collection[str]) -> tuple[str, str]:
+    """What finds parts of the markers beside a bare value in it, and the signs of which one is in each such value.
+
+    A value may begin or end with the sign of the marker beside it, as if that was doubled (`moss.txt<</parameter>`). It
+    may hold the first letters of its closing marker right behind other text (`moss</param.`) or at its end, or begin
+    with the end of an opening tag (`ame="path">moss.txt`), or with the quote that closes its name (`"moss.txt`).
+    """
+    before, behind = _signs_of({form[-1] for form in openers}), _signs_of({form[0] for form in ends})
+    parts = [rf"\A[{re.escape(before)}](?=[\w/.])"] if before else []
+    edge = behind.translate(_NO_BRACKETS)
+    parts += [rf"[{re.escape(edge)}](?<=\w.)\Z"] if edge else []
+    parts += sorted({_begun_pattern(form) for form in ends if form[0] in behind})
+    tails = {re.escape(form[-3:]) for form in openers if len(form) > _SHORT_TAG}
+    tails |= {r"[\"']\s?>" for form in openers if form[-2:] in ('">', "'>")}
+    parts += [rf"\A[^<>\n]{{0,99}}(?:{'|'.join(sorted(tails))})"] if tails and ">" in before else []
+    closes_name = any(form[-2:] == '">' for form in openers)
+    parts += [r'\A"[^"]*\Z'] if closes_name else []
+    return before + behind + '"' * closes_name, "|".join(parts)
+
+
+def _begun_pattern(marker: str) -> str:
+    """The pattern of the first characters of a closing marker that begin neither it nor another tag."""
+    signs = len(marker) - len(marker.lstrip(_SIGNS))
+    size = signs if signs > _FEW else signs + 1 if marker.startswith("</") else signs + _FEW
+    tag = r"|[\w:.-]*[^<>\n\"']{0,99}>" if marker.lstrip("</")[0].isalnum() else ""
+    begun = re.escape(marker[:size])
+    found = rf"{begun}(?<=\S{begun})(?!{re.escape(marker[size:])}{tag})"
+    if not marker.startswith("</"):
+        return found
+    # a tag that has no end, at the end of the value
+    return rf"{found}|</(?<=\S</)(?![\w>:])(?!{re.escape(marker[2:])})|{re.escape(marker[:3])}[\w:.-]{{0,40}}\s*\Z"
+
+
+def _signs_of(chars: set[str]) -> str:
+    """Those of some characters that belong to no word, and that open and quote nothing."""
+    return "".join(sorted({char for char in chars if not char.isalnum() and char not in "[({\"'`_"}))
+
+
+class ValueCheck:
+    """Tells which bare values at one place of a grammar may hold markup, or a part of it: the parser decides on them.
+
+    `markers` are those of the format, and some of them are `weak`. `loose` and `ending` are the data of what the parser
+    searches such values with. One of the `signs` is in every value for which the answer is yes; if they are given,
+    nothing else is made before a value holds one.
+    """
+
+    def __init__(
+        self,
+        markers: Iterable[str],
+        weak: Iterable[str],
+        loose: Sequence[Sequence[str]],
+        ending: Sequence[Sequence[str]],
+        signs: Sequence[str] | None = None,
+    ) -> None:
+        self._loose_data, self._ending_data, self._written = loose, ending, (markers, weak)
+        self.signs = self._find_signs() if signs is None else signs
+
+    @cached_property
+    def _loose(self) -> LooseMarkup:
+        return LooseMarkup(*self._loose_data)
+
+    @cached_property
+    def _ending(self) -> ValueMarkup:
+        return ValueMarkup(*self._ending_data)
+
+    @cached_property
+    def _markers(self) -> MarkupSearch:
+        return MarkupSearch(*self._written) if self._ending.finds else MarkupSearch(())
+
+    def _find_signs(self) -> tuple[str, ...]:
+        signs = {*self._loose.signs, *self._ending.signs, *self._markers.signs}
+        return tuple(sorted({sign for sign in signs if not any(other in sign for other in signs - {sign})}))
+
+    def __call__(self, text: str) -> bool:
+        lowered = text.lower()
+        for sign in self.signs:
+            if sign in lowered:
+                break
+        else:
+            return False
+        return (
+            bool(self._loose.find(text))
+            or self._loose.holds_rest(text)
+            or self._ending.is_in(text)
+            or self._markers.may_hold(text)
+        )
