@@ -40,18 +40,17 @@ _CALLS = frozenset({"tool_call", "action"})
 
 def recover(region: Region) -> RecoveryPath | None:
     """The cheapest path through a region; None if there is none, or none that is cheap enough."""
-    path = _cheapest(region)
+    path = _cheapest(region, costs.MAX_COST)
     broken, top_level = region.automaton.broken, region.automaton.top_level
-    if broken is None or not may_be_foreign(region):
+    most = costs.MAX_COST if path is None else path.cost - costs.FOREIGN_NOTATION - 1
+    if broken is None or not may_be_foreign(region) or most < 0:
         return path
     other = replace(region, automaton=broken, outer=broken.top_level)
-    foreign = _cheapest(other)
+    foreign = _cheapest(other, most)
     region.nodes = other.nodes
     if foreign is None or foreign.config.automaton.top_level.stack != foreign.config.stack:
         return path
     cost = foreign.cost + costs.FOREIGN_NOTATION
-    if path is not None and path.cost <= cost:
-        return path
     return RecoveryPath(marked_foreign(foreign.steps, region), top_level, cost, foreign.cut)
 
 
@@ -94,8 +93,8 @@ class _State(NamedTuple):
 class _Queue:
     """The states that were found and not read yet, and what each state that was read was reached with."""
 
-    def __init__(self, text: str, start: Config) -> None:
-        self._text, self._tie = text, count()
+    def __init__(self, text: str, start: Config, most: int) -> None:
+        self._text, self._most, self._tie = text, most, count()
         self.waiting = [_State(0, next(self._tie), 0, start, True, Node((), None, "", False))]
         #: by place, configuration and whether text may begin: the least cost, and one meaning, and another one that
         #: costs the same
@@ -108,7 +107,7 @@ class _Queue:
         for number, edge in enumerate(edges):
             total, may_be_text = cost + edge.cost, not edge.steps[-1].is_text
             known = self.seen.get((edge.end, edge.target, may_be_text))
-            if total <= costs.MAX_COST and (known is None or known[0] >= total):
+            if total <= self._most and (known is None or known[0] >= total):
                 inserted = any(s.transition is not None and s.transition.inserted for s in edge.steps)
                 node = state.node
                 name = name_after(edge.steps, node.name)
@@ -132,13 +131,13 @@ class _Queue:
         return True
 
 
-def _cheapest(region: Region) -> RecoveryPath | None:
-    """Dijkstra's algorithm."""
+def _cheapest(region: Region, most: int) -> RecoveryPath | None:
+    """Dijkstra's algorithm. A path that costs more than `most` is none."""
     found = marker_lexer(region.automaton).tokens(region.text, _MAX_TOKENS)
     if found is None:
         return None
     region.tokens, region.near = found
-    finder, queue = EdgeFinder(region), _Queue(region.text, region.outer)
+    finder, queue = EdgeFinder(region), _Queue(region.text, region.outer, most)
     best: _State | None = None
     while queue.waiting and len(queue.seen) < _MAX_NODES and region.nodes > 0:
         state = heapq.heappop(queue.waiting)
