@@ -16,7 +16,7 @@ from . import costs
 from .doubled import doubled_unit
 from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, leading_space, marker_forms, marker_lexer, token_starts
 from .names import NameReader, stands
-from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, Node, RecoveryStep, Region, name_after
+from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, Node, RecoveryStep, Region, behind_blank, name_after
 from .values import ValueReader, opens_json
 
 #: How much of the text before a marker may decide whether it stands there; eight times as much may behind it.
@@ -53,10 +53,7 @@ class EdgeFinder:
         """What can be read at a place in a configuration; free text only if it `may_be_text`."""
         free = config.free if may_be_text else None
         found = self._free_text(pos, config, free, node) if free is not None else []
-        at = pos
-        if self._region.automaton.tables.ignore:
-            while at < self._end and self._text[at] in BLANK:
-                at += 1
+        at = behind_blank(self._text, pos) if self._region.automaton.tables.ignore else pos
         stands = at in self.starts and self.stands(config.markers, at)
         cost, ends, standing, missing = 0, set[int](), set[str](), list[Transition]()
         for marker in config.markers if free is None else config.leading_markers:
@@ -91,8 +88,7 @@ class EdgeFinder:
         """What can be read at the same place, and is made later: its cost is known to be no less than some."""
         if not self._has_json or (may_be_text and config.free is not None):
             return []
-        rest = self._text[pos:]
-        at = pos + len(rest) - len(rest.lstrip(BLANK)) if self._region.automaton.tables.ignore else pos
+        at = behind_blank(self._text, pos) if self._region.automaton.tables.ignore else pos
         later = self.values.with_one_edit(at, config) if at < self._end else []
         return [LaterEdges(cost, partial(self._made, make, node.name)) for cost, make in later]
 
@@ -269,9 +265,7 @@ class EdgeFinder:
 
     def _stray_character(self, at: int, config: Config) -> list[Edge]:
         """Drop a character that stands between markers. One before white space is as likely prose, if not doubled."""
-        text, after = self._text, at + 1
-        while after < self._end and text[after] in BLANK:
-            after += 1
+        text, after = self._text, behind_blank(self._text, at + 1)
         if self.stands(config.markers, at) or text[at : at + 2].isalnum():
             return []
         follows = after == self._end or after in self.starts or self.stands(config.markers, after)
@@ -310,9 +304,7 @@ class EdgeFinder:
 
     def _ends_call(self, edge: Edge) -> bool:
         """Is a dropped piece of text all that stands before the end of a call?"""
-        after = edge.end
-        while after < self._end and self._text[after] in BLANK:
-            after += 1
+        after = behind_blank(self._text, edge.end)
         ends = [marker for marker in edge.target.markers if ("end", "tool_call") in marker.after]
         words = self._text[edge.steps[0].start : edge.end]
         return any(char.isalnum() for char in words) and (after == self._end or self.stands(ends, after))

@@ -113,6 +113,13 @@ class Node(NamedTuple):
         return len(edit.after.strip()) or edit.end - edit.start
 
 
+def behind_blank(text: str, at: int) -> int:
+    """The place behind the white space that stands at a place."""
+    while at < len(text) and text[at] in BLANK:
+        at += 1
+    return at
+
+
 def name_after(steps: tuple[RecoveryStep, ...], known: str) -> str:
     """The name of the call or payload that is being read after some steps; `known` is the one before them."""
     for step in steps:

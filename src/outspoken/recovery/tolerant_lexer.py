@@ -16,7 +16,7 @@ from outspoken.semantics.steps import Step as RecoveryStep
 from . import costs
 from .edges import EdgeFinder
 from .marker_lexer import PUNCTUATION_LENGTH, marker_forms, marker_lexer
-from .path import BLANK, Edge, Node, Region, name_after
+from .path import BLANK, Edge, Node, Region, behind_blank, name_after
 from .tolerant_tokens import Kinds, Lexeme, behind, places
 from .values import opens_json
 
@@ -141,9 +141,7 @@ class _Row:
         return found
 
     def _skip(self, pos: int) -> int:
-        while pos < self._end and self._text[pos] in BLANK:
-            pos += 1
-        return pos
+        return behind_blank(self._text, pos)
 
     def _choose(self, count: int) -> int:
         """Which of several ways to take."""

@@ -17,7 +17,7 @@ from outspoken.results.schemas.schema import Schema
 from . import costs
 from .marker_lexer import Token, marker_forms, marker_lexer
 from .one_mistake import LEAST_COST, OneEdit, OneMistake, with_key, without_opener
-from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, RecoveryStep, Region
+from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, RecoveryStep, Region, behind_blank
 from .repaired_json import call_keys, read_repaired
 
 #: How many ends of a value are tried, and how many readings of a literal are kept.
@@ -71,8 +71,7 @@ class ValueReader:
             elif isinstance(notation, MarkedNotation) and self._region.repair_limit not in ("none", "notation"):
                 found += self._without_marks(at, transition, notation, schema)
                 found += self._with_near_marks(at, transition, notation, schema)
-                found += self._before_near_marker(at, transition, notation, schema)
-                found += self._without_brace(at, transition, notation, schema)
+                found += self._before_marker(at, transition, notation, schema)
             if notation.repaired_as_literal and intact is None:
                 found += self._first_literal(at, transition, notation, schema)
             if notation.repaired_as_literal and (intact is None or not self._is_followed(intact[1], transition.target)):
@@ -102,32 +101,25 @@ class ValueReader:
         step = RecoveryStep(transition, at, end, "", value, text, edits)
         return [Edge(costs.MISSING_MARKER * len(places), end, transition.target, (step,))]
 
-    def _before_near_marker(
+    def _before_marker(
         self, at: int, transition: Transition, notation: MarkedNotation, schema: SchemaView
     ) -> list[Edge]:
-        """A value before a closing marker with a mistake, which the notation takes for a part of it."""
-        spellings = {text for marker in transition.target.markers for text in marker_forms(marker).spellings}
-        starts = [start for start, ends in sorted(self._region.near.items()) if start > at and spellings & ends.keys()]
-        for start in starts[:_MAX_ENDS]:
-            read = notation.read_at(self._text[:start], at, self._region.settings.max_depth, True, schema)
-            if read is not None:
-                step = RecoveryStep(transition, at, read[1], "", read[0], read[2])
-                return [Edge(0, read[1], transition.target, (step,))]
-        return []
-
-    def _without_brace(
-        self, at: int, transition: Transition, notation: MarkedNotation, schema: SchemaView
-    ) -> list[Edge]:
-        """A value that lacks its last brace, right before what follows it."""
-        starts = [start for start in sorted(self._starts) if start > at and self._is_followed(start, transition.target)]
-        for start in starts[:1]:
-            text = self._text[:start] + "}"
-            read = notation.read_at(text, at, self._region.settings.max_depth, True, schema)
-            if read is not None and read[0] and read[1] == len(text):
-                edit = Edit(start, start, "}", "missing-closer", "structure")
-                step = RecoveryStep(transition, at, start, "", read[0], read[2], (edit,))
-                return [Edge(costs.MISSING_MARKER, start, transition.target, (step,))]
-        return []
+        """A value before a closing marker with a mistake, which the notation takes for a part of it, and one that
+        lacks its last brace, right before what follows it."""
+        target, depth, found = transition.target, self._region.settings.max_depth, list[Edge]()
+        spellings = {text for marker in target.markers for text in marker_forms(marker).spellings}
+        near = [start for start, ends in sorted(self._region.near.items()) if start > at and spellings & ends.keys()]
+        reads = (notation.read_at(self._text[:start], at, depth, True, schema) for start in near[:_MAX_ENDS])
+        read = next((read for read in reads if read is not None), None)
+        if read is not None:
+            found.append(Edge(0, read[1], target, (RecoveryStep(transition, at, read[1], "", read[0], read[2]),)))
+        end = next((start for start in sorted(self._starts) if start > at and self._is_followed(start, target)), None)
+        read = None if end is None else notation.read_at(self._text[:end] + "}", at, depth, True, schema)
+        if end is not None and read is not None and read[0] and read[1] == end + 1:
+            edit = Edit(end, end, "}", "missing-closer", "structure")
+            step = RecoveryStep(transition, at, end, "", read[0], read[2], (edit,))
+            found.append(Edge(costs.MISSING_MARKER, end, target, (step,)))
+        return found
 
     def _with_near_marks(
         self, at: int, transition: Transition, notation: MarkedNotation, schema: SchemaView
@@ -165,7 +157,7 @@ class ValueReader:
 
     def _is_well_followed(self, pos: int, config: Config) -> bool:
         """Does the text end, or a marker of the format follow?"""
-        after = pos + len(self._text[pos:]) - len(self._text[pos:].lstrip(BLANK))
+        after = behind_blank(self._text, pos)
         return after == self._end or pos in self._starts or after in self._starts or self._is_followed(pos, config)
 
     def _is_followed(self, pos: int, config: Config, beyond: int = 0) -> bool:
