@@ -69,40 +69,27 @@ def looks_like_call(damage: DamagedSegment, automaton: Automaton, text: TextBuff
     return any(at < _NEAR for at in find_near(text.text[start : end + _NEAR], markers.spellings))
 
 
-class SearchedText:
-    """Where synchronisation points were searched for and not found, by offsets of the response.
-
-    A segment that is read again as text may hold many refused places that end at the same point. No text is searched
-    twice for it, so time stays linear.
-    """
-
-    __slots__ = ("_ranges",)
-
-    def __init__(self) -> None:
-        self._ranges: dict[SyncPoints, tuple[int, int]] = {}
-
-    def skip(self, sync: SyncPoints, at: int) -> int:
-        """The first offset, from `at` on, where a point may begin."""
-        start, end = self._ranges.get(sync, (0, 0))
-        return end if start <= at < end else at
-
-    def add(self, sync: SyncPoints, start: int, end: int) -> None:
-        """No point begins between two offsets."""
-        begun, ended = self._ranges.get(sync, (0, 0))
-        self._ranges[sync] = (begun, max(end, ended)) if begun <= start <= ended else (start, end)
-
-
 def find_end(
-    damage: DamagedSegment, automaton: Automaton, text: TextBuffer, searched: SearchedText, *, final: bool
+    damage: DamagedSegment,
+    automaton: Automaton,
+    text: TextBuffer,
+    searched: dict[SyncPoints, tuple[int, int]],
+    *,
+    final: bool,
 ) -> Any:
-    """The marker at which a damaged segment ends. None if it has not come yet; `text.pos` is then moved on."""
+    """The marker at which a damaged segment ends. None if it has not come yet; `text.pos` is then moved on.
+
+    `searched` are the offsets between which no point was found: a segment that is read again as text may hold many
+    refused places that end at the same point. No text is searched twice for it, so time stays linear.
+    """
+    begun, ended = searched.get(damage.sync, (0, 0))
     # What is no end because it stands at the refused place may be the end of another segment.
     start = max(text.offset, damage.refused_at + 1)
-    text.pos = searched.skip(damage.sync, text.offset) - text.base
+    text.pos = (ended if begun <= text.offset < ended else text.offset) - text.base
     match = _find_end(damage, automaton, text, final=final)
-    end = match.start() if match is not None else len(text.text) if final else text.pos
-    if start < text.base + end:
-        searched.add(damage.sync, start, text.base + end)
+    end = text.base + (match.start() if match is not None else len(text.text) if final else text.pos)
+    if start < end:
+        searched[damage.sync] = (begun, max(end, ended)) if begun <= start <= ended else (start, end)
     return match
 
 

@@ -11,11 +11,11 @@ from outspoken.patterns.spellings import look_ahead
 from outspoken.recovery.costs import MAX_COST
 from outspoken.recovery.marker_lexer import is_closed, marker_forms, marker_lexer
 from outspoken.recovery.path import RecoveryPath, RecoveryStep, Region
-from outspoken.recovery.sync_points import single_character_points, sync_points
+from outspoken.recovery.sync_points import SyncPoints, single_character_points, sync_points
 from outspoken.semantics.recorder import odd_marker
 from outspoken.semantics.steps import apply_step
 
-from .damaged_segment import DamagedSegment, SearchedText, find_end, looks_like_call
+from .damaged_segment import DamagedSegment, find_end, looks_like_call
 from .list_damage import damaged_gap, is_later_entry, lose_entry, read_between
 from .parse_steps import Kind, ParseStep
 from .state import SEARCH, TRY
@@ -47,7 +47,7 @@ class RecoveryDriver:
         self.policy, self.budget, self.log = steps.policy, steps.budget, steps.log
         #: could the last recovery path be read in two ways?
         self._is_ambiguous = False
-        self._searched = SearchedText()
+        self._searched: dict[SyncPoints, tuple[int, int]] = {}
 
     def on_refused(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
         """The grammar refuses what stands at `pos` (up to `end`, if that was read as an embedded value).
