@@ -57,30 +57,10 @@ def replayed(raw: str, repairs: list[Repair]) -> str:
     return raw
 
 
-DAMAGED = {
-    "value closer": (without(QWEN, "</parameter>\n"), BREW, ["missing-marker"]),
-    "last value closer": (
-        without(QWEN, "</parameter>\n</function>").replace("3\n", "3\n</function>"),
-        BREW,
-        ["missing-marker"],
-    ),
-    "function closer": (without(QWEN, "</function>\n"), BREW, ["missing-marker"]),
-    "two closers": (without(QWEN, "</parameter>\n", "</function>\n"), BREW, ["missing-marker"] * 2),
-    "opener": (without(QWEN, "<tool_call>\n"), BREW, ["missing-marker"]),
-    "wrapper": (without(QWEN, "<tool_call>\n", "\n</tool_call>"), BREW, ["missing-marker"] * 2),
-    "end of tag": (QWEN.replace("brew>", "brew"), BREW, ["missing-marker"]),
-    "damaged closer": (QWEN.replace("</parameter>\n</function>", "</parameter\n</function>"), BREW, ["damaged-marker"]),
-    "doubled opener": ("<tool_call>\n" + QWEN, BREW, ["stray-marker"]),
-    "junk": (QWEN.replace("<function", "So:<function"), BREW, ["stray-text"]),
-    "next call": (without(QWEN, "\n</function>\n</tool_call>") + "\n" + QWEN, [*BREW, *BREW], ["missing-marker"] * 2),
-    "arguments as JSON": (
-        '<tool_call>\n<function=brew>\n{"kind": "green", "minutes": 3}\n</function>\n</tool_call>',
-        BREW,
-        ["foreign-notation"],
-    ),
+#: Damaged texts of `qwen3_coder`, the calls in them, and the codes of the repairs.
+DAMAGED: dict[str, tuple[str, list[Any], list[str]]] = {
+    name: (text, [tuple(call) for call in calls], codes) for name, (text, calls, codes) in TABLES["DAMAGED"].items()
 }
-
-
 PATH = {"type": "string"}
 SHELF: Any = [{"name": "write_file", "parameters": {"properties": {"path": PATH, "text": PATH}}}]
 
@@ -133,23 +113,26 @@ def test_two_ways_that_cost_the_same_are_no_call() -> None:
     assert any(step.ambiguous for step in path.steps)
 
 
-@pytest.mark.parametrize(
-    ("words", "called"),
-    [
-        ("write_filepath", [("write_file", {"path": "moss.txt"})]),
-        ("write_filemode", []),  # no argument of this name
-        ("write_textfile", []),
-        ("write", []),
-    ],
-)
-def test_the_name_of_a_tool_ends_where_that_of_its_argument_begins(words: str, called: list[Any]) -> None:
-    """What separates them is missing (vllm#47190). Two tools may be meant by `write_textfile`."""
-    properties = {"textfile": PATH, "file": PATH}
-    tools = [*SHELF, *[{"name": n, "parameters": {"properties": properties}} for n in ("write_", "write_text")]]
-    text = f"<tool_call>{words}</arg_key><arg_value>moss.txt</arg_value></tool_call>"
-    reply = parse(text, format="glm_4_5", tools=tools, finish_reason="stop")
-    assert [(call.name, call.arguments) for call in reply.tool_calls] == called
-    assert all(call.status == "repaired" for call in reply.tool_calls)
+@in_one_item("format_, reason, text, known", TABLES["READINGS"].values())
+def test_what_is_known_of_a_reading(format_: str, reason: str | None, text: str, known: dict[str, Any]) -> None:
+    """Readings of the same cost, two calls in one, calls that contradict what was sent, brackets that are cut.
+
+    A reading that is rejected leaves the nodes round it alone: a fork has read the envelope to its end and reported
+    what is unknown in it, which is reported without it, too. Where a tool's name ends and that of its argument begins,
+    what separates them is missing (vllm#47190); two tools may be meant by `write_textfile`.
+    """
+    reply = parse(
+        text, format=format_, tools=TABLES["NEIGHBOURS"] if "arg_key>" in text else None, finish_reason=reason
+    )
+    read = {
+        "calls": [list(call) for call in found(reply)],
+        "unfinished": [[call.name, call.status] for call in reply.unfinished_tool_calls],
+        "status": reply.status,
+        "diagnostics": [str(diagnostic) for diagnostic in reply.diagnostics],
+        "noted": [diagnostic.code for diagnostic in reply.diagnostics],
+        "text": reply.text,
+    }
+    assert {key: read[key] for key in known} == known
 
 
 @pytest.mark.parametrize("name", DAMAGED)
@@ -190,43 +173,7 @@ def test_a_call_with_damaged_json(name: str) -> None:
         assert all(REPAIR_LIMITS.index(r.level) <= REPAIR_LIMITS.index(repair_limit) for r in capped.repairs)  # pyright: ignore[reportArgumentType]
 
 
-def test_ambiguous_call_is_not_a_tool_call() -> None:
-    text = '<tool_call>{"name": "n", "arguments": {"a": "b", "c": "d", "e": "f"", "g": "h"}}</tool_call>'
-    reply = parse(text, format="hermes")
-    assert (reply.tool_calls, [call.status for call in reply.unfinished_tool_calls]) == ([], ["invalid"])
-    assert str(reply.diagnostics[-1]) == (
-        "hermes:1:1 invalid-call: the call can be read in two ways that are as likely"
-    )
-
-
-def test_two_objects_in_one_call_are_two_calls() -> None:
-    text = '<tool_call>\n{"name": "a", "arguments": {"n": 1}}{"name": "a", "arguments": {"n": 2}}\n</tool_call>'
-    assert found(parse(text, format="hermes")) == [("a", {"n": 1}), ("a", {"n": 2})]
-
-
-def test_call_that_contradicts_sent_deltas_is_invalid_and_the_next_is_kept() -> None:
-    first = '<tool_call>{"name": "f", "arguments": {"a": ["x", y"]}}</tool_call>'
-    text = first + '<tool_call>{"name": "g", "arguments": {}}</tool_call>'
-    reply = parse(text, format="hermes")
-    assert found(reply) == [("g", {})]
-    assert [(c.name, c.status) for c in reply.unfinished_tool_calls] == [("f", "invalid")]
-    assert str(reply.diagnostics[0]) == (
-        "hermes:1:1 invalid-call: the call of `f` can be read, but contradicts the arguments that were sent of it"
-    )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "meant"),
-    [
-        ('{"a": "x}', {"a": "x"}),
-        ('{"a": "x, y: z}', {"a": "x, y: z"}),
-        ('{"a": "x, "b": 2}', {"a": "x", "b": 2}),
-        ('{"a: "x"}', {"a": "x"}),
-        ('{"a": ["x", "y], "b": 2}', {"a": ["x", "y"], "b": 2}),
-        ('{"a": "x\\n, \\"y\\" z}', {"a": 'x\n, "y" z'}),
-        ('{"a": "' + "One, two: three. " * 9 + "x}", {"a": "One, two: three. " * 9 + "x"}),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "meant"), TABLES["ENDS_OF_STRINGS"])
 def test_the_end_of_a_string_is_not_sent_before_its_quote(arguments: str, meant: dict[str, object]) -> None:
     text = f'<tool_call>\n{{"name": "f", "arguments": {arguments}}}\n</tool_call>'
     reply = parse(text, format="hermes")
@@ -280,12 +227,6 @@ def test_truncated_response_has_no_complete_call(reason: str | None) -> None:
         reply = parse(text, finish_reason=reason)
         assert (reply.tool_calls, reply.status) == ([], "truncated")
         assert [(c.name, c.status) for c in reply.unfinished_tool_calls] == [("brew", "truncated")]
-
-
-@pytest.mark.parametrize("arguments", ['{"kind": "green"', '{"kind": ["green"]'])
-def test_the_last_bracket_of_a_damaged_call_that_is_cut_is_not_supplied(arguments: str) -> None:
-    reply = parse(f"[TOOL_CALLS]brew[ARG]{arguments}", format="mistral", finish_reason="length")
-    assert (reply.tool_calls, [d.code for d in reply.diagnostics]) == ([], ["unread-markup"])
 
 
 @pytest.mark.parametrize("white", ["", "\n", " \n\n "])
@@ -454,24 +395,6 @@ def test_what_is_uncertain_is_not_repaired(
     assert reply.status == status
     assert [call.arguments for call in reply.unfinished_tool_calls] == [arguments]
     assert reply.tool_calls == []
-
-
-def test_an_object_in_the_middle_of_a_line_begins_no_call() -> None:
-    """It belongs to the call that it stands in; of what is left, it is said that it stays text."""
-    reply = parse('{"name": "a", "arguments": {"x": {"y": 2} {"z": 3}}}', format="json")
-    assert [diagnostic.code for diagnostic in reply.diagnostics] == ["invalid-call", "unread-markup"]
-    assert "z" not in reply.text
-
-
-@pytest.mark.parametrize("arguments", ['{"x": 1, "x": 2,}', '{"x": tru}'])
-def test_a_reading_that_is_rejected_leaves_the_nodes_around_it_alone(arguments: str) -> None:
-    """A fork has read the envelope to its end and reported what is unknown in it, which is reported without it, too."""
-    call = f'{{"name": "a", "arguments": {arguments}}}'
-    reply = parse(
-        f'{{"far": 1, "toolCalls": [{call}], "content": "Hi", "near": 3}}', format="json", finish_reason="stop"
-    )
-    assert (reply.tool_calls, reply.text) == ([], "Hi")
-    assert [diagnostic.code for diagnostic in reply.diagnostics].count("unknown-key") == 2
 
 
 def test_damage_says_the_format_only_if_it_is_read_by_one() -> None:
