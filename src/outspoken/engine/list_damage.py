@@ -34,7 +34,7 @@ def damaged_gap(recovery: RecoveryDriver, at: int) -> DamagedSegment | None:
     if place is None:
         return None
     start, config = at, place.before
-    if place.is_behind or place.is_after_comma:
+    if place.has_entry:
         start, config = recovery.builder.output.consumed, place.behind
         if start > at or GAP.match(between := recovery.text.slice(start, at)).end() < len(between):
             return None

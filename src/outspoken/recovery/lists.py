@@ -32,13 +32,11 @@ _NEXT_COMMA = lazy_pattern(r"\s*[,\]]")
 
 
 class ListPlace(NamedTuple):
-    """A place in a list: the configurations before an entry and behind it. `is_behind` says which of them it is."""
+    """A place in a list: the configurations before an entry and behind it; `has_entry` if one stands before it."""
 
     before: Config
     behind: Config
-    is_behind: bool
-    #: the place is behind a comma
-    is_after_comma: bool = False
+    has_entry: bool
 
 
 @lru_cache(maxsize=4096)
@@ -55,7 +53,7 @@ def list_place(automaton: Automaton, config: Config) -> ListPlace | None:
         behind = automaton.config(config.stack[:-1])
         comma = _comma(behind)
         if comma is not None and comma.target is config:
-            return ListPlace(config, behind, False, True)
+            return ListPlace(config, behind, True)
     end = _end_of_entry(config)
     return ListPlace(config, end, False) if end is not None and _comma(end) is not None else None
 
