@@ -12,11 +12,11 @@ from outspoken import Parser, Reply, ResponseError, ToolCallDelta, ToolCallEnd, 
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.parsing import Repair
-from outspoken.recovery.costs import MAX_COST
+from outspoken.recovery.costs import FOREIGN_NOTATION, MAX_COST
 from outspoken.recovery.edges import EdgeFinder
 from outspoken.recovery.marker_lexer import is_closed, marker_lexer
 from outspoken.recovery.path import Node, Region, name_after
-from outspoken.recovery.search import recover
+from outspoken.recovery.search import _cheapest, recover  # pyright: ignore[reportPrivateUsage]
 from outspoken.results.edits import REPAIR_LIMITS, RepairBudget
 from outspoken.results.settings import DEFAULT
 from tests.cases import Case
@@ -336,6 +336,19 @@ def test_recovery_takes_the_cheapest_path(name: str) -> None:
     way = recover(region_of(text, "qwen3_coder"))
     assert way is not None
     assert way.cost == every_cost(region_of(text, "qwen3_coder"))
+
+
+@in_one_item("format_, text", TABLES["READ_BY_BOTH"])
+def test_the_rules_for_damaged_responses_count_only_if_they_cost_less(format_: str, text: str) -> None:
+    """The second search stops at the cost of the first path: the result is that of both searches to the end."""
+    region = region_of(text, format_)
+    broken = region.automaton.broken
+    assert broken is not None
+    ways = [(0, region), (FOREIGN_NOTATION, replace(region, automaton=broken, outer=broken.top_level))]
+    paths = [(extra, _cheapest(replace(way), MAX_COST)) for extra, way in ways]
+    way = recover(region)
+    assert way is not None
+    assert way.cost == min([path.cost + extra for extra, path in paths if path is not None])
 
 
 # what is sound
