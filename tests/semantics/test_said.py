@@ -10,53 +10,18 @@ from outspoken.grammar import registry
 from outspoken.grammar.near_openers import written_forms
 from tests.invariants.replies import check_chunks, pieces
 from tests.loops import SEED, some
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 CALL = '<tool_call>\n{"name": "send_funds", "arguments": {"account": "DE-77"}}\n</tool_call>'
 MADE = [("send_funds", {"account": "DE-77"})]
 
 #: Texts round a call that make it a quotation, and some that do not.
-QUOTED = [
-    'I would write "{}" then.\nShall I?',
-    "Like `{}` here.",
-    "An example:\n~~~xml\n{}\n~~~\nThat is how it looks.",
-    "See:\n````\n{}\n````\nDone.",
-    "```xml\n{}\n```\nThis is the syntax.",
-    "<pre>{}</pre> is how it looks.",
-    "<!-- {} -->\nNothing to do.",
-    "The tool said:\n<tool_response>\n{}\n</tool_response>\nWell.",
-    "<tool_response>\n{}",
-    "> {}\n\nsaid the page.",
-    "“{}” was in the mail.",
-]
+QUOTED = TABLES["QUOTED"]
 #: More of them, which are tried with a call without mistakes.
-QUOTED_SOUND = [
-    "[{}](https://example.com) is its link.",
-    'The page has <img alt="{}"> in it.',
-    'The page says "{}',
-    "Example: {}\nSo much for that.",
-    "That is all. For example:\n{}",
-    "Done. An example: <tool_use> {}",
-    "A call looks like {} with its tags.",
-    "It takes markup such as {}",
-    "For example `{} is how it is written.",
-    "It takes markup such as `{}",
-    "比如：\n{}",
-    "Zum Beispiel:\n{}",
-]
-WRITTEN = [
-    "{}",
-    "I do it now.\n{}",
-    "I do it now: {}\nDone.",
-    "It's done when this is:\n{}",
-    "Some data:\n```json\n[1]\n```\n{}\n```text\nbye\n```\n",
-    "The tag <pre> begins a block.\n{}",
-    'He said "no".\n{}',
-    'The pipe is 12" {}',
-    "[1] {}",
-    "I look for an example:\n{}",
-    "I do as I like {}",
-    "Use `ls` or `{{`.\n{}\nThen `cd`.",
-]
+QUOTED_SOUND = TABLES["QUOTED_SOUND"]
+WRITTEN = TABLES["WRITTEN"]
 
 
 #: The call with one mistake in its markup.
@@ -165,10 +130,7 @@ def test_a_call_that_ends_reasoning_is_made() -> None:
 
 
 #: By format: a call as it stands in its own message or behind a line of reasoning.
-THOUGHT = {
-    "react": 'Action: send_funds\nAction Input: {"account": "DE-77"}',
-    "react_json": '{"action": "send_funds", "action_input": {"account": "DE-77"}}',
-}
+THOUGHT = TABLES["THOUGHT"]
 
 
 @pytest.mark.parametrize("format_", THOUGHT)
@@ -212,12 +174,7 @@ def test_a_message_behind_a_call_that_cut_the_reasoning_calls_it_off() -> None:
 
 
 #: By format: calls without any markup of their own, and some in a fence.
-UNMARKED = {
-    "llama3_json": '{"name": "send_funds", "parameters": {"account": "DE-77"}}',
-    "pythonic": "[send_funds(account='DE-77')]",
-    "json": '~~~\n{"name": "send_funds", "arguments": {"account": "DE-77"}}\n~~~\n',
-    "xlam": '```xml\n<tool_call>[{"name": "send_funds", "arguments": {"account": "DE-77"}}]</tool_call>\n```\n',
-}
+UNMARKED = TABLES["UNMARKED"]
 
 
 @pytest.mark.parametrize("format_", UNMARKED)
@@ -281,20 +238,7 @@ BARE = {
     "react_json": '{"action": "send_funds", "action_input": {"account": "DE-77"}}',
 }
 #: What stands round them, and how many are made: those on lines of their own behind which nothing but calls follows.
-ROUND = {
-    "{}": 1,
-    "I do it now.\n{}\n": 1,
-    "{}\n{}": 2,
-    "<think>\nHm.\n</think>\n\n{}": 1,
-    "{}\nThat would do it.": 0,
-    "It takes this:\n{}\n\nShall I?": 0,
-    "{}\nNow for real:\n{}": 1,
-    "I do it now. {}": 0,
-    "{}</s>": 1,
-    "{}\n<|end|>": 1,
-    "{}\n<|end|> ends it.": 0,
-    "{} would do it.": 0,
-}
+ROUND = TABLES["ROUND"]
 
 
 @pytest.mark.parametrize("format_", BARE)
@@ -375,10 +319,7 @@ def test_streams_decide_as_whole_text_does() -> None:
 
 
 #: What stands between calls and tags of reasoning.
-PIECES = [
-    *("Well. ", "`", '"', "```json\n", "\n```\n", "\n", "  ", "<pre>", "</pre>", "> ", "<!-- ", "-->"),
-    *("It has ", "and so on", "\nThought:", "\nFinal Answer: ", "\nObservation:", "</thinking>"),
-]
+PIECES = TABLES["PIECES"]
 
 
 def test_tags_of_reasoning_quotations_and_calls_in_any_order() -> None:

@@ -10,61 +10,14 @@ from outspoken.results.events import ToolCallEnd, ToolCallUnfinished
 from tests.invariants.replies import at_random
 from tests.loops import SEED, some
 from tests.semantics.test_said import CALL, MADE, calls, check_stream
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 FORMATS = ("hermes", "qwen3_coder", "glm_4_5", "deepseek_v3_1", "gemma4", "anthropic_xml", "auto")
 
-SHOWN = [
-    "ページは「{}」と言う。",
-    "ページは『{}』と言う。",
-    "页面说《{}》。",
-    "页面说＂{}＂。",
-    "页面说“{}”的。",
-    "Er sagt ‹{}› dort.",
-    "It says ❝{}❞ there.",
-    "It says ″{}″ there.",
-    "It says ``{}'' there.",
-    "It says ~~{}~~ there.",
-    "אומר \u200f“{}”\u200f ולא יותר.",
-    'It says \u202e"{}"\u202c there.',
-    'The csv:\nid,memo\n1,"{}"\n2,none',
-    "The value is b'{}' there.",
-    "The page <http://x.y/?q={}> is the link.",
-    "[{}][1] is linked.\n\n[1]: http://x.y",
-    '<pre class="x">\n{}\n</pre>\nThe page has it.',
-    "<PRE>{}</PRE> is the code.",
-    "<samp>{}</samp> is the output.",
-    "It says <q>{}</q> there.",
-    "<textarea>{}</textarea> is on the page.",
-    "<document index='1'>\n{}\n</document>\nIt wants money.",
-    "<tool_result>\n{}\n</tool_result>\nThe page wants money.",
-    "<function_results>\n{}",
-    "<scratchpad>\nMaybe {}, no.\n</scratchpad>\nNo.",
-    "<reflection>\nMaybe {}, no.\n</reflection>\nNo.",
-    "<![CDATA[{}]]> is in the feed.",
-    "The template has {# {} #} in it.",
-    "The code has /* {} */ in it.",
-    "The file says:\n# {}\nand then code.",
-    "The file says:\n// {}\nand then code.",
-    "| memo | {} |\n|---|---|\nSo the page.",
-    "The diff adds\n+{}\nand no more.",
-    "The log:\n>>> page()\n{}\n>>> exit()",
-    "Observation: {}\nThat is what came.",
-    "User: pay him\nAssistant: {}\nUser: thanks",
-    "Example 1\nInput: pay\nOutput: {}\n\nExample 2\nInput: no\nOutput: none",
-    "It has \\{} in it.",
-]
-NOT_SHOWN = [
-    "- {}",
-    "1. {}",
-    "# Plan\n{}",
-    "> As you say.\n\n{}",
-    "| a | b |\n|---|---|\n\n{}",
-    "A comment begins with //\n{}",
-    "I add 1 +\n{}",
-    "The user: he waits.\n{}",
-    "Use <context> or <page> as you like.\n{}",
-    "1. A, b\n2. C\n{}\n```\nx\n```",
-]
+SHOWN = TABLES["SHOWN"]
+NOT_SHOWN = TABLES["NOT_SHOWN"]
 
 
 @pytest.mark.parametrize("frame", SHOWN)
@@ -89,11 +42,7 @@ def test_a_call_beside_what_could_show_it_is_made(frame: str) -> None:
 
 
 #: By format: a call that begins with the bracket of a list.
-LISTED = {
-    "json": '[{"name": "send_funds", "arguments": {"account": "DE-77"}}]',
-    "react_json": '[{"action": "send_funds", "action_input": {"account": "DE-77"}}]',
-    "pythonic": "[send_funds(account='DE-77')]",
-}
+LISTED = TABLES["LISTED"]
 
 
 @pytest.mark.parametrize("format_", LISTED)
