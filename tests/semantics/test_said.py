@@ -19,10 +19,7 @@ MADE = [("send_funds", {"account": "DE-77"})]
 
 #: Texts round a call that make it a quotation, and some that do not.
 QUOTED = TABLES["QUOTED"]
-#: More of them, which are tried with a call without mistakes.
-QUOTED_SOUND = TABLES["QUOTED_SOUND"]
 WRITTEN = TABLES["WRITTEN"]
-
 
 #: The call with one mistake in its markup.
 MISTAKEN = [f"{CALL}</tool_call>", f"<tool_call>{CALL}", f"<{CALL}", CALL.replace("</tool", "</TOOL"), CALL[:-12]]
@@ -33,7 +30,7 @@ def calls(text: str, format: str = "hermes") -> list[tuple[str, object]]:
 
 
 @pytest.mark.parametrize("format_", ["hermes", "auto"])
-@pytest.mark.parametrize("frame", QUOTED + QUOTED_SOUND)
+@pytest.mark.parametrize("frame", QUOTED + TABLES["QUOTED_SOUND"])
 def test_a_call_that_is_quoted_is_text(frame: str, format_: str) -> None:
     text = frame.format(CALL)
     reply = parse(text, format=format_)
@@ -51,19 +48,7 @@ def test_a_call_with_a_mistake_is_quoted_and_thought_about(call: str) -> None:
     assert calls(f"<think>{call}\n</think>\nNo.") == []
 
 
-@pytest.mark.parametrize(
-    ("frame", "is_quoted"),
-    [
-        ("For example `<think>I pay.</think>{}` is how it is written.", True),
-        ("He wrote “<think>I pay.</think>\n{}\n<think>Once more.</think>\n{}” to me.", True),
-        ('A message like "{}\nIt is paid.\n<think>Now the rest.</think>{}" is refused.', True),
-        ("`{}\n<think>Done.</think>` was the answer.", True),
-        # no text behind the call closes these
-        ("The key ` is broken. <think>I pay.</think>\n{}\nUse `cd` then.", False),
-        ('So "he said. <think>I pay.</think>{}\n<think>Done.</think>It is paid.', False),
-        ("Like `this` one. <think>I pay.</think>{}\n`cd` is next.", False),
-    ],
-)
+@pytest.mark.parametrize(("frame", "is_quoted"), TABLES["BEHIND_OTHERS"])
 def test_a_quotation_goes_on_behind_reasoning_and_text(frame: str, is_quoted: bool) -> None:
     text = frame.replace("{}", CALL)
     reply = parse(text, format="hermes")
@@ -202,30 +187,11 @@ TOOL = [{"name": "send_funds", "parameters": {"type": "object", "properties": {"
 LINE = 'send_funds(account="DE-77")'
 
 
-@pytest.mark.parametrize(
-    ("text", "made"),
-    [
-        (LINE, MADE),
-        (f"I do it now.\n{LINE}\n", MADE),
-        (f"{LINE}\n\n{LINE}", MADE * 2),
-        (f"<think>\nHm.\n</think>\n\n{LINE}", MADE),
-        (f"{LINE}\nThat would do it.", []),
-        (f"I would write\n\n{LINE}\n\nto do it.", []),
-        (f"{LINE}\nx = 1\n{LINE}", MADE),
-        (f"{LINE}.json()", []),
-        (f"x = {LINE}", []),
-        (f"    {LINE}", []),
-        (f"It takes {LINE} here.", []),
-        (f"{LINE}\nprint(sep='')", []),
-        ("print(sep='')", []),
-        (f"<think>\n{LINE}\nor not.\n</think>\nNo.", []),
-        (f"```python\n{LINE}\n```", []),
-    ],
-)
-def test_a_call_that_begins_with_its_name_is_made_on_the_last_lines(text: str, made: object) -> None:
+@pytest.mark.parametrize(("text", "count"), TABLES["LINES"])
+def test_a_call_that_begins_with_its_name_is_made_on_the_last_lines(text: str, count: int) -> None:
     assert parse(text, tools=TOOL).tool_calls == []  # no format is found by it
-    reply = check_bare("granite_pythonic", text, made)
-    assert made or LINE not in text or LINE in f"{reply.text}{reply.reasoning}"
+    reply = check_bare("granite_pythonic", text, MADE * count)
+    assert count or LINE not in text or LINE in f"{reply.text}{reply.reasoning}"
 
 
 OBJECT = '{"name": "send_funds", "arguments": {"account": "DE-77"}}'

@@ -16,11 +16,8 @@ TABLES = tables(__file__)
 
 FORMATS = ("hermes", "qwen3_coder", "glm_4_5", "deepseek_v3_1", "gemma4", "anthropic_xml", "auto")
 
-SHOWN = TABLES["SHOWN"]
-NOT_SHOWN = TABLES["NOT_SHOWN"]
 
-
-@pytest.mark.parametrize("frame", SHOWN)
+@pytest.mark.parametrize("frame", TABLES["SHOWN"])
 def test_a_call_that_is_shown_does_not_run(frame: str) -> None:
     text = frame.replace("{}", CALL)
     assert calls(text) == calls(text, "auto") == []
@@ -34,7 +31,7 @@ def test_a_call_that_is_shown_does_not_run(frame: str) -> None:
         check_stream(text, format_, Random(text))
 
 
-@pytest.mark.parametrize("frame", NOT_SHOWN)
+@pytest.mark.parametrize("frame", TABLES["NOT_SHOWN"])
 def test_a_call_beside_what_could_show_it_is_made(frame: str) -> None:
     text = frame.replace("{}", CALL)
     assert calls(text) == MADE

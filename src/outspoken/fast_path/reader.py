@@ -122,7 +122,7 @@ class FastPath:
         thinks = self.thinks
         tags = [thinks] if plain is None or plain.thinks == thinks else [thinks, plain.thinks]
         if any(may_be_said(raw, output.segments, one) for one in tags):
-            from outspoken.semantics.said import is_any_said  # which most responses do not need
+            from outspoken.semantics.settle import is_any_said  # which most responses do not need
 
             if any(is_any_said(raw, output.segments, one, prompt_end) for one in tags):
                 return False

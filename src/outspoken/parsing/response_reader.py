@@ -30,7 +30,7 @@ from outspoken.semantics.orphan_closers import orphan_closer, orphan_diagnostic
 from outspoken.semantics.said import Surroundings
 from outspoken.semantics.said_signs import MADE, Bare, ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
-from outspoken.semantics.settle import settle
+from outspoken.semantics.settle import Settled
 from outspoken.semantics.special_text import Spans, SpecialText
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.think_markers import think_markers
@@ -243,7 +243,7 @@ class ResponseReader:
         quoted: list[tuple[int, int]] = []
         pending: list[PendingDiagnostic] = []
         if any(segment.kind in MADE for segment in output.segments) and self._may_be_said(raw):
-            settled = settle(output.segments, raw, self._thinks(), format, self.exact, self._prefix, self._bare())
+            settled = Settled(output.segments, raw, self._thinks(), format, self.exact, self._prefix, self._bare())
             self._read_segments, output.segments, quoted = output.segments, settled.segments, settled.quoted
             recorder.diagnostics += settled.diagnostics
             recorder.lower_status(settled.lowest)

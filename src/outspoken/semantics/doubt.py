@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from outspoken.results.replies import Reasoning, Text
 
@@ -29,6 +29,16 @@ _LONGEST_QUOTED = 2000
 _LONGEST_END = 40
 #: So much of the text that was searched is searched again with the next piece: more than any closing tag is long.
 LOOKBEHIND = 60
+
+
+class _Behind(NamedTuple):
+    """What stands behind a call that ends at an offset: segments, and the text that `read` gives up to `end`."""
+
+    call_end: int
+    after: Sequence[Any]
+    read: Callable[[int, int], str]
+    end: int
+    final: bool
 
 
 @dataclass(eq=False)
@@ -81,7 +91,7 @@ class Doubt:
         if self._verdict is None and self.tools is not None and call.name not in self.tools:
             self._verdict, self.where = "said", "on a line without markers, and no such tool is given"
         if self._verdict is None:
-            self._verdict = self._decide(call.span[1], after, read, end, final=final)
+            self._verdict = self._decide(_Behind(call.span[1], after, read, end, final))
         verdict = self._verdict  # is the same for all calls with this doubt
         if verdict == "made" and self.otherwise is not None:
             return self.otherwise.decide(call, after, read, end, final=final)
@@ -105,60 +115,54 @@ class Doubt:
         """The doubt that a verdict "said" is about: this one, or the other one if reasoning does not go on."""
         return self if self.otherwise is None or self.closed_by is not None else self.otherwise
 
-    def _decide(
-        self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
-    ) -> Verdict | None:
+    def _decide(self, at: _Behind) -> Verdict | None:
         if self.quotes:
-            return self._decide_quote(call_end, after, read, end, final=final)
+            return self._decide_quote(at)
         if self.closer is None:
             return "said"
-        if self.is_shared and not self._pass_own_end(call_end, after, read, end, final=final):
+        if self.is_shared and not self._pass_own_end(at):
             return None
         if self.code == "thought-call" and not self.is_shared and self.region_end is None:
-            self.region_end = self._taken_end(call_end, read)
-        if self.region_end is None and not self._find_end(call_end, read, end, final=final):
-            return ("said" if self.is_open_certain else "made") if final else None
+            self.region_end = self._taken_end(at)
+        if self.region_end is None and not self._find_end(at):
+            return ("said" if self.is_open_certain else "made") if at.final else None
         assert self.region_end is not None
         behind = self.region_end[1]
         if self.code == "thought-call":
             if self.region_end == _NONE:  # another block begins first
-                return "said" if self._is_called_off(call_end, after, read) else "made"
-            return "said" if read(behind, end).strip() else "made" if final else None
+                return "said" if self._is_called_off(at) else "made"
+            return "said" if at.read(behind, at.end).strip() else "made" if at.final else None
         if not self.wants_prose:
             return "said"
-        if self._is_prose_behind(behind, after, read, final=final):
+        if self._is_prose_behind(behind, at):
             return "said"
-        return "made" if final else None
+        return "made" if at.final else None
 
-    def _is_prose_behind(
-        self, behind: int, after: Sequence[Any], read: Callable[[int, int], str], *, final: bool
-    ) -> bool:
+    def _is_prose_behind(self, behind: int, at: _Behind) -> bool:
         """Does text stand behind a place, or a call of no given tool?"""
-        for segment in after:
+        for segment in at.after:
             start, last = segment.span
             self.looked_to = start
             if self.tools is not None and segment.kind in MADE and segment.name not in self.tools:
                 return True
             if type(segment) is Text:
-                text = _END_TOKEN.sub("", FENCE_LINE.sub("", read(max(start, behind), last)))
-                if _WORD.search(text if final else _OPEN_TAG.sub("", text)):
+                text = _END_TOKEN.sub("", FENCE_LINE.sub("", at.read(max(start, behind), last)))
+                if _WORD.search(text if at.final else _OPEN_TAG.sub("", text)):
                     return True
         return False
 
-    def _is_called_off(self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str]) -> bool:
+    def _is_called_off(self, at: _Behind) -> bool:
         """Does an answer follow a call which is no message of its own, so that its end is that of the reasoning?"""
-        others = [segment for segment in after if segment.kind not in MADE]
+        others = [segment for segment in at.after if segment.kind not in MADE]
         if self.closer is None or self._own_end is None or not others or type(others[0]) is not Text:
             return False
-        marks = [mark for mark in self.closer.finditer(read(self.text_start, call_end)) if mark["open"]]
+        marks = [mark for mark in self.closer.finditer(at.read(self.text_start, at.call_end)) if mark["open"]]
         self.region_end = self._own_end if len(marks) == 1 else _NONE
         return len(marks) == 1
 
-    def _decide_quote(
-        self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
-    ) -> Verdict | None:
-        self._quoted_to = max(call_end, self._quoted_to)
-        for at, segment in enumerate(after):
+    def _decide_quote(self, at: _Behind) -> Verdict | None:
+        self._quoted_to = max(at.call_end, self._quoted_to)
+        for number, segment in enumerate(at.after):
             start, last = segment.span
             self.looked_to = start
             if segment.kind in MADE:
@@ -166,20 +170,20 @@ class Doubt:
                 continue
             if type(segment) not in (Text, Reasoning) or start - self.start > _LONGEST_QUOTED:
                 return "made"
-            whole = final or at + 1 < len(after)
-            found = "open" if type(segment) is Reasoning else self._find_mark(read, segment.span, whole=whole)
+            whole = at.final or number + 1 < len(at.after)
+            found = "open" if type(segment) is Reasoning else self._find_mark(at.read, segment.span, whole=whole)
             if found == "closed":
                 return "said"
-            if found is None or (found == "scrap" and whole and at + 1 < len(after)):
+            if found is None or (found == "scrap" and whole and number + 1 < len(at.after)):
                 continue
             if type(segment) is Text and not (self.is_open_certain or self._is_passed):
                 return "made"
             self._is_passed = True
-        if not final:
+        if not at.final:
             return None
         if self._is_passed:
             return "made"
-        found = closes_quote(read(self._quoted_to, end), self.quotes, whole=True)
+        found = closes_quote(at.read(self._quoted_to, at.end), self.quotes, whole=True)
         return "said" if found == "closed" or self.is_open_certain else "made"  # only markup is behind the calls
 
     def _find_mark(self, read: Callable[[int, int], str], span: tuple[int, int], *, whole: bool) -> str | None:
@@ -190,13 +194,12 @@ class Doubt:
         markup = read(self._quoted_to, span[0])
         return closes_quote(markup[len(markup.rstrip()) :] + text, self.quotes, whole=whole)
 
-    def _pass_own_end(
-        self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
-    ) -> bool:
+    def _pass_own_end(self, at: _Behind) -> bool:
         """Look for the mark that ends the message of the call behind it, which is none of the reasoning's."""
         if self._searched >= 0:
             return True
-        for segment in after:
+        call_end, end, final = at.call_end, at.end, at.final
+        for segment in at.after:
             if segment.kind not in MADE:
                 end, final = segment.span[0], True
                 break
@@ -204,34 +207,34 @@ class Doubt:
         assert self.closer is not None
         if final:
             first = max(call_end - _LONGEST_END, 0)
-            tag = next((tag for tag in self.closer.finditer(read(first, end)) if tag.lastgroup != "open"), None)
+            tag = next((tag for tag in self.closer.finditer(at.read(first, end)) if tag.lastgroup != "open"), None)
             if tag is not None:
                 self._own_end = (first + tag.start(), first + tag.end())
             self._searched = max(call_end, first + (tag.end() if tag is not None else 0))
         return final
 
-    def _taken_end(self, call_end: int, read: Callable[[int, int], str]) -> tuple[int, int] | None:
+    def _taken_end(self, at: _Behind) -> tuple[int, int] | None:
         """The place of the tag of the reasoning that a call holds, or ends with, as its own is missing."""
-        text = read(self.start, call_end).rstrip()
+        text = at.read(self.start, at.call_end).rstrip()
         assert self.closer is not None
         tag = next((tag for tag in self.closer.finditer(text) if tag.lastgroup != "open"), None)
         if tag is None:
             return None
-        return self.start + tag.start(), call_end if tag.end() == len(text) else self.start + tag.end()
+        return self.start + tag.start(), at.call_end if tag.end() == len(text) else self.start + tag.end()
 
     def _is_within_line(self, mark: re.Match[str]) -> bool:
         """Does what would open another block stand in the words of a line, so that it opens none?"""
         before = mark.string[mark.start() - 1 : mark.start()]
         return mark.lastgroup == "open" and not self.is_shared and before in (" ", "\t")
 
-    def _find_end(self, call_end: int, read: Callable[[int, int], str], end: int, *, final: bool) -> bool:
+    def _find_end(self, at: _Behind) -> bool:
         """Look for what ends the region. A match that touches the end of the text may still change."""
-        first = max(call_end, self._searched)
+        first = max(at.call_end, self._searched)
         start = max(first - LOOKBEHIND, 0)  # patterns look at what stands before a tag
-        text = read(start, end)
+        text = at.read(start, at.end)
         assert self.closer is not None
         match = next((m for m in self.closer.finditer(text, first - start) if not self._is_within_line(m)), None)
-        if match is None or (match.end() == len(text) and not final):
+        if match is None or (match.end() == len(text) and not at.final):
             self._searched = start + max(text.rfind("\n"), len(text) - LOOKBEHIND, first - start)
             return False
         is_closer = match.lastgroup != "open"

@@ -24,11 +24,6 @@ def drop(b: Builder) -> None:
     b.output.after_markup()
 
 
-def reopen(b: Builder, kinds: str) -> None:
-    """What just ended is the first part of a larger node, which began at the same place."""
-    b.nodes.append(OpenNode(kinds, b.output.node_start))
-
-
 def end_think(b: Builder, end: int) -> None:
     """Reasoning is complete: free text, or the text of a JSON string."""
     node, output = b.nodes[-1], b.output
@@ -218,7 +213,19 @@ def _begin(b: Builder, kinds: str, m: TokenMatch, g: int, base: int) -> None:
 
 
 def _reopen(b: Builder, kinds: str, m: TokenMatch, g: int, base: int) -> None:
-    reopen(b, kinds)
+    """What just ended is the first part of a larger node, which began at the same place."""
+    b.nodes.append(OpenNode(kinds, b.output.node_start))
+
+
+def _insert(b: Builder, marker: str, m: TokenMatch, g: int, base: int) -> None:
+    at = base + m.start(g)
+    b.recorder.add_marker("missing-marker", marker, at, at)
+
+
+def _replace(b: Builder, marker: str, m: TokenMatch, g: int, base: int) -> None:
+    """A marker is written with a mistake, or stands for none: then it is ""."""
+    code = "damaged-marker" if marker else "extra-closer"
+    b.recorder.add_marker(code, marker, base + m.start(g), base + m.end(g))
 
 
 def _name(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
@@ -292,10 +299,10 @@ _FIELDS: dict[str, Operation] = {
 HANDLERS: dict[str, Operation] = {
     "begin": _begin,
     "drop": lambda b, _, m, g, base: drop(b),
-    "insert": lambda b, marker, m, g, base: b.recorder.add_missing_opener(marker, base + m.start(g)),
-    "replace": lambda b, marker, m, g, base: b.recorder.add_damaged_opener(marker, base + m.start(g), base + m.end(g)),
-    "stray": lambda b, _, m, g, base: b.recorder.add_stray(base + m.start(g), base + m.end(g)),
-    "odd": lambda b, _, m, g, base: b.recorder.add_odd(base + m.start(g), base + m.end(g)),
+    "insert": _insert,
+    "replace": _replace,
+    "stray": lambda b, _, m, g, base: b.recorder.add_marker("stray-marker", "", base + m.start(g), base + m.end(g)),
+    "odd": lambda b, _, m, g, base: b.recorder.add_marker("odd-marker", "", base + m.start(g), base + m.end(g)),
     "markup": lambda b, _, m, g, base: markup(b),
     "reopen": _reopen,
     "before_reopen": _reopen,

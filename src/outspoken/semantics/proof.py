@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import Edit
@@ -56,6 +55,8 @@ _QUOTE_MARKS = frozenset({'"', "'"})
 _SWAP = 20
 #: So far behind an insertion, nothing but white space shows that the text ends there.
 _FAR = 200
+#: Why a call is refused of which the end was supplied from that of its last bare value on.
+ENDS_BY_SUPPLY = "nothing but another call shows that the last value ends"
 
 
 def loses_path(arguments_text: str) -> bool:
@@ -68,16 +69,7 @@ def pads_number(arguments: Mapping[str, Any], written: str) -> bool:
     if PADDED.search(written) is None:
         return False
     padded = {int(found[0]) for found in PADDED.finditer(_PYTHON_STRING.sub("''", written))}
-    return not padded.isdisjoint(map(abs, _integers_in([*arguments.values()])))
-
-
-def _integers_in(value: Any) -> Iterator[int]:
-    if value.__class__ is int:
-        yield value
-    elif isinstance(value, dict | list):
-        held = cast("dict[str, Any] | list[Any]", value)
-        for one in held.values() if isinstance(held, dict) else held:
-            yield from _integers_in(one)
+    return any(abs(value) in padded for value, _ in _within([*arguments.values()]) if value.__class__ is int)
 
 
 def loses_character(arguments: Mapping[str, Any], written: str) -> bool:
@@ -85,52 +77,208 @@ def loses_character(arguments: Mapping[str, Any], written: str) -> bool:
     return "\\u" in written and "\ufffd" in str(arguments) and find_lone_surrogate(written) is not None
 
 
-def invents_key(edits: Collection[Edit]) -> bool:
-    """Was a bare word read as a key, although no colon is behind it? It is a word between values."""
-    ends = {edit.end for edit in edits if edit.code == "bare-key"}
-    return any(edit.code == "missing-colon" and ends.intersection((edit.start, edit.start - 1)) for edit in edits)
+def _within(value: Any) -> Iterator[tuple[Any, bool]]:
+    """The keys and values within a list or an object, at any depth, each with whether it is a key."""
+    if not isinstance(value, (dict, list)):
+        return
+    held = cast("dict[str, Any] | list[Any]", value)
+    if isinstance(held, dict):
+        yield from ((key, True) for key in held)
+    for one in held.values() if isinstance(held, dict) else held:
+        yield one, False
+        yield from _within(one)
 
 
-def moves_quote(edits: Collection[Edit], read: Callable[[int, int], str]) -> bool:
-    """Does a string begin or end a letter or two beside a quotation mark, which may be its own?
+def keys_within(value: Any) -> Iterator[str]:
+    """The keys of the objects within a list or an object."""
+    return (one for one, is_key in _within(value) if is_key)
 
-    Or right behind one with a backslash, which may be the mistake.
+
+def texts_within(value: Any) -> Iterator[str]:
+    """The strings and keys within a list or an object."""
+    return (one for one, _ in _within(value) if isinstance(one, str))
+
+
+class RepairedCall(NamedTuple):
+    """A repaired call, action or payload, and what its repairs say against it.
+
+    `read` gives the response between two offsets, and the call ends at `end`. `closers` are the markers that close
+    values and calls, and `value_ends` those that close bare values.
     """
-    kept = [edit for edit in edits if edit.code == "bare-quote" or edit.after == '\\"']
-    lost = [edit.start for edit in edits if edit.code == "lost-quote"]
-    return any(read(max(at - 2, 0), at) in ('\\"', "\\'") for at in lost) or any(
-        0 <= at - edit.end <= 2 or 0 <= edit.start - at <= 2 for at in lost for edit in kept
-    )
 
+    edits: Collection[Edit]
+    read: Callable[[int, int], str]
+    node: OpenNode
+    name: str
+    arguments: Mapping[str, Any]
+    end: int
+    closers: Collection[str]
+    value_ends: Collection[str]
+    is_action: bool
 
-def swaps_characters(edits: Iterable[Edit], read: Callable[[int, int], str], arguments: Mapping[str, Any]) -> bool:
-    """May a value and what stands beside it have swapped their last or first characters?
+    def in_values(self, names: Collection[str]) -> Iterator[str]:
+        """What says that the values are not what was meant. `names` are those of the tool's arguments."""
+        if key := self._misquoted(names):
+            yield f"the value of `{key}` seems to hold a part of another one"
+        if self._moves_quote() or self._supplies_again():
+            yield "a value may end before its last characters"
+        if any(map(self._swaps, self.edits)):
+            yield "a character beside a value may belong to it"
+        if self._invents_key():
+            yield "a word between two values was read as a key"
 
-    A repair drops a letter beside a quote (`w"ait"`) or within the edge of a marker (`Lichen<s/title>`), or it supplies
-    what the value ends or begins with: `"wait," "n"`, `"Leith}"`, `<p name="title>"Lichens`.
-    """
-    for edit in edits:
-        before, written, marker = read(max(edit.start - _SWAP, 0), edit.start), read(*edit[:2]), edit.after.strip()
+    def at_end(self) -> str:
+        """What says that the call may go on, or that it never began; "" if nothing does."""
+        if why := self._unproven():
+            return why
+        if self._ends_by_supply():
+            return ENDS_BY_SUPPLY
+        if self._ends_in_opener():
+            return "nothing shows that a value follows the last marker"
+        if not self.arguments and self._ends_in_name():
+            return "nothing shows that the call has no arguments"
+        return ""
+
+    def _before(self, edit: Edit) -> str:
+        """The text before an edit, without white space at its end."""
+        return self.read(max(edit.start - _FAR, 0), edit.start).rstrip()
+
+    def _invents_key(self) -> bool:
+        """Was a bare word read as a key, although no colon is behind it? It is a word between values."""
+        ends = {edit.end for edit in self.edits if edit.code == "bare-key"}
+        return any(e.code == "missing-colon" and ends.intersection((e.start, e.start - 1)) for e in self.edits)
+
+    def _moves_quote(self) -> bool:
+        """Does a string begin or end a letter or two beside a quotation mark, which may be its own?
+
+        Or right behind one with a backslash, which may be the mistake.
+        """
+        kept = [edit for edit in self.edits if edit.code == "bare-quote" or edit.after == '\\"']
+        lost = [edit.start for edit in self.edits if edit.code == "lost-quote"]
+        return any(self.read(max(at - 2, 0), at) in ('\\"', "\\'") for at in lost) or any(
+            0 <= at - edit.end <= 2 or 0 <= edit.start - at <= 2 for at in lost for edit in kept
+        )
+
+    def _swaps(self, edit: Edit) -> bool:
+        """May a value and what stands beside it have swapped their last or first characters?
+
+        A repair drops a letter beside a quote (`w"ait"`) or within the edge of a marker (`Lichen<s/title>`), or it
+        supplies what the value ends or begins with: `"wait," "n"`, `"Leith}"`, `<p name="title>"Lichens`.
+        """
+        read, marker = self.read, edit.after.strip()
+        before, written = read(max(edit.start - _SWAP, 0), edit.start), read(*edit[:2])
         behind = read(edit.end, edit.end + max(len(marker), 1))
         if edit.code in ("dropped-text", "stray-text"):
             is_beside = not _QUOTE_MARKS.isdisjoint((behind[:1], before[-1:]))
             if is_beside and not _PUNCTUATION_OF_JSON.issuperset(written):
                 return True
-            if written.isalnum() and _BEHIND_WORD.search(before):
-                return True
-        elif marker[:1] in _MARKS_BESIDE and _ends_with_mark(before, marker[:1], arguments):
+            return written.isalnum() and _BEHIND_WORD.search(before) is not None
+        if marker[:1] in _MARKS_BESIDE and _ends_with_mark(before, marker[:1], self.arguments):
             return True
-        elif edit.level == "markup" and len(marker) > 1:
+        if edit.level == "markup" and len(marker) > 1:
             if not written and _is_swapped(behind, marker):
                 return True
             core = written.strip()
             begins = before[-1:].strip() and written[:1] == core[:1] and core[1:2].isalnum()
             ends = behind[:1].strip() and written[-1:] == core[-1:] and core[-2:-1].isalnum()
-            if (begins and core[:1] + core[2:] == marker) or (ends and core[:-2] + core[-1:] == marker):
-                return True
-        elif not written and marker and behind in _QUOTE_MARKS and read(edit.end + 1, edit.end + 2) == marker:
-            return True
-    return False
+            return bool((begins and core[:1] + core[2:] == marker) or (ends and core[:-2] + core[-1:] == marker))
+        is_before_quote = not written and marker and behind in _QUOTE_MARKS
+        return bool(is_before_quote) and read(edit.end + 1, edit.end + 2) == marker
+
+    def _supplies_again(self) -> bool:
+        """Does a bare value end with a marker that was supplied behind it, so that it is not missing?"""
+        texts = tuple([value.rstrip() for value in self.arguments.values() if isinstance(value, str)])
+        return any(
+            edit.start == edit.end
+            and edit.level == "markup"
+            and (marker := edit.after.strip())
+            and any(text.endswith(marker) for text in texts)
+            and self._before(edit).endswith(marker)
+            for edit in self.edits
+        )
+
+    def _misquoted(self, names: Collection[str]) -> str:
+        """The argument of which the repairs leave quotation marks or another one of some names in the value; or ""."""
+        if not any(edit.code in _QUOTING for edit in self.edits):
+            return ""
+        for key, value in self.arguments.items():
+            if value.__class__ is str and (_has_lone_quote(value) or _holds_key(value, names)):
+                return key
+            if any(_JOINED.search(text) or _has_lone_quote(text) for text in texts_within(value)):
+                return key
+            if any(_JOINED_KEY.search(inner) or _has_lone_quote(inner) for inner in (key, *keys_within(value))):
+                return key
+        return ""
+
+    def _unproven(self) -> str:
+        """Why the repairs prove nothing: words were dropped, or the end of the text closes a value.
+
+        Words that stand before the call's name belong to no argument. The end of the text may only close markup, behind
+        a value or a marker that is closed itself; a bare value has no sign of its own. It does not close the arguments
+        of an action, since those that are missing may say where it is to be done.
+        """
+        ends: list[Edit] = []
+        for edit in self.edits:
+            is_inside = edit.start > self.node.start
+            if is_inside and not edit.after and self.read(edit.start, edit.end + _FAR).strip() in _BEGINS_VALUE:
+                return "the text ends where a value begins"
+            is_dropped = is_inside and edit.code in ("stray-text", "dropped-text")
+            if is_dropped and self.name in self.read(self.node.start, edit.start) and (why := self._loses(edit)):
+                return why
+            behind = self.read(edit.start, edit.start + _FAR) if edit.start == edit.end and edit.after else "-"
+            if not behind.strip():
+                ends.append(edit)
+            elif edit.after.strip() in self.closers and _MORE_ARGUMENTS.match(behind):
+                return "more arguments follow what seems to be the end"
+            elif edit.after in _CLOSING_BRACKETS and _MORE_JSON.match(behind):
+                return "more JSON follows what seems to be the end"
+        if not ends or self._is_ended(min(ends, key=lambda edit: edit.start)):
+            return ""
+        return "the text ends before it is certain what this says"
+
+    def _loses(self, edit: Edit) -> str:
+        """Why text that was dropped may belong to a value; "" if it may not."""
+        mark, dropped = self.read(max(edit.start - 3, 0), edit.start), self.read(edit.start, edit.end)
+        dropped = _FENCE.sub("", mark + dropped if mark in _MARKS else dropped)
+        before = self._before(edit)[-1:]
+        if before.isdigit() and not _PUNCTUATION.issuperset(dropped):
+            return f"{dropped.strip()!r} behind a number may belong to it"
+        is_word = any(map(str.isdigit, dropped)) or sum(map(str.isalnum, dropped)) > 1
+        if is_word and before not in _CLOSING_BRACKETS:
+            return f"the text {dropped.strip()!r} between markers belongs to nothing"
+        return ""
+
+    def _is_ended(self, first: Edit) -> bool:
+        """Does the call end before the first marker that was supplied at the end of the text?"""
+        tail, marker = self._before(first), first.after.strip()
+        is_closed, is_bare = any(map(tail.endswith, self.closers)), self.node.keyed and marker in self.closers
+        if marker in self.value_ends:
+            is_closed, is_bare = False, True
+        elif self.is_action and marker == "]":
+            return False  # of parts or places, more may be missing
+        elif self.is_action and self.node.keyed and any(map(tail.endswith, self.value_ends)):
+            is_closed = False
+        closed = _CLOSED_LIST if self.is_action else _CLOSED
+        return is_closed or (bool(self.arguments) and closed.search(tail) is not None and not is_bare)
+
+    def _ends_by_supply(self) -> bool:
+        """Was all supplied that ends the call, from the end of its last bare value on?
+
+        What stands behind it then begins another call, and that may be a part of the value.
+        """
+        return any(edit.after.strip() in self.value_ends for edit in self._supplied_at_end())
+
+    def _ends_in_name(self) -> bool:
+        """Was all supplied that ends the call, from its name on? What stands behind it may be its arguments."""
+        return any(self._before(edit).endswith(self.name) for edit in self._supplied_at_end())
+
+    def _supplied_at_end(self) -> Iterator[Edit]:
+        """The edits that supply something, behind which nothing else of the call stands."""
+        return (e for e in self.edits if e.start == e.end and not self.read(e.start, self.end).strip())
+
+    def _ends_in_opener(self) -> bool:
+        """Does the call end behind a marker that was repaired and closes nothing, so that its value is empty?"""
+        return any(e.start < e.end == self.end and e.after and e.after.strip() not in self.closers for e in self.edits)
 
 
 def _is_swapped(text: str, marker: str) -> bool:
@@ -150,56 +298,6 @@ def _ends_with_mark(before: str, mark: str, arguments: Mapping[str, Any]) -> boo
     return opener is None or any(text.count(mark) > text.count(opener) for text in texts)
 
 
-def supplies_again(edits: Iterable[Edit], read: Callable[[int, int], str], arguments: Mapping[str, Any]) -> bool:
-    """Does a bare value end with a marker that was supplied behind it, so that it is not missing?"""
-    texts = [value.rstrip() for value in arguments.values() if isinstance(value, str)]
-    for edit in edits:
-        marker = edit.after.strip()
-        if edit.start != edit.end or edit.level != "markup" or not any(map(partial(_ends_in, marker), texts)):
-            continue
-        if _ends_in(marker, read(max(edit.start - _FAR, 0), edit.start).rstrip()):
-            return True
-    return False
-
-
-def _ends_in(marker: str, text: str) -> bool:
-    return marker != "" and text.endswith(marker)
-
-
-def is_misquoted(edits: Iterable[Edit], arguments: Mapping[str, Any], names: Collection[str]) -> str:
-    """The argument of which the repairs leave quotation marks or another one of these names in the value; or ""."""
-    if not any(edit.code in _QUOTING for edit in edits):
-        return ""
-    for key, value in arguments.items():
-        if value.__class__ is str and (_has_lone_quote(value) or _holds_key(value, names)):
-            return key
-        if any(_JOINED.search(text) or _has_lone_quote(text) for text in texts_within(value)):
-            return key
-        if any(_JOINED_KEY.search(inner) or _has_lone_quote(inner) for inner in (key, *keys_within(value))):
-            return key
-    return ""
-
-
-def keys_within(value: Any) -> Iterator[str]:
-    """The keys of the objects within a list or an object."""
-    if isinstance(value, dict):
-        yield from cast("dict[str, Any]", value)
-    held = cast("dict[str, Any]", value).values() if isinstance(value, dict) else value
-    for inner in cast("Iterable[Any]", held) if isinstance(value, (dict, list)) else ():
-        yield from keys_within(inner)
-
-
-def texts_within(value: Any) -> Iterator[str]:
-    """The strings and keys within a list or an object."""
-    if isinstance(value, dict):
-        yield from cast("dict[str, Any]", value)
-    held = cast("dict[str, Any]", value).values() if isinstance(value, dict) else value
-    for one in cast("Iterable[Any]", held) if isinstance(value, (dict, list)) else ():
-        if isinstance(one, str):
-            yield one
-        yield from texts_within(one)
-
-
 def _has_lone_quote(text: str) -> bool:
     return any(text.count(text.strip()[at]) == 1 for at in (0, -1) if text.strip()[at:][:1] in ("'", '"'))
 
@@ -207,83 +305,6 @@ def _has_lone_quote(text: str) -> bool:
 def _holds_key(text: str, names: Collection[str]) -> bool:
     behind = r"(?:[\"'”]\s*[:=]|\s?=\s?[\"'\[{\d])"
     return any(re.search(rf"(?<!\w){re.escape(name)}{behind}", text) for name in names if name in text)
-
-
-def unproven(
-    edits: Iterable[Edit],
-    read: Callable[[int, int], str],
-    closers: Collection[str],
-    value_ends: Collection[str],
-    node: OpenNode,
-    name: str,
-    *,
-    has_arguments: bool,
-    is_action: bool = False,
-) -> str:
-    """Why the repairs of a call prove nothing: words were dropped, or the end of the text closes a value.
-
-    `read` gives the response between two offsets, `closers` are the markers that close values and calls, and
-    `value_ends` those that close bare values. Words that stand before the call's name belong to no argument. The end
-    of the text may only close markup, behind a value or a marker that is closed itself; a bare value has no sign of
-    its own. It does not close the arguments of an action, since those that are missing may say where it is to be
-    done.
-    """
-    ends: list[Edit] = []
-    for edit in edits:
-        if not edit.after and edit.start > node.start and _begins_value(read(edit.start, edit.end + _FAR)):
-            return "the text ends where a value begins"
-        is_inside = edit.code in ("stray-text", "dropped-text") and edit.start > node.start
-        if is_inside and name in read(node.start, edit.start):
-            mark = read(max(edit.start - 3, 0), edit.start)
-            dropped = _FENCE.sub(
-                "", read(edit.start, edit.end) if mark not in _MARKS else mark + read(edit.start, edit.end)
-            )
-            before = read(max(edit.start - _FAR, 0), edit.start).rstrip()[-1:]
-            if before.isdigit() and not _PUNCTUATION.issuperset(dropped):
-                return f"{dropped.strip()!r} behind a number may belong to it"
-            is_behind = before in _CLOSING_BRACKETS
-            if not is_behind and (any(map(str.isdigit, dropped)) or sum(map(str.isalnum, dropped)) > 1):
-                return f"the text {dropped.strip()!r} between markers belongs to nothing"
-        behind = read(edit.start, edit.start + _FAR) if edit.start == edit.end and edit.after else "-"
-        if not behind.strip():
-            ends.append(edit)
-        elif edit.after.strip() in closers and _MORE_ARGUMENTS.match(behind):
-            return "more arguments follow what seems to be the end"
-        elif edit.after in _CLOSING_BRACKETS and _MORE_JSON.match(behind):
-            return "more JSON follows what seems to be the end"
-    if not ends or _is_ended(
-        min(ends, key=lambda edit: edit.start), read, closers, value_ends, node, has_arguments, is_action
-    ):
-        return ""
-    return "the text ends before it is certain what this says"
-
-
-def _is_ended(
-    first: Edit,
-    read: Callable[[int, int], str],
-    closers: Collection[str],
-    value_ends: Collection[str],
-    node: OpenNode,
-    has_arguments: bool,
-    is_action: bool,
-) -> bool:
-    """Does a call end before the first marker that was supplied at the end of the text? See `unproven`."""
-    tail = read(max(first.start - _FAR, 0), first.start).rstrip()
-    is_closed = any(tail.endswith(closer) for closer in closers)
-    is_bare = node.keyed and first.after.strip() in closers
-    closed = _CLOSED_LIST if is_action else _CLOSED
-    if first.after.strip() in value_ends:
-        is_closed, is_bare = False, True
-    elif is_action and first.after.strip() == "]":
-        return False  # of parts or places, more may be missing
-    elif is_action and node.keyed and any(tail.endswith(closer) for closer in value_ends):
-        is_closed = False
-    return is_closed or (has_arguments and closed.search(tail) is not None and not is_bare)
-
-
-def _begins_value(dropped: str) -> bool:
-    """Is what was dropped, and all that stands behind it, the sign that a value begins?"""
-    return dropped.strip() in _BEGINS_VALUE
 
 
 def is_undecided(text: str, end: int) -> bool:
@@ -301,31 +322,6 @@ def as_repaired(markup: str, start: int, edits: Iterable[Edit]) -> str:
     for edit in sorted(within, reverse=True):
         markup = markup[: edit.start - start] + edit.after + markup[edit.end - start :]
     return markup
-
-
-def ends_by_supply(
-    edits: Iterable[Edit], read: Callable[[int, int], str], value_ends: Collection[str], end: int
-) -> bool:
-    """Was all supplied that ends a call at an offset, from the end of its last bare value on?
-
-    What stands behind it then begins another call, and that may be a part of the value.
-    """
-    supplied = [edit for edit in edits if edit.start == edit.end and edit.after.strip() in value_ends]
-    return any(not read(edit.start, end).strip() for edit in supplied)
-
-
-def ends_in_name(edits: Iterable[Edit], read: Callable[[int, int], str], name: str, end: int) -> bool:
-    """Was all supplied that ends a call without arguments at an offset, from its name on?
-
-    What stands behind it may be its arguments.
-    """
-    supplied = [edit.start for edit in edits if edit.start == edit.end and not read(edit.start, end).strip()]
-    return any(read(max(start - _FAR, 0), start).rstrip().endswith(name) for start in supplied)
-
-
-def ends_in_opener(edits: Iterable[Edit], closers: Collection[str], end: int) -> bool:
-    """Does a call end at an offset behind a marker that was repaired and closes nothing, so that its value is empty?"""
-    return any(edit.start < edit.end == end and edit.after and edit.after.strip() not in closers for edit in edits)
 
 
 def is_cut_json(value: Any) -> bool:

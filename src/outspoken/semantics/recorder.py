@@ -12,6 +12,8 @@ from outspoken.results.replies import STATUSES, Status
 
 #: The code of an edit that changes nothing: a marker stands where it is not expected.
 _ODD = "odd-marker"
+#: The levels of edits of markers; that of the others is "markup".
+_LEVELS = {_ODD: "notation", "extra-closer": "structure"}
 
 
 def odd_marker(start: int, end: int) -> Edit:
@@ -78,28 +80,15 @@ class Recorder:
             for status in statuses:
                 self.lower_status(status)
 
-    def add_missing_opener(self, marker: str, at: int) -> None:
-        """Record that an opening marker was missing at an offset. Recovery records what it inserts itself."""
-        at = max(at, 0)
-        self.edits.append(Edit(at, at, marker, "missing-marker", "markup"))
+    def add_marker(self, code: str, marker: str, start: int, end: int) -> None:
+        """Record what was noticed of a marker without recovery, which records its own edits.
 
-    def add_damaged_opener(self, marker: str, start: int, end: int) -> None:
-        """Record that an opening marker was written with a mistake, or stands for none: then it is "".
-
-        Recovery records what it reads so itself.
+        It was missing, damaged, one too many (`marker` is what it should be), or stands where by what is beside it, it
+        would be none. Only what the response holds can be damaged or too many.
         """
-        code, level = ("damaged-marker", "markup") if marker else ("extra-closer", "structure")
-        if end > max(start, 0):
-            self.edits.append(Edit(max(start, 0), end, marker, code, level))
-
-    def add_stray(self, start: int, end: int) -> None:
-        """Record that a marker is one too many."""
-        if end > max(start, 0):
-            self.edits.append(Edit(max(start, 0), end, "", "stray-marker", "markup"))
-
-    def add_odd(self, start: int, end: int) -> None:
-        """Record that a marker stands where the grammar does not expect it: by what is beside it, it would be none."""
-        self.edits.append(odd_marker(max(start, 0), max(end, 0)))
+        start, end = max(start, 0), max(end, 0)
+        if end > start or code in ("missing-marker", _ODD):
+            self.edits.append(Edit(start, end, marker, code, _LEVELS.get(code, "markup")))
 
     def _take_odd(self) -> None:
         """Report the first marker that stands where it is not expected, if nothing else says what is wrong."""

@@ -17,14 +17,12 @@ from outspoken.patterns.sentences import is_in_sentence
 from outspoken.results.replies import Reasoning, Text
 
 from .doubt import FENCE_LINE, LOOKBEHIND, Doubt
-from .orphan_closers import orphan_closer
 from .quotations import (
     ANNOUNCES,
     EXAMPLE,
     LONGEST_QUOTE,
     MARKS,
     SENTENCE,
-    is_linked,
     is_shown,
     open_quotes,
     still_quoting,
@@ -419,32 +417,3 @@ def _closing_pattern(fence: str, name: str, comment: str) -> re.Pattern[str]:
 
 def _closer_of(region: re.Match[str]) -> re.Pattern[str]:
     return _closing_pattern(region["fence"] or "", region["tag"] or region["result"] or "", region["comment"] or "")
-
-
-def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, prompt_end: str) -> bool:
-    """May a call of a whole response be quoted or thought about? `thinks` finds the tags of reasoning.
-
-    `prompt_end` is what the prompt ended with that the response continues.
-    """
-
-    def read(start: int, end: int) -> str:
-        return raw[max(start, 0) : max(end, 0)]
-
-    surroundings = Surroundings(read, lambda: thinks, prompt_end)
-    for at, segment in enumerate(segments):
-        if segment.kind not in MADE:
-            continue
-        doubt = surroundings.doubt_of(segments, at, segment.span[0], is_action=segment.kind == "action")
-        before_end = segments[at - 1].span[1] if at else 0
-        if is_linked(read, before_end, segment.span, segments[at + 1 :], final=True):
-            return True
-        if (closer := orphan_closer(raw, segments, thinks, prompt_end)) is not None and closer.start() > segment.span[
-            0
-        ]:
-            return True
-        if doubt is None:
-            continue
-        verdict = doubt.decide(segment, segments[at + 1 :], read, len(raw), final=True)
-        if verdict == "said" or doubt.weakness is not None:
-            return True
-    return False

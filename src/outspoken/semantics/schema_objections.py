@@ -105,24 +105,9 @@ def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any], *, checks
     Its schema counts if that `checks` the call. A value that holds the name of an argument which the call lacks always
     does.
     """
-    if name not in tools.names:
-        return checks
-    facts = tools.facts(name)
-    if checks:
-        for key in facts.required:
-            if key not in arguments:
-                return True
-        fitting = facts.fitting
-        for key, value in arguments.items():
-            if key in fitting and value.__class__ in fitting[key]:
-                continue
-            if key[:1] == "$" or not fits(value, tools.types(name, key)) or not may_have(tools, name, key):
-                return True
-            if key in facts.listed and not _is_listed(value, facts.listed[key]):
-                return True
-        if name in tools.types_by_name and any(misfits(tools, name, arguments)):
-            return True
-    absent = [key for key in facts.properties if key not in arguments]
+    if checks and any(objections(tools, name, arguments)):
+        return True
+    absent = lacking(tools, name, arguments)
     return bool(absent) and mentions(absent, arguments)
 
 

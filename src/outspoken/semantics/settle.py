@@ -2,79 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import PendingDiagnostic, Severity
 from outspoken.results.replies import STATUSES, Reasoning, Status, Text, ToolCall
 
 from .doubt import Doubt
+from .orphan_closers import orphan_closer
 from .quotations import is_linked
 from .said import Surroundings
 from .said_signs import MADE, Bare, ThinkMarkers
 
 
-class Settled(NamedTuple):
-    """The segments of a response without calls that were only said, and what is reported of them."""
-
-    segments: list[Any]
-    diagnostics: list[PendingDiagnostic]
-    #: the spans of the calls that became text, so that nothing else reports them
-    quoted: list[tuple[int, int]]
-    #: the worst status of a call that ends reasoning, or stands in a fence
-    lowest: Status
-    #: the spans of calls that are reasoning now and were refused, which says nothing of the response
-    withdrawn: list[tuple[int, int]]
-
-
-def settle(
-    segments: list[Any],
-    raw: str,
-    thinks: ThinkMarkers | None,
-    format: str | None,
-    exact: Collection[str] = (),
-    prompt_end: str = "",
-    bare: Bare | None = None,
-) -> Settled:
-    """Make text and reasoning of the calls of a whole response that were only said.
+class Settled:
+    """The segments of a whole response without the calls that were only said, and what is reported of them.
 
     `thinks` finds the tags of reasoning. A call in reasoning is refused if its tool is one of those in `exact`.
     `bare` is as for `Surroundings`.
     """
-    settler = _Settler(raw, thinks, format, exact, prompt_end, bare)
-    at = 0
-    while at < len(segments):
-        at = settler.add(segments, at)
-    return Settled(settler.segments, settler.diagnostics, settler.quoted, settler.lowest, settler.withdrawn)
 
-
-class _Settler:
-    """Collects the segments of one response."""
+    #: the worst status of a call that ends reasoning, or stands in a fence
+    lowest: Status = "ok"
+    _actions_said = 0
+    _linked = (-1, -1)
 
     def __init__(
         self,
+        segments: list[Any],
         raw: str,
         thinks: ThinkMarkers | None,
         format: str | None,
-        exact: Collection[str],
-        prompt_end: str,
-        bare: Bare | None,
+        exact: Collection[str] = (),
+        prompt_end: str = "",
+        bare: Bare | None = None,
     ) -> None:
         self._raw, self._format, self._exact = raw, format, exact
         self._surroundings = Surroundings(self._read, lambda: thinks, prompt_end, lambda: bare)
         self.segments: list[Any] = []
         self.diagnostics: list[PendingDiagnostic] = []
+        #: the spans of the calls that became text, so that nothing else reports them
         self.quoted: list[tuple[int, int]] = []
-        self.lowest: Status = "ok"
+        #: the spans of calls that are reasoning now and were refused, which says nothing of the response
         self.withdrawn: list[tuple[int, int]] = []
-        self._actions_said = 0
-        self._linked = (-1, -1)
+        at = 0
+        while at < len(segments):
+            at = self._add(segments, at)
 
     def _read(self, start: int, end: int) -> str:
         return self._raw[max(start, 0) : max(end, 0)]
 
-    def add(self, segments: list[Any], at: int) -> int:
+    def _add(self, segments: list[Any], at: int) -> int:
         """Add the segment at a place in a list, or what becomes of it; returns the place of the next one."""
         segment = segments[at]
         doubt = None
@@ -196,6 +175,20 @@ class _Settler:
             text = self._raw[start : segment.span[1]]
             if body := text.lstrip():
                 self.segments.append(_text(Text, "text", body, segment.span[1] - len(body)))
+
+
+def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, prompt_end: str) -> bool:
+    """May a call of a whole response be quoted or thought about, or stand before the end of reasoning that never began?
+
+    `thinks` finds the tags of reasoning. `prompt_end` is what the prompt ended with that the response continues.
+    """
+    first = next((segment.span[0] for segment in segments if segment.kind in MADE), None)
+    if first is None:
+        return False
+    if Settled([*segments], raw, thinks, None, (), prompt_end).diagnostics:
+        return True
+    closer = orphan_closer(raw, segments, thinks, prompt_end)
+    return closer is not None and closer.start() > first
 
 
 def weakened(call: Any, status: Status) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import registry
 from outspoken.grammar.value_markup import (
@@ -28,23 +28,16 @@ from outspoken.results.edits import shown
 from .call_shapes import call_shapes, holds_shape
 from .keys import lacking
 from .proof import (
+    ENDS_BY_SUPPLY,
     PADDED,
+    RepairedCall,
     as_repaired,
-    ends_by_supply,
-    ends_in_name,
-    ends_in_opener,
-    invents_key,
     is_cut_json,
-    is_misquoted,
     keys_within,
     loses_character,
     loses_path,
-    moves_quote,
     pads_number,
-    supplies_again,
-    swaps_characters,
     texts_within,
-    unproven,
 )
 from .schema_objections import Objection, is_declaration, is_unlike, may_violate, objections
 
@@ -80,27 +73,19 @@ _BRACKETS = " \t\r\n[{(\"'`"
 _LONGEST = 200
 
 
-class Verdict(NamedTuple):
-    """What speaks against a call, and whether it is refused for the first of these reasons."""
-
-    found: list[Objection]
-    is_refused: bool
-
-
-_CLEAR = Verdict([], False)
-
-
-def verdict_on(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> Verdict:
-    """Judge a finished call of a name, which ends at an offset."""
+def verdict_on(
+    state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int
+) -> tuple[list[Objection], bool]:
+    """What speaks against a finished call, which ends at an offset, and whether it is refused for the first of it."""
     context, is_repaired = state.context, bool(state.recorder.edits)
     if not is_repaired and _is_clear(state, node, name, arguments, end):
-        return _CLEAR
+        return [], False
     found = _of_request(state, node, name, arguments, end)
     found += _of_text(state, node, name, arguments, end, is_unlike=is_unlike(context.tools, name, arguments))
     check = context.settings.schema_check
     if context.tools is not None and check != "off":
         found += objections(context.tools, name, arguments)
-    return Verdict(found, bool(found) and (is_repaired or found[0].code in _REFUSED or check == "refuse"))
+    return found, bool(found) and (is_repaired or found[0].code in _REFUSED or check == "refuse")
 
 
 def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> bool:
@@ -330,31 +315,22 @@ def _of_repairs(
     edits, read = state.recorder.edits, state.source.slice
     if not edits:
         return
-    if key := is_misquoted(edits, arguments, [*arguments, *lacking(state.context.tools, name, arguments)]):
-        yield Objection("unproven", f"the value of `{key}` seems to hold a part of another one")
-    if moves_quote(edits, read) or supplies_again(edits, read, arguments):
-        yield Objection("unproven", "a value may end before its last characters")
-    if swaps_characters(edits, read, arguments):
-        yield Objection("unproven", "a character beside a value may belong to it")
-    if invents_key(edits):
-        yield Objection("unproven", "a word between two values was read as a key")
-    if node.ends_by_chance and (key := _holds_closer(read(max(node.start, 0), end), arguments)):
-        yield Objection("unproven", f"the value of `{key}` may end before its last bracket")
-    if any(key[:1] == "$" and is_cut_json(value) for key, value in arguments.items()):
-        yield Objection("unproven", "the arguments seem to be JSON that cannot be read")
     # the grammar of payloads belongs to an application; nothing but JSON has an end in it
     automaton = None if "payload" in node.kinds else registry.automaton(state.header.format)
     closers = frozenset[str]() if automaton is None else closing_forms(automaton)
     ends = frozenset[str]() if automaton is None else value_ends(automaton)
-    if why := unproven(edits, read, closers, ends, node, name, has_arguments=bool(arguments), is_action=is_action):
+    evidence = RepairedCall(edits, read, node, name, arguments, end, closers, ends, is_action)
+    names = [*arguments, *lacking(state.context.tools, name, arguments)]
+    for why in evidence.in_values(names):
         yield Objection("unproven", why)
-    elif ends_by_supply(edits, read, ends, end):
-        state.cut_value = (end, True)
-        yield Objection("unproven", "nothing but another call shows that the last value ends")
-    elif ends_in_opener(edits, closers, end):
-        yield Objection("unproven", "nothing shows that a value follows the last marker")
-    elif not arguments and ends_in_name(edits, read, name, end):
-        yield Objection("unproven", "nothing shows that the call has no arguments")
+    if node.ends_by_chance and (key := _holds_closer(read(max(node.start, 0), end), arguments)):
+        yield Objection("unproven", f"the value of `{key}` may end before its last bracket")
+    if any(key[:1] == "$" and is_cut_json(value) for key, value in arguments.items()):
+        yield Objection("unproven", "the arguments seem to be JSON that cannot be read")
+    if why := evidence.at_end():
+        if why == ENDS_BY_SUPPLY:
+            state.cut_value = (end, True)
+        yield Objection("unproven", why)
 
 
 def _holds_closer(raw: str, arguments: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from outspoken.results.replies import Segment
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import Place
 from outspoken.semantics.said_signs import Bare
-from outspoken.semantics.settle import settle
+from outspoken.semantics.settle import Settled
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.steps import FreeText, Step, apply_step, begin_text, carry_out, schema_of
 from outspoken.semantics.think_markers import think_markers
@@ -212,7 +212,7 @@ class SegmentTransformer(StepTransformer):
         builder.source.slice = source.slice
         _Run(builder, source).apply(_as_steps(steps or [], source.automaton))
         tools, bare_calls = source.context.tools, source.automaton.tables.header.bare_calls
-        settled = settle(
+        settled = Settled(
             builder.output.segments,
             source.text,
             think_markers(source.automaton),
