@@ -17,8 +17,8 @@ _NEXT = re.compile(r"[ \t\r\n]*(,)[ \t\r\n]*(?=[\[{](?!\s*[\[{]))")
 _FEW, _WINDOW = 4, 1 << 15
 #: An item begins as the first one of its run does: with a bracket, or with a brace and the same key.
 _HEAD = re.compile(r'\[|\{[ \t\r\n]*(?:"[^"\\]{0,40}")?')
-#: how many places are tried where the first item begins that cannot be read, and the last one that can
-_MAX_TRIES, _MAX_LAST = 3, 50
+#: how many places are tried where the last item of a run begins
+_MAX_TRIES = 3
 #: how far the end of an object is searched
 _MAX_OBJECT = 4000
 _BLANK = " \t\r\n"
@@ -71,22 +71,22 @@ def _is_deep(piece: str, value: Any, max_depth: int) -> bool:
 
 
 def _long_run(text: str, first: re.Match[str], limit: int, max_depth: int) -> Items | None:
-    """The items from the `first` on that can be read as one list, but for the last ones; None if no list is found."""
+    """The items from the `first` on that can be read as one list, and one behind them; None if no list is found."""
     begin = first.end()
     match = _HEAD.match(text, begin)
     head = match[0] if match else text[begin]
-    stop: int | None = min(limit, begin + _WINDOW)
+    stop = _comma_before(text, begin, min(limit, begin + _WINDOW), head)
     for _ in range(_MAX_TRIES):
-        if (stop := _comma_before(text, begin, stop, head)) is None:
-            break
+        last = _comma_before(text, begin, stop, head) if stop is not None else None
+        if last is None:
+            return None
         try:
-            count = len(read_strictly(f"[{text[begin:stop]}]", max_depth + 1))
-        except ValueError:
-            stop = _damage(text, begin, stop)
+            count = len(read_strictly(f"[{text[begin:last]}]", max_depth + 1))
+            value, end = scan_once(text, text.index(head, last))
+        except UNSOUND:
+            stop = _comma_before(text, begin, _damage(text, begin, last), head)
             continue
-        end = _behind_last(text, begin, stop)
-        comma = _last_comma(text, begin, end, head) if count > 1 else first.start(1)
-        return Items(count, comma, end) if comma is not None else None
+        return None if end > limit or _is_deep(text[last:end], value, max_depth) else Items(count + 1, last, end)
     return None
 
 
@@ -112,22 +112,4 @@ def _comma_before(text: str, begin: int, end: int | None, head: str) -> int | No
         comma = _behind_last(text, begin, end) - 1
         if text[comma] == "," and text[_behind_last(text, begin, comma) - 1] in "}]":
             return comma
-    return None
-
-
-def _last_comma(text: str, begin: int, end: int, head: str) -> int | None:
-    """The comma before the last item of a sound list that ends at `end`.
-
-    No other object or list ends there: one that begins in the last item ends inside of it, and one that begins in a
-    string has a quote too few.
-    """
-    comma: int | None = end
-    for _ in range(_MAX_LAST):
-        if (comma := _comma_before(text, begin, comma, head)) is None:
-            return None
-        try:
-            if scan_once(text, text.index(head, comma))[1] == end:
-                return comma
-        except UNSOUND:
-            pass
     return None

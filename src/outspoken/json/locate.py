@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from json import JSONDecoder
 
-from .decoder import scan_once
+from .decoder import BLANKS, scan_once
 from .items import end_of_object, items_behind
 
-_WHITE = re.compile(r"[ \t\r\n]*")
 _DECODER = JSONDecoder()
 #: A part without a place is passed over as a whole if the next place is so far away, unless that failed so often.
 _FAR_PLACE, _MAX_MISSES = 48, 16
@@ -24,9 +23,14 @@ def span_at(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
     None if the text is damaged before that part.
     """
     try:
-        start = _skip(text, 0)
+        start = BLANKS.match(text, 0).end()
         for part in path:
-            found = _member(text, start, part) if isinstance(part, str) else _item(text, start, part)
+            found = None
+            for name, place in _parts(text, start):
+                if name == part:
+                    found = place  # of a repeated key, the last one counts
+                    if isinstance(part, int):
+                        break
             if found is None:
                 break
             start = found
@@ -35,41 +39,22 @@ def span_at(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
         return None
 
 
-def _skip(text: str, at: int) -> int:
-    match = _WHITE.match(text, at)
-    return at if match is None else match.end()
-
-
-def _member(text: str, start: int, key: str) -> int | None:
-    """Where the value of a key begins; of several, the last one counts."""
-    if text[start] != "{":
-        return None
-    found, at = None, _skip(text, start + 1)
-    while text[at] == '"':
-        name, at = _DECODER.raw_decode(text, at)
-        at = _skip(text, at)
-        if text[at] != ":":
-            raise ValueError(text[at])
-        at = _skip(text, at + 1)
-        found = at if name == key else found
-        at = _skip(text, _DECODER.raw_decode(text, at)[1])
+def _parts(text: str, start: int) -> Iterator[tuple[str | int, int]]:
+    """The key or the number of each part of an object or a list, and where it begins; nothing for other values."""
+    opener, at, number = text[start], BLANKS.match(text, start + 1).end(), 0
+    while (opener == "{" and text[at] == '"') or (opener == "[" and text[at] != "]"):
+        name: str | int = number
+        if opener == "{":
+            name, at = _DECODER.raw_decode(text, at)
+            at = BLANKS.match(text, at).end()
+            if text[at] != ":":
+                raise ValueError(text[at])
+            at = BLANKS.match(text, at + 1).end()
+        yield name, at
+        at = BLANKS.match(text, _DECODER.raw_decode(text, at)[1]).end()
         if text[at] != ",":
-            break
-        at = _skip(text, at + 1)
-    return found
-
-
-def _item(text: str, start: int, number: int) -> int | None:
-    """Where an item of a list begins."""
-    if text[start] != "[":
-        return None
-    at = _skip(text, start + 1)
-    for _ in range(number):
-        at = _skip(text, _DECODER.raw_decode(text, at)[1])
-        if text[at] != ",":
-            return None
-        at = _skip(text, at + 1)
-    return None if text[at] == "]" else at
+            return
+        at, number = BLANKS.match(text, at + 1).end(), number + 1
 
 
 def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
