@@ -10,7 +10,7 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.notations.coerce import to_json
-from outspoken.notations.tagged import prefix_of
+from outspoken.notations.tagged import TaggedNotation
 from outspoken.notations.tools import Tools
 from outspoken.patterns.spellings import without_conditions
 
@@ -147,7 +147,7 @@ class CallForms:
             header = self._automaton.tables.header
             return BareForms(self.excluded(hole), header.written, self.grammar, root, warn)
         if short == "TAGGED_OBJECT":
-            return TaggedForms(prefix_of(terminal.canonical), self.grammar, root, warn)
+            return TaggedForms(TaggedNotation(terminal.canonical).mark, self.grammar, root, warn)
         style: Style = Style()
         if short == "PYTHON_VALUE":
             style = PythonStyle()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from outspoken.notations.braced import write_braced
+from outspoken.notations.braced import BracedNotation
 from outspoken.notations.coerce import to_json
 from outspoken.patterns.near_miss import fragments
 
@@ -123,7 +123,7 @@ class BracedStyle(Style):
 
     def __init__(self, mark: str) -> None:
         super().__init__()
-        self.mark = mark
+        self.mark, self._write = mark, BracedNotation(mark).write
         self.excluded = (*_not_in(mark), r"[\x00-\x1f\x7f]")
 
     def gap(self) -> Form:
@@ -136,11 +136,11 @@ class BracedStyle(Style):
         return Literal(":")
 
     def key(self, name: str) -> Form:
-        written = write_braced({name: None}, self.mark)
+        written = self._write({name: None})
         return Literal(written[1:-6]) if written is not None else NOTHING
 
     def value(self, value: Any) -> Form:
-        written = write_braced(value, self.mark)
+        written = self._write(value)
         return NOTHING if written is None else Literal(written)
 
     def string(self, low: int, high: int | None) -> Form:

@@ -20,7 +20,7 @@ from outspoken.patterns.markup_search import MarkupSearch
 
 from .coerce import escape, to_json
 from .schema import ANY, SchemaView
-from .transcoder import Transcoder, overlap, search_mark
+from .transcoder import MarkedNotation, ReadValue, Transcoder, overlap, search_mark
 
 _JSON_STRING = total_pattern(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
 _ESCAPE_BEGUN = lazy_pattern(r"\\(?:u[0-9a-fA-F]{0,3})?")
@@ -99,27 +99,6 @@ def _holds_mark(text: str, mark: str) -> bool:
         for found in marks.find(text)
         if found.start > 0
     )
-
-
-def read_plain(text: str, pos: int, mark: str, schema_view: SchemaView) -> tuple[Any, int, str] | None:
-    """Read a complete object of such pairs alone: the value, its end and its JSON text; None for any other."""
-    if not text.startswith("{", pos):
-        return None
-    match_pair = _patterns(mark).pair.match
-    value: dict[str, Any] = {}
-    written: list[str] = []
-    pos += 1
-    while (match := match_pair(text, pos)) is not None:
-        key, quoted, bare, after = match.groups()
-        if quoted and _holds_mark(quoted, mark):
-            return None
-        known = schema_view.member(key)
-        found = value[key] = known.quoted(quoted) if bare is None else known.bare(bare)
-        written.append(f"{to_json(key)}: {to_json(found)}")
-        pos = match.end()
-        if after == "}":
-            return value, pos, f"{{{', '.join(written)}}}"
-    return None
 
 
 class BracedScanner(Transcoder):
@@ -350,44 +329,72 @@ class BracedScanner(Transcoder):
             self._put(value)
 
 
-def find_missing_marks(text: str, pos: int, mark: str, max_depth: int) -> list[int] | None:
-    """The places where opening marks are missing, if the object can be read with them: `{city:Rome<|"|>}`.
+class BracedNotation(MarkedNotation):
+    """Objects in braces with a mark around strings."""
 
-    A mark that closes nothing shows that one is missing. Its string began behind punctuation; the nearest is tried
-    first.
-    """
-    found: list[int] = []
-    end, done = _scanned(text, pos, mark, max_depth)
-    while not done and len(found) < _MAX_UNOPENED and text.startswith(mark, end):
-        last = max(text.rfind(mark, pos, end) + len(mark) - 1, pos)
-        for place in [i for i in range(end, last, -1) if text[i - 1] in ":,["][:_MAX_PLACES]:
-            tried = f"{text[:place]}{mark}{text[place:]}"
-            further, done = _scanned(tried, pos, mark, max_depth)
-            if done or further > end + 2 * len(mark):
-                found.append(place - len(mark) * len(found))
-                text, end = tried, further
-                break
-        else:
+    def __init__(self, mark: str) -> None:
+        super().__init__(mark, "{(")
+
+    def scanner(self, max_depth: int, view: SchemaView = ANY) -> BracedScanner:
+        return BracedScanner(self.mark, max_depth, view)
+
+    def read_plain(self, text: str, pos: int, view: SchemaView) -> ReadValue | None:
+        """Read a complete object of pairs of bare keys and of bare values or text between marks."""
+        if not text.startswith("{", pos):
             return None
-    return found if done else None
+        match_pair = _patterns(self.mark).pair.match
+        value: dict[str, Any] = {}
+        written: list[str] = []
+        pos += 1
+        while (match := match_pair(text, pos)) is not None:
+            key, quoted, bare, after = match.groups()
+            if quoted and _holds_mark(quoted, self.mark):
+                return None
+            known = view.member(key)
+            found = value[key] = known.quoted(quoted) if bare is None else known.bare(bare)
+            written.append(f"{to_json(key)}: {to_json(found)}")
+            pos = match.end()
+            if after == "}":
+                return value, pos, f"{{{', '.join(written)}}}"
+        return None
 
+    def read_without_marks(
+        self, text: str, pos: int, max_depth: int, view: SchemaView
+    ) -> tuple[Any, int, str, list[int]] | None:
+        """The same for an object in which opening marks are missing, with their places: `{city:Rome<|"|>}`.
 
-def _scanned(text: str, pos: int, mark: str, max_depth: int) -> tuple[int, bool]:
-    """How far an object can be read, and whether it ends there."""
-    return BracedScanner(mark, max_depth, ANY).feed(text, pos)
+        A mark that closes nothing shows that one is missing. Its string began behind punctuation; the nearest is tried
+        first.
+        """
+        mark, places = self.mark, list[int]()
+        end, done = self.scanner(max_depth).feed(text, pos)
+        while not done and len(places) < _MAX_UNOPENED and text.startswith(mark, end):
+            last = max(text.rfind(mark, pos, end) + len(mark) - 1, pos)
+            for place in [i for i in range(end, last, -1) if text[i - 1] in ":,["][:_MAX_PLACES]:
+                tried = f"{text[:place]}{mark}{text[place:]}"
+                further, done = self.scanner(max_depth).feed(tried, pos)
+                if done or further > end + 2 * len(mark):
+                    places.append(place - len(mark) * len(places))
+                    text, end = tried, further
+                    break
+            else:
+                return None
+        if not (done and places):
+            return None
+        value, end, written = self.read_at(text, pos, max_depth, True, view) or (None, 0, "")
+        return value, end - len(places) * len(mark), written, places
 
-
-def write_braced(value: Any, mark: str) -> str | None:
-    """The value in this notation; None if the notation cannot express it."""
-    if isinstance(value, str):
-        return f"{mark}{value}{mark}" if f"{value}{mark}".find(mark) == len(value) else None
-    if isinstance(value, dict):
-        pairs = cast("dict[str, Any]", value).items()
-        keys = [key if _PLAIN_KEY.fullmatch(key) else write_braced(key, mark) for key, _ in pairs]
-        texts = [write_braced(inner, mark) for _, inner in pairs]
-        whole = "{" + ",".join([f"{key}:{text}" for key, text in zip(keys, texts, strict=True)]) + "}"
-        return None if None in keys or None in texts else whole
-    if isinstance(value, list):
-        items = [write_braced(inner, mark) for inner in cast("list[Any]", value)]
-        return None if None in items else f"[{','.join(map(str, items))}]"
-    return to_json(value)
+    def write(self, value: Any) -> str | None:
+        mark = self.mark
+        if isinstance(value, str):
+            return f"{mark}{value}{mark}" if f"{value}{mark}".find(mark) == len(value) else None
+        if isinstance(value, dict):
+            pairs = cast("dict[str, Any]", value).items()
+            keys = [key if _PLAIN_KEY.fullmatch(key) else self.write(key) for key, _ in pairs]
+            texts = [self.write(inner) for _, inner in pairs]
+            whole = "{" + ",".join([f"{key}:{text}" for key, text in zip(keys, texts, strict=True)]) + "}"
+            return None if None in keys or None in texts else whole
+        if isinstance(value, list):
+            items = [self.write(inner) for inner in cast("list[Any]", value)]
+            return None if None in items else f"[{','.join(map(str, items))}]"
+        return to_json(value)

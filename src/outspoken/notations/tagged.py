@@ -13,14 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.schemas.schema import fits
 
 from .coerce import escape, to_json
-from .schema import SchemaView
-from .transcoder import Transcoder, overlap, search_mark
+from .schema import ANY, SchemaView
+from .transcoder import MarkedNotation, ReadValue, Transcoder, overlap, search_mark
 
 _ITEM = "item"
 _BLANK = " \t\r\n\f"
@@ -32,36 +32,6 @@ _TAG_BEGUN = lazy_pattern(r"(?:<(?:/?[^\s<>/]{0,128})?)?")
 @lru_cache(maxsize=64)
 def _tag(prefix: str) -> Any:
     return re.compile(rf"{re.escape(prefix)}<(/?)({_NAME})>")
-
-
-def prefix_of(mark: str) -> str:
-    """What stands before each tag, by the string of the terminal."""
-    return "" if mark == "<" else mark
-
-
-def read_plain(text: str, pos: int, prefix: str, schema_view: SchemaView) -> tuple[Any, int, str] | None:
-    """Read a complete object in which no element holds another or may be a list; None for any other."""
-    tag, prefix = _tag(prefix), f"{prefix}<"
-    is_plain = prefix == "<"
-    value: dict[str, Any] = {}
-    written: list[str] = []
-    while (at := text.find(prefix, pos)) >= 0 and not text[pos:at].strip(_BLANK):
-        opened = tag.match(text, at)
-        if opened is None:
-            return None
-        name = opened[2]
-        if opened[1]:
-            return value, at, f"{{{', '.join(written)}}}"
-        pos = opened.end()
-        at = text.find(prefix, pos)
-        closed = tag.match(text, at) if at >= 0 else None
-        known = schema_view.member(name)
-        if closed is None or not closed[1] or closed[2] != name or known.types is None or "array" in known.types:
-            return None
-        found = value[name] = _of_text(_trimmed(text[pos:at]) if is_plain else text[pos:at], known)
-        written.append(f"{to_json(name)}: {to_json(found)}")
-        pos = closed.end()
-    return None
 
 
 def _trimmed(text: str) -> str:
@@ -269,21 +239,52 @@ def _grouped(children: list[_Child]) -> dict[str, Any]:
     return found
 
 
-def write_tagged(value: dict[str, Any], prefix: str) -> str | None:
-    """The object in this notation; None if the notation cannot express it."""
-    parts: list[str] = []
-    for key, inner in value.items():
-        text = _written(inner, prefix)
-        if text is None or not _WHOLE_NAME.fullmatch(key):
-            return None
-        parts.append(f"{prefix}<{key}>{text}{prefix}</{key}>")
-    return "".join(parts)
+class TaggedNotation(MarkedNotation):
+    """Objects as elements. `mark` is the prefix of tags; "" if the string of the terminal is `<`."""
 
+    def __init__(self, mark: str) -> None:
+        super().__init__("" if mark == "<" else mark, mark[:1])
 
-def _written(value: Any, prefix: str) -> str | None:
-    if isinstance(value, dict):
-        return write_tagged(value, prefix)  # pyright: ignore[reportUnknownArgumentType]
-    if isinstance(value, list):
-        items = [write_tagged({_ITEM: inner}, prefix) for inner in value]  # pyright: ignore[reportUnknownVariableType]
-        return None if None in items else "".join(map(str, items))
-    return value if isinstance(value, str) else to_json(value)
+    def scanner(self, max_depth: int, view: SchemaView = ANY) -> TaggedScanner:
+        return TaggedScanner(self.mark, max_depth, view)
+
+    def read_plain(self, text: str, pos: int, view: SchemaView) -> ReadValue | None:
+        """Read a complete object in which no element holds another or may be a list."""
+        tag, prefix = _tag(self.mark), f"{self.mark}<"
+        value: dict[str, Any] = {}
+        written: list[str] = []
+        while (at := text.find(prefix, pos)) >= 0 and not text[pos:at].strip(_BLANK):
+            opened = tag.match(text, at)
+            if opened is None:
+                return None
+            name = opened[2]
+            if opened[1]:
+                return value, at, f"{{{', '.join(written)}}}"
+            pos = opened.end()
+            at = text.find(prefix, pos)
+            closed = tag.match(text, at) if at >= 0 else None
+            known = view.member(name)
+            if closed is None or not closed[1] or closed[2] != name or known.types is None or "array" in known.types:
+                return None
+            found = value[name] = _of_text(text[pos:at] if self.mark else _trimmed(text[pos:at]), known)
+            written.append(f"{to_json(name)}: {to_json(found)}")
+            pos = closed.end()
+        return None
+
+    def write(self, value: Any) -> str | None:
+        """The object in this notation; None if the notation cannot express it."""
+        parts: list[str] = []
+        for key, inner in cast("dict[str, Any]", value).items():
+            text = self._written(inner)
+            if text is None or not _WHOLE_NAME.fullmatch(key):
+                return None
+            parts.append(f"{self.mark}<{key}>{text}{self.mark}</{key}>")
+        return "".join(parts)
+
+    def _written(self, value: Any) -> str | None:
+        if isinstance(value, dict):
+            return self.write(value)
+        if isinstance(value, list):
+            items = [self.write({_ITEM: inner}) for inner in cast("list[Any]", value)]
+            return None if None in items else "".join(map(str, items))
+        return value if isinstance(value, str) else to_json(value)

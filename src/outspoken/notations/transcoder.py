@@ -1,11 +1,18 @@
-"""The common part of scanners that read another notation than JSON and write it as JSON while it arrives."""
+"""What notations have in common: a `Notation` reads and writes values, a `Transcoder` reads one as it arrives."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
+
+from outspoken.json.scanner import JsonScanner
+
+from .schema import ANY, SchemaView
+
+#: a value, its end in the text, and its JSON text
+ReadValue = tuple[Any, int, str]
 
 
 @lru_cache(maxsize=64)
@@ -82,3 +89,79 @@ class Transcoder:
     def finish(self) -> bool:
         """Is the value complete if the text ends here? Never, as its end is a mark of its own."""
         return False
+
+
+#: reads one value that arrives in pieces; see `JsonScanner` for the attributes
+ValueScanner: TypeAlias = "JsonScanner | Transcoder"
+
+
+class Notation:
+    """A notation of embedded values, which may begin with the characters `first`."""
+
+    #: bare values get their types from the tool's schema
+    typed_by_schema = False
+    #: damaged values can be repaired as JSON or as Python literals
+    repaired_as_literal = False
+
+    def __init__(self, first: frozenset[str]) -> None:
+        self._first = first
+
+    def scanner(self, max_depth: int, view: SchemaView = ANY) -> ValueScanner:
+        """A scanner for a value that arrives in pieces."""
+        raise NotImplementedError
+
+    def may_begin(self, char: str) -> bool:
+        """May a value begin with the character?"""
+        return char in self._first
+
+    @property
+    def first_chars(self) -> str:
+        """The characters that a value may begin with, as a class of a regular expression."""
+        return f"[{re.escape(''.join(sorted(self._first)))}]"
+
+    def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
+        """Read a complete value that begins at `pos`. None if there is none, or, unless `final`, if it may go on."""
+        raise NotImplementedError
+
+    def result(self, scanner: ValueScanner, text: str, max_depth: int) -> tuple[Any, str]:
+        """The value that a scanner read to its end, and its JSON text. Raises NotJsonError."""
+        raise NotImplementedError
+
+    def write(self, value: Any) -> str | None:
+        """The value in this notation; None if the notation cannot express it."""
+        raise NotImplementedError
+
+
+class MarkedNotation(Notation):
+    """A notation with a mark of the format: around strings, or before tags. Its scanners transcode to JSON."""
+
+    typed_by_schema = True
+
+    def __init__(self, mark: str, first: str) -> None:
+        super().__init__(frozenset(first))
+        self.mark = mark
+
+    def scanner(self, max_depth: int, view: SchemaView = ANY) -> Transcoder:
+        raise NotImplementedError
+
+    def read_plain(self, text: str, pos: int, view: SchemaView) -> ReadValue | None:
+        """Read a complete value of the simplest form at once; None for any other."""
+        raise NotImplementedError
+
+    def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
+        plain = self.read_plain(text, pos, view)
+        if plain is not None:
+            return plain
+        scanner = self.scanner(max_depth, view)
+        end, done = scanner.feed(text, pos)
+        return (scanner.value, end, scanner.text) if done else None
+
+    def result(self, scanner: ValueScanner, text: str, max_depth: int) -> tuple[Any, str]:
+        assert isinstance(scanner, Transcoder)
+        return scanner.value, scanner.text
+
+    def read_without_marks(
+        self, text: str, pos: int, max_depth: int, view: SchemaView
+    ) -> tuple[Any, int, str, list[int]] | None:
+        """A value in which marks are missing: the value, its end, its JSON text, and the places of the marks."""
+        return None
