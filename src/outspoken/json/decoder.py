@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import accumulate
 from math import isfinite
 from typing import Any, Protocol, cast
 
@@ -37,8 +36,6 @@ _FAR, _TOKEN = 8192, 16
 _PYDANTIC_DEPTH, _LONG = 200, 2000
 #: a number or literal, or nothing
 SCALAR = total_pattern(r"[A-Za-z0-9+.\-]*")
-
-_NOT_BRACKETS = re.compile(r'[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 class NotJsonError(ValueError):
@@ -95,7 +92,7 @@ def checked(value: Any, piece: str, max_depth: int) -> Any:
 
     Text that is not longer than `max_depth` and has no backslash needs no check.
     """
-    if piece.count("{") + piece.count("[") > max_depth and nests(value, max_depth):
+    if too_deep(value, piece, max_depth):
         raise NotJsonError(piece[:80])
     return encodable_value(value) if "\\u" in piece and LONE_ESCAPE.search(piece) else value
 
@@ -217,11 +214,6 @@ def nests(value: Any, limit: int) -> bool:
     return True
 
 
-def too_deep(piece: str, max_depth: int) -> bool:
-    """Do the brackets of a sound value nest deeper than the limit?"""
-    return piece.count("{") + piece.count("[") > max_depth and depth_of(piece) > max_depth
-
-
-def depth_of(text: str) -> int:
-    """How deep the brackets of a sound JSON value nest."""
-    return max(accumulate([1 if char in "{[" else -1 for char in _NOT_BRACKETS.sub("", text)]), default=0)
+def too_deep(value: Any, piece: str, max_depth: int) -> bool:
+    """Is a value nested deeper than the limit? What has no more brackets in its text is not looked into."""
+    return piece.count("{") + piece.count("[") > max_depth and nests(value, max_depth)

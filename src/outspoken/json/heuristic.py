@@ -10,7 +10,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.edits import RepairBudget
 from outspoken.results.schemas.schema import Schema
 
-from .decoder import depth_of, encodable_value
+from .decoder import encodable_value, nests
 from .tokens import QUOTES, SOUND
 
 #: Limits of a span: json-repair takes quadratic time in the quotes of long spans, and in open brackets.
@@ -75,7 +75,7 @@ def _checked(span: str, value: Any, schema: Schema | None, max_depth: int) -> tu
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
         return None
-    if depth_of(text) > max_depth or _letters(span) != _letters(text) or not _has_keys(span, text):
+    if nests(value, max_depth) or _letters(span) != _letters(text) or not _has_keys(span, text):
         return None
     strings = [json.loads(match[0]) for match in SOUND.finditer(text)]
     if strings.count("") > len(_EMPTY.findall(span)):

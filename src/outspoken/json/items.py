@@ -7,9 +7,9 @@ takes three times as long.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from .decoder import UNSOUND, nests, place_of_damage, read_strictly, scan_once
+from .decoder import UNSOUND, place_of_damage, read_strictly, scan_once, too_deep
 
 #: a comma, and a list or an object without another one at its beginning
 _NEXT = re.compile(r"[ \t\r\n]*(,)[ \t\r\n]*(?=[\[{](?!\s*[\[{]))")
@@ -49,7 +49,7 @@ def items_behind(text: str, pos: int, limit: int, max_depth: int) -> Items | Non
                 value, end = scan_once(text, item.end())
             except UNSOUND:
                 break
-            if end > limit or _is_deep(text[pos:end], value, max_depth):
+            if end > limit or too_deep(value, text[pos:end], max_depth):
                 break
             run = Items(count + 1, item.start(1), end)
         count, pos = run.number, run.end
@@ -63,11 +63,7 @@ def end_of_object(text: str, pos: int, limit: int, max_depth: int) -> tuple[bool
         value, end = scan_once("{" + piece, 0)
     except UNSOUND as error:
         return False, pos + place_of_damage(error) - 1
-    return not _is_deep(piece[: end - 1], value, max_depth), pos + end - 1
-
-
-def _is_deep(piece: str, value: Any, max_depth: int) -> bool:
-    return len(piece) > max_depth and piece.count("{") + piece.count("[") > max_depth and nests(value, max_depth)
+    return not too_deep(value, piece[: end - 1], max_depth), pos + end - 1
 
 
 def _long_run(text: str, first: re.Match[str], limit: int, max_depth: int) -> Items | None:
@@ -86,7 +82,7 @@ def _long_run(text: str, first: re.Match[str], limit: int, max_depth: int) -> It
         except UNSOUND:
             stop = _comma_before(text, begin, _damage(text, begin, last), head)
             continue
-        return None if end > limit or _is_deep(text[last:end], value, max_depth) else Items(count + 1, last, end)
+        return None if end > limit or too_deep(value, text[last:end], max_depth) else Items(count + 1, last, end)
     return None
 
 

@@ -212,8 +212,9 @@ def _read_sound_prefix(text: str, max_depth: int) -> Any:
     try:
         from_json(text, allow_inf_nan=False)
     except (ValueError, TypeError) as error:  # a TypeError for a lone surrogate
-        if str(error).startswith("EOF while parsing") and not too_deep(text, max_depth):
-            return from_json(text, allow_inf_nan=False, allow_partial="trailing-strings")
+        if str(error).startswith("EOF while parsing"):
+            value = from_json(text, allow_inf_nan=False, allow_partial="trailing-strings")
+            return None if too_deep(value, text, max_depth) else value
     return None
 
 

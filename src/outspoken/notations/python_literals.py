@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from outspoken.json.decoder import NotJsonError, depth_of, encodable_value, finite, repeated_keys, scan_once
+from outspoken.json.decoder import NotJsonError, encodable_value, finite, repeated_keys, scan_once, too_deep
 from outspoken.patterns.lazy import lazy_pattern
 
 from .coerce import to_json
@@ -112,7 +112,7 @@ def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
     except (StopIteration, ValueError, RecursionError):
         return None
     match, piece = _ENDED.match(text, end), text[pos:end]
-    deep = piece.count("[") + piece.count("{") > max_depth and depth_of(piece) > max_depth
+    deep = too_deep(value, piece, max_depth)
     if match is None or "\\" in piece or deep or (piece.count(":") > 1 and repeated_keys(piece, contradict=True)):
         return None
     return (value if piece.isascii() else encodable_value(value)), match.end()
