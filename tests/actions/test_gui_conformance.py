@@ -45,9 +45,11 @@ def readings(name: str) -> Iterator[tuple[str, Reply]]:
     for row in rows(name):
         if row["format"] not in READ or row.get("quirk"):
             continue
-        format_, context = READ[row["format"]], row.get("context") or {}
+        format_ = READ[row["format"]]
+        context: dict[str, Any] = row.get("context") or {}
         yield row["id"], parse(text_of(row), format=format_, finish_reason="stop")
-        if size := context.get("screen"):
+        size: dict[str, int] | None = context.get("screen")
+        if size:
             scale: int = context.get("scale_factor", 1)
             screen = Screen(size["width"] * scale, size["height"] * scale)
             yield f"{row['id']} on its screen", parse(text_of(row), format=format_, screen=screen)

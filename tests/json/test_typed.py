@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal
-from enum import Enum, IntEnum
 from typing import Any, Literal, TypedDict, cast
 
 import pytest
-import typing_extensions
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter
@@ -19,21 +15,9 @@ from outspoken import read_json
 from outspoken.json import Reading
 from outspoken.results.schemas.convert import convert
 from outspoken.results.schemas.schema import Schema
-
-
-class Board(str, Enum):
-    """Words of two parts."""
-
-    FULL = "full_board"
-    HALF = "half_board"
-    NONE = "none"
-
-
-class Deck(IntEnum):
-    """Numbers."""
-
-    LOWER = 1
-    UPPER = 2
+from tests.json import typed_types
+from tests.json.typed_types import Board, Deck, Point
+from tests.tables import tables
 
 
 class Ferry(BaseModel):
@@ -76,141 +60,16 @@ class Inbox(BaseModel):
     last: Call | Mail = Field(discriminator="kind")
 
 
-class Line(typing_extensions.TypedDict):
-    """One that pydantic takes within other types before Python 3.12."""
-
-    place: str
-    count: int
-
-
-@dataclass
-class Point:
-    """A dataclass."""
-
-    x: int
-    y: int
-
-
 class Row(TypedDict):
-    """A TypedDict."""
+    """One that pydantic takes within other types from Python 3.12 on."""
 
     place: str
     count: int
 
 
+TABLES = tables(__file__)
+CASES = TABLES["CASES"]
 FERRY = {"harbour": "Ystad", "seat_count": 12}
-#: A text, the type, what is meant as JSON (None for nothing), and the codes of the conversions.
-CASES: list[tuple[str, Any, Any, list[str]]] = [
-    # sound
-    ('{"harbour": "Ystad", "seat_count": 12}', Ferry, FERRY, []),
-    ('{"harbour": "Ystad", "seat_count": 12, "leaves": "2026-05-01"}', Ferry, {**FERRY, "leaves": "2026-05-01"}, []),
-    ('{"place": "Ystad", "count": 1}', Row, {"place": "Ystad", "count": 1}, []),
-    ('[{"place": "Ystad", "count": "1"}]', list[Line], [{"place": "Ystad", "count": 1}], ["number-text"]),
-    ('{"x": 1, "y": 2}', Point, {"x": 1, "y": 2}, []),
-    ('"half_board"', Board, "half_board", []),
-    ("2", Deck, 2, []),
-    ('{"a": 1, "b": 2}', dict[str, int], {"a": 1, "b": 2}, []),
-    ('{"kind": "mail", "address": "a@b"}', Call | Mail, {"kind": "mail", "address": "a@b"}, []),
-    ('[1, "a"]', tuple[int, str], [1, "a"], []),
-    ('"2026-05-01T10:00:00"', datetime, "2026-05-01T10:00:00", []),
-    ('"1.10"', Decimal, "1.10", []),
-    ('"12"', int | str, "12", []),
-    ("null", int | None, None, []),
-    # in other text
-    ('<think>{"harbour": "Oslo", "seat_count": 1}</think>{"harbour": "Ystad", "seat_count": 12}', Ferry, FERRY, []),
-    ('Sure!\n```json\n{"harbour": "Ystad", "seat_count": 12}\n```\nDone.', Ferry, FERRY, []),
-    ('The set {a} holds {"harbour": "Ystad", "seat_count": 12}.', Ferry, FERRY, []),
-    # damaged
-    ("{'harbour': 'Ystad', seat_count: 12,}", Ferry, FERRY, []),
-    ('{"harbour": "Ystad" "seat_count": 12}', Ferry, FERRY, []),
-    ("{'harbour': 'Ystad', seat_count: '12'}", Ferry, FERRY, ["number-text"]),
-    # numbers
-    ('{"harbour": "Ystad", "seat_count": "12"}', Ferry, FERRY, ["number-text"]),
-    ('{"harbour": "Ystad", "seat_count": " 1,200 "}', Ferry, {**FERRY, "seat_count": 1200}, ["number-text"]),
-    ('{"harbour": "Ystad", "seat_count": "1.5"}', Ferry, None, []),
-    ('{"harbour": "Ystad", "seat_count": "twelve"}', Ferry, FERRY, ["number-word"]),
-    ('{"harbour": "Ystad", "seat_count": "a dozen"}', Ferry, None, []),
-    ('{"harbour": "Ystad", "seat_count": "forty eleven"}', Ferry, None, []),
-    ('{"harbour_name": "Ystad", "seat_count": 12}', Ferry, FERRY, ["key-spelling"]),
-    ('{"harbour_id": "Ystad", "seat_count": 12}', Ferry, None, []),
-    ('{"hrb": "Ystad", "seat_count": 12}', Ferry, FERRY, ["key-spelling"]),
-    ('{"hrb": "Ystad", "hb": "Ystad", "seat_count": 12}', Ferry, None, []),
-    ('{"seat": 12, "harbour": "Ystad"}', Ferry, None, []),
-    ('{"hrb": {"at": "Ystad"}, "seat_count": 12}', Ferry, None, []),
-    ('{"harbour": "Ystad", "seat_count": 12, "price": "12,5"}', Ferry, {**FERRY, "price": 12.5}, ["number-text"]),
-    ('{"harbour": "Ystad", "seat_count": 12, "price": "1,200"}', Ferry, None, []),
-    ('{"harbour": "Ystad", "seat_count": 12, "price": "1,200.5"}', Ferry, {**FERRY, "price": 1200.5}, ["number-text"]),
-    ('{"harbour": "Ystad", "seat_count": 12, "price": "0.1234567890123456789012"}', Ferry, None, []),
-    ('{"harbour": "Ystad", "seat_count": 12, "price": "12 EUR"}', Ferry, None, []),
-    ('{"harbour": 271, "seat_count": 12}', Ferry, {**FERRY, "harbour": "271"}, ["number-as-text"]),
-    ('"12"', int, 12, ["number-text"]),
-    ('{"x": "1", "y": "2"}', Point, {"x": 1, "y": 2}, ["number-text", "number-text"]),
-    ('{"a": "1"}', dict[str, int], {"a": 1}, ["number-text"]),
-    # words
-    ('{"harbour": "Ystad", "seat_count": 12, "is_open": "Yes"}', Ferry, {**FERRY, "is_open": True}, ["truth-word"]),
-    ('{"harbour": "Ystad", "seat_count": 12, "is_open": "False"}', Ferry, {**FERRY, "is_open": False}, ["truth-word"]),
-    ('{"harbour": "Ystad", "seat_count": 12, "is_open": "maybe"}', Ferry, None, []),
-    ('{"harbour": "Ystad", "seat_count": 12, "price": "none"}', Ferry, {**FERRY, "price": None}, ["null-word"]),
-    (
-        '{"harbour": "Y", "seat_count": 1, "board": "Full board"}',
-        Ferry,
-        {"harbour": "Y", "seat_count": 1, "board": "full_board"},
-        ["listed-word"],
-    ),
-    ('"HALF-BOARD"', Board, "half_board", ["listed-word"]),
-    ('"full_bord"', Board, "full_board", ["listed-word"]),
-    ('"fulls_board"', Board, "full_board", ["listed-word"]),
-    ('"board"', Board, None, []),
-    ('"2"', Deck, 2, ["number-text"]),
-    ('"alf"', Literal["half", "calf"], None, []),
-    ('"half"', Literal["half", "calf"], "half", []),
-    ('"Résumé"', Literal["resume", "letter"], "resume", ["listed-word"]),
-    ('"letters"', Literal["resume", "letter"], "letter", ["listed-word"]),
-    # keys
-    ('{"harbour": "Ystad", "seatCount": 12}', Ferry, FERRY, ["key-spelling"]),
-    ('{"Harbour": "Ystad", "Seat Count": 12}', Ferry, FERRY, ["key-spelling", "key-spelling"]),
-    ('{"harbor": "Ystad", "seat_count": 12}', Ferry, FERRY, ["key-spelling"]),
-    ('{"harbour": "Ystad", "seat_count": 12, "seatCount": 13}', Ferry, FERRY, []),
-    ('{"port": "Ystad", "seat_count": 12}', Ferry, None, []),
-    # shapes
-    ('{"harbour": "Ystad", "seat_count": 12, "tags": "fast"}', Ferry, {**FERRY, "tags": ["fast"]}, ["list-of-one"]),
-    ('{"harbour": "Ystad", "seat_count": 12, "tags": "[\\"a\\"]"}', Ferry, {**FERRY, "tags": ["a"]}, ["json-text"]),
-    ('{"ferry": {"harbour": "Ystad", "seat_count": 12}}', Ferry, FERRY, ["wrapped"]),
-    ('{"ferries": [{"harbour": "Ystad", "seat_count": 12}]}', list[Ferry], [FERRY], ["wrapped"]),
-    ('{"harbour": "Ystad", "seat_count": 12}', list[Ferry], [FERRY], ["list-of-one"]),
-    ('"{\\"harbour\\": \\"Ystad\\", \\"seat_count\\": 12}"', Ferry, FERRY, ["json-text"]),
-    (
-        '{"name": "A", "ferries": {"harbour": "Ystad", "seat_count": "12"}}',
-        Fleet,
-        {"name": "A", "ferries": [FERRY]},
-        ["number-text", "list-of-one"],
-    ),
-    # unions
-    ('{"kind": "mail", "address": 5}', Call | Mail, {"kind": "mail", "address": "5"}, ["number-as-text"]),
-    (
-        '{"last": {"kind": "call", "number": 112}}',
-        Inbox,
-        {"last": {"kind": "call", "number": "112"}},
-        ["number-as-text"],
-    ),
-    ('{"kind": "fax", "number": "1"}', Call | Mail, None, []),
-    ('"12"', int | bool, 12, ["number-text"]),
-    ('"1"', int | list[int], None, []),
-    # several values
-    ('{"a": 1} {"harbour": "Ystad", "seat_count": 12}', Ferry, FERRY, []),
-    (
-        '{"harbour": "Ystad", "seat_count": 12}\n{"harbour": "Oslo", "seat_count": 3}',
-        list[Ferry],
-        [FERRY, {"harbour": "Oslo", "seat_count": 3}],
-        [],
-    ),
-    # nothing
-    ("There is no ferry.", Ferry, None, []),
-    ('{"harbour": "Ystad"}', Ferry, None, []),
-    ('{"harbour": "Ystad", "seat_co', Ferry, None, []),
-    ('{"harbour": "Ystad", "seat_count": 12, "tags": ["fa', Ferry, None, []),
-    ('{"harbour": "Ystad", "seat_count": 12, "price": 1', Ferry, None, []),
-]
 
 
 def read_as(text: str, type_: Any, **options: Any) -> Reading[Any]:
@@ -218,8 +77,14 @@ def read_as(text: str, type_: Any, **options: Any) -> Reading[Any]:
     return cast("Reading[Any]", read_json(text, type_, **options))
 
 
-@pytest.mark.parametrize(("text", "type_", "meant", "codes"), CASES)
-def test_a_text_is_read_as_a_type(text: str, type_: Any, meant: Any, codes: list[str]) -> None:
+def type_of(name: str) -> Any:
+    """A type by the name that the tables have."""
+    return eval(name, {**vars(typed_types), **globals()})
+
+
+@pytest.mark.parametrize(("text", "name", "meant", "codes"), CASES)
+def test_a_text_is_read_as_a_type(text: str, name: str, meant: Any, codes: list[str]) -> None:
+    type_ = type_of(name)
     read = read_as(text, type_)
     if meant is None and text != "null" and "none" not in text:
         assert (read.value, read.is_valid) == (None, False)
@@ -235,12 +100,12 @@ def test_a_text_is_read_as_a_type(text: str, type_: Any, meant: Any, codes: list
 
 
 def _pydantic(type_: Any) -> Any:
-    return Line if type_ is Row else type_
+    return typed_types.Row if type_ is Row else type_
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case[3]])
-def test_without_conversion_nothing_is_converted(case: tuple[str, Any, Any, list[str]]) -> None:
-    read = read_as(case[0], case[1], convert="off")
+def test_without_conversion_nothing_is_converted(case: list[Any]) -> None:
+    read = read_as(case[0], type_of(case[1]), convert="off")
     assert (read.value, read.conversions) == (None, ())
 
 
@@ -284,27 +149,10 @@ class Named(BaseModel):
     age: int | None = None
 
 
-TEXT = json.dumps(json.dumps(FERRY))
-#: Calls, the type, and what is meant; None for the calls of other tools.
-CALLS: list[tuple[str, Any, Any]] = [
-    (f'{{"name": "search", "arguments": {json.dumps(FERRY)}}}', Ferry, None),
-    (f'{{"name": "search", "arguments": {{"q": {TEXT}}}}}', Ferry, None),
-    (f'[{{"action": "search", "action_input": {TEXT}}}]', list[Ferry], None),
-    (f'{{"tool_calls": [{{"id": "c", "function": {{"name": "search", "arguments": {TEXT}}}}}]}}', Ferry, None),
-    ('{"name": "search", "arguments": {"name": "Ada"}}', Named, None),
-    ('[{"name": "search", "input": {"name": "Ada"}}]', list[Named], None),
-    (f'{{"name": "Ferry", "arguments": {json.dumps(FERRY)}}}', Ferry, FERRY),
-    (f'{{"tool": "ferry", "tool_input": {TEXT}}}', Ferry, FERRY),
-    ('[{"name": "Named", "input": {"name": "Ada"}}]', list[Named], [{"name": "Ada", "age": None}]),
-    ('{"name": "search", "arguments": {"a": 1}}', dict[str, Any], {"name": "search", "arguments": {"a": 1}}),
-    ('{"name": "Ada", "age": 36, "params": {"a": 1}}', Named, {"name": "Ada", "age": 36}),
-    ('{"name": "Ada", "input": "x"}', Named, {"name": "Ada", "age": None}),
-]
-
-
-@pytest.mark.parametrize(("text", "type_", "meant"), CALLS)
+@pytest.mark.parametrize(("text", "name", "meant"), TABLES["CALLS"])
 @pytest.mark.parametrize("convert", ["on", "off"])
-def test_the_arguments_of_a_call_are_those_of_its_tool(text: str, type_: Any, meant: Any, convert: str) -> None:
+def test_the_arguments_of_a_call_are_those_of_its_tool(text: str, name: str, meant: Any, convert: str) -> None:
+    type_ = type_of(name)
     read = read_as(text, type_, convert=convert)
     if meant is None:
         assert (read.value, read.is_valid) == (None, False)
