@@ -12,36 +12,10 @@ from outspoken.grammar import registry
 from outspoken.results.geometry import Point
 from tests.invariants.replies import check_chunks
 from tests.loops import SEED, some
+from tests.tables import tables
 
 SCREEN = Screen(1000, 1000)
-TEXT = "<|recipient|>os\npyautogui.{}"
-CALL = '<tool_call>\n{{"name": "computer_use", "arguments": {{{}}}}}\n</tool_call>'
-
-#: By format: texts that are ended or damaged, so that they do not say what the action does.
-UNPROVEN = {
-    "aguvis": [
-        TEXT.format("click(x=0.2, y=0"),
-        TEXT.format("click(x=0.3, y0.5)"),
-        TEXT.format("click(x=0.3)"),
-        TEXT.format("click(X=0.3, y=0.5)"),
-        TEXT.format("scroll(clicks=1.500,25)"),
-        TEXT.format("hotkey(['ctrl\"', 'c'])"),
-        TEXT.format("hotkey(['ctrl', ''c'])"),
-    ],
-    "anthropic_computer_use": [
-        '{"action": "left_click", "": [650, 350]}',
-        '{"action": "left_click", "corodinate": [650, 350]}',
-        '{"action": "left_click", "position": [650, 350]}',
-    ],
-    "qwen2_5_vl": [
-        CALL.format('"action": "left_click", "coordinate": [612, 8,4]'),
-        CALL.format('"action": "wait", "time": 010'),
-        CALL.format('"action": "type", "text": "grey owl", "coordinate": [1/2, 461]'),
-        '<tool_call>\n{"name": "computer_use", "arguments": {"action": "left_click", "coordinate": [612, 8',
-    ],
-    "ui_tars": ["Action: click(start_box='(5,5)'", "Action: type(content='grey ow"],
-    "cogagent": ["Grounded Operation: KEY_PRESS(key='|Return')"],
-}
+UNPROVEN: dict[str, list[str]] = tables(__file__)["UNPROVEN"]
 
 
 def read(text: str, format: str, random: Random) -> Reply:

@@ -178,6 +178,7 @@ def test_reasoning_is_written_if_the_format_has_it() -> None:
 
 # what Skyvern's own tests assert
 
+
 def rows(format: str) -> list[dict[str, Any]]:
     lines = DATA.read_text("utf-8").splitlines() if DATA.exists() else []
     found = [json.loads(line) for line in lines]

@@ -18,6 +18,9 @@ from outspoken.json.descriptions import sample_of
 from outspoken.rendering import describe_tools
 from outspoken.results.errors import RenderError, ToolError
 from outspoken.results.schemas.fitting import target_of
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 class Deck(Enum):
@@ -69,37 +72,7 @@ class Odd:
 
 def test_every_kind_of_type() -> None:
     """One line for each field, and a name for what contains itself."""
-    assert (
-        describe(Odd)
-        == """\
-{
-  pair: [integer, string],
-  deck: "lower deck" | 2,
-  at: string,  // date-time
-  on: string,  // date
-  by: string,  // time
-  url: string,  // not empty; uri
-  price: number | string,
-  legs: ({  // On foot.
-    kind: "walk",
-    km: number,  // more than 0; at most 40
-  } | {
-    kind: "sail",
-    ship: string,  // Its name; not empty
-  })[],
-  words: {[key: string]: integer[]},
-  any_of_them: any,
-  tree: {
-    name: string,
-    leaves?: Node[],
-  },
-  none?: null,
-}
-Node = {
-  name: string,
-  leaves?: Node[],
-}"""
-    )
+    assert describe(Odd) == TABLES["EVERY_KIND_OF_TYPE"]
     assert describe(Node).startswith("Node\nNode = {\n")
     assert describe(list[Deck]) == '("lower deck" | 2)[]'
     assert describe({"type": ["string", "null"], "properties": 3}) == "string | null"
@@ -124,41 +97,7 @@ def book(ferry: str, seats: int, wish: str | None = None) -> None:
 def test_tools_with_their_arguments_and_a_call() -> None:
     """What each says of itself, wherever it says it."""
     now = {"type": "function", "function": {"name": "now", "description": "The time", "parameters": {"type": "object"}}}
-    assert (
-        describe_tools("react", [book, now, Sail, partial(book, seats=1)])
-        == """\
-# Tools
-
-## book
-
-Book seats.
-
-On a ferry.
-
-Its arguments: {
-  ferry: string,
-  wish?: string | null,
-}
-
-## now
-
-The time
-
-Its arguments: none
-
-## Sail
-
-Its arguments: {
-  kind: "sail",
-  ship: string,  // Its name; not empty
-}
-
-To call a tool, write this and nothing behind it, with the name of the tool and its arguments:
-
-Action: book
-Action Input: {"ferry": "ferry"}
-"""
-    )
+    assert describe_tools("react", [book, now, Sail, partial(book, seats=1)]) == TABLES["TOOLS"]
     assert describe_tools("react", []) == "# Tools\n"
     with pytest.raises(RenderError, match="ui_tars"):
         describe_tools("ui_tars", [book])

@@ -138,23 +138,6 @@ def test_sound_text_is_read_alike_by_both_readers(value: Any, around: str, ascii
         assert found in (None, read_json(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "depth"),
-    [
-        ('{"a": 1, "a": 2}', 128),
-        ('{"a": {"b": ":"}, "a": ":"}', 128),
-        ("[1e999]", 128),
-        ("[NaN]", 128),
-        ('["Infinity"]', 128),
-        ('["\\ud800"]', 128),
-        ("[[[[1]]]]", 3),
-        ("[1] [2]", 128),
-        ("```json\n[1]\n```\n[2]", 128),
-        ("{'a': 1}", 128),
-        ("12", 128),
-        ('["a\nb"]', 128),
-    ],
-)
+@pytest.mark.parametrize(("text", "depth"), TABLES["NOT_FOR_THE_SHORT_WAY"])
 def test_the_short_way_leaves_the_rest_to_the_long_one(text: str, depth: int) -> None:
-    """What is not one sound value, or needs a diagnostic."""
     assert read_sound(text, depth) is None

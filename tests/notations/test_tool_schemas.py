@@ -65,6 +65,37 @@ class Home:
 HOME = Home()
 
 
+def odd_names(
+    model_config: int, schema: str, _hidden: bool, unknown: Home, *, copy: list[Weather], fallback: Any = HOME
+) -> None: ...
+
+
+def unresolvable(city: Nowhere, days: int) -> None: ...  # noqa: F821  # pyright: ignore[reportUndefinedVariable, reportUnknownParameterType]
+
+
+class Job(BaseModel):
+    name: str
+    run: Callable[[], None]
+
+
+#: What stands in the tables under these names.
+OBJECTS: dict[str, Any] = {
+    "@Weather": Weather, "@get_weather": get_weather, "@int": int, "@a lambda": lambda: None, "@a set": {"get"},
+    "@an instance": Weather(city="Rome"), "@PARAMETERS": PARAMETERS, "@a function of a class": Home.light,
+    "@a bound method": HOME.light, "@odd_names": odd_names, "@unresolvable": unresolvable, "@Job": Job,
+    "@breakpoint": breakpoint,
+}  # fmt: skip
+
+
+def made(value: Any) -> Any:
+    """A value of a table with its objects."""
+    if isinstance(value, dict):
+        return {key: made(part) for key, part in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list):
+        return [made(part) for part in value]  # pyright: ignore[reportUnknownVariableType]
+    return OBJECTS.get(value, value) if isinstance(value, str) else value
+
+
 def tools_of(*tools: Any) -> Tools:
     found = Tools.of(list(tools))
     assert found is not None
@@ -140,116 +171,20 @@ def test_last_tool_of_a_name_counts() -> None:
     assert tools.schema("f") == PARAMETERS
 
 
-def test_a_pydantic_model() -> None:
-    tools = tools_of(Weather)
-    assert list(tools.names) == ["Weather"]
+def test_schemas_of_classes_and_methods() -> None:
+    tools = tools_of(Weather, HOME.light)
     assert tools.schema("Weather") == Weather.model_json_schema()
     assert tools.schema("Weather") is tools.schema("Weather")
-    assert tools.types("Weather", "days") == {"integer", "null"}
-
-
-def test_a_function() -> None:
-    tools = tools_of(get_weather)
-    schema = tools.schema("get_weather")
-    assert schema is not None
-    assert list(schema["properties"]) == ["city", "days", "where"]
-    assert schema["required"] == ["city"]
-    assert tools.types("get_weather", "city") == {"string"}
-    assert tools.types("get_weather", "days") == {"integer", "null"}
-    assert tools.types("get_weather", "where") is None
-
-
-@pytest.mark.parametrize("method", [Home.light, Home().light], ids=["function", "bound"])
-def test_a_method(method: Any) -> None:
-    tools = tools_of(method)
-    assert tools.types("light", "on") == {"boolean"}
     assert tools.arguments("light").member("level").node == TABLES["A_METHOD"]
-    assert tools.arguments("light").member("self").node is None
+    assert (tools_of(get_weather).schema("get_weather") or {})["required"] == ["city"]
 
 
-def test_parameters_may_have_any_name_and_any_annotation() -> None:
-    def odd(
-        model_config: int, schema: str, _hidden: bool, unknown: Home, *, copy: list[Weather], fallback: Any = HOME
-    ) -> None: ...
-
-    tools = tools_of(odd)
-    found = {name: tools.types("odd", name) for name in (tools.schema("odd") or {})["properties"]}
-    assert found == {
-        "model_config": {"integer"},
-        "schema": {"string"},
-        "_hidden": {"boolean"},
-        "unknown": None,
-        "copy": {"array"},
-        "fallback": None,
-    }
-
-
-def test_unresolvable_annotations_are_ignored() -> None:
-    def odd(city: Nowhere, days: int) -> None: ...  # noqa: F821  # pyright: ignore[reportUndefinedVariable, reportUnknownParameterType]
-
-    tools = tools_of(odd)
-    assert list((tools.schema("odd") or {})["properties"]) == ["city", "days"]
-    assert tools.types("odd", "days") is None
-
-
-def test_model_without_json_schema() -> None:
-    class Job(BaseModel):
-        name: str
-        run: Callable[[], None]
-
-    tools = tools_of(Job)
-    assert tools.types("Job", "name") == {"string"}
-    assert tools.types("Job", "run") is None
-
-
-def test_a_callable_without_a_signature() -> None:
-    tools = tools_of(breakpoint)
-    assert "breakpoint" in tools
-    assert tools.types("breakpoint", "key") is None
-
-
-REFUSED: dict[str, tuple[Any, str]] = {
-    "text": ("get_weather", "`tools` is a str; expected a list of tools"),
-    "empty_text": ("", "`tools` is an empty str; expected a list of tools"),
-    "one_tool": (SHAPES["openai"], "`tools` is a dict; expected a list of tools"),
-    "no_tool": ({}, "`tools` is a dict; expected a list of tools"),
-    "one_model": (Weather, "`tools` is the class `Weather`; expected a list of tools"),
-    "a_set": ({"get"}, "`tools` is a set; expected a list of tools"),
-    "number": ([Weather, 7], f"`tools[1]` is an int; expected {ONE_TOOL}"),
-    "none": ([None], f"`tools[0]` is None; expected {ONE_TOOL}"),
-    "name_only": (["get"], f"`tools[0]` is a str; expected {ONE_TOOL}"),
-    "text_in_a_list": ([Weather, [get_weather, "get"]], f"`tools[1]` is a str; expected {ONE_TOOL}"),
-    "class": ([int], f"`tools[0]` is the class `int`; expected {ONE_TOOL}"),
-    "lambda": ([lambda: None], f"`tools[0]` is a lambda; expected {ONE_TOOL}"),
-    "instance": ([Weather(city="Rome")], f"`tools[0]` is a Weather; expected {ONE_TOOL}"),
-    "nameless": ([{"type": "web_search"}], f"`tools[0]` is a dict without a `name`; expected {ONE_TOOL}"),
-    "nameless_function": (
-        [Weather, Weather, {"type": "function", "function": {"parameters": PARAMETERS}}],
-        f"`tools[2]` is a dict whose `function` is a dict without a `name`; expected {ONE_TOOL}",
-    ),
-    "name_and_schema": ([{"get": PARAMETERS}], f"`tools[0]` is a dict without a `name`; expected {ONE_TOOL}"),
-    "function_is_text": (
-        [{"type": "function", "function": "get"}],
-        f"`tools[0]` is a dict whose `function` is a str without a `name`; expected {ONE_TOOL}",
-    ),
-    "name_is_a_number": ([{"name": 7}], "`tools[0]` is a dict whose `name` is an int; expected a name that is a str"),
-    "name_is_empty": (
-        [{"function": {"name": ""}}],
-        "`tools[0]` is a dict whose `function` is a dict whose `name` is an empty str; expected a name that is a str",
-    ),
-    "parameters_are_text": (
-        [{"name": "get", "parameters": "city"}],
-        "`tools[0]` is the tool `get` whose `parameters` is a str; expected a JSON schema as a dict",
-    ),
-    "parameters_are_a_list": (
-        [{"function": {"name": "get", "parameters": ["city"]}}],
-        "`tools[0]` is the tool `get` whose `parameters` is a list; expected a JSON schema as a dict",
-    ),
-    "input_schema_is_a_class": (
-        [{"name": "get", "input_schema": Weather}],
-        "`tools[0]` is the tool `get` whose `input_schema` is the class `Weather`; expected a JSON schema as a dict",
-    ),
-}
+@in_one_item("tool, name, types", TABLES["ARGUMENTS"])
+def test_arguments_of_classes_and_functions(tool: str, name: str, types: dict[str, list[str] | None]) -> None:
+    tools = tools_of(OBJECTS[tool])
+    assert list(tools.names) == [name]
+    assert {key: sorted(tools.types(name, key) or ()) or None for key in types} == types
+    assert tool == "@breakpoint" or list((tools.schema(name) or {})["properties"]) == list(types)
 
 
 def test_lists_within_lists() -> None:
@@ -270,11 +205,11 @@ def test_lists_within_lists() -> None:
         Tools.of(endless)
 
 
-@in_one_item("tools, message", REFUSED.values())
+@in_one_item("tools, message", TABLES["REFUSED"])
 def test_rejected_tools(tools: Any, message: str) -> None:
     with pytest.raises(ToolError) as caught:
-        Tools.of(tools)
-    assert str(caught.value) == message
+        Tools.of(made(tools))
+    assert str(caught.value) == message.replace("ONE_TOOL", ONE_TOOL)
     assert caught.value.index == (int(message[7]) if message.startswith("`tools[") else -1)
 
 
