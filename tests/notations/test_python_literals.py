@@ -183,24 +183,8 @@ def test_never_raises_and_values_serialise(text: str) -> None:
     json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
 
 
-HOSTILE = {
-    "openers": "[" * 40_000,
-    "braces": "{1:" * 20_000,
-    "quotes": "'" * 40_000,
-    "double_quotes": '"' * 39_999,
-    "backslashes": "'" + "\\" * 40_000,
-    "escaped_quotes": "'" + "\\'" * 20_000,
-    "blanks": "1" + " " * 40_000 + "x",
-    "inner_blanks": "[1" + " " * 40_000 + "x",
-    "inner_comma_blanks": "[1," + " " * 40_000 + "x",
-    "strings": "['a' " + "'b' " * 12_000,
-    "digits": "1" * 40_000 + "x",
-    "underscores": "1" + "_" * 40_000,
-    "braces_in_f": "f'" + "{" * 39_999 + "'",
-    "list": "[" + "1, 'a', " * 6_000 + "x]",
-    "dict": "{" + "'a': [], " * 6_000 + "}",
-    "newlines": "[" + "\n" * 40_000 + "x",
-    "triple": "'''" + "''\\" * 12_000,
+HOSTILE: dict[str, str] = {
+    name: head + unit * count + tail for name, (head, unit, count, tail) in TABLES["HOSTILE"].items()
 }
 
 
