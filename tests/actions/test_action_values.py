@@ -86,15 +86,7 @@ def test_counts_below_one_are_one() -> None:
 
 def test_one_key_beats_a_list_of_keys() -> None:
     """`key` is the one that counts, as in the agent that defines the format. A key that it does not know is invalid."""
-    cases: list[tuple[dict[str, Any], list[str] | None]] = [
-        ({"key": "Tab", "keys": ["a"]}, ["tab"]),
-        ({"key": "F5", "keys": ["a"]}, None),
-        ({"keys": ["ctrl", "c"]}, ["ctrl", "c"]),
-        ({"keys": ["a"], "key": None}, ["a"]),
-        ({"keys": []}, None),
-        ({}, ["enter"]),
-    ]
-    for arguments, keys in cases:
+    for arguments, keys in TABLES["KEYS"]:
         action = skyvern("KEYPRESS", **arguments)
         assert (action.keys if action.type == "press_keys" else None) == keys, arguments
 

@@ -14,6 +14,7 @@ import pytest
 
 from outspoken import Reasoning, Reply, Screen, parse
 from outspoken.actions.fields import FieldError, read_point
+from tests.loops import in_one_item
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -80,6 +81,12 @@ def test_rows(name: str) -> None:
     wanted: dict[str, Any] = TABLES[name]
     assert {id_: (wanted.get(id_), said) for id_, said in found.items() if said != wanted.get(id_)} == {}
     assert not found or found.keys() == wanted.keys()
+
+
+@in_one_item("format_, text, said", TABLES["UI_TARS"])
+def test_ui_tars_is_read_as_by_the_vendors_package(format_: str, text: str, said: dict[str, Any]) -> None:
+    reply = parse(text, format=format_, screen=Screen(1920, 1080))
+    assert (reply.status, reply.diagnostics, told(reply)) == ("ok", [], said)
 
 
 @pytest.mark.parametrize("format", ["coordinates", "coordinates_box"])

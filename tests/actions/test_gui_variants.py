@@ -73,19 +73,11 @@ def test_notes_behind_an_operation() -> None:
 def test_empty_alternatives_do_not_count() -> None:
     """Of an application and an address, the one that is empty was not meant."""
     for format, written in TABLES["EMPTY_ALTERNATIVES_DO_NOT_COUNT"]:
-        cases: list[tuple[list[tuple[str, str]], tuple[str, str] | None]] = [
-            ([("app", "'Tides'"), ("url", "''")], ("open_app", "Tides")),
-            ([("app", "'Tides'")], ("open_app", "Tides")),
-            ([("app", "''"), ("url", "'https://example.org'")], ("navigate", "https://example.org")),
-            ([("url", "'https://example.org'")], ("navigate", "https://example.org")),
-            ([("app", "''"), ("url", "''")], None),
-        ]
-        for given, wanted in cases:
+        for given, wanted in TABLES["ALTERNATIVES"]:
             for arguments in (given, given[::-1]):
                 text = written.format(", ".join([f"{key}={value}" for key, value in arguments]))
-                found: list[Any] = [
-                    (a.type, getattr(a, "app", None) or getattr(a, "url", None)) for a in read(text, format).actions
-                ]
+                actions: list[Any] = read(text, format).actions
+                found = [[a.type, getattr(a, "app", None) or getattr(a, "url", None)] for a in actions]
                 assert found == ([wanted] if wanted else []), text
 
 

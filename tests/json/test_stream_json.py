@@ -32,6 +32,7 @@ from outspoken.results.errors import StreamClosedError
 from outspoken.results.settings import Settings
 from tests.invariants.cost import calls_in
 from tests.json.test_json_properties import CONTAINERS, DAMAGED
+from tests.tables import tables
 
 ORDER = {"absent": 0, "growing": 1, "complete": 2}
 
@@ -94,16 +95,8 @@ class Trip(BaseModel):
     next: Trip | None = None
 
 
-TRIP = {
-    "title": 'A "big" 😀\ntrip',
-    "day": "2026-03-01",
-    "items": [{"name": "Ann", "seats": 2, "board": "full_board"}, {"name": "Bo", "seats": 13}],
-    "place": {"harbour": "Bergen", "berth": 4, "notes": {"a/b": "x", "~": "y"}},
-    "extra": {"pets": 1, "wish": "window"},
-    "legs": [{"kind": "walk", "km": 2.5}, {"kind": "sail", "ship": "Sol"}],
-    "isOpen": True,
-    "next": {"title": "home", "day": "2026-03-04"},
-}
+TABLES = tables(__file__)
+TRIP: dict[str, Any] = TABLES["TRIP"]
 
 
 def pieces(text: str, cuts: list[int]) -> list[str]:
@@ -216,13 +209,7 @@ def test_every_prefix_of_a_typed_value_is_right() -> None:
     assert shown.partial.legs == [Walk(kind="walk", km=2.5), Sail(kind="sail", ship="Sol")]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"title": "T", "day": "2026-03-01", "items": [{"name": "Ann", "seats": "2", "board": "Full board"}]}',
-        '{"Title": "T", "day": "2026-03-01", "items": [{"name": "Ann", "seats": "2", "board": "full-board"}]}',
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["CONVERTED"])
 def test_parts_are_converted_as_in_the_whole(text: str) -> None:
     """A part in another spelling is shown as it will be read."""
     *shown, last = stream_json([text[:-2], text[-2:]], Trip)
@@ -259,14 +246,7 @@ def test_another_value_that_is_meant_restarts(size: int) -> None:
         assert shown[-2].partial.name == "Ann"
 
 
-@pytest.mark.parametrize(
-    ("text", "kinds"),
-    [
-        ('{"name": "the "old" one", "seats": 2}', ["text", "end"]),
-        ('{"name": "one", "two" and three", "seats": 2}', ["corrected"]),
-        ('{"name": "one", "name": "two", "seats": 2}', ["corrected"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "kinds"), TABLES["DAMAGED"])
 def test_damage_is_told_at_the_end(text: str, kinds: list[str]) -> None:
     """A text whose end is not certain goes on; another one that was shown is corrected."""
     *shown, last = stream_json(list(text), Item)

@@ -184,35 +184,21 @@ class Row(typing_extensions.TypedDict):
     note: typing_extensions.NotRequired[str]
 
 
+_CLASSES: list[Any] = [
+    Person, Ticket, Severity, Stay, Deck, Invoice, Concert, Order, Folder, Product, Rating, Search, Account, Point, Row,
+    int, bool, date, Decimal,
+]  # fmt: skip
 TYPES: dict[str, Any] = {
-    "Person": Person,
+    **{one.__name__: one for one in _CLASSES},
     "list[Person]": list[Person],
-    "Ticket": Ticket,
-    "Severity": Severity,
     "list[Severity]": list[Severity],
     "Sentiment": Literal["positive", "negative", "neutral"],
-    "Stay": Stay,
-    "Deck": Deck,
-    "Invoice": Invoice,
-    "Concert": Concert,
-    "Order": Order,
-    "Folder": Folder,
     "Shape": Annotated[Circle | Square, Field(discriminator="kind")],
     "Answer": Found | Missing,
-    "Product": Product,
-    "Rating": Rating,
-    "Search": Search,
-    "Account": Account,
-    "Point": Point,
-    "Row": Row,
     "dict[str, int]": dict[str, int],
     "list[list[float]]": list[list[float]],
     "tuple[str, int]": tuple[str, int],
-    "int": int,
-    "bool": bool,
     "int | None": int | None,
-    "date": date,
-    "Decimal": Decimal,
 }
 
 

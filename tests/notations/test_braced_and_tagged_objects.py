@@ -89,12 +89,8 @@ def test_unclosed_braced_object(text: str) -> None:
 
 
 def test_schema_types_braced_values() -> None:
-    text = b("{text:12,n:'3',either:'4',flag:'true',list:[1,'2'],ints:['1',x],deep:{more:{text:null}},map:{k:1},new:1}")
-    value = {
-        "text": "12", "n": 3, "either": "4", "flag": True, "list": ["1", "2"], "ints": [1, "x"],
-        "deep": {"more": {"text": "null"}}, "map": {"k": "1"}, "new": 1,
-    }  # fmt: skip
-    assert read(BRACED, text, KNOWN) == (value, len(text))
+    text, value = TABLES["SCHEMA_TYPES_BRACED_VALUES"]
+    assert read(BRACED, b(text), KNOWN) == (value, len(b(text)))
 
 
 def test_braced_object_streams_as_json() -> None:

@@ -11,6 +11,7 @@ from outspoken.recovery.marker_lexer import marker_lexer
 from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import ToolCall
 from tests.cases import FORMATS
+from tests.loops import in_one_item
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -141,31 +142,12 @@ def test_damage_between_actions_is_reported() -> None:
     assert read(f'{{"actions": [{one},', "skyvern").status == "truncated"
 
 
-def test_envelope_keeps_all_of_its_entries() -> None:
-    call = '{"name": "f", "arguments": {"x": 1}}'
-    listed = [{"name": "f", "arguments": {"x": 1}}]
-    cases: list[tuple[str, dict[str, Any], list[str]]] = [
-        (f'{{"toolCalls": {call}, "content": "Hi."}}', {"content": "Hi.", "toolCalls": listed}, ["odd-marker"]),
-        (f'{{"toolCalls": [{call}, null]}}', {"toolCalls": listed}, ["unread-entry"]),
-        (f'{{"toolCalls": [5, {call}, "x"]}}', {"toolCalls": listed}, ["unread-entry", "unread-entry"]),
-        ('{"toolCalls": []}', {"toolCalls": []}, []),
-        ('{"toolCalls": [null]}', {}, ["unread-entry"]),
-        ('{"toolCalls": [], "content": {"a": 1}}', {"toolCalls": [], "content": {"a": 1}}, ["unknown-key"]),
-        ('{"content": 5, "needsMoreWork": false}', {"content": 5, "needsMoreWork": False}, ["unknown-key"]),
-        ('{"content": "a", "content": "b", "toolCalls": null}', {"content": "a"}, ["unknown-key"]),
-        (
-            '{"thought": "t", "plan": [1], "toolCalls": []}',
-            {"thought": "t", "plan": [1], "toolCalls": []},
-            ["unknown-key", "unknown-key"],
-        ),
-        ('{"toolCalls": null, "needsMoreWork": "yes"}', {"needsMoreWork": "yes"}, ["unknown-key"]),
-    ]
-    for text, expected, codes in cases:
-        reply = read(text, "json")
-        found = reply.to_envelope()
-        assert {key: found[key] for key in found if key != "needsMoreWork" or key in expected} == expected, text
-        assert [one.code for one in reply.diagnostics] == codes, text
-        assert reply.status == "ok"
+@in_one_item("text, expected, codes", TABLES["ENVELOPES"])
+def test_envelope_keeps_all_of_its_entries(text: str, expected: dict[str, Any], codes: list[str]) -> None:
+    reply = read(text, "json")
+    found = reply.to_envelope()
+    assert {key: found[key] for key in found if key != "needsMoreWork" or key in expected} == expected
+    assert ([one.code for one in reply.diagnostics], reply.status) == (codes, "ok")
 
 
 #: The formats whose grammar names the keys of a call's object.
@@ -190,13 +172,8 @@ def test_keys_without_quotes_are_read_in_every_format_that_frames_json(format_: 
         assert reply.status == ("repaired" if damaged != text else "ok")
 
 
-def test_a_doubled_name_is_that_of_a_tool_in_its_own_namespace() -> None:
-    for written, declared, name in (
-        ("search.search", "search", "search"),
-        ("search.search", "find", "search.search"),
-        ("search:search", "search", "search"),  # DenisovAV/flutter_gemma#228
-        ("shop:search", "search", "shop:search"),
-    ):
-        text = f'<tool_call>\n{{"name": "{written}", "arguments": {{}}}}\n</tool_call>'
-        (call,) = parse(text, format="hermes", tools=[{"name": declared, "parameters": {}}]).tool_calls
-        assert call.name == name
+@in_one_item("written, declared, name", TABLES["DOUBLED_NAMES"])
+def test_a_doubled_name_is_that_of_a_tool_in_its_own_namespace(written: str, declared: str, name: str) -> None:
+    text = f'<tool_call>\n{{"name": "{written}", "arguments": {{}}}}\n</tool_call>'
+    (call,) = parse(text, format="hermes", tools=[{"name": declared, "parameters": {}}]).tool_calls
+    assert call.name == name
