@@ -96,22 +96,7 @@ def header(actions: str, **more: Any) -> Header:
     return Header("x", actions={left: right for left, _, right in parts}, **more)
 
 
-COMPUTER = header("""
-computer_use(action=left_click) := click(point=coordinate!)
-computer_use(action=double_click|dbl) := click(point=coordinate, clicks=2)
-computer_use(action=type) := type_text(text=text!, submit=press_enter, clear=delete_existing_text)
-computer_use(action=key) := press_keys(keys=keys!)
-computer_use(action=scroll, coordinate) := scroll(point=coordinate, dy=pixels:up!, unit="px")
-computer_use(action=scroll) := scroll(dy=pixels:up!, unit="px")
-computer_use(action=wait) := wait(seconds=time|ms:ms)
-computer_use(action=terminate, status=success) := complete
-computer_use(action=terminate, status!=success) := fail
-click_at := click(point=x+y!)
-drag := drag(path=path!)
-pick := click(element.index=index!, reasoning=why)
-select := select_option(element.id=id!, label=option.label, value=option.value)
-batch := batch(actions=*)
-""")
+COMPUTER = header(TABLES["COMPUTER"])
 
 
 def act(name: str, head: Header = COMPUTER, **arguments: Any) -> Any:

@@ -19,18 +19,7 @@ TABLES = tables(__file__)
 
 DATA = Path(__file__).parents[3] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
-PAGE = PageContext.of(
-    {
-        "AAA": {"tagName": "SELECT", "attributes": {"name": "cabin"}, "text": "Cabin"},
-        "AAB": {"tagName": "input", "attributes": {"type": "checkbox"}},
-        "AAC": {"tagName": "input", "attributes": {"type": "radio"}},
-        "AAD": {"tagName": "input", "attributes": {"type": "text"}},
-        "AAE": {"tagName": "input", "attributes": {"type": "file"}},
-        "AAF": {"tagName": "a", "attributes": {}},
-        "AAG": {"tagName": "div", "attributes": {"role": "combobox"}},
-    },
-    {"AAA": "hash of the cabin", "AAF": "hash of the link", "7": "hash without data"},
-)
+PAGE = PageContext.of(*TABLES["PAGE"])
 
 
 def codes(reply: Reply) -> list[str]:

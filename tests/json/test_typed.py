@@ -161,17 +161,7 @@ def test_the_arguments_of_a_call_are_those_of_its_tool(text: str, name: str, mea
         assert read.value == TypeAdapter(type_).validate_python(meant)
 
 
-@pytest.mark.parametrize(
-    ("before", "behind", "ambiguous"),
-    [
-        ("I would not say ", " as it is wrong.", True),
-        ("It cannot be `", "`, whatever they say.", True),
-        ("The ferry is ", ".", False),
-        ("The ferry is ", " It is late.", False),
-        ("The ferry: ", " as you asked", False),
-        ("", " is my answer", False),
-    ],
-)
+@pytest.mark.parametrize(("before", "behind", "ambiguous"), TABLES["SENTENCES"])
 def test_a_value_in_a_sentence_that_goes_on_may_be_denied(before: str, behind: str, ambiguous: bool) -> None:
     read = read_json(f"{before}{json.dumps(FERRY)}{behind}", Ferry)
     assert read.value == Ferry.model_validate(FERRY)
@@ -194,17 +184,8 @@ def test_an_unknown_mode_is_refused() -> None:
 
 
 TYPES: list[Any] = [
-    Ferry,
-    Fleet,
-    Inbox,
-    Point,
-    Board,
-    Deck,
-    list[Ferry],
-    dict[str, float],
-    Call | Mail,
-    int | None,
-]
+    Ferry, Fleet, Inbox, Point, Board, Deck, list[Ferry], dict[str, float], Call | Mail, int | None,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("type_", TYPES)
