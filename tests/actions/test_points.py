@@ -156,42 +156,35 @@ def test_an_unknown_space() -> None:
 # with the format unknown
 
 
+def check_ambiguous(text: str, place: tuple[float, float]) -> None:
+    """The first point of a text stays in the numbers of the model, whole and in pieces, and that is said."""
+    screen = Screen(1920, 1080)
+    reply = parse(text, screen=screen)
+    point: Any = getattr(reply.actions[0], NAME)
+    assert (point.x, point.y, {found.code for found in reply.diagnostics}) == (*place, {"ambiguous-space"})
+    for size in (1, 2, 3, 4, 5, 8):
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        assert list(stream(pieces, screen=screen))[-1] == Done(reply)
+
+
 def test_points_are_not_converted_where_kin_formats_write_other_spaces() -> None:
     """With `auto`, points whose space is open stay in the numbers of the model, unless the caller names the space."""
     screen = Screen(1920, 1080)
-    texts = [
-        "Action: click(start_box='<|box_start|>(500,250)<|box_end|>')",
-        "Thought: So.\nAction: click(start_box='(500,250)')\nAction: drag(start_box='(5,2)', end_box='(7,9)')",
-    ]
-    for text in texts:
-        reply = parse(text, screen=screen)
-        point: Any = getattr(reply.actions[0], NAME)
-        assert (point.x, point.y) == (500, 250)
-        assert {found.code for found in reply.diagnostics} == {"ambiguous-space"}
-        for size in (1, 4):
-            pieces = [text[at : at + size] for at in range(0, len(text), size)]
-            assert list(stream(pieces, screen=screen))[-1] == Done(reply)
+    for text in TABLES["KIN_FORMATS"]:
+        check_ambiguous(text, (500, 250))
         named = parse(text, screen=screen, settings=Settings(coordinates="rel1000"))
-        point = getattr(named.actions[0], NAME)
+        point: Any = getattr(named.actions[0], NAME)
         assert (point.x, point.y, named.diagnostics) == (960, 270, [])
-        assert parse(text, format=reply.format or "", screen=screen).diagnostics == []
+        assert parse(text, format=parse(text, screen=screen).format or "", screen=screen).diagnostics == []
     assert parse("Thought: So.\nAction: wait()", screen=screen).diagnostics == []
 
 
 def test_points_are_not_converted_where_formats_share_a_marker_and_all_words() -> None:
     """Two formats read an environment alike and mean other places; what only one of them has is converted."""
-    screen = Screen(1920, 1080)
-    shared = "<computer_env>\nAction: scroll(point='<point>500 250</point>', direction='up')\n</computer_env>"
-    text = f"<thinkt>It is short.</thinkt>\n{shared}"
-    reply = parse(text, screen=screen)
+    shared, own = TABLES["SHARED_MARKER"]
+    check_ambiguous(shared, (500, 250))
+    reply = parse(own, screen=Screen(1920, 1080))
     point: Any = getattr(reply.actions[0], NAME)
-    assert (point.x, point.y, [found.code for found in reply.diagnostics]) == (500, 250, ["ambiguous-space"])
-    for size in (1, 2, 3, 5, 8):
-        pieces = [text[at : at + size] for at in range(0, len(text), size)]
-        assert list(stream(pieces, screen=screen))[-1] == Done(reply)
-    own = "<function=click>\n<parameter=point><point>500 250</point></parameter>\n</function>"
-    reply = parse(f"It is there.\n<code_env>\n{own}\n</code_env>", screen=screen)
-    point = getattr(reply.actions[0], NAME)
     assert (point.x, point.y, reply.diagnostics) == (960, 270, [])
 
 
