@@ -14,9 +14,6 @@ from tests.tables import tables
 TABLES = tables(__file__)
 
 
-AROUND: list[tuple[str, list[Any]]] = TABLES["AROUND"]
-
-
 @pytest.mark.parametrize("text", TABLES["NOTHING"])
 def test_no_data(text: str) -> None:
     reading = read_json(text)
@@ -24,7 +21,7 @@ def test_no_data(text: str) -> None:
     assert [note.severity for note in reading.diagnostics] == ["error"]
 
 
-@pytest.mark.parametrize(("text", "values"), AROUND)
+@pytest.mark.parametrize(("text", "values"), TABLES["AROUND"])
 def test_json_in_other_text(text: str, values: list[Any]) -> None:
     reading = read_json(text)
     assert list(reading.values) == values

@@ -133,20 +133,14 @@ def test_text_outside_the_values_of_a_region() -> None:
     assert repair_region(long, 0, len(long), closed=True, repair_limit="heuristic") == []
 
 
-#: texts in which a value seems to end early: what is read of them, if anything, is not read silently
-EARLY = TABLES["EARLY"]
-
-#: several damages of the structure at once
-TOGETHER: list[tuple[str, Any]] = TABLES["TOGETHER"]
-
-
-@pytest.mark.parametrize("text", EARLY)
+@pytest.mark.parametrize("text", TABLES["EARLY"])
 def test_early_end_of_a_value_is_reported(text: str) -> None:
+    """A value seems to end early: what is read of the text, if anything, is not read silently."""
     reading = read_json(text)
     assert reading.ambiguous or reading.status == "invalid"
 
 
-@pytest.mark.parametrize(("text", "value"), TOGETHER)
+@pytest.mark.parametrize(("text", "value"), TABLES["TOGETHER"])
 def test_damages_of_the_structure_together(text: str, value: Any) -> None:
     (mended,) = repair_region(text, 0, len(text), closed=True, repair_limit="heuristic")
     assert (mended.value, mended.level, mended.runner_up) == (value, "structure", None)

@@ -111,22 +111,15 @@ def types_of(argument: Any, **more: Any) -> list[str] | None:
     return None if types is None else sorted(types)
 
 
-@pytest.mark.parametrize("none", [None, [], ()])
-def test_no_tools(none: Any) -> None:
-    assert Tools.of(none) is None
-
-
-def test_tools_are_returned_as_they_are() -> None:
+def test_no_tools_and_tools_that_are_read() -> None:
+    nothing: list[Any] = [None, [], ()]
+    assert [Tools.of(none) for none in nothing] == [None] * 3
     tools = tools_of(Weather)
     assert Tools.of(tools) is tools
 
 
 SHAPES: dict[str, Any] = {
-    "openai": {"type": "function", "function": {"name": "get", "description": "", "parameters": PARAMETERS}},
-    "responses": {"type": "function", "name": "get", "parameters": PARAMETERS, "strict": True},
-    "plain": {"name": "get", "parameters": PARAMETERS},
-    "anthropic": {"name": "get", "input_schema": PARAMETERS},
-    "anthropic_beside_none": {"name": "get", "parameters": None, "input_schema": PARAMETERS},
+    **made(TABLES["SHAPES"]),
     "ordered": OrderedDict[str, Any](
         type="function", function=OrderedDict[str, Any](name="get", parameters=PARAMETERS)
     ),
@@ -151,19 +144,12 @@ def test_shapes(tool: Any, as_list: Callable[[Any], Any]) -> None:
     assert tools.types("get", "city") == {"string"}
 
 
-def test_a_tool_without_parameters() -> None:
-    tools = tools_of({"type": "function", "function": {"name": "now"}}, Function(name="then"))
-    for name in tools.names:
+def test_a_tool_without_parameters_and_an_unknown_tool_have_no_schema() -> None:
+    tools = tools_of({"type": "function", "function": {"name": "now"}}, Function(name="then"), Weather)
+    for name in ("now", "then", "Wether"):
         assert tools.schema(name) is None
-        assert tools.arguments(name).member("a").node is None
-        assert tools.types(name, "a") is None
-
-
-def test_an_unknown_tool_has_no_schema() -> None:
-    tools = tools_of(Weather)
-    assert tools.schema("Wether") is None
-    assert tools.arguments("Wether").member("city").node is None
-    assert tools.types("Wether", "city") is None
+        assert tools.arguments(name).member("city").node is None
+        assert tools.types(name, "city") is None
 
 
 def test_last_tool_of_a_name_counts() -> None:
@@ -242,13 +228,9 @@ def test_schemas_without_constraints(schema: dict[str, Any]) -> None:
     assert of_schema(schema).types("f", "city") is None
 
 
-TYPES: list[tuple[Any, list[str] | None]] = TABLES["TYPES"]
-DEFINITIONS: dict[str, Any] = TABLES["DEFINITIONS"]
-
-
-@in_one_item("argument, types", TYPES)
+@in_one_item("argument, types", TABLES["TYPES"])
 def test_types(argument: Any, types: list[str] | None) -> None:
-    assert types_of(argument, **DEFINITIONS) == types
+    assert types_of(argument, **TABLES["DEFINITIONS"]) == types
 
 
 def test_types_of_hostile_schemas() -> None:
