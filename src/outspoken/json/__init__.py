@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from .descriptions import describe as describe
     from .growing import JsonEvent as JsonEvent
-    from .read import JsonLimitError as JsonLimitError, read_json as read_json
-    from .reading import JsonReading as JsonReading
+    from .read import JsonLimitError as JsonLimitError, JsonReading as JsonReading, read_json as read_json
     from .shapes import Partial as Partial
     from .stream import (
         JsonStream as JsonStream,

@@ -36,8 +36,16 @@ from .decoder import (
     read_value,
     total_pattern,
 )
-from .digits import changes_any_number, changes_number, computes_string
-from .edits import applied, changes_of, edits_of, with_paths, without_insertion_behind
+from .edits import (
+    applied,
+    changes_any_number,
+    changes_number,
+    changes_of,
+    computes_string,
+    edits_of,
+    with_paths,
+    without_insertion_behind,
+)  # fmt: skip
 from .heuristic import read_heuristically
 from .quotes import Quotes
 from .strings import MAX_SPAN, Search

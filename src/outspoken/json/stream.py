@@ -19,8 +19,7 @@ from outspoken.results.settings import DEFAULT, Settings
 
 from .document import DATA, REASONING_END, REASONING_OPENERS, is_evidently_json
 from .growing import GrowingValue, JsonEvent, State, differences
-from .read import JsonLimitError, read_json
-from .reading import JsonReading
+from .read import JsonLimitError, JsonReading, read_json
 from .shapes import ANY, shape_of
 from .typed import Reading
 

@@ -20,7 +20,7 @@ from outspoken.results.schemas.words import is_alike
 
 from .document import REASONING_END, note_of
 from .locate import span_at
-from .reading import JsonReading
+from .read import JsonReading
 
 T = TypeVar("T")
 

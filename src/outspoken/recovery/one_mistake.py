@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from outspoken.json.decoder import UNSOUND, read_at, scan_once
-from outspoken.json.digits import changes_number
+from outspoken.json.edits import changes_number
 from outspoken.notations.tools import Tools
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.codes import CODES
