@@ -91,9 +91,7 @@ def decode_action(
         return DecodedAction(unknown_action(word, arguments, common), f"{subject} {error}", error.argument)
     used = {key for condition in rule.conditions for key in condition.keys} | decoder.used
     extra = _as_data(_without(arguments, used))
-    lost = lost_argument(rule, extra, fields, deciding) or mapping.misplaced(rule, name, arguments, extra)
-    if not lost and (key := mapping.unlisted(rule, name, arguments, extra)):
-        lost = f"does not say what {shown(extra[key])} means in `{key}`"
+    lost = lost_argument(rule, extra, fields, deciding) or mapping.undecided(rule, name, arguments, extra)
     if lost:
         return DecodedAction(unknown_action(word, arguments, common), f"{subject} {lost}")
     action = build_action(rule.model, {**common, "name": word, "extra": extra, **fields})

@@ -12,27 +12,26 @@ See `grammars/vocabulary/README.md`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.grammar.header import Header
 from outspoken.grammar.registry import is_added
 from outspoken.patterns.near_miss import lacks_middle, near_misses
+from outspoken.results.actions.base import BaseAction
 from outspoken.results.actions.models import TYPES, model_of
 from outspoken.results.edits import shown
+from outspoken.results.schemas.schema import is_object
 
-from .rule_fields import PATH, STRING, Groups, unquoted
+from .rule_fields import PATH, STRING, FieldSource, Groups, matches, read_fields, unquoted
 
 if TYPE_CHECKING:
     from outspoken.notations.tools import Tools
-    from outspoken.results.actions.base import BaseAction
-
-    from .rule_fields import FieldSource
 
 _SIDE = re.compile(r"([^()]*?)\s*(?:\((.*)\))?", re.DOTALL)
 _VALUE = rf"(?:{STRING}|[\w.+\-]+)"
-_CONDITION = re.compile(rf"\s*(!?)([\w.$]+)\s*(?:(!?=|<)\s*({_VALUE}(?:\|{_VALUE})*))?\s*(?:,|$)")
+_CONDITION = re.compile(rf"\s*(?:!([\w.$]+)|([\w.$]+)\s*(?:(!?=|<)\s*({_VALUE}(?:\|{_VALUE})*))?)\s*(?:,|$)")
 _WORD = re.compile(rf"{STRING}|[^|]+")
 
 #: Words for yes.
@@ -97,8 +96,6 @@ class MappingRule:
     @cached_property
     def model(self) -> type[BaseAction]:
         """The action model."""
-        from outspoken.results.actions.base import BaseAction
-
         return BaseAction if self.type == ALL_ACTIONS else model_of(self.type)
 
     @cached_property
@@ -113,8 +110,6 @@ class MappingRule:
 
     @cached_property
     def _values(self) -> tuple[dict[str, Any], dict[str, FieldSource]]:
-        from .rule_fields import read_fields  # imports what reads fields, which only an action needs
-
         constants, origins = read_fields(self.fields, self.type, self.model, self._named)
         shared = self._shared.origins if self._shared is not None else {}
         return constants, {**origins, **{field: one for field, one in shared.items() if field not in origins}}
@@ -132,11 +127,6 @@ class MappingRule:
         """The arguments of the fields that all actions have."""
         shared = self._shared.origins.values() if self._shared is not None else ()
         return {source[0] for origin in shared for source in origin.sources}
-
-    @property
-    def sources(self) -> dict[str, tuple[str, ...]]:
-        """The arguments that each field may come from, without those of which two form one point."""
-        return {field: tuple([s[0] for s in o.sources if len(s) == 1]) for field, o in self.origins.items()}
 
 
 class ActionMapping:
@@ -168,7 +158,10 @@ class ActionMapping:
 
     def is_name(self, word: str) -> bool:
         """True if the word is the name of an action, not only the value of an argument that names one."""
-        return normalize_word(word, self.any_case) in self._by_name
+        return bool(self._rules_of(word))
+
+    def _rules_of(self, word: str) -> Sequence[MappingRule]:
+        return self._by_name.get(normalize_word(word, self.any_case), ())
 
     def knows(self, word: str) -> bool:
         """True if the word names an action, as its name or in an argument, possibly with other arguments."""
@@ -195,42 +188,35 @@ class ActionMapping:
     def arguments_of(self, name: str) -> set[str]:
         """The arguments that the actions of a name may have."""
         found = self.keys_of_conditions(name)
-        for rule in self._by_name.get(normalize_word(name, self.any_case), ()):
+        for rule in self._rules_of(name):
             found.update([key for origin in rule.origins.values() for source in origin.sources for key in source])
         return {key.partition(".")[0] for key in found}
 
     def keys_of_conditions(self, name: str) -> set[str]:
         """The arguments that decide which of the actions of a name it is."""
-        rules = self._by_name.get(normalize_word(name, self.any_case), ())
-        return {key for rule in rules for condition in rule.conditions for key in condition.keys}
+        return {key for rule in self._rules_of(name) for condition in rule.conditions for key in condition.keys}
 
     def find(self, name: str, arguments: dict[str, Any]) -> MappingRule | None:
         """The first rule of a word whose conditions the arguments satisfy."""
-        for rule in self._by_name.get(normalize_word(name, self.any_case), ()):
-            if self._hold(rule.conditions, arguments):
-                return rule
-        return None
+        return next((rule for rule in self._rules_of(name) if self._hold(rule.conditions, arguments)), None)
 
-    def unlisted(self, rule: MappingRule, name: str, arguments: dict[str, Any], unread: Mapping[str, Any]) -> str:
-        """The `unread` argument whose word decides which action it is, and is none that a line lists; or ""."""
-        for other in self._by_name.get(normalize_word(name, self.any_case), ()):
+    def undecided(self, rule: MappingRule, name: str, arguments: dict[str, Any], unread: Mapping[str, Any]) -> str:
+        """What is wrong if an `unread` argument may decide which action it is; or "".
+
+        It has a word of an absent argument that decides, or decides with a word that no line lists.
+        """
+        unlisted = ""
+        for other in self._rules_of(name):
             for condition in other.conditions if other is not rule else ():
                 key, value = find_argument(condition.keys, arguments)
-                remaining = [rest for rest in other.conditions if rest is not condition]
-                if key in unread and condition.lists(value) and self._hold(remaining, arguments):
-                    return key
-        return ""
-
-    def misplaced(self, rule: MappingRule, name: str, arguments: dict[str, Any], unread: Mapping[str, Any]) -> str:
-        """What is wrong if an `unread` argument has a word of an absent one that decides what an action does; or ""."""
-        for other in self._by_name.get(normalize_word(name, self.any_case), ()):
-            for condition in other.conditions if other is not rule else ():
                 words = [word for word in condition.words if condition.lists(word)]
-                if words and find_argument(condition.keys, arguments)[1] is None:
-                    key = next((key for key, value in unread.items() if value in words), "")
-                    if key:
-                        return f"has {shown(unread[key])} in `{key}`, which may stand for `{condition.keys[0]}`"
-        return ""
+                misplaced = next((key for key, word in unread.items() if word in words), "") if value is None else ""
+                if misplaced:
+                    return f"has {shown(unread[misplaced])} in `{misplaced}`, which may stand for `{condition.keys[0]}`"
+                remaining = [rest for rest in other.conditions if rest is not condition]
+                if not unlisted and key in unread and condition.lists(value) and self._hold(remaining, arguments):
+                    unlisted = f"does not say what {shown(unread[key])} means in `{key}`"
+        return unlisted
 
     def mistake_in(self, name: str, arguments: dict[str, Any]) -> str:
         """Why a call that is no action may be one: it has the name of one, or that or its arguments with a mistake."""
@@ -240,25 +226,25 @@ class ActionMapping:
                 return f"the name may stand for `{word}`"
             word = next((word for word in self._by_name if word and self._decides(word, arguments)), "")
             return f"its arguments are those of `{word}`" if word else ""
-        rules = self._by_name[normalize_word(name, self.any_case)]
         known = self.arguments_of(name)
         absent = sorted(known - arguments.keys())
         for key in arguments.keys() - known:
             word = next((word for word in absent if not key or is_alike(key, word)), "")
             if word:
                 return f"`{key}` may stand for `{word}`"
-        for rule in rules:
-            for condition in rule.conditions:
-                value = find_argument(condition.keys, arguments)[1]
-                if isinstance(value, str) and (not value or any(is_alike(value, word) for word in condition.words)):
-                    return f"{shown(value)} may stand for `{'` or `'.join(condition.words)}`"
+        for condition in [condition for rule in self._rules_of(name) for condition in rule.conditions]:
+            value = find_argument(condition.keys, arguments)[1]
+            if isinstance(value, str) and (not value or any(is_alike(value, word) for word in condition.words)):
+                return f"{shown(value)} may stand for `{'` or `'.join(condition.words)}`"
         return "its arguments are those of no action"
 
     def _decides(self, name: str, arguments: dict[str, Any]) -> bool:
         """Do the words of some arguments tell which action of a name it is?"""
-        rules = self._by_name[normalize_word(name, self.any_case)]
-        told = [rule for rule in rules if any(condition.words and condition.expected for condition in rule.conditions)]
-        return any(self._hold(rule.conditions, arguments) for rule in told)
+        return any(
+            any(condition.words and condition.expected for condition in rule.conditions)
+            and self._hold(rule.conditions, arguments)
+            for rule in self._rules_of(name)
+        )
 
     def _hold(self, conditions: Iterable[Condition], arguments: dict[str, Any]) -> bool:
         return all(condition.holds(arguments, any_case=self.any_case) for condition in conditions)
@@ -270,7 +256,7 @@ class ActionMapping:
             and "text" in rule.origins
             and (argument,) in rule.origins["text"].sources
             and not rule.conditions
-            for rule in self._by_name.get(normalize_word(name, self.any_case), ())
+            for rule in self._rules_of(name)
         )
 
 
@@ -331,18 +317,14 @@ def _mapping(
 def find_argument(keys: tuple[str, ...], arguments: dict[str, Any]) -> tuple[str, Any]:
     """The first of these arguments that is present and not null, and its value; `a.b` is `b` of the object `a`."""
     for key in keys:
-        value = arguments.get(key)
+        value: Any = arguments.get(key)
         if value is None and "." in key:
-            value = _nested_value(arguments, key.split("."))
+            value = arguments
+            for part in key.split("."):
+                value = value.get(part) if is_object(value) else None
         if value is not None:
             return key, value
     return keys[0], None
-
-
-def _nested_value(value: Any, path: list[str]) -> Any:
-    for part in path:
-        value = cast("dict[str, Any]", value).get(part) if isinstance(value, dict) else None
-    return value
 
 
 # parsing the lines
@@ -374,15 +356,11 @@ def _unknown_type(right: str, type: str) -> ValueError:
 
 
 def _conditions(text: str, named: Groups) -> Iterator[Condition]:
-    pos = 0
-    while text[pos:].strip():
-        match = _CONDITION.match(text, pos)
-        if match is None or (match[1] and match[3]):
-            raise ValueError(f"`{text[pos:].strip()}` is not `argument`, `!argument` or `argument=word|word`")
-        keys = named.get(match[2], (match[2],))
+    for match in matches(_CONDITION, text, "`argument`, `!argument` or `argument=word|word`"):
+        name = match[1] or match[2]
+        keys = named.get(name, (name,))
         if match[3] == "<":
             yield Condition(keys, (), True, float(match[4]))
         else:
             words = tuple([unquoted(word) for word in _WORD.findall(match[4] or "")])
             yield Condition(keys, words, match[3] != "!=" and not match[1])
-        pos = match.end()

@@ -44,12 +44,14 @@ def read_fields(
     """The constants and the sources of fields. Raises ValueError for an invalid field."""
     constants: dict[str, Any] = {}
     origins: dict[str, FieldSource] = {}
-    for field, value in _fields(text, type):
+    expected = f"`field=source|source` or `field=constant` of `{type}`"
+    for match in matches(_FIELD, text, expected):
+        field, value = match[1], match[2]
         name, _, part = field.partition(".")
         known = name in model.model_fields and name not in PROVENANCE - {"id", "order"}
         is_path = field == PATH and field not in model.model_fields
         if not is_path and (not known or (part and part not in ElementRef.model_fields)):
-            raise ValueError(f"`{field}={value}` is not `field=source|source` or `field=constant` of `{type}`")
+            raise ValueError(f"`{field}={value}` is not {expected}")
         if value.startswith('"') or value in _BOOLEANS or _NUMBER.fullmatch(value):
             constants[field] = _constant(value, model, field)
         else:
@@ -57,13 +59,14 @@ def read_fields(
     return constants, origins
 
 
-def _fields(text: str, model: str) -> Iterator[tuple[str, str]]:
+def matches(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Match[str]]:
+    """The matches of a pattern that a text consists of. Raises ValueError where it holds something else."""
     pos = 0
     while text[pos:].strip():
-        match = _FIELD.match(text, pos)
+        match = pattern.match(text, pos)
         if match is None:
-            raise ValueError(f"`{text[pos:].strip()}` is not `field=source|source` or `field=constant` of `{model}`")
-        yield match[1], match[2]
+            raise ValueError(f"`{text[pos:].strip()}` is not {expected}")
+        yield match
         pos = match.end()
 
 

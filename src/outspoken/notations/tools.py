@@ -99,7 +99,7 @@ class Tools:
     """The tools that a model was given, by name."""
 
     __slots__ = (
-        "_envelopes", "_facts", "_notes", "_sources", "_types", "_views", "destructive", "names", "schema_views",
+        "_envelopes", "_facts", "_notes", "_sources", "_types", "destructive", "names", "schema_views",
         "types_by_name",
     )  # fmt: skip
 
@@ -120,7 +120,6 @@ class Tools:
         self.destructive = destructive
         self._types: dict[tuple[str, str], Types | None] = {}
         self._facts: dict[str, ToolFacts] = {}
-        self._views: dict[str, Schema] = {}
         self._envelopes: dict[tuple[str, frozenset[str], frozenset[str]], Schema] = {}
         #: the views of the tools' arguments, made on first use
         self.schema_views: dict[tuple[str, str], SchemaView] = {}
@@ -197,12 +196,7 @@ class Tools:
 
     def arguments(self, name: str) -> Schema:
         """What the schema of a tool's arguments says; made on first use."""
-        view = self._views.get(name)
-        if view is None:
-            view = Schema(self.schema(name))
-            if name in self._sources:
-                self._views[name] = view
-        return view
+        return schema_view_of(self, name, None, "json")
 
     def envelope(self, name: str, keys: frozenset[str], argument_keys: frozenset[str]) -> Schema:
         """What is known of an object with some keys that calls a tool; some of them hold its arguments."""
