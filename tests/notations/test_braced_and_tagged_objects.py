@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from outspoken import Done, RenderError, ToolCallDelta, parse, render, stream
+from outspoken.notations.coerce import ANY, SchemaView
 from outspoken.notations.interface import notation
-from outspoken.notations.schema import ANY, SchemaView
 from outspoken.notations.tools import Tools, schema_view_of
 from tests.loops import in_one_item
 from tests.tables import tables

@@ -15,8 +15,8 @@ from outspoken.detection.evidence import AT_START, begins_line
 from outspoken.detection.opener_index import OpenerIndex, opener_index, openers_of
 from outspoken.grammar import registry
 from outspoken.grammar.marker_search import compile_search, compile_start_search
+from outspoken.notations.coerce import SchemaView
 from outspoken.notations.interface import notation
-from outspoken.notations.schema import SchemaView
 from outspoken.notations.transcoder import Transcoder
 from outspoken.patterns.analysis import first_chars, leading_chars, required_chars
 from outspoken.patterns.prefilter import prefilter_pattern

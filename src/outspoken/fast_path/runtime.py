@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from outspoken.engine.text_buffer import BLANKS
 from outspoken.grammar.marker_search import Find
 from outspoken.json.decoder import UNSOUND, checked, read_at, scan_once
-from outspoken.notations.coerce import to_json
+from outspoken.notations.coerce import ANY, to_json
 from outspoken.notations.interface import notation
-from outspoken.notations.schema import ANY
 from outspoken.notations.tools import schema_view_of
 from outspoken.patterns.loose_markup import ValueCheck
 from outspoken.results.settings import Settings

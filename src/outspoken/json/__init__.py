@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from .descriptions import describe as describe
     from .growing import JsonEvent as JsonEvent
-    from .read import JsonLimitError as JsonLimitError, JsonReading as JsonReading, read_json as read_json
+    from .document import JsonReading as JsonReading
+    from .read import JsonLimitError as JsonLimitError, read_json as read_json
     from .shapes import Partial as Partial
     from .stream import (
         JsonStream as JsonStream,

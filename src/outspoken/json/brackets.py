@@ -8,7 +8,7 @@ from outspoken.patterns.lazy import lazy_pattern
 
 from .costs import REPAIRS
 from .decoder import read_at
-from .items import end_of_object, items_behind
+from .parts import end_of_object, items_behind
 from .tokens import CLOSERS, CLOSING, COMMAS, DATA, NAMES, OPENERS, half_at, truncated_end
 
 Stop = Literal["done", "stuck", "string", "choice", "end"]

@@ -1,4 +1,4 @@
-"""Finds the JSON values of a text: bare, in fences, in prose, behind reasoning."""
+"""Finds the JSON values of a text: bare, in fences, in prose, behind reasoning; and what a reading of them holds."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ import re
 from bisect import bisect_left
 from functools import cached_property
 from itertools import islice
+from typing import Any
+
+from pydantic import Field
 
 from outspoken.results.codes import CODES
-from outspoken.results.diagnostics import PendingDiagnostic, Severity
+from outspoken.results.construct import FrozenModel
+from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair, Severity
 from outspoken.results.edits import LEVELS, Edit, RepairBudget, RepairedValue, RepairLimit
+from outspoken.results.replies import Status
 from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
 
@@ -64,6 +69,33 @@ REASONING_OPENERS = (*[f"<{tag}>" for tag in _TAGS], "[think]")
 _REASONING = re.compile(rf"\s*(?:<({'|'.join(_TAGS)})>.*?</\1>|\[think\].*?\[/think\])", re.DOTALL | re.IGNORECASE)
 #: what ends it, or such that the prompt began
 REASONING_END = re.compile(rf"</(?:{'|'.join(_TAGS)})>|\[/think\]", re.IGNORECASE)
+
+
+class JsonReading(FrozenModel):
+    """The JSON values of a text.
+
+    `status` is "ok" if the text holds the values as they are, "repaired" if repairs were needed, "truncated" if the
+    text ends inside a value, and "invalid" if there is no value. `spans` are the offsets (start, end) of the values in
+    `raw`, `texts` their JSON: the text of the span with the repairs applied. `level` is the highest level of repair
+    that was needed: "exact", "notation", "structure", "strings" or "heuristic". `repairs` lists every change.
+    `diagnostics` describes the repairs and other findings, such as text around the values, which does not change the
+    status. `ambiguous` says that another reading of a value is as likely.
+    """
+
+    raw: str = Field(repr=False)
+    values: tuple[Any, ...] = ()
+    status: Status
+    level: str | None = None
+    repairs: tuple[Repair, ...] = ()
+    spans: tuple[Span, ...] = Field(default=(), repr=False)
+    texts: tuple[str, ...] = Field(default=(), repr=False)
+    diagnostics: tuple[Diagnostic, ...] = ()
+    ambiguous: bool = False
+
+    @property
+    def value(self) -> Any:
+        """The first value; None if there is none. `status` tells that from a `null`."""
+        return self.values[0] if self.values else None
 
 
 class Document:

@@ -15,7 +15,7 @@ from outspoken.results.codes import CODES
 from outspoken.results.edits import Edit, RepairedValue, cost_of
 
 from .brackets import WalkState
-from .locate import paths_of
+from .parts import paths_of
 from .tokens import Change, string_changes
 
 

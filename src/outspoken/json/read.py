@@ -6,14 +6,13 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from pydantic import Field
 from pydantic_core import from_json, to_json
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.arguments import check_choice, check_optional, check_repair_limit, text_of
 from outspoken.results.codes import describe_repair
-from outspoken.results.construct import FrozenModel, construct
-from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair, place_diagnostics
+from outspoken.results.construct import construct
+from outspoken.results.diagnostics import PendingDiagnostic, Repair, place_diagnostics
 from outspoken.results.edits import LEVELS, Edit, RepairedValue, RepairLimit, shown
 from outspoken.results.errors import OutspokenError
 from outspoken.results.old_names import by_keyword
@@ -21,7 +20,7 @@ from outspoken.results.replies import Status
 from outspoken.results.settings import DEFAULT, Settings
 
 from .decoder import first_bracket, may_repeat_keys, read_strictly, repeated_keys, too_deep
-from .document import Document, Span, note_of
+from .document import Document, JsonReading, note_of
 from .repair import repair_region
 from .tokens import TORN
 
@@ -55,33 +54,6 @@ _BETWEEN = " \t\r\n,"
 _MARKS = lazy_pattern(r"(?:(?:`{3,}|~{3,})[\w+\-]*\s*)+")
 #: a value with so many repairs gets one diagnostic for each code
 _MANY = 200
-
-
-class JsonReading(FrozenModel):
-    """The JSON values of a text.
-
-    `status` is "ok" if the text holds the values as they are, "repaired" if repairs were needed, "truncated" if the
-    text ends inside a value, and "invalid" if there is no value. `spans` are the offsets (start, end) of the values in
-    `raw`, `texts` their JSON: the text of the span with the repairs applied. `level` is the highest level of repair
-    that was needed: "exact", "notation", "structure", "strings" or "heuristic". `repairs` lists every change.
-    `diagnostics` describes the repairs and other findings, such as text around the values, which does not change the
-    status. `ambiguous` says that another reading of a value is as likely.
-    """
-
-    raw: str = Field(repr=False)
-    values: tuple[Any, ...] = ()
-    status: Status
-    level: str | None = None
-    repairs: tuple[Repair, ...] = ()
-    spans: tuple[Span, ...] = Field(default=(), repr=False)
-    texts: tuple[str, ...] = Field(default=(), repr=False)
-    diagnostics: tuple[Diagnostic, ...] = ()
-    ambiguous: bool = False
-
-    @property
-    def value(self) -> Any:
-        """The first value; None if there is none. `status` tells that from a `null`."""
-        return self.values[0] if self.values else None
 
 
 class JsonLimitError(OutspokenError, ValueError):

@@ -17,9 +17,9 @@ from outspoken.results.schemas.fitting import ConvertMode, target_of
 from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import DEFAULT, Settings
 
-from .document import DATA, REASONING_END, REASONING_OPENERS, is_evidently_json
+from .document import DATA, REASONING_END, REASONING_OPENERS, JsonReading, is_evidently_json
 from .growing import GrowingValue, JsonEvent, State, differences
-from .read import JsonLimitError, JsonReading, read_json
+from .read import JsonLimitError, read_json
 from .shapes import ANY, shape_of
 from .typed import Reading
 

@@ -18,9 +18,8 @@ from outspoken.results.schemas.fitting import ConvertMode, Fit, Target, fit_to
 from outspoken.results.schemas.schema import dotted
 from outspoken.results.schemas.words import is_alike
 
-from .document import REASONING_END, note_of
-from .locate import span_at
-from .read import JsonReading
+from .document import REASONING_END, JsonReading, note_of
+from .parts import span_at
 
 T = TypeVar("T")
 

@@ -1,5 +1,5 @@
 """Embedded values in other notations than JSON (Python literals, braced and tagged objects), and bare text.
 
-`interface.notation_of` gives the notation of a terminal. `tools` and `schema` hold the caller's tools, by whose schemas
-bare text gets its type. May import `results`, `patterns`, `grammar` and `json`.
+`interface.notation_of` gives the notation of a terminal. `tools` holds the caller's tools, by whose schemas bare text
+gets its type (`coerce`). May import `results`, `patterns`, `grammar` and `json`.
 """

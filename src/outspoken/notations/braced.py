@@ -18,8 +18,7 @@ from outspoken.json.decoder import BLANKS, TotalPattern, decode, total_pattern
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import MarkupSearch
 
-from .coerce import escape, to_json
-from .schema import ANY, SchemaView
+from .coerce import ANY, SchemaView, escape, to_json
 from .transcoder import MarkedNotation, ReadValue, Transcoder, overlap, search_mark
 
 _JSON_STRING = total_pattern(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')

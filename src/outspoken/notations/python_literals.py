@@ -14,10 +14,6 @@ from typing import Any, NamedTuple
 from outspoken.json.decoder import NotJsonError, encodable_value, finite, repeated_keys, scan_once, too_deep
 from outspoken.patterns.lazy import lazy_pattern
 
-from .coerce import to_json
-from .schema import ANY, SchemaView
-from .transcoder import Notation, ReadValue, Transcoder, ValueScanner
-
 _BLANK = r"[ \t\f]*"
 _SPACE = r"[ \t\f\r\n]*"
 _TAIL = _BLANK + r"(?=[,)\]}\r\n]|\Z)"
@@ -112,8 +108,9 @@ def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
     except (StopIteration, ValueError, RecursionError):
         return None
     match, piece = _ENDED.match(text, end), text[pos:end]
-    deep = too_deep(value, piece, max_depth)
-    if match is None or "\\" in piece or deep or (piece.count(":") > 1 and repeated_keys(piece, contradict=True)):
+    if match is None or "\\" in piece or too_deep(value, piece, max_depth):
+        return None
+    if piece.count(":") > 1 and repeated_keys(piece, contradict=True):
         return None
     return (value if piece.isascii() else encodable_value(value)), match.end()
 
@@ -250,54 +247,65 @@ _STOPS = lazy_pattern(r"['\"()\[\]{},\r\n]")
 _INSIDE = {"'": re.compile(r"['\\]"), '"': re.compile(r'["\\]')}
 
 
-class PythonScanner(Transcoder):
-    """Finds the end of one Python literal in text that arrives in pieces. No JSON is taken before it is complete.
+class PythonScanner:
+    """Finds the end of one Python literal in text that arrives in pieces.
 
-    `too_deep` says that the limit of nesting was passed; the literal is still scanned to its end, but not read.
+    `depth` is how many brackets are open. `too_deep` says that the limit was passed; the literal is still scanned to
+    its end, but not read.
     """
 
+    #: no JSON is taken before the literal is complete
+    held = 0
     #: errors show only when the complete literal is read
-    detects_errors = False
+    broken = detects_errors = allow_controls = False
+    #: the notation is not JSON
+    transcodes = True
+    search_special = None
+    __slots__ = ("_escaped", "_max", "_quote", "_quotes", "_started", "_width", "depth", "too_deep")
 
     def __init__(self, max_depth: int) -> None:
-        super().__init__()
         self._max = max_depth
         self._started = self._escaped = self.too_deep = False
         self._quote = ""
-        self._quotes = self._width = self._depth = 0
-
-    @property
-    def depth(self) -> int:
-        return self._depth
+        self._quotes = self._width = self.depth = 0
 
     def feed(self, text: str, pos: int) -> tuple[int, bool]:
+        """Read on from `pos`. Returns where reading stopped and whether the literal ended there."""
         length = len(text)
         self._started = self._started or pos < length
         while pos < length:
             if self._quote:
                 pos = self._inside(text, pos)
                 continue
-            if (match := (_BRACKETS if self._depth else _STOPS).search(text, pos)) is None:
+            if (match := (_BRACKETS if self.depth else _STOPS).search(text, pos)) is None:
                 return length, False
             if self._outside(match[0]):
                 return match.start(), True
             pos = match.end()
         return pos, False
 
+    def receive(self, piece: str) -> str:
+        """Nothing: `search_special` finds nothing."""
+        return ""
+
+    def take_json(self) -> str:
+        """Nothing, as the JSON is known only when the literal is complete."""
+        return ""
+
     def finish(self) -> bool:
         """Is the literal complete if the text ends here? Yes, unless a string or a bracket is open."""
         empty_string = not self._width and self._quotes == 2
-        return self._started and not self._depth and (not self._quote or empty_string)
+        return self._started and not self.depth and (not self._quote or empty_string)
 
     def _outside(self, char: str) -> bool:
         """Note a quote, a bracket or a stop outside strings. Returns whether the literal ends before it."""
         if char == "'" or char == '"':
             self._quote, self._quotes, self._width = char, 1, 0
         elif char in "([{":
-            self._depth += 1
-            self.too_deep = self.too_deep or self._depth > self._max
-        elif self._depth:
-            self._depth -= 1
+            self.depth += 1
+            self.too_deep = self.too_deep or self.depth > self._max
+        elif self.depth:
+            self.depth -= 1
         else:
             return True
         return False
@@ -332,35 +340,3 @@ class PythonScanner(Transcoder):
             self._quote = ""
         self._quotes, self._width = 0, 1
         return pos
-
-
-class PythonNotation(Notation):
-    """Python literals."""
-
-    repaired_as_literal = True
-
-    def __init__(self) -> None:
-        super().__init__(frozenset())
-
-    def scanner(self, max_depth: int, view: SchemaView = ANY) -> PythonScanner:
-        return PythonScanner(max_depth)
-
-    def may_begin(self, char: str) -> bool:
-        return char != "" and char not in ",)]}=:"
-
-    @property
-    def first_chars(self) -> str:
-        return r"[^,)\]}=:]"
-
-    def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
-        found = read_at(text, pos, max_depth, joins=False)
-        if found is None or (not final and found[1] == len(text)):
-            return None
-        return found[0], found[1], to_json(found[0])
-
-    def result(self, scanner: ValueScanner, text: str, max_depth: int) -> tuple[Any, str]:
-        value = decode(text, max_depth, joins=False)
-        return value, to_json(value)
-
-    def write(self, value: Any) -> str | None:
-        return repr(value)

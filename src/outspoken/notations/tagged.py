@@ -18,8 +18,7 @@ from typing import Any, NamedTuple, cast
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.schemas.schema import fits
 
-from .coerce import escape, to_json
-from .schema import ANY, SchemaView
+from .coerce import ANY, SchemaView, escape, to_json
 from .transcoder import MarkedNotation, ReadValue, Transcoder, overlap, search_mark
 
 _ITEM = "item"

@@ -27,7 +27,7 @@ from outspoken.results.signatures import (
     readable,
 )
 
-from .schema import ANY, SchemaView
+from .coerce import ANY, SchemaView
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

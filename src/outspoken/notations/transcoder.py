@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from outspoken.json.scanner import JsonScanner
 
-from .schema import ANY, SchemaView
+from .coerce import ANY, SchemaView
+
+if TYPE_CHECKING:
+    from .python_literals import PythonScanner
 
 #: a value, its end in the text, and its JSON text
 ReadValue = tuple[Any, int, str]
@@ -92,7 +95,7 @@ class Transcoder:
 
 
 #: reads one value that arrives in pieces; see `JsonScanner` for the attributes
-ValueScanner: TypeAlias = "JsonScanner | Transcoder"
+ValueScanner: TypeAlias = "JsonScanner | PythonScanner | Transcoder"
 
 
 class Notation:

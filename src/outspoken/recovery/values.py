@@ -7,8 +7,8 @@ from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.decoder import repeated_keys
 from outspoken.json.repair import repair_region
 from outspoken.json.scanner import BracketCounter
+from outspoken.notations.coerce import ANY, SchemaView
 from outspoken.notations.interface import Notation, notation_of
-from outspoken.notations.schema import ANY, SchemaView
 from outspoken.notations.tools import schema_view_of
 from outspoken.notations.transcoder import MarkedNotation
 from outspoken.patterns.lazy import lazy_pattern

@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.value_markup import loose_markup, value_markup
-from outspoken.notations.coerce import escape, may_be_other_than_text, to_json
-from outspoken.notations.schema import SchemaView
+from outspoken.notations.coerce import SchemaView, escape, may_be_other_than_text, to_json
 from outspoken.notations.tools import schema_view_of
 from outspoken.results.codes import NAMELESS, NO_OBJECT
 from outspoken.results.replies import Status

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Transition
+from outspoken.notations.coerce import ANY, SchemaView
 from outspoken.notations.interface import Notation
-from outspoken.notations.schema import ANY, SchemaView
 from outspoken.results.edits import Edit
 
 from .builder import Builder

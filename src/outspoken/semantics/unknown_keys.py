@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from outspoken.json.locate import paths_of
+from outspoken.json.parts import paths_of
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.call_keys import ARGUMENTS_KEYS, CALL_KEYS, NAME_KEYS
 from outspoken.results.diagnostics import Severity

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken.json import items
+from outspoken.json import parts
 from outspoken.json.decoder import NotJsonError, decode, nests, read_strictly
 
 SIGNS = ["", ",", '"', "}", "]", "{", "1e999", "[", "\\"]
@@ -38,24 +38,24 @@ def test_runs_of_items(random: Random):
         text = text[:place] + random.choice(SIGNS) + text[place + 1 :]
     limit, depth = max(len(text) - random.choice([0, 0, 60]), 2), random.choice([2, 3, 20])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(items, "_FEW", 0)
-        as_list = items.items_behind(text, 2, limit, depth)
-        patch.setattr(items, "_FEW", len(text))
-        single = items.items_behind(text, 2, limit, depth)
+        patch.setattr(parts, "_FEW", 0)
+        as_list = parts.items_behind(text, 2, limit, depth)
+        patch.setattr(parts, "_FEW", len(text))
+        single = parts.items_behind(text, 2, limit, depth)
     assert single is None or (as_list is not None and as_list.end >= single.end)
     if as_list is not None:
         assert as_list == list(islice(every_item(text, limit), as_list.number))[-1]
         assert not nests(json.loads(text[as_list.comma + 1 : as_list.end]), depth)
 
 
-def every_item(text: str, limit: int) -> Iterator[items.Items]:
+def every_item(text: str, limit: int) -> Iterator[parts.Items]:
     """The items of a list that goes on at 2, with the number of those up to each."""
     pos, number = 2, 0
     while (comma := re.compile(r"\s*(,)\s*").match(text, pos)) is not None:
         pos = json.JSONDecoder().raw_decode(text, comma.end())[1]
         assert pos <= limit
         number += 1
-        yield items.Items(number, comma.start(1), pos)
+        yield parts.Items(number, comma.start(1), pos)
 
 
 @pytest.mark.parametrize(("opening", "closing"), ["[]", ('{"a":', "}")])
