@@ -132,16 +132,16 @@ def sample_of(schema: _Schema, root: Any = None, key: str = "value", depth: int 
     """A value of a schema, with what it requires alone: an example of its form."""
     root = schema if root is None else root
     found, _ = _Writer(root).resolved(schema)
-    for part in (found, *items_of(found, "anyOf"), *items_of(found, "oneOf"), *items_of(found, "allOf")):
+    options = [*items_of(found, "anyOf"), *items_of(found, "oneOf"), *items_of(found, "allOf")]
+    for part in (found, *options):
         for given in ("const", "default"):
             if is_object(part) and part.get(given) is not None:
                 return part[given]
         for given in ("enum", "examples"):
             if is_object(part) and items_of(part, given):
                 return items_of(part, given)[0]
-    for options in (items_of(found, "anyOf"), items_of(found, "oneOf"), items_of(found, "allOf")):
-        if options:
-            return sample_of(options[0], root, key, depth + 1)
+    if options:
+        return sample_of(options[0], root, key, depth + 1)
     kinds: Any = found.get("type", "object" if "properties" in found else "string")
     kind: Any = kinds[0] if is_list(kinds) and kinds else kinds
     if kind == "array":

@@ -171,23 +171,22 @@ class RegionReader:
 
     def _damaged(self, first: int) -> RepairedValue | None:
         """The value by the walk, or by a search if the walk fails or has a choice."""
-        walked, sure = self._walk(first)
-        if (walked is not None and sure) or self.too_deep or self.limit < _STRUCTURE:
-            return walked
-        brackets = strings = None
+        walked = self._walk(first)
         invents = walked is not None and (_glued_members(walked, self.whole) or self._invents(walked.value))
-        if walked is None or self._doubtful or not walked.complete or _has_stray_quote(walked) or invents:
-            brackets = self._search(first, first_quote_ends=True)
-        most = 0 if brackets and invents else _compared_from(brackets[1]) if brackets else 0
+        has_choice = walked is None or self._doubtful or invents or _has_stray_quote(walked)
+        is_sure = walked is not None and not has_choice and (walked.complete or not _is_unsure(walked))
+        if is_sure or self.too_deep or self.limit < _STRUCTURE:
+            return walked
+        brackets = self._search(first, first_quote_ends=True)
+        most = 0 if brackets is None or invents else _compared_from(brackets[1])
         if brackets and (self.limit == _STRUCTURE or brackets[0] <= most):
             return brackets[1]
-        if self.limit > _STRUCTURE:
-            strings = self._search(first, first_quote_ends=False)
+        strings = self._search(first, first_quote_ends=False) if self.limit > _STRUCTURE else None
         found = sorted([reading for reading in (brackets, strings) if reading], key=lambda reading: reading[0])
         return _with_runner_up(found) if found else walked
 
-    def _walk(self, first: int) -> tuple[RepairedValue | None, bool]:
-        """The value by the walk, and whether no other reading is possible."""
+    def _walk(self, first: int) -> RepairedValue | None:
+        """The value by the walk."""
         walk = StructureWalk(self.text, self.max_depth, self._options(), self._damage)
         state = WalkState(first)
         stop = walk.run(state, self.budget.steps)
@@ -198,14 +197,8 @@ class RegionReader:
         if not ended or (stop == "done" and self._cost_of_rest(state.pos) >= costs.BAD_REST):
             if self.failed is None or state.pos >= self.failed[0]:
                 self.failed = (state.pos, state.expected())
-            return None, False
-        found = self._build(first, state, complete=stop == "done" or self.closed)
-        if found is None or self._doubtful:
-            return found, False
-        if _glued_members(found, self.whole) or self._invents(found.value):
-            return found, False
-        unsure = found.level != "notation" or any(edit.code in _UNSURE for edit in found.edits)
-        return found, (found.complete or not unsure) and not _has_stray_quote(found)
+            return None
+        return self._build(first, state, complete=stop == "done" or self.closed)
 
     def _options(self, first_quote_ends: bool = True, try_brackets: bool = False) -> WalkOptions:
         return WalkOptions(self.closed, first_quote_ends, not self.prose, try_brackets, self._is_list)
@@ -376,6 +369,11 @@ def _glued_members(repaired: RepairedValue, text: str) -> int:
         and _COLON_QUOTE.match(text, other.end) is not None
         for one, other in pairwise(edits)
     )
+
+
+def _is_unsure(repaired: RepairedValue) -> bool:
+    """Was something repaired for which another reading of a truncated value may be complete?"""
+    return repaired.level != "notation" or any(edit.code in _UNSURE for edit in repaired.edits)
 
 
 def _has_stray_quote(repaired: RepairedValue) -> bool:

@@ -109,18 +109,18 @@ _ODD = lazy_pattern(
 )
 #: what a string holds as it stands in JSON, whatever its quotes are
 _AS_WRITTEN = lazy_pattern("[^\"'`\\\\\x00-\x1f\ud800-\udfff]*")
-#: the escape of a half of a surrogate pair
-SURROGATE_ESCAPE = lazy_pattern(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _XX = "[0-9a-fA-F]{2}"
 _HIGH, _LOW = rf"\\u[dD][89abAB]{_XX}", rf"\\u[dD][c-fC-F]{_XX}"
-#: The same without the other half beside it, or behind a backslash, which may be what is escaped. All alternatives
-#: begin with the same characters, which the search looks for.
+#: The escape of a half of a surrogate pair without the other half beside it, or behind a backslash, which may be what
+#: is escaped. All alternatives begin with the same characters, which the search looks for.
 LONE_ESCAPE = lazy_pattern(
     rf"\\u[dD](?:[89abAB]{_XX}(?!{_LOW})|(?<!{_HIGH}\\u[dD])[c-fC-F]{_XX}|(?<=\\\\u[dD])[89abAB]{_XX})"
 )
-_HEX = lazy_pattern(r"\\x([0-9a-fA-F]{2})")
-_WIDE = lazy_pattern(r"\\U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})")
-_BREAK = lazy_pattern(r"\\(\r\n|\n|\r)")
+#: what a backslash begins that is no escape of JSON: half a surrogate pair, an escape of Python, a sign without need
+_LOOSE_ESCAPE = lazy_pattern(
+    rf"\\(?:(?P<half>u[dD][89a-fA-F]{_XX})|\r\n|\n|\r|x(?P<hex>{_XX})|U(?P<wide>000[0-9a-fA-F]{{5}}|0010[0-9a-fA-F]{{4}})"
+    r"|(?P<plain>['`]))"
+)
 _CONTROLS = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 _TAIL = lazy_pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
 _HIGH_END = lazy_pattern(rf"{_HIGH}\Z")
@@ -177,20 +177,17 @@ def _control(char: str) -> str:
 
 def _escape_change(text: str, start: int, close: int) -> Change:
     """The edit for a backslash that begins no JSON escape."""
-    if match := SURROGATE_ESCAPE.match(text, start, close):
+    match = _LOOSE_ESCAPE.match(text, start, close)
+    if match is None:
+        return start, start + 1, "\\\\", "invalid-escape"
+    wide = chr(int(match["wide"], 16)) if match["wide"] else ""
+    if match["half"] or "\ud800" <= wide <= "\udfff":
         return start, match.end(), "\\ufffd", "lone-surrogate"
-    if match := _BREAK.match(text, start, close):
-        return start, match.end(), "", "loose-escape"
-    if match := _HEX.match(text, start, close):
-        return start, match.end(), f"\\u00{match[1]}", "loose-escape"
-    if match := _WIDE.match(text, start, close):
-        char = chr(int(match[1], 16))
-        if "\ud800" <= char <= "\udfff":
-            return start, match.end(), "\\ufffd", "lone-surrogate"
-        return start, match.end(), char if char > "~" else _control(char), "loose-escape"
-    if text[start + 1 : min(start + 2, close)] in ("'", "`"):
-        return start, start + 2, text[start + 1], "loose-escape"
-    return start, start + 1, "\\\\", "invalid-escape"
+    if match["hex"]:
+        return start, match.end(), f"\\u00{match['hex']}", "loose-escape"
+    if wide:
+        return start, match.end(), wide if wide > "~" else _control(wide), "loose-escape"
+    return start, match.end(), match["plain"] or "", "loose-escape"
 
 
 def truncated_end(text: str, open_end: int, end: int) -> int:
