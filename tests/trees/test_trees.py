@@ -9,12 +9,7 @@ from lark import Token, Transformer, Tree, Visitor
 from outspoken import Reasoning, ResponseError, Text, UnknownFormatError, load_format, parse
 from outspoken.grammar import registry
 from outspoken.parsing import SegmentTransformer, parse_tree
-from outspoken.results.edits import Edit
-from outspoken.semantics.builder import Builder
-from outspoken.semantics.state import ReplyState
-from outspoken.semantics.steps import apply_step
 from outspoken.trees.lark_parser import lark_grammar, tree_of
-from outspoken.trees.transformer import DROPPED, RepairedToken, steps_of
 from tests.cases import CASES, Case
 from tests.loops import DRAWN, IN_TURN
 
@@ -175,38 +170,6 @@ def test_a_loaded_format_has_trees(tmp_path: Any) -> None:
     tree = parse_tree(text, format=load_format(grammar))
     assert SegmentTransformer().transform(tree) == parse(text, format="arrow_calls").segments
     assert [t.data for t in tree.iter_subtrees()] == ["arguments", "tool_call", "start"]
-
-
-# what recovery makes of trees
-
-
-def test_a_tree_with_repaired_tokens_gives_steps_with_edits() -> None:
-    automaton = registry.automaton("hermes")
-    text = '?<tool_call>{"name": "f", "arguments": {a: 1}}'
-    source: Any = parse_tree(CALL, format="hermes").meta
-
-    def token(name: str, start: int, end: int) -> Token:
-        return Token(name, text[start:end], start, 1, start + 1, 1, end + 1, end)
-
-    called = RepairedToken.make("JSON_STRING", '"f"', 21, 24, reading=("f", '"f"'))
-    dropped = RepairedToken.make(DROPPED, "?", 0, 1, (Edit(0, 1, "", "stray-text", "markup"),))
-    edits = (Edit(40, 41, '"a"', "bare-key", "notation"),)
-    value = RepairedToken.make("JSON_VALUE", "{a: 1}", 39, 45, edits, ({"a": 1}, '{"a": 1}'))
-    missing = (Edit(46, 46, "</tool_call>", "missing-marker", "markup"),)
-    closer = RepairedToken.make("_CALL_CLOSE", "", 46, 46, missing)
-    name, arguments = Tree("tool_name", [called]), Tree("arguments", [value])
-    children: list[Any] = [dropped, token("_CALL_OPEN", 1, 12), token("_BRACE_OPEN", 12, 13)]
-    children += [token("_NAME_KEY", 13, 20), name, token("_COMMA", 24, 25), token("_ARGUMENTS_KEY", 26, 38), arguments]
-    steps = steps_of(Tree("tool_call", [*children, token("_BRACE_CLOSE", 45, 46), closer]), automaton)
-    assert [step.is_missing for step in steps].count(True) == 1
-
-    builder = Builder(ReplyState(source.source.context, None))
-    builder.source.slice = lambda start, end: text[start:end]
-    for step in steps:
-        apply_step(builder, step, step.trimmed(step.text, leads=False, ends=False))
-    call: Any = builder.output.segments[0]
-    assert (call.name, call.arguments, call.status, call.span) == ("f", {"a": 1}, "repaired", (1, 46))
-    assert [repair.code for repair in call.repairs] == ["stray-text", "bare-key", "missing-marker"]
 
 
 def test_the_grammar_of_a_format_is_at_hand() -> None:

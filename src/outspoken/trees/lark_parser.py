@@ -48,14 +48,9 @@ def tree_of(name: str, tokens: Sequence[Token]) -> Tree[Token]:
     """
     parser: Any = lark_grammar(name)
     tree: Tree[Token] = parser.parse(tokens)
-    shorten(tree)
-    return tree
-
-
-def shorten(tree: Tree[Token]) -> None:
-    """Give the rules and tokens of a tree the names of the grammar file, without Lark's prefixes of imports."""
     for subtree in tree.iter_subtrees():
         subtree.data = short(str(subtree.data))
         for child in subtree.children:
             if isinstance(child, Token):
                 child.type = short(child.type)
+    return tree

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from lark import Token, Transformer, Tree
 
-from outspoken.grammar.automaton import Automaton, Config, Operation, Transition
+from outspoken.grammar.automaton import Automaton, Config, Operations, Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
 from outspoken.notations.interface import notation_of
-from outspoken.results.edits import Edit
 from outspoken.results.replies import Segment
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import Place
@@ -25,38 +24,6 @@ from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.steps import FreeText, Step, apply_step, begin_text, carry_out, schema_of
 from outspoken.semantics.think_markers import think_markers
 
-#: The type of a `RepairedToken` that is text which was dropped: no terminal of the grammar.
-DROPPED = "_DROPPED"
-
-
-class RepairedToken(Token):
-    """A token that was not read as it stands.
-
-    `edits` are what was changed of the text between `start_pos` and `end_pos`; offsets are those of the raw text. A
-    missing marker is an empty token with one edit. `reading` is the value of an embedded value and its JSON text, or
-    None if the token's own text is to be read. `ambiguous` says which other reading costs the same, or is empty.
-    """
-
-    edits: tuple[Edit, ...] = ()
-    reading: tuple[Any, str] | None = None
-    ambiguous: str = ""
-
-    @classmethod
-    def make(
-        cls,
-        type: str,
-        text: str,
-        start: int,
-        end: int,
-        edits: tuple[Edit, ...] = (),
-        reading: tuple[Any, str] | None = None,
-        ambiguous: str = "",
-    ) -> RepairedToken:
-        """A token of a type (the name of a terminal, or `DROPPED`) from its text and its offsets."""
-        made: Any = cls(type, text, start, end_pos=end)
-        made.edits, made.reading, made.ambiguous = edits, reading, ambiguous
-        return made
-
 
 class TreeStep(NamedTuple):
     """A token, and what follows from it: operations as the automaton has them, such as ("begin", "tool_call").
@@ -65,12 +32,7 @@ class TreeStep(NamedTuple):
     """
 
     token: Token | None
-    operations: tuple[Operation, ...] = ()
-
-    @property
-    def carries(self) -> bool:
-        """May operations be carried out here? Not where text was dropped."""
-        return self.token is not None and self.token.type != DROPPED
+    operations: Operations = ()
 
 
 TreeSteps = list[TreeStep]
@@ -124,76 +86,17 @@ class TreeSource(NamedTuple):
         return (self.prompt + self.text)[start + base : end + base]
 
 
-class StepTransformer(Transformer[Token, Any]):
-    """Turns a tree into the steps that a builder carries out."""
-
-    def __default__(self, data: str, children: list[TreeSteps], meta: Any) -> Any:
-        if data in FIELDS:
-            return joined([*children, [TreeStep(None, (("field", data),))]])
-        if data not in NODES:
-            return joined(children)
-        end = [TreeStep(None, (("end", data),))]
-        for i, steps in enumerate(children):
-            first = next((n for n, step in enumerate(steps) if step.carries), None)
-            if first is None:
-                continue
-            token, operations = steps[first]
-            if operations[:1] and operations[0][0] == "begin":  # a node that becomes the first part of this one
-                again = [TreeStep(None, (("reopen", data),))]
-                return joined([*children[: i + 1], again, *children[i + 1 :], end])
-            begun = [*steps[:first], TreeStep(token, (("begin", data), *operations)), *steps[first + 1 :]]
-            return joined([*children[:i], begun, *children[i + 1 :], end])
-        return joined(children)
-
-    def __default_token__(self, token: Token) -> Any:
-        return [TreeStep(token, (("token", token.type),) if token.type in TOKENS else ())]
-
-
-def joined(parts: Iterable[TreeSteps]) -> TreeSteps:
+def _joined(parts: Iterable[TreeSteps]) -> TreeSteps:
     """The steps of several subtrees in order. Operations without a token join those of the token before them."""
     found: TreeSteps = []
-    last = -1
     for step in [step for part in parts for step in part]:
-        if step.token is None and last >= 0:
-            token, operations = found[last]
-            found[last] = TreeStep(token, operations + step.operations)
-            continue
-        last = len(found) if step.carries else last
+        if step.token is None and found and found[-1].token is not None:
+            step = TreeStep(found[-1].token, found.pop().operations + step.operations)
         found.append(step)
     return found
 
 
-def steps_of(tree: Tree[Token], automaton: Automaton, target: Config | None = None) -> list[Step]:
-    """The steps of a tree, as `apply_step` and recovery paths take them.
-
-    The tree may be one of any parser if its rules and tokens have the names of the grammar file; see
-    `lark_parser.shorten`. Embedded values have a value only if they are a `RepairedToken` with a `reading`. The
-    transition of each step leads to `target`, or to the automaton's start.
-    """
-    return _as_steps(StepTransformer().transform(tree), automaton, target)
-
-
-def _as_steps(steps: Iterable[TreeStep], automaton: Automaton, target: Config | None = None) -> list[Step]:
-    terminals = {terminal.short: terminal for terminal in automaton.tables.terminals.values()}
-    config, found = target or automaton.start, list[Step]()
-    for token, operations in steps:
-        if token is None:
-            continue
-        start, end = token.start_pos or 0, token.end_pos or 0
-        repaired = token if isinstance(token, RepairedToken) else None
-        edits = repaired.edits if repaired is not None else ()
-        if token.type == DROPPED:
-            found.append(Step(None, start, end, edits=edits))
-            continue
-        transition = Transition(terminals[token.type], config, (), operations, 0)
-        value, text = (repaired.reading if repaired is not None else None) or (None, "")
-        is_text = token.type in FREE_TEXT
-        ambiguous = repaired.ambiguous if repaired is not None else ""
-        found.append(Step(transition, start, end, str(token), value, text, edits, is_text, ambiguous))
-    return found
-
-
-class SegmentTransformer(StepTransformer):
+class SegmentTransformer(Transformer[Token, Any]):
     """Turns a tree of `parse_tree`, or a part of one, into the segments that `parse` gives.
 
     The methods of a subclass are called as in any `lark.Transformer`: by the name of a rule with the values of its
@@ -202,15 +105,37 @@ class SegmentTransformer(StepTransformer):
     list drops it.
     """
 
+    def __default__(self, data: str, children: list[TreeSteps], meta: Any) -> Any:
+        if data in FIELDS:
+            return _joined([*children, [TreeStep(None, (("field", data),))]])
+        if data not in NODES:
+            return _joined(children)
+        end = [TreeStep(None, (("end", data),))]
+        for i, steps in enumerate(children):
+            first = next((n for n, step in enumerate(steps) if step.token is not None), None)
+            if first is None:
+                continue
+            token, operations = steps[first]
+            if operations[:1] and operations[0][0] == "begin":  # a node that becomes the first part of this one
+                again = [TreeStep(None, (("reopen", data),))]
+                return _joined([*children[: i + 1], again, *children[i + 1 :], end])
+            begun = [*steps[:first], TreeStep(token, (("begin", data), *operations)), *steps[first + 1 :]]
+            return _joined([*children[:i], begun, *children[i + 1 :], end])
+        return _joined(children)
+
+    def __default_token__(self, token: Token) -> Any:
+        return [TreeStep(token, (("token", token.type),) if token.type in TOKENS else ())]
+
     def transform(self, tree: Tree[Token]) -> list[Segment]:
         """The segments of a tree. Raises ValueError for a tree that `parse_tree` has not made."""
         source: TreeSource | None = getattr(tree.meta, "source", None)
         if source is None:
             raise ValueError("the tree is not from `parse_tree`: its `meta` has no `source`")
-        steps: Any = super().transform(tree)
+        made: Any = super().transform(tree)
+        steps: TreeSteps = made or []
         builder = Builder(ReplyState(source.context, None))
         builder.source.slice = source.slice
-        _Run(builder, source).apply(_as_steps(steps or [], source.automaton))
+        _Run(builder, source).apply([(step.token, step.operations) for step in steps if step.token is not None])
         tools, bare_calls = source.context.tools, source.automaton.tables.header.bare_calls
         settled = Settled(
             builder.output.segments,
@@ -223,63 +148,55 @@ class SegmentTransformer(StepTransformer):
         return settled.segments
 
 
-def _with_facts(transition: Transition, known: TokenFacts) -> tuple[Transition, Transition]:
-    """A transition that does what the engine does with its token, and one that does what follows later."""
-    terminal, target, operations = transition.terminal, known.target, transition.after
-    before = (("markup", ""),) if known.is_lone else ()
-    behind = (("markup", ""),) if known.is_structure else ()
-    ends = [at for at, (name, _) in enumerate(operations) if name == "end"]
-    first = ends[-known.late :][0] if ends and known.late else len(operations)
-    now = Transition(terminal, target, (), (*before, *operations[:first]), 0)
-    return now, Transition(terminal, target, (), (*operations[first:], *behind), 0)
-
-
 class _Run:
     """Carries out the steps of a whole response."""
 
     def __init__(self, builder: Builder, source: TreeSource) -> None:
         self._builder, self._source = builder, source
         self._trims = source.automaton.trims
+        self._terminals = {terminal.short: terminal for terminal in source.automaton.tables.terminals.values()}
         self._after_marker = False
 
-    def apply(self, steps: list[Step]) -> None:
+    def apply(self, steps: list[tuple[Token, Operations]]) -> None:
         """Carry out the steps, and end the response."""
         is_prompt = bool(self._source.prompt)
-        for i, step in enumerate(steps):
-            if is_prompt and step.end > 0:
+        for i, (token, operations) in enumerate(steps):
+            if is_prompt and (token.end_pos or 0) > 0:
                 is_prompt = False
                 self._builder.discard_prompt()
-            self._apply(step, is_last=i + 1 == len(steps))
+            self._apply(token, operations, is_last=i + 1 == len(steps))
         if is_prompt:
             self._builder.discard_prompt()
         self._builder.output.flush()
         self._builder.recorder.take_repairs()
 
-    def _apply(self, step: Step, *, is_last: bool) -> None:
-        transition = step.transition
-        free = FreeText("", step.start, step.end)
-        if transition is not None and step.is_text:
-            role = transition.terminal.short
-            leads = begin_text(self._builder, role, step.start, self._trims, after_marker=self._after_marker)
+    def _apply(self, token: Token, operations: Operations, *, is_last: bool) -> None:
+        """Carry out a step as the engine does: what it does with the token, and what follows later."""
+        role, start, end = token.type, token.start_pos or 0, token.end_pos or 0
+        step = Step(None, start, end, str(token), is_text=role in FREE_TEXT)
+        free = FreeText("", start, end)
+        if step.is_text:
+            leads = begin_text(self._builder, role, start, self._trims, after_marker=self._after_marker)
             ends = role in self._trims and (not is_last or role == "ARG_VALUE")
             free = step.trimmed(step.text, leads=leads, ends=ends)
-        elif transition is not None and transition.terminal.short in EMBEDDED_VALUES:
-            step = self._with_value(step, transition)
-        else:
+        elif role not in EMBEDDED_VALUES:
             self._after_marker = True
-        place = TokenPlace(transition.terminal.short, step.start, step.end) if transition is not None else None
-        known = self._source.facts.get(place) if place is not None else None
-        if transition is None or known is None:
-            apply_step(self._builder, step, free)
+        terminal, target = self._terminals[role], self._source.automaton.start
+        if role in EMBEDDED_VALUES:
+            step = self._with_value(step, Transition(terminal, target, (), operations, 0))
+        known = self._source.facts.get(TokenPlace(role, start, end))
+        if known is None:
+            apply_step(self._builder, step._replace(transition=Transition(terminal, target, (), operations, 0)), free)
             return
-        now, later = _with_facts(transition, known)
-        apply_step(self._builder, step._replace(transition=now), free)
-        carry_out(self._builder, later, Place(known.end, known.end))
+        ends_at = [at for at, (name, _) in enumerate(operations) if name == "end"]
+        first = ends_at[-known.late :][0] if ends_at and known.late else len(operations)
+        now = (*((("markup", ""),) if known.is_lone else ()), *operations[:first])
+        later = (*operations[first:], *((("markup", ""),) if known.is_structure else ()))
+        apply_step(self._builder, step._replace(transition=Transition(terminal, known.target, (), now, 0)), free)
+        carry_out(self._builder, Transition(terminal, known.target, (), later, 0), Place(known.end, known.end))
 
     def _with_value(self, step: Step, transition: Transition) -> Step:
-        """The step of an embedded value with its value, which is read unless it is known."""
-        if step.value_text:
-            return step
+        """The step of an embedded value with its value."""
         depth, short = self._builder.context.settings.max_depth, transition.terminal.short
         text, at = self._source.text, step.start
         if at < 0 or not text.startswith(step.text, at):
