@@ -118,15 +118,15 @@ class Compilation:
 def _tables(path: Path) -> tuple[str, str]:
     """The tables of a grammar, or why it cannot be used."""
     try:
-        return surveyed(compile_grammar(path), (path.read_text("utf-8"), path)).to_json(), ""
+        return surveyed(compile_grammar(path)).to_json(), ""
     except GrammarError as error:
         return "", str(error)
 
 
-def surveyed(tables: Tables, source: tuple[str, Path] | None = None) -> Tables:
-    """The tables with what takes long to find. `source` is the text of the grammar and its path."""
+def surveyed(tables: Tables) -> Tables:
+    """The tables with what takes long to find."""
     automaton = Automaton(tables, LENIENT_RULES)
-    tolerant = tolerant_rules(tables, costs.RULES, source).to_data()
+    tolerant = tolerant_rules(tables, costs.RULES).to_data()
     return replace(tables, survey=make_survey(automaton).to_data(), prompt=_prompt_data(automaton), tolerant=tolerant)
 
 

@@ -357,7 +357,7 @@ def openers_of(edition: int) -> Openers:
     known, names = registry.index(), registry.names(edition)
     if known is None:
         return collected(names)
-    found, added = Openers.from_data(known.openers), tuple([name for name in names if name not in known.aliases])
+    found, added = Openers.from_data(known.openers), tuple([name for name in names if name not in known.headers])
     if not added:
         return found
     from .collection import join

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -76,16 +75,20 @@ def _compiled(text: str, path: Path, recorded: dict[str, int] | None) -> Tables:
     }
     _check_evidence(header, terminals, str(path))
     _check_time(lark, terminals, text, str(path))
-    rules = sorted(lark.rules, key=lambda r: (r.origin.name, r.order, [s.name for s in r.expansion]))
-    numbers = {rule: i for i, rule in enumerate(rules)}
+    larks_rules = sorted(lark.rules, key=lambda r: (r.origin.name, r.order, [s.name for s in r.expansion]))
+    numbers = {rule: i for i, rule in enumerate(larks_rules)}
     ignored = [t.pattern.to_regexp() for t in lark.terminals if t.name in lark.ignore_tokens]
+    rules = [
+        Rule(str(r.origin.name), tuple([str(s.name) for s in r.expansion]), _vocabulary_name(r), r.order)
+        for r in larks_rules
+    ]
     made: Tables | None = None
     for symbol in reversed(starts):
-        states, nodes, start = _states(analyses[symbol], numbers, rules, symbol)
+        states, nodes, start = _states(analyses[symbol], numbers, larks_rules, symbol)
         made = Tables(
             header=header,
             terminals=_with_open_markers(terminals, states),
-            rules=tuple(Rule(str(r.origin.name), _vocabulary_name(r), len(r.expansion), r.order) for r in rules),
+            rules=tuple(rules),
             states=states,
             nodes=nodes,
             start=start,
@@ -228,7 +231,7 @@ def _with_open_markers(terminals: dict[str, Terminal], states: tuple[dict[str, i
     for i, terminal in enumerate(markers):
         shorter = [t for t in markers[i + 1 :] if places[t.name] & places[terminal.name]]
         if not terminal.may_stay_open and any(may_begin_match_of(t.regex, terminal.regex) for t in shorter):
-            found[terminal.name] = replace(terminal, may_stay_open=True)
+            found[terminal.name] = terminal._replace(may_stay_open=True)
     return found
 
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .sources import is_current
 
 if TYPE_CHECKING:
+    from .header import Header
     from .tables import Tables
 
 #: Increase it when the meaning of the data below changes, so that no old index is read.
-VERSION = 4
+VERSION = 5
+
+#: The header fields that must be known of all formats at once.
+LISTED = frozenset({"aliases", "like", "ids", "forced"})
 
 #: The sign of a call begins with one of these.
 BRACKETS = "<["
@@ -25,40 +29,39 @@ BRACKETS = "<["
 class FormatIndex(NamedTuple):
     """The formats of a folder of grammars.
 
-    `aliases`, `like`, `ids` and `forced` hold the header fields of these names, by the name of the format. `sources`
-    maps the files that the index was made from to their checksums. `openers` is for `detection`.
+    `headers` holds what is not empty of the header fields `LISTED`, by the names of the formats. `sources` maps the
+    files that the index was made from to their checksums. `openers` is for `detection`.
     """
 
-    aliases: dict[str, list[str]]
-    like: dict[str, str]
-    ids: dict[str, dict[str, str]]
-    forced: dict[str, str]
+    headers: dict[str, dict[str, Any]]
     sources: dict[str, int]
     openers: dict[str, Any]
 
     @classmethod
     def of(cls, tables: Iterable[Tables], openers: dict[str, Any]) -> FormatIndex:
         """The index of formats."""
-        aliases: dict[str, list[str]] = {}
-        like: dict[str, str] = {}
-        ids: dict[str, dict[str, str]] = {}
-        forced: dict[str, str] = {}
-        sources: dict[str, int] = {}
+        headers, sources = dict[str, dict[str, Any]](), dict[str, int]()
         for known in tables:
-            header = known.header
-            aliases[header.format], like[header.format] = [*header.aliases], header.like
-            ids |= {header.format: header.ids} if header.ids else {}
-            forced |= {header.format: header.forced} if header.forced else {}
+            headers[known.header.format] = listed(known.header)
             sources |= known.sources
-        return cls(aliases, like, ids, forced, dict(sorted(sources.items())), openers)
+        return cls(headers, dict(sorted(sources.items())), openers)
 
     def to_json(self) -> str:
         """The index as JSON text, the same for the same grammars on every machine."""
-        data: dict[str, Any] = {"version": VERSION, **self._asdict()}
-        openers = cast("dict[str, Any]", data.pop("openers"))
-        lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in data.items()]
-        inner = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in openers.items()]
-        return "{\n" + ",\n".join([*lines, '"openers": {\n' + ",\n".join(inner) + "\n}"]) + "\n}\n"
+        parts = [f"{json.dumps(key)}: {_lines(part)}" for key, part in self._asdict().items()]
+        return f'{{"version": {VERSION},\n' + ",\n".join(parts) + "}\n"
+
+
+def listed(header: Header) -> dict[str, Any]:
+    """What the index holds of a header."""
+    return {key: value for key, value in header.to_data().items() if key in LISTED}
+
+
+def _lines(data: dict[str, Any]) -> str:
+    """A dict as JSON text, with a line for each item."""
+    return (
+        "{\n" + ",\n".join([f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in data.items()]) + "\n}"
+    )
 
 
 def index_path(folder: Path) -> Path:
@@ -85,11 +88,8 @@ def read_signs(folder: Path) -> CallSigns | None:
 
     Whether the grammars have changed since is not looked at: that would cost more than it tells.
     """
-    try:
-        data: dict[str, Any] = json.loads((folder / "compiled" / "signs.json").read_text("utf-8"))
-        return CallSigns(**data) if data.pop("version") == VERSION else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    data = _read(folder / "compiled" / "signs.json")
+    return None if data is None else CallSigns(**data)
 
 
 def read_index(folder: Path) -> FormatIndex | None:
@@ -97,13 +97,17 @@ def read_index(folder: Path) -> FormatIndex | None:
 
     Formats that are newer than the index, whose grammars lie in the folder, too, are not in it.
     """
-    path = index_path(folder)
+    data = _read(index_path(folder))
+    if data is None:
+        return None
+    found, formats = FormatIndex(**data), {grammar.stem for grammar in folder.glob("*.lark")}
+    return found if formats >= found.headers.keys() and is_current(folder, found.sources) else None
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """The data of a file without its version; None if it is missing, half written, or by another version."""
     try:
         data: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        if data.pop("version") != VERSION:
-            return None
-        found = FormatIndex(**data)
+        return data if data.pop("version") == VERSION else None
     except (OSError, ValueError, KeyError, TypeError):
-        return None  # missing, half written, or by another version
-    formats = {grammar.stem for grammar in folder.glob("*.lark")}
-    return found if formats >= found.aliases.keys() and is_current(folder, found.sources) else None
+        return None

@@ -36,26 +36,6 @@ _ENTRIES = {
 }
 #: The fields of which the left side of an entry may name several, and what separates them.
 _SEPARATORS = {"evidence": "|", "ids": ","}
-#: Fields that the compiled form of a grammar leaves out if they are empty.
-_RARE = frozenset(
-    {
-        "point",
-        "any_case",
-        "answer",
-        "arguments",
-        "checks",
-        "evidence",
-        "forced",
-        "ids",
-        "names",
-        "payloads",
-        "reasoned_calls",
-        "repeated",
-        "separate",
-        "unnamed",
-    }
-)
-
 #: What the entities of XML stand for.
 _ENTITIES = {"&amp;": "&", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&apos;": "'", "&#39;": "'"}
 
@@ -184,21 +164,15 @@ class Header:
         return bare.lower()
 
     def to_data(self) -> dict[str, Any]:
-        """The header as plain data, for the compiled form of the grammar."""
-        data = asdict(self)
-        data["trim"] = sorted(self.trim)
-        return {key: value for key, value in data.items() if value or key not in _RARE}
+        """What is not empty of the header, as plain data."""
+        data = {**asdict(self), "trim": sorted(self.trim)}
+        return {key: value for key, value in data.items() if value}
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Header:
         """The inverse of `to_data`."""
-        values: dict[str, Any] = {
-            **data,
-            "trim": frozenset(data["trim"]),
-            "models": tuple(data["models"]),
-            "aliases": tuple(data["aliases"]),
-            "answer": tuple(data.get("answer", ())),
-        }
+        lists = {key: tuple(data[key]) for key in ("models", "aliases", "answer") if key in data}
+        values: dict[str, Any] = {**data, **lists, "trim": frozenset(data.get("trim", ()))}
         return cls(**values)
 
 

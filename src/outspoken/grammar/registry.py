@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from outspoken.results.arguments import kind_of
 from outspoken.results.errors import GrammarError, UnknownFormatError, nearest
 
-from .format_index import CallSigns, FormatIndex, index_path, read_index, read_signs
+from .format_index import CallSigns, FormatIndex, index_path, listed, read_index, read_signs
 from .sources import is_current, note_not_compiled, own_folder
 
 if TYPE_CHECKING:  # a text that is read by generated functions alone needs none of these
@@ -161,7 +161,7 @@ def _names(edition: int) -> tuple[str, ...]:
 def index() -> FormatIndex | None:
     """The index of the formats that have a grammar file; None if it is not current."""
     found = read_index(grammars_folder())
-    return None if found is not None and not _files.keys().isdisjoint(found.aliases) else found
+    return None if found is not None and not _files.keys().isdisjoint(found.headers) else found
 
 
 @cached
@@ -171,21 +171,24 @@ def call_signs() -> CallSigns | None:
 
 
 @cached
+def _listed(name: str) -> dict[str, Any]:
+    """What is not empty of the header fields of a format that the index has, by the format's exact name."""
+    known = index()
+    found = known.headers.get(name) if known is not None else None
+    return listed(header(name)) if found is None else found
+
+
 def like(name: str) -> str:
     """The format that spells its calls as this one does, if its header names one; else ""."""
-    known = index()
-    found = known.like.get(name) if known is not None else None
-    return header(name).like if found is None else found
+    return _listed(name).get("like", "")
 
 
 @cached
 def _aliases(edition: int) -> dict[str, str]:
     """The names of formats by their normalized names and aliases."""
     found: dict[str, str] = {}
-    known = index()
     for name in _names(edition):
-        aliases = known.aliases.get(name) if known is not None else None
-        for alias in (name, *(header(name).aliases if aliases is None else aliases)):
+        for alias in (name, *_listed(name).get("aliases", ())):
             found.setdefault(normalized(alias), name)
     return found
 
@@ -214,20 +217,15 @@ def model(id: str) -> ModelFormat:
 @cached
 def ids(edition: int) -> tuple[tuple[str, str, str], ...]:
     """The patterns of the ids of models in an edition: format, pattern, and what the prompts end with."""
-    known, found = index(), list[tuple[str, str, str]]()
-    for name in _names(edition):
-        is_known = known is not None and name in known.aliases
-        own = known.ids.get(name, {}) if known is not None and is_known else header(name).ids
-        found += [(name, pattern, ends) for pattern, ends in own.items()]
-    return tuple(found)
+    return tuple(
+        [(name, pattern, ends) for name in _names(edition) for pattern, ends in _listed(name).get("ids", {}).items()]
+    )
 
 
 @cached
 def forced(edition: int) -> dict[str, str]:
     """The formats in which engines force calls, each with the pattern of what such a response begins with."""
-    known = index()
-    own = {name: header(name).forced for name in _names(edition) if known is None or name not in known.aliases}
-    return {name: pattern for name, pattern in own.items() if pattern} | (known.forced if known is not None else {})
+    return {name: own for name in _names(edition) if (own := _listed(name).get("forced"))}
 
 
 @cached

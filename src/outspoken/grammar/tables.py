@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from outspoken.patterns.spellings import spellings
 
 from .header import Header
 
 #: Increase it when the meaning of the data below changes, so that no old compiled grammar is read.
-VERSION = 4
+VERSION = 5
 
 END = "$END"
 
 #: The start rule of a grammar, and the one that is tried only for damaged responses.
 START, BROKEN = "start", "broken_start"
 
+#: The fields of tables that are found ahead of time.
+_AHEAD = "survey", "prompt", "tolerant"
 
-@dataclass(frozen=True, slots=True)
-class Terminal:
+
+class Terminal(NamedTuple):
     """A terminal: what it reads (`regex`) and how it is written (`canonical`, "" if it is a value).
 
     `grows` says that a match at the end of the input so far may become longer with more input, `may_stay_open` that a
@@ -50,14 +53,38 @@ def order(terminal: Terminal) -> tuple[int, int, str]:
     return -terminal.priority, -len(terminal.regex), terminal.name
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One alternative of a rule: its name, how many symbols it has, and which alternative it is."""
+class Rule(NamedTuple):
+    """One alternative of a rule: its name, its symbols, its name in the vocabulary, and which alternative it is.
+
+    The symbols are names of terminals and rules, as Lark has them after it expanded its operators. `short` is the alias
+    of the alternative, or the name of the rule without a prefix. Rules of tolerant grammars have a `priority`.
+    """
 
     name: str
+    symbols: tuple[str, ...]
     short: str
-    size: int
     order: int
+    priority: int = 0
+
+    @property
+    def size(self) -> int:
+        """The number of symbols."""
+        return len(self.symbols)
+
+
+def rules_to_data(rules: Iterable[Rule]) -> dict[str, Any]:
+    """Rules as plain data, in which symbols are numbers."""
+    rules = [*rules]
+    symbols = sorted({symbol for rule in rules for symbol in (rule.name, *rule.symbols)})
+    number = {symbol: i for i, symbol in enumerate(symbols)}
+    return {"symbols": symbols, "rules": [[number[r.name], [number[s] for s in r.symbols], *r[2:]] for r in rules]}
+
+
+def rules_from_data(data: dict[str, Any]) -> tuple[Rule, ...]:
+    """The inverse of `rules_to_data`."""
+    symbols: list[str] = data["symbols"]
+    rows: list[tuple[int, list[int], Any, Any, Any]] = data["rules"]
+    return tuple([Rule(symbols[name], tuple([symbols[i] for i in body]), *rest) for name, body, *rest in rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,23 +120,18 @@ class Tables:
             "sources": self.sources,
             "header": self.header.to_data(),
             "ignore": self.ignore,
-            "start": self.start,
-            "terminals": [
-                [t.name, t.short, t.regex, t.canonical, int(t.grows), int(t.may_stay_open), t.priority, t.first]
-                for t in self.terminals.values()
-            ],
-            "spelled": [t.spellings for t in self.terminals.values()],
-            "rules": [[r.name, r.short, r.size, r.order] for r in self.rules],
+            "terminals": [*self.terminals.values()],
+            **rules_to_data(self.rules),
             **self._states(),
         }
-        data |= {"survey": self.survey, "prompt": self.prompt, "tolerant": self.tolerant}
+        data |= {name: getattr(self, name) for name in _AHEAD}
         if self.broken is not None:
-            data["broken"] = {"start": self.broken.start, **self.broken._states()}
+            data["broken"] = self.broken._states()
         lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in data.items()]
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def _states(self) -> dict[str, Any]:
-        return {"states": self.states, "nodes": {str(i): node for i, node in enumerate(self.nodes) if node}}
+        return {"start": self.start, "states": self.states, "nodes": self.nodes}
 
     @classmethod
     def from_json(cls, text: str) -> Tables | None:
@@ -119,22 +141,18 @@ class Tables:
             return None
         found = cls(
             header=Header.from_data(data["header"]),
-            terminals={
-                t[0]: Terminal(t[0], t[1], t[2], t[3], bool(t[4]), bool(t[5]), t[6], t[7], tuple(spelled))
-                for t, spelled in zip(data["terminals"], data["spelled"], strict=True)
-            },
-            rules=tuple(Rule(*r) for r in data["rules"]),
+            terminals={row[0]: Terminal._make([*row[:-1], tuple(row[-1])]) for row in data["terminals"]},
+            rules=rules_from_data(data),
             ignore=data["ignore"],
             sources=data["sources"],
             **_read_states(data),
+            **{name: data[name] for name in _AHEAD},
         )
-        broken = replace(found, symbol=BROKEN, **_read_states(data["broken"])) if "broken" in data else None
-        ahead = {name: data[name] for name in ("survey", "prompt", "tolerant")}
-        return replace(found, broken=broken, **ahead)
+        if "broken" not in data:
+            return found
+        broken = replace(found, symbol=BROKEN, **_read_states(data["broken"]), **dict.fromkeys(_AHEAD))
+        return replace(found, broken=broken)
 
 
 def _read_states(data: dict[str, Any]) -> dict[str, Any]:
-    nodes: dict[str, str] = data["nodes"]
-    states: list[dict[str, int]] = data["states"]
-    named = tuple([nodes.get(str(i), "") for i in range(len(states))])
-    return {"states": tuple(states), "nodes": named, "start": data["start"]}
+    return {"start": data["start"], "states": tuple(data["states"]), "nodes": tuple(data["nodes"])}

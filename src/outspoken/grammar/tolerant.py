@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from . import registry
-from .tables import BROKEN, START, Tables, Terminal
+from .tables import BROKEN, START, Rule, Tables, Terminal, rules_from_data, rules_to_data
 from .vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST, NODES, TOKENS, short
 
 #: The rules that may begin a response whose end is known, and one that may be cut off.
@@ -42,64 +39,29 @@ _INTRODUCTION = """\
 _GENERATED = re.compile(r"_+(.+)_(?:star|plus|opt)_\d+")
 
 
-class BnfRule(NamedTuple):
-    """An alternative of a rule, as Lark has it after its operators were expanded. Terminals have capital letters."""
-
-    name: str
-    symbols: tuple[str, ...]
-    alias: str
-
-
-class TolerantGrammar(NamedTuple):
-    """A tolerant grammar.
-
-    `names` gives the names that the terminals of the format have in its `text`, `readers` the terminals that its rules
-    for terminals read, `may_be_missing` the terminals that may be missing.
-    """
-
-    text: str
-    names: dict[str, str]
-    readers: dict[str, str]
-    may_be_missing: frozenset[str]
-
-
-class ExpandedRule(NamedTuple):
-    """An alternative of a tolerant grammar, after Lark expanded its operators. `priority` is 0 or less."""
-
-    name: str
-    symbols: list[str]
-    order: int
-    alias: str | None
-    priority: int | None
-
-
 class TolerantRules(NamedTuple):
     """A tolerant grammar as Lark's Earley parser takes it.
 
-    `names`, `readers` and `may_be_missing` are those of `TolerantGrammar`; `nullable` are the rules that read nothing.
+    `names` gives the names that the terminals of the format have in it, `readers` the terminals that its rules for
+    terminals read, `may_be_missing` the terminals that may be missing; `nullable` are the rules that read nothing.
     """
 
     names: dict[str, str]
     readers: dict[str, str]
     may_be_missing: frozenset[str]
-    rules: list[ExpandedRule]
+    rules: tuple[Rule, ...]
     nullable: frozenset[str]
 
     def to_data(self) -> dict[str, Any]:
-        """The rules as plain data, in which symbols are numbers."""
-        symbols = sorted({symbol for rule in self.rules for symbol in (rule.name, *rule.symbols)})
-        number = {symbol: i for i, symbol in enumerate(symbols)}
-        rules = [[number[r.name], [number[s] for s in r.symbols], *r[2:]] for r in self.rules]
+        """The rules as plain data."""
         lists = {"may_be_missing": sorted(self.may_be_missing), "nullable": sorted(self.nullable)}
-        return {"names": self.names, "readers": self.readers, "symbols": symbols, "rules": rules, **lists}
+        return {"names": self.names, "readers": self.readers, **lists, **rules_to_data(self.rules)}
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> TolerantRules:
         """The inverse of `to_data`."""
-        symbols = data["symbols"]
-        rules = [ExpandedRule(symbols[name], [symbols[i] for i in body], *rest) for name, body, *rest in data["rules"]]
         missing, nullable = frozenset(data["may_be_missing"]), frozenset(data["nullable"])
-        return cls(data["names"], data["readers"], missing, rules, nullable)
+        return cls(data["names"], data["readers"], missing, rules_from_data(data), nullable)
 
 
 def starts_of(tables: Tables) -> list[str]:
@@ -107,58 +69,38 @@ def starts_of(tables: Tables) -> list[str]:
     return [ENDED, CUT, *([FOREIGN] if tables.broken is not None else [])]
 
 
-def tolerant_rules(tables: Tables, costs: Mapping[str, int], source: tuple[str, Path] | None = None) -> TolerantRules:
+def tolerant_rules(tables: Tables, costs: Mapping[str, int]) -> TolerantRules:
     """The rules of the tolerant grammar of a format; see `tolerant_grammar`. This takes some tenths of a second."""
     from lark import Lark
 
-    made = tolerant_grammar(tables, costs, source)
+    writer = _Writer(tables, costs)
     options: Any = {"parser": "earley", "lexer": "basic", "maybe_placeholders": False}
-    lark: Any = Lark(made.text, start=starts_of(tables), ambiguity="resolve", **options)
+    lark: Any = Lark(writer.text, start=starts_of(tables), ambiguity="resolve", **options)
     rules = [
-        ExpandedRule(
-            str(r.origin.name),
-            [str(s.name) for s in r.expansion],
-            r.order,
-            r.alias and str(r.alias),
-            r.options.priority,
-        )
+        Rule(str(r.origin.name), tuple([str(s.name) for s in r.expansion]), r.alias or "", r.order, r.options.priority)
         for r in lark.rules
     ]
     nullable = frozenset([str(symbol.name) for symbol in lark.parser.parser.NULLABLE])
-    return TolerantRules(made.names, made.readers, made.may_be_missing, rules, nullable)
+    return TolerantRules(writer.names, writer.readers, writer.may_be_missing, tuple(rules), nullable)
 
 
-def tolerant_grammar(
-    tables: Tables, costs: Mapping[str, int], source: tuple[str, Path] | None = None
-) -> TolerantGrammar:
-    """Derive the tolerant grammar of a format. Needs Lark for the rules of its grammar.
+def tolerant_grammar(tables: Tables, costs: Mapping[str, int]) -> str:
+    """Derive the text of the tolerant grammar of a format.
 
-    `costs` are those of rules, or of all rules whose names begin so. `source` is the text of the grammar and its path,
-    if the registry does not have it.
+    `costs` are those of rules, or of all rules whose names begin so.
     """
-    return _Writer(_bnf_rules(tables, source), tables.terminals, costs).write()
-
-
-def _bnf_rules(tables: Tables, source: tuple[str, Path] | None) -> list[BnfRule]:
-    """The rules of a format."""
-    from .compiler import lark_of
-
-    text, path = source or registry.grammar_text(tables.header.format)
-    rules = lark_of(text, path, [START, *([BROKEN] if tables.broken is not None else [])]).rules
-    return [
-        BnfRule(str(r.origin.name), tuple([str(s.name) for s in r.expansion]), short(r.alias or r.origin.name))
-        for r in rules
-    ]
+    return _Writer(tables, costs).text
 
 
 class _Writer:
-    """Writes a tolerant grammar."""
+    """Writes a tolerant grammar: its `text`; for `names`, `readers` and `may_be_missing`, see `TolerantRules`."""
 
-    def __init__(self, rules: Sequence[BnfRule], terminals: dict[str, Terminal], costs: Mapping[str, int]) -> None:
-        self._rules: dict[str, list[BnfRule]] = {}
-        for rule in rules:
+    def __init__(self, tables: Tables, costs: Mapping[str, int]) -> None:
+        self._rules: dict[str, list[Rule]] = {}
+        for rule in tables.rules:
             self._rules.setdefault(rule.name, []).append(rule)
-        self._terminals, self._costs = terminals, costs
+        terminals = self._terminals = tables.terminals
+        self._costs = costs
         self._has_json = any(terminal.short in JSON_FIRST for terminal in terminals.values())
         self._names = _readable_names(self._rules, terminals)
         #: the rules that read terminals
@@ -169,9 +111,12 @@ class _Writer:
         self._in_nodes = self._rules_in_nodes()
         self._insertable = {name for name in terminals if self._may_be_missing(name)}
         self._lines: list[str] = []
+        self.text = self._written()
+        self.names = {name: self._names[name] for name in terminals}
+        self.readers = {p + reader: self._names[name] for name, reader in self._readers.items() for p in ("", PRESENT)}
+        self.may_be_missing = frozenset([self._names[name] for name in self._insertable])
 
-    def write(self) -> TolerantGrammar:
-        """Write the grammar."""
+    def _written(self) -> str:
         self._section("The rules of the format")
         for name in self._rules:
             self._rule(name)
@@ -190,10 +135,7 @@ class _Writer:
         if BROKEN in self._rules:
             starts.append(f"{FOREIGN}.-{self._costs[FOREIGN]}: {self._names[BROKEN]} _rest?")
         self._lines[:0] = starts
-        text = "\n".join([*_INTRODUCTION, "", *self._declared(), "", *self._lines, ""])
-        names = {name: self._names[name] for name in self._terminals}
-        readers = {p + reader: self._names[name] for name, reader in self._readers.items() for p in ("", PRESENT)}
-        return TolerantGrammar(text, names, readers, frozenset([names[name] for name in self._insertable]))
+        return "\n".join([*_INTRODUCTION, "", *self._declared(), "", *self._lines, ""])
 
     def _line(self, line: str) -> None:
         self._lines.append(line)
@@ -212,10 +154,10 @@ class _Writer:
         if self._has_json and (written[0] == '"' or written in ("{", "[", ":")):
             return False
         same = {other for other in self._terminals if self._names[other] == self._names[name]}
-        begun = {r.alias for group in self._rules.values() for r in group if same.intersection(r.symbols[:1])}
+        begun = {r.short for group in self._rules.values() for r in group if same.intersection(r.symbols[:1])}
         return not begun or not begun <= {"think", "code"}
 
-    def _must_be_there(self, rule: BnfRule, at: int) -> bool:
+    def _must_be_there(self, rule: Rule, at: int) -> bool:
         """Must a marker not be missing: behind it stands a tool's name, or all of the alternative could be missing?"""
         following = self._terminals.get(rule.symbols[at + 1]) if at + 1 < len(rule.symbols) else None
         if following is not None and following.short == "TOOL_NAME" and self._is_long(rule.symbols[at]):
@@ -232,7 +174,7 @@ class _Writer:
         alternatives: list[str] = []
         for rule in group:
             body = " ".join([self._symbol(rule, i) for i in range(len(rule.symbols))])
-            alias = rule.alias if rule.alias and rule.alias != short(name) and not rule.alias.startswith("_") else ""
+            alias = rule.short if rule.short and rule.short != short(name) and not rule.short.startswith("_") else ""
             alternatives.append(f"{body} -> {alias}" if alias else body)
         self._alternatives(self._names[name], alternatives)
 
@@ -240,7 +182,7 @@ class _Writer:
         kept = list(dict.fromkeys(alternatives))
         self._line(f"{name}: " + f"\n{' ' * len(name)}| ".join(kept))
 
-    def _symbol(self, rule: BnfRule, at: int) -> str:
+    def _symbol(self, rule: Rule, at: int) -> str:
         """How a symbol of an alternative is read."""
         symbol = rule.symbols[at]
         terminal = self._terminals.get(symbol)
@@ -251,7 +193,7 @@ class _Writer:
         name = self._readers[symbol]
         return f"{PRESENT}{name}" if symbol in self._insertable and self._must_be_there(rule, at) else name
 
-    def _is_item(self, rule: BnfRule, at: int) -> bool:
+    def _is_item(self, rule: Rule, at: int) -> bool:
         """Is free text an item of a repetition by itself?"""
         return rule.symbols in (("TEXT",), (rule.name, rule.symbols[at])) or (
             len(rule.symbols) == 1 and any(r.symbols[:1] == (rule.name,) for r in self._rules[rule.name])
@@ -261,7 +203,7 @@ class _Writer:
 
     def _rules_in_nodes(self) -> set[str]:
         """The rules of the nodes, and those that stand inside of them."""
-        found = {name for name, group in self._rules.items() if any(r.alias in NODES for r in group)}
+        found = {name for name, group in self._rules.items() if any(r.short in NODES for r in group)}
         waiting = list(found)
         for name in waiting:
             for symbol in {symbol for rule in self._rules[name] for symbol in rule.symbols}:
@@ -270,12 +212,12 @@ class _Writer:
                     waiting.append(symbol)
         return found
 
-    def _beginnings(self, without: set[str]) -> dict[str, list[tuple[BnfRule, int, bool]]]:
+    def _beginnings(self, without: set[str]) -> dict[str, list[tuple[Rule, int, bool]]]:
         """How rules may begin without being complete, apart from those in `without`.
 
         Each way is an alternative, how many of its symbols are complete, and whether the next one has begun.
         """
-        found: dict[str, list[tuple[BnfRule, int, bool]]] = {}
+        found: dict[str, list[tuple[Rule, int, bool]]] = {}
         while True:
             more = {
                 name: self._beginnings_of(name, found, anywhere=not without)
@@ -294,9 +236,9 @@ class _Writer:
         seen.add(symbol)
         return all(rule.symbols and self._ends_for_sure(rule.symbols[-1], seen) for rule in self._rules[symbol])
 
-    def _beginnings_of(self, name: str, known: Iterable[str], *, anywhere: bool) -> list[tuple[BnfRule, int, bool]]:
+    def _beginnings_of(self, name: str, known: Iterable[str], *, anywhere: bool) -> list[tuple[Rule, int, bool]]:
         complete = {rule.symbols for rule in self._rules[name]}
-        found: list[tuple[BnfRule, int, bool]] = []
+        found: list[tuple[Rule, int, bool]] = []
         for rule in self._rules[name]:
             for i, symbol in enumerate(rule.symbols):
                 begun = rule.symbols[:i]
@@ -393,7 +335,7 @@ class _Writer:
         return [f"%declare {line}" for line in wrap(" ".join(names), 110)]
 
 
-def _readable_names(rules: dict[str, list[BnfRule]], terminals: dict[str, Terminal]) -> dict[str, str]:
+def _readable_names(rules: dict[str, list[Rule]], terminals: dict[str, Terminal]) -> dict[str, str]:
     """Names without the prefixes of imports; a number tells those apart that are the same without."""
     found: dict[str, str] = {}
     taken: set[str] = {ENDED, CUT, FOREIGN, "rest", "skips", "cut_value", "cut_marker"}
@@ -404,7 +346,7 @@ def _readable_names(rules: dict[str, list[BnfRule]], terminals: dict[str, Termin
     taken = {RUN, RUN_END, MARKER, OPENER, SHORT, STRAY_TEXT, UNSURE_TEXT, STRAY_CHARACTER, CUT_MARKER, CUT_VALUE}
     alike: dict[Terminal, str] = {}
     for name, terminal in terminals.items():
-        same = replace(terminal, name="", may_stay_open=False)
+        same = terminal._replace(name="", may_stay_open=False)
         if same not in alike:
             alike[same] = _unique(terminal.short.strip("_"), taken)
         found[name] = alike[same]

@@ -49,7 +49,7 @@ class Reading(NamedTuple):
 
 def grammar_text(name: str) -> str:
     """The text of the tolerant grammar of a format, by a name or alias. Raises UnknownFormatError."""
-    return tolerant.tolerant_grammar(registry.tables(registry.resolve(name)), costs.RULES).text
+    return tolerant.tolerant_grammar(registry.tables(registry.resolve(name)), costs.RULES)
 
 
 @lru_cache(maxsize=256)
@@ -69,7 +69,13 @@ def earley_of(automaton: Automaton) -> earley.Parser:
     """
     grammar, starts = grammar_of(automaton), tolerant.starts_of(automaton.tables)
     rules = [
-        Rule(NonTerminal(r.name), [_symbol(s) for s in r.symbols], r.order, r.alias, RuleOptions(priority=r.priority))
+        Rule(
+            NonTerminal(r.name),
+            [_symbol(s) for s in r.symbols],
+            r.order,
+            r.short or None,
+            RuleOptions(priority=r.priority),
+        )
         for r in grammar.rules
     ]
     builder: Any = ParseTreeBuilder(rules, Tree, False, False, False)
