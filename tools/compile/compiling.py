@@ -19,7 +19,6 @@ from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.format_index import CallSigns, FormatIndex
-from outspoken.grammar.lenient_rules import LENIENT_RULES
 from outspoken.grammar.sources import sources
 from outspoken.grammar.tables import Tables
 from outspoken.grammar.tolerant import tolerant_rules
@@ -81,7 +80,7 @@ class Compilation:
         key = key_of(self.keys)
         is_made = all(self.record.is_made(name, key) for name in (INDEX, SIGNS))
         if registry.PLAIN in self.keys and not is_made:
-            automata = {name: Automaton(self._tables_of(name), LENIENT_RULES) for name in self.keys}
+            automata = {name: Automaton(self._tables_of(name), lenient=True) for name in self.keys}
             self.record.write(INDEX, key, format_index(automata).to_json())
             signs = CallSigns([*automata], sign_patterns(automata.items()))
             self.record.write(SIGNS, key, signs.to_json())
@@ -125,7 +124,7 @@ def _tables(path: Path) -> tuple[str, str]:
 
 def surveyed(tables: Tables) -> Tables:
     """The tables with what takes long to find."""
-    automaton = Automaton(tables, LENIENT_RULES)
+    automaton = Automaton(tables, lenient=True)
     tolerant = tolerant_rules(tables, costs.RULES).to_data()
     return replace(tables, survey=make_survey(automaton).to_data(), prompt=_prompt_data(automaton), tolerant=tolerant)
 
@@ -150,7 +149,7 @@ def _modules(known: dict[str, str], family: list[str]) -> list[tuple[str, str]]:
     """The keys of fast paths and their source, or "" where `known` has the key already."""
     found: list[tuple[str, str]] = []
     for name in family:
-        automaton = Automaton(registry.tables(name), LENIENT_RULES)
+        automaton = Automaton(registry.tables(name), lenient=True)
         alike = [registry.tables(other).sources for other in registry.names() if name in likeness_chain(other)]
         key = key_of(name, alike, trainer().texts(automaton, name))
         found.append((key, "" if known.get(name) == key else trainer().module(name, automaton)))

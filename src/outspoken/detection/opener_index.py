@@ -104,45 +104,27 @@ class OpenerIndex:
         groups = alike.match(text, pos).groups()
         in_code = [*self._in_code(alike, text, pos, final=final)] if alike.in_code else []
         in_line = not begins_line(text, pos, behind)
-        if not final:
-            return self._of_groups(alike, groups, in_code, text, pos, final=False, in_line=in_line, known=known)
         key = (in_line, known, *groups, *in_code)
-        found = alike.known.get(key)
-        if found is None:
-            found = self._of_groups(alike, groups, in_code, text, pos, final=True, in_line=in_line, known=known)
-            alike.known[key] = found
-        return found
-
-    def _of_groups(
-        self,
-        alike: _Alike,
-        groups: tuple[Any, ...],
-        in_code: list[Opener],
-        text: str,
-        pos: int,
-        *,
-        final: bool,
-        in_line: bool,
-        known: bool,
-    ) -> Owners:
-        """What `at` returns for the groups of a match. The text counts only if more of it may come."""
+        if final and (found := alike.known.get(key)) is not None:
+            return found
+        standing = [
+            (opener, groups[place] is not None or not final)
+            for opener, place in alike.tested
+            if groups[place + 1] is not None or (not final and self.may_be_open(opener.regex, text, pos))
+        ]
         names: dict[str, bool] = {}
         wanted: dict[str, str] = {}
-        for opener, place in alike.tested:
-            if _lacks_evidence(opener, in_line=in_line, known=known):
-                continue
-            if groups[place + 1] is not None or (not final and self.may_be_open(opener.regex, text, pos)):
-                likely = (groups[place] is not None or not final) and not opener.inserted
-                names[opener.format] = names.get(opener.format, False) or likely
-                wanted[opener.format] = wanted.get(opener.format, ALONE) and AT_END.get(opener.evidence, "")
-        for opener in in_code:
-            if _lacks_evidence(opener, in_line=in_line, known=known):
-                continue
-            names[opener.format] = names.get(opener.format, False) or not opener.inserted
+        for opener, is_followed in [*standing, *[(opener, True) for opener in in_code]]:
+            if (in_line and opener.evidence in AT_START) or (not known and opener.evidence == BEHIND):
+                continue  # it does not count in a line, or before a format is known
+            names[opener.format] = names.get(opener.format, False) or (is_followed and not opener.inserted)
             wanted[opener.format] = wanted.get(opener.format, ALONE) and AT_END.get(opener.evidence, "")
         chosen = [name for name, likely in names.items() if likely] or list(names)
         likely = [name for name in chosen if like(name) not in chosen]
-        return Owners(list(names), likely, {name: evidence for name, evidence in wanted.items() if evidence})
+        found = Owners(list(names), likely, {name: evidence for name, evidence in wanted.items() if evidence})
+        if final:
+            alike.known[key] = found
+        return found
 
     def _in_code(self, alike: _Alike, text: str, pos: int, *, final: bool) -> Iterator[Opener]:
         """The openers whose markers may stand at the start of a code sample that begins at a position."""
@@ -333,11 +315,6 @@ class OpenerIndex:
         others = [o for o, _ in alike.tested if not o.inserted and name not in likeness_chain(o.format)]
         source = "|".join(dict.fromkeys([o.followed for o in others]))
         return re.compile(source).match if source else None, alike if alike.in_code else None
-
-
-def _lacks_evidence(opener: Opener, *, in_line: bool, known: bool) -> bool:
-    """Does an opener not count where it stands: in a line, or before a format is known?"""
-    return (in_line and opener.evidence in AT_START) or (not known and opener.evidence == BEHIND)
 
 
 def _some(part: list[int], whole: list[int]) -> list[int] | None:

@@ -107,7 +107,10 @@ class Config:
             raise AttributeError(name)
         with _lock:
             if name == "missing_closers":
-                self._find_missing_closers()
+                from .lenient_rules import missing_closers  # it imports this module
+
+                begin = self.value_config if self.automaton.is_lenient else None
+                self.missing_closers = missing_closers(begin) if begin else ()
             elif not self._is_linked:
                 self._link()
         return object.__getattribute__(self, name)
@@ -147,18 +150,15 @@ class Config:
 
     def _link(self) -> None:
         free, embedded, markers = self.strict_transitions()
-        lenient_rules = self.automaton.lenient_rules
         self.embedded, self.free = embedded, free
-        lenient = lenient_rules.insertions(self) if lenient_rules else []
+        lenient: list[Transition] = []
+        if self.automaton.is_lenient:
+            from .lenient_rules import insertions  # it imports this module
+
+            lenient = insertions(self)
         first = [step for step in lenient if step.terminal.priority > 0 and step.replaces]
         self.markers = [*first, *markers, *[step for step in lenient if step not in first]]
         self._is_linked = True
-
-    def _find_missing_closers(self) -> None:
-        lenient_rules = self.automaton.lenient_rules
-        self.missing_closers = (
-            lenient_rules.missing_closers(self.value_config) if lenient_rules and self.value_config else ()
-        )
 
     @property
     def leading_markers(self) -> list[Transition]:
@@ -198,13 +198,6 @@ _COMPUTED = frozenset({"free", "embedded", "markers", "missing_closers"})
 _lock = RLock()
 
 
-class LenientRules(NamedTuple):
-    """What an automaton recognises beyond its grammar: markers whose opener is missing, and values whose closer is."""
-
-    insertions: Callable[[Config], list[Transition]]
-    missing_closers: Callable[[Config], tuple[MissingCloser, ...]]
-
-
 #: What completes a call, what holds calls, and data that is no text since it is told from calls.
 _CALL_ENDS = frozenset[Operation]({("end", kind) for kind in ("tool_call", "unread", "envelope", "json")})
 
@@ -212,15 +205,13 @@ _CALL_ENDS = frozenset[Operation]({("end", kind) for kind in ("tool_call", "unre
 class Automaton:
     """The configurations of one grammar that texts have led to so far. Threads may share it.
 
-    With `whole`, the strict automaton of the same grammar, calls are left out: a marker that leads to nothing but a
-    call is no marker.
+    A lenient one recognises more than its grammar: markers whose opener is missing, and values whose closer is; see
+    `lenient_rules`. With `whole`, the strict automaton of the same grammar, calls are left out: a marker that leads to
+    nothing but a call is no marker.
     """
 
-    def __init__(
-        self, tables: Tables, lenient_rules: LenientRules | None = None, whole: Automaton | None = None
-    ) -> None:
-        self.tables = tables
-        self.lenient_rules, self._whole = lenient_rules, whole
+    def __init__(self, tables: Tables, *, lenient: bool = False, whole: Automaton | None = None) -> None:
+        self.tables, self.is_lenient, self._whole = tables, lenient, whole
         #: by configuration of the whole automaton: may a text end behind it without a call?
         self._has_end: dict[Config, bool] = {}
         self._configs: dict[Stack, Config] = {}

@@ -13,7 +13,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import near_miss_pattern
 from outspoken.patterns.spellings import without_conditions
 
-from .automaton import Config, LenientRules, MissingCloser, Transition
+from .automaton import Config, MissingCloser, Transition
 from .near_openers import SPACES, is_evidence, near_openers, regex_of
 from .tables import Terminal
 from .vocabulary import CALLS, TOKENS
@@ -93,9 +93,6 @@ def missing_closers(config: Config) -> tuple[MissingCloser, ...]:
     if config.free is None or config.free.terminal.short != "ARG_VALUE":
         return ()
     return (*_calls(config), *_ends(config, config.free.target), *_arguments(config, config.free.target))
-
-
-LENIENT_RULES = LenientRules(insertions, missing_closers)
 
 
 def is_distinct(step: Transition) -> bool:

@@ -307,11 +307,7 @@ def _automaton(name: str, lenient: bool, calls: bool) -> Automaton:
 
     found = tables(name)
     whole = None if calls or found.header.actions or found.header.answer else automaton(name)
-    if not lenient:
-        return Automaton(found, None, whole)
-    from .lenient_rules import LENIENT_RULES
-
-    return Automaton(found, LENIENT_RULES, whole)
+    return Automaton(found, lenient=lenient, whole=whole)
 
 
 def tables(name: str) -> Tables:

@@ -9,7 +9,6 @@ from threading import Lock
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_text
-from outspoken.grammar.lenient_rules import LENIENT_RULES
 from outspoken.grammar.sources import own_folder
 from outspoken.grammar.tables import Tables
 
@@ -61,7 +60,7 @@ def automaton_of(markers: tuple[Marker, ...], *, lenient: bool, in_code: bool = 
 
 @lru_cache(maxsize=128)
 def _automaton(markers: tuple[Marker, ...], lenient: bool, in_code: bool) -> Automaton:
-    return Automaton(_tables(markers, in_code), LENIENT_RULES if lenient else None)
+    return Automaton(_tables(markers, in_code), lenient=lenient)
 
 
 @lru_cache(maxsize=64)
