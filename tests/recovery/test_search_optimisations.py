@@ -41,7 +41,7 @@ def home_terminals(format_: str) -> list[Any]:
 def test_marker_search_agrees_with_one_expression(format_: str) -> None:
     terminals = home_terminals(format_)
     source = "|".join([f"(?:{t.regex})" for t in terminals])
-    find = compile_search(source, terminals).find
+    find, _ = compile_search(source, terminals)
     plain = re.compile(source)
     texts = [case.text for case in CASES if case.format == format_]
     assert texts

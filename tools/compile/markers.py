@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from outspoken.grammar.automaton import Config, Operation, Transition
-from outspoken.grammar.marker_search import Marker, first_char_class, searched_chars
+from outspoken.grammar.automaton import Config, MissingCloser, Operation, Transition
+from outspoken.grammar.marker_search import first_char_class, searched_chars
 from outspoken.grammar.matchers import NamedOperation, is_lone, named_operation
 from outspoken.grammar.tables import Terminal
 from outspoken.patterns.prefilter import prefilter_pattern
@@ -213,7 +213,7 @@ class _Cut:
         return found[::-1]
 
 
-def _lookahead(markers: Sequence[Marker]) -> str:
+def _lookahead(markers: Sequence[Terminal | MissingCloser]) -> str:
     """A look-ahead that refuses most places where no marker begins; "" if one may begin with any character."""
     chars = first_char_class(markers)
     if not chars:

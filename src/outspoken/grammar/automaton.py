@@ -8,6 +8,7 @@ configurations, so each is built once and kept. Parsing is a walk from configura
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from threading import RLock
 from typing import Any, Literal, NamedTuple
@@ -29,6 +30,7 @@ Handler = Callable[..., None]
 BoundOperation = tuple[Handler, str, int]
 
 
+@dataclass(slots=True, eq=False)
 class Transition:
     """What a terminal does in a configuration: reductions before its shift, the shift, reductions after it.
 
@@ -38,33 +40,25 @@ class Transition:
     `prefilter`, or it is `nearly` a text, with one mistake; otherwise both are "".
     """
 
-    __slots__ = (
-        "terminal", "target", "before", "after", "cost", "bound", "role", "inserted", "replaces", "recovery_matcher",
-        "nearly", "prefilter",
-    )  # fmt: skip
+    terminal: Terminal
+    target: Config
+    before: Operations
+    after: Operations
+    cost: int
+    inserted: str = ""
+    _: KW_ONLY
+    replaces: bool = False
+    nearly: str = ""
+    prefilter: str = ""
+    #: the operations with their handlers; set by `matchers.bound_operations`
+    bound: tuple[BoundOperation, ...] | None = None
+    #: how the room `recovery` recognises the terminal; set there
+    recovery_matcher: Any = None
+    #: the field of a call that an embedded value becomes when it is shifted; "" if that is not known yet
+    role: str = field(init=False)
 
-    def __init__(
-        self,
-        terminal: Terminal,
-        target: Config,
-        before: Operations,
-        after: Operations,
-        cost: int,
-        inserted: str = "",
-        *,
-        replaces: bool = False,
-        nearly: str = "",
-        prefilter: str = "",
-    ) -> None:
-        self.terminal, self.target, self.before, self.after, self.cost = terminal, target, before, after, cost
-        self.inserted, self.replaces = inserted, replaces
-        self.nearly, self.prefilter = nearly, prefilter
-        #: the field of a call that an embedded value becomes when it is shifted; "" if that is not known yet
-        self.role = next((arg for name, arg in after if name == "field"), "")
-        #: the operations with their handlers; set by `matchers.bound_operations`
-        self.bound: tuple[BoundOperation, ...] | None = None
-        #: how the room `recovery` recognises the terminal; set there
-        self.recovery_matcher: Any = None
+    def __post_init__(self) -> None:
+        self.role = next((arg for name, arg in self.after if name == "field"), "")
 
 
 class Config:

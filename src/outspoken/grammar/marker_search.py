@@ -8,47 +8,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # generated functions search without automata
+    from .automaton import MissingCloser
+    from .tables import Terminal
+
+    Marker = Terminal | MissingCloser
 
 #: `search` or `match` of a compiled pattern of `re` or `regex`, called as `find(text, pos)`; those of `regex` also take
 #: `partial=True`. The two modules have no common type for what is returned: a match, or None.
 Find = Callable[..., Any]
 
 
-class Marker(Protocol):
-    """What is searched for: a terminal, or a pattern that shows that a closing marker is missing."""
-
-    @property
-    def regex(self) -> str:
-        """The pattern."""
-        ...
-
-    @property
-    def first(self) -> str:
-        """The characters with which a match may begin; "" if it may begin with any."""
-        ...
-
-
-class MarkerSearch(NamedTuple):
-    """A search for markers: `find` searches, `match` matches at a place."""
-
-    find: Find
-    match: Find
-
-
 def find_nothing(text: str, pos: int = 0, **_: bool) -> None:
     """The search for no markers at all."""
 
 
-def compile_search(source: str, markers: Sequence[Marker]) -> MarkerSearch:
-    """A search of `re` for `source`, the alternatives of the markers."""
+def compile_search(source: str, markers: Sequence[Marker]) -> tuple[Find, Find]:
+    """What searches with `re` for `source`, the alternatives of the markers, and what matches it at a place."""
     found = searched_chars(markers)
     if found is None:
         chars = first_char_class(markers)  # a prefilter takes longer to make than it saves
         compiled = re.compile(f"(?={chars})(?:{source})" if chars else source)
-        return MarkerSearch(compiled.search, compiled.match)
+        return compiled.search, compiled.match
     match = re.compile(source).match
-    return MarkerSearch(search_by_chars(match, *found), match)
+    return search_by_chars(match, *found), match
 
 
 def searched_chars(markers: Sequence[Marker]) -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -80,24 +80,22 @@ def bare_id(model: str) -> str:
     return _SPACE.sub("-", _FILE.sub("", text.replace("--", "/").rpartition("/")[2]))
 
 
-def candidates(model: str, patterns: Iterable[tuple[str, str, str]]) -> Iterator[tuple[tuple[int, int], ModelFormat]]:
-    """The formats of which a pattern (format, pattern, prompt ends) is in an id, with how badly each fits."""
-    name = bare_id(model)
+def find(model: str, patterns: Iterable[tuple[str, str, str]]) -> ModelFormat | None:
+    """The format whose pattern (format, pattern, prompt ends) fits an id best.
+
+    None if none fits, or two formats do, or the model writes no text.
+    """
+    name, best = bare_id(model), dict[tuple[int, int], list[ModelFormat]]()
+    if _SILENT.search(name) is not None:
+        return None
     for format, pattern, ends in patterns:
         if not all(part in name for part in _NO_LITERAL.split(pattern.lower())):
             continue  # to compile all patterns takes longer than anything else here
         if (match := _regex(pattern).search(name)) is not None:
-            size = sum(map(str.isalnum, pattern))
-            yield (match.start(), -size), ModelFormat(format, pattern, PromptEnds.of(ends))
-
-
-def find(model: str, patterns: Iterable[tuple[str, str, str]]) -> ModelFormat | None:
-    """The format whose pattern fits an id best; None if none fits, or two formats do, or the model writes no text."""
-    if _SILENT.search(bare_id(model)) is not None:
-        return None
-    found = sorted(candidates(model, patterns), key=lambda one: one[0])
-    best = [one for fit, one in found if fit == found[0][0]]
-    return best[0] if best and len({one.format for one in best}) == 1 else None
+            fit = match.start(), -sum(map(str.isalnum, pattern))
+            best.setdefault(fit, []).append(ModelFormat(format, pattern, PromptEnds.of(ends)))
+    found = best[min(best)] if best else []
+    return found[0] if len({one.format for one in found}) == 1 else None
 
 
 def is_whole(model: str, pattern: str) -> bool:

@@ -282,32 +282,22 @@ class Split(NamedTuple):
 
 def parts_of(source: Any, group: str) -> Split | None:
     """Split an expression at a group; None if the group is not in its outermost sequence."""
-    if not isinstance(source, str):
+    parts, opener = _outermost(source) if isinstance(source, str) else [], f"(?P<{group}>"
+    at = next((at for at, part in enumerate(parts) if part.startswith(opener)), None)
+    if at is None or "|" in parts:
         return None
-    depth, start, inside = 0, -1, -1
-    for match in _TOKEN.finditer(source):
-        token = match[0]
-        if token == f"(?P<{group}>" and depth == 0:
-            start, inside = match.start(), match.end()
-        if token.startswith("("):
-            depth += 1
-        elif token == ")":
-            depth -= 1
-            if depth == 0 and start >= 0:
-                before, after = source[:start], source[match.end() :]
-                top = "|" in _outermost(before + after)
-                return None if top else Split(before, source[inside : match.start()], after)
-    return None
+    return Split("".join(parts[:at]), parts[at][len(opener) : -1], "".join(parts[at + 1 :]))
 
 
 def _outermost(source: str) -> list[str]:
-    """The tokens outside of all groups."""
+    """The groups of an expression that stand in no other one, and the tokens outside of all groups, in order."""
     depth, found = 0, list[str]()
     for match in _TOKEN.finditer(source):
-        depth += match[0].startswith("(")
-        if depth == 0:
+        if depth:
+            found[-1] += match[0]
+        else:
             found.append(match[0])
-        depth -= match[0] == ")"
+        depth += match[0].startswith("(") - (match[0] == ")")
     return found
 
 

@@ -20,9 +20,9 @@ class ValueMarks(NamedTuple):
     `before` are those that no value begins with, as they are rendered: `="` or `: `, but not `>` or `:`.
     """
 
-    openers: frozenset[str]
-    ends: frozenset[str]
-    before: frozenset[str]
+    openers: frozenset[str] = frozenset()
+    ends: frozenset[str] = frozenset()
+    before: frozenset[str] = frozenset()
 
 
 class Survey(NamedTuple):
@@ -98,7 +98,7 @@ def _add_value(marks: dict[tuple[int, ...], ValueMarks], step: Transition) -> No
     free = step.target.strict_transitions()[0]
     if free is not None and free.terminal.short == "ARG_VALUE":
         ends = {form for end in _markers(free.target) for form in distinct_forms(end)}
-        openers, _, before = marks.get(free.target.stack, ValueMarks(frozenset(), frozenset(), frozenset()))
+        openers, _, before = marks.get(free.target.stack, ValueMarks())
         rendered = step.terminal.canonical.lstrip()
         if len(rendered.strip()) > 1 or rendered[1:] == " ":
             before |= {rendered}
@@ -138,14 +138,10 @@ def value_markup(value_end: Config) -> ValueMarkup:
 
 def call_phrases(automaton: Automaton) -> list[str]:
     """The markers of several words that open a call."""
-    if not _has_bare_values(automaton):
+    if not has_terminal(automaton, "ARG_VALUE"):
         return []
     openers = [step for step in automaton.top_level_markers if not step.inserted]
     return sorted({w for step in openers for w in distinct_forms(step) if _PHRASE.match(w)})
-
-
-def _has_bare_values(automaton: Automaton) -> bool:
-    return has_terminal(automaton, "ARG_VALUE")
 
 
 @lru_cache(maxsize=512)
@@ -175,7 +171,7 @@ def loose_markup(value_end: Config) -> LooseMarkup:
     """
     automaton = value_end.automaton
     marks = survey(automaton).value_marks
-    openers, ends, before = own = marks.get(value_end.stack, ValueMarks(frozenset(), frozenset(), frozenset()))
+    openers, ends, before = own = marks.get(value_end.stack, ValueMarks())
     if any(_is_longer(own, others) for others in marks.values()):
         return LooseMarkup({*ends}, {form for form in openers if is_distinct_marker(form)})
     terminals = [terminal for terminal in automaton.tables.terminals.values() if terminal.short.startswith("_")]
