@@ -53,17 +53,16 @@ def test_plain_text_has_no_candidates(text: str) -> None:
     assert detect(text) == []
 
 
-def test_reasoning_alone_is_plain_text() -> None:
-    assert [c.format for c in detect("<think>\nHm.\n</think>\n\nHello!")] == ["text"]
-
-
-def test_an_envelope_without_calls_is_found() -> None:
-    assert [(c.format, c.calls) for c in detect('{"content": "Hi", "needsMoreWork": false}')] == [("json", ())]
-
-
-def test_a_damaged_text_has_candidates() -> None:
-    found = detect(HERMES.removesuffix("\n</tool_call>"))
-    assert [(c.format, c.status) for c in found] == [("hermes", "truncated"), ("json", "ok")]
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("<think>\nHm.\n</think>\n\nHello!", [("text", "ok", ())]),
+        ('{"content": "Hi", "needsMoreWork": false}', [("json", "ok", ())]),
+        (HERMES.removesuffix("\n</tool_call>"), [("hermes", "truncated", ()), ("json", "ok", ("get_weather",))]),
+    ],
+)
+def test_candidates_of_other_texts(text: str, found: list[tuple[str, str, tuple[str, ...]]]) -> None:
+    assert [(c.format, c.status, c.calls) for c in detect(text)] == found
 
 
 @pytest.mark.parametrize(("tool", "known"), [("get_weather", True), ("get_time", False)])

@@ -28,12 +28,7 @@ MAX_HELD = 120
 #: Ways to write a call or an action that has no marker of its own.
 BARE = TABLES["BARE"]
 #: What stands round a bare call where it does not stand alone.
-AROUND = (
-    ("To call it: ", ""), ("print(", ")"), ("x = ", ""), ("return ", ""), ("    ", ""), ("- ", ""), ("> ", ""),
-    ("", " is how it is written."), ("", "[0]"), ("", ".name"), ("", "; return"), ("", ","), ("", " for x in y"),
-    ("f(\n    ", "\n)"), ("| ", " |"), ("// ", ""), ("# ", ""), ('"', '"'), ("`", "`"), ("Let me see. ", " I wait."),
-    ("a\tb ", ""), ("def f():\n\treturn ", ""),
-)  # fmt: skip
+AROUND = TABLES["AROUND"]
 #: Code in which a part looks like a list of calls or an object.
 CODE = TABLES["CODE"]
 

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copy, copytree, ignore_patterns, rmtree
-from typing import Any
 
 import pytest
 
@@ -90,6 +89,12 @@ def change(path: Path, before: str, after: str) -> None:
     text = path.read_text("utf-8")
     assert before in text
     path.write_text(text.replace(before, after), "utf-8")
+
+
+def renamed(folder: Path) -> str:
+    """The text of a grammar with another name and other markers."""
+    text = (folder / "longcat.lark").read_text("utf-8")
+    return text.replace("format:  longcat", "format:  mercury").replace("longcat_tool_call>", "longcat_use>")
 
 
 # they are current
@@ -213,28 +218,20 @@ def test_changed_import_is_used_at_once(folder: Path, compiled: list[str]) -> No
 
 
 def test_new_grammar_works_without_compiling(folder: Path, compiled: list[str]) -> None:
-    text = (
-        (folder / "longcat.lark")
-        .read_text("utf-8")
-        .replace("format:  longcat", "format:  mercury")
-        .replace("longcat_tool_call>", "longcat_use>")
-    )
-    (folder / "mercury.lark").write_text(text, "utf-8")
+    (folder / "mercury.lark").write_text(renamed(folder), "utf-8")
     assert [call.name for call in parse(OTHER, format="mercury").tool_calls] == ["save"]
     assert compiled == ["mercury"]
 
 
-def test_compiled_file_of_another_version_is_ignored(folder: Path, compiled: list[str]) -> None:
+@pytest.mark.parametrize("damage", ["version", "half written", "missing"])
+def test_tables_that_cannot_be_read_are_compiled(folder: Path, compiled: list[str], damage: str) -> None:
     path = compiled_path(folder / "longcat.lark")
-    data: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    assert data["version"] == VERSION
-    path.write_text(json.dumps({"version": VERSION + 1, "sources": data["sources"]}), "utf-8")
-    assert automaton("longcat").tables.header.format == "longcat"
-    assert compiled == ["longcat"]
-
-
-def test_missing_compiled_file_is_tolerated(folder: Path, compiled: list[str]) -> None:
-    compiled_path(folder / "longcat.lark").unlink()
+    if damage == "version":
+        change(path, f'"version": {VERSION}', f'"version": {VERSION + 1}')
+    elif damage == "half written":
+        path.write_text(path.read_text("utf-8")[:400], "utf-8")
+    else:
+        path.unlink()
     assert parse(CALL, format="longcat").tool_calls  # by the fast path, which needs no tables
     assert automaton("longcat").tables.header.format == "longcat"
     assert compiled == ["longcat"]
@@ -301,9 +298,7 @@ def test_index_that_is_not_current_is_not_used(folder: Path, damage: str) -> Non
     elif damage == "grammar":
         change(folder / "longcat.lark", "longcat_tool_call>", "longcat_use>")
     elif damage == "new":
-        text = (folder / "longcat.lark").read_text("utf-8")
-        text = text.replace("format:  longcat", "format:  mercury").replace("longcat_tool_call>", "longcat_use>")
-        (folder / "mercury.lark").write_text(text, "utf-8")
+        (folder / "mercury.lark").write_text(renamed(folder), "utf-8")
     else:
         (folder / "longcat.lark").unlink()
     assert (registry.index() is None) == (damage != "new")  # a new format is read beside those of the index
@@ -314,10 +309,8 @@ def test_index_that_is_not_current_is_not_used(folder: Path, damage: str) -> Non
 
 
 def test_formats_that_are_added_are_detected_beside_those_of_the_index(folder: Path) -> None:
-    text = (folder / "longcat.lark").read_text("utf-8")
-    text = text.replace("format:  longcat", "format:  mercury").replace("longcat_tool_call>", "longcat_use>")
     other = folder.parent / "mercury.lark"
-    other.write_text(re.sub(r"(?m)^// aliases:.*$", "// aliases: quick", text), "utf-8")
+    other.write_text(re.sub(r"(?m)^// aliases:.*$", "// aliases: quick", renamed(folder)), "utf-8")
     assert parse(OTHER).format == "json"
     assert load_format(other) == "mercury"
     assert registry.index() is not None

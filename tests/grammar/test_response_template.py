@@ -34,11 +34,15 @@ TABLES = tables(__file__)
 pytestmark = pytest.mark.usefixtures("other_grammars")
 
 VECTORS = Path(__file__).parents[3] / "shared" / "conformance" / "peers" / "hf_response_template.jsonl"
-CALL = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
 BRACES: dict[str, Any] = TABLES["BRACES"]
 TAGS: dict[str, Any] = TABLES["TAGS"]
 LINES: dict[str, Any] = TABLES["LINES"]
 LIST: dict[str, Any] = TABLES["LIST"]
+
+
+def loaded(template: str) -> str:
+    """The name of the format that is made of a template of the tables."""
+    return load_format(TABLES[template], name=f"own_{template.lower()}")
 
 
 def everything(name: str, text: str, **options: Any) -> tuple[str, str, list[tuple[str, dict[str, Any]]]]:
@@ -50,29 +54,22 @@ def everything(name: str, text: str, **options: Any) -> tuple[str, str, list[tup
     return reply.text, reply.reasoning or "", [(call.name, call.arguments) for call in reply.tool_calls]
 
 
-def test_objects_in_braces() -> None:
+@pytest.mark.parametrize(("template", "text", "options", "said"), TABLES["READ"])
+def test_responses_are_read(template: str, text: str, options: dict[str, Any], said: list[Any]) -> None:
+    content, reasoning, calls = everything(loaded(template), text, **options)
+    assert [content, reasoning, [list(call) for call in calls]] == said
+
+
+@pytest.mark.parametrize(("template", "call", "text"), TABLES["RENDERED"])
+def test_calls_are_rendered(template: str, call: dict[str, Any], text: str) -> None:
+    assert render(call, format=loaded(template)) == text
+
+
+def test_a_template_is_a_format_among_others() -> None:
     name = load_format(BRACES, name="own-braces")
     assert name == "own_braces"
-    text = "[thought]\nThey want a book.\n[/thought]Here: "
-    text += "[call]use find-book{title:~Mosses [/call] {~,year:2011}[/call][end]"
-    call = ("find-book", {"title": "Mosses [/call] {", "year": 2011})
-    assert everything(name, text) == ("Here:", "They want a book.", [call])
-    prompt = "[model]\n[thought]Old.[/thought][call]use a{}[/call][/result]\n[thought]"
-    assert everything(name, "New.[/thought]Yes.", prefix=prompt) == ("Yes.", "New.", [])
-    assert parse(text).format == name
+    assert parse("[call]use find-book{title:~Mosses~}[/call]").format == name
     assert name in [info.name for info in formats()]
-    assert render({"name": "f", "arguments": {"a": "x", "b": [1]}}, format=name) == "[call]use f{a:~x~,b:[1]}[/call]"
-
-
-def test_values_in_tags() -> None:
-    name = load_format(TAGS, name="own_tags")
-    text = "Now.\n<call>\n<use=set_timer>\n<set=minutes>\n4\n</set>\n"
-    text += "<set=label>\na </set> b\n</set>\n</use>\n</call>\nDone."
-    assert everything(name, text) == ("Now.\n\nDone.", "", [("set_timer", {"minutes": "4", "label": "a </set> b"})])
-    schema = {"type": "object", "properties": {"minutes": {"type": "integer"}}}
-    tools = [{"name": "set_timer", "parameters": schema}]
-    assert everything(name, text, tools=tools)[2] == [("set_timer", {"minutes": 4, "label": "a </set> b"})]
-    assert render({"name": "f", "arguments": {"a": "x"}}, format=name) == "<call><use=f><set=a>x</set></use>\n</call>"
 
 
 def test_repeated_arguments_become_lists() -> None:
@@ -100,28 +97,11 @@ def test_repeated_arguments_become_lists() -> None:
         read_header("// format:  x\n// repeated: first\n", "x.lark")
 
 
-def test_values_in_lines() -> None:
-    name = load_format(LINES, name="own_lines")
-    text = "<call set_timer>\nminutes: 4\nlabel: green tea\n</call>"
-    assert everything(name, text) == ("", "", [("set_timer", {"minutes": 4, "label": "green tea"})])
-    assert everything(name, "<call list_rooms>\n</call>")[2] == [("list_rooms", {})]
-    assert everything(name, "4\n</call>", prefix="[model 1]<call a>\nb: 1\n</call>[model 22]<call c>\nd: ")[2] == [
-        ("c", {"d": 4})
-    ]
-
-
-def test_a_list_of_calls_and_reasoning_without_opener() -> None:
-    name = load_format(LIST, name="own_list")
-    text = 'They want two.</plan><tell>Both.</say><do>[{"tool": "a", "with": {}}, {"with": {"x": 1}, "tool": "b"}]</do>'
-    assert everything(name, text) == ("Both.", "They want two.", [("a", {}), ("b", {"x": 1})])
-    assert everything(name, "<plan>Short.</plan><say>One.</say>") == ("One.", "Short.", [])
-
-
 FIELDS: dict[str, Any] = TABLES["FIELDS"]
 
 
 def test_fields_of_other_names_are_payloads() -> None:
-    name = load_format(FIELDS, name="own_fields")
+    name = loaded("FIELDS")
     text = 'Now <score>\n 4 </score><data>{"a": "</data>"}</datum> then <cite book=Lichens>Grey </b> crust </cite>.'
     reply = parse(text, format=name)
     payloads = [(payload.type, payload.data) for payload in reply.payloads]
@@ -140,12 +120,27 @@ def test_fields_of_other_names_are_payloads() -> None:
     assert (cut.text, cut.payloads, cut.status) == ("<score>\n4", [], "truncated")
 
 
+@pytest.mark.parametrize(("template", "text", "options", "message"), TABLES["MESSAGES"])
+def test_messages(template: str, text: str, options: dict[str, Any], message: dict[str, Any]) -> None:
+    assert parse_message(text, format=loaded(template), **options) == message
+
+
+def test_what_began_in_the_prompt_is_no_payload() -> None:
+    prompt = "[bot]<score>\n1</score>[bot]<score>\n2</score><say>It is"
+    assert parse(" so.</say>", format=loaded("FIELDS"), prefix=prompt).payloads == []
+
+
+def test_a_call_that_never_ends_has_no_message() -> None:
+    cut = '<do>{"name": "a", "arguments": {}}'
+    with pytest.raises(MessageError, match="never ends") as caught:
+        parse_message(cut, format=loaded("WHOLE"))
+    assert caught.value.reply.unfinished_tool_calls[0].name == "a"
+    with pytest.raises(ValueError, match="not loaded from a response template"):
+        parse_message(cut, format="hermes")
+
+
 def test_a_message_has_the_types_and_shapes_of_its_template() -> None:
-    name = load_format(FIELDS, name="own_fields")
-    message_text = "<plan>A moss.</plan><say> Yes. </say>\nNow <say>No.</say> then"
-    assert parse_message(message_text, format=name) == {
-        "role": "assistant", "thinking": "A moss.", "content": "Yes. No.", "rest": "Now  then"
-    }  # fmt: skip
+    name = loaded("FIELDS")
     values = TABLES["A_MESSAGE_HAS_THE_TYPES_AND_SHAPES_OF_ITS"]
     for text, fields in values.items():
         assert parse_message(f"{text}<say>Yes.</say>", format=name) == {
@@ -155,54 +150,12 @@ def test_a_message_has_the_types_and_shapes_of_its_template() -> None:
         }
 
 
-def test_message_that_begins_in_the_prompt() -> None:
-    name = load_format(FIELDS, name="own_fields")
-    prompt = "[bot]<score>\n1</score>[bot]<score>\n2</score><say>It is"
-    message = parse_message(" so.</say>", format=name, prefix=prompt)
-    assert message == {"role": "assistant", "score": 2, "content": "It is so."}
-    assert parse(" so.</say>", format=name, prefix=prompt).payloads == []
-
-
 @pytest.mark.parametrize(("text", "key", "why"), TABLES["ERRORS_NAME_THE_FIELD"])
 def test_errors_name_the_field(text: str, key: str, why: str) -> None:
-    name = load_format(FIELDS, name="own_fields")
+    name = loaded("FIELDS")
     with pytest.raises(MessageError, match=why) as caught:
         parse_message(text, format=name)
     assert (caught.value.key, caught.value.reply.raw) == (key, text)
-
-
-def test_messages_of_calls() -> None:
-    braces, tags, several = (
-        load_format(BRACES, name="own-braces"),
-        load_format(TAGS, name="own_tags"),
-        load_format(LIST, name="own_list"),
-    )
-    text = "[call]use f{a:~x~}[/call]"
-    call = {"type": "function", "function": {"name": "f", "arguments": {"a": "x"}}}
-    assert parse_message(text, format=braces) == {"tool_calls": [call]}
-    assert parse_message("Now. <call><use=f><set=a>x</set></use></call>", format=tags) == {
-        "content": "Now.",
-        "tool_calls": call,
-    }
-    both = '<do>[{"tool": "a", "with": {}}, {"with": {"x": 1}, "tool": "b"}]</do>'
-    calls: list[Any] = [{"name": "a", "arguments": {}}, {"name": "b", "arguments": {"x": 1}}]
-    assert parse_message(both, format=several, prefix="<plan></plan>") == {
-        "tool_calls": [{"function": c} for c in calls]
-    }
-    twice = '<do>[{"tool": "a", "with": {"x": 1}, "tool": "c", "with": 2}]</do>'
-    once = {"tool_calls": [{"function": {"name": "a", "arguments": {"x": 1}}}]}
-    assert parse_message(twice, format=several, prefix="<plan></plan>") == once
-    whole = {**LIST, "fields": {"tool_calls": {"open": "<do>", "close": "</do>", "content": "json", "repeats": True}}}
-    name = load_format(whole, name="own_whole")
-    written = '<do>{"name": "a", "parameters": {"n": 1,}, "why": [2]}</do>'
-    assert parse_message(written, format=name) == {"tool_calls": [{"name": "a", "parameters": {"n": 1}, "why": [2]}]}
-    cut = '<do>{"name": "a", "arguments": {}}'
-    assert parse_message(cut, format=name, finish_reason="stop") == {"tool_calls": [{"name": "a", "arguments": {}}]}
-    with pytest.raises(MessageError, match="never ends") as caught:
-        parse_message(cut, format=name)
-    assert caught.value.reply.unfinished_tool_calls[0].name == "a"
-    with pytest.raises(ValueError, match="not loaded from a response template"):
-        parse_message(cut, format="hermes")
 
 
 def test_calls_in_objects_of_their_own() -> None:
@@ -223,7 +176,7 @@ def test_calls_in_objects_of_their_own() -> None:
 
 
 def test_name_belongs_to_one_template() -> None:
-    name = load_format(FIELDS, name="own_fields")
+    name = loaded("FIELDS")
     template = {**FIELDS, "defaults": {"role": "model"}}
     with pytest.raises(ValueError, match="another format"):
         load_format(template, name=name)
@@ -301,58 +254,20 @@ def changed(template: dict[str, Any], field: str, **keys: Any) -> dict[str, Any]
     return {**template, "fields": {**template["fields"], field: kept}}
 
 
-CALLS = "fields.tool_calls"
-ARGS = "fields.tool_calls.content_args"
+@in_one_item("key, base, field, keys", TABLES["UNSUPPORTED"])
+def test_unsupported_templates_are_rejected_with_their_key(
+    key: str, base: str, field: str, keys: dict[str, Any]
+) -> None:
+    template = TABLES.get(base, {})
+    made = changed(template, field, **keys) if field else {**template, **keys}
+    _refused({name: value for name, value in made.items() if value is not None}, key)
 
 
-@in_one_item(
-    "template, key",
-    [
-        ([], ""),
-        ({**TAGS, "version": 2}, "version"),
-        ({**TAGS, "anchor": "x"}, "anchor"),
-        ({"fields": TAGS["fields"]}, "start_anchor"),
-        ({"start_anchor": "x"}, "fields"),
-        ({**TAGS, "start_anchor": []}, "start_anchor"),
-        ({**TAGS, "fields": {"content": "text"}}, "fields.content"),
-        ({**TAGS, "defaults": []}, "defaults"),
-        (changed(TAGS, "citation", open="<c>"), "fields.citation.close"),
-        (changed(TAGS, "cited = x", open="<c>", close="</c>"), "fields.cited = x"),
-        (changed(TAGS, "citation", open="<c>", close="</c>", content="yaml"), "fields.citation.content"),
-        (changed(TAGS, "citation", open_pattern="<c", close=">", transform={"a": "{b}"}), "fields.citation.transform"),
-        (changed(TAGS, "citation", open="<c>", close=">", transform=["to {content}"]), "fields.citation.transform"),
-        (changed(TAGS, "citation", open_pattern="<(?P<a>x)", close=">"), "fields.citation.transform"),
-        (changed(TAGS, "citation", open="<c", close=">", transform_each=True), "fields.citation.transform"),
-        (changed(TAGS, "citation", open_pattern="<(", close=">"), "fields.citation.open_pattern"),
-        (changed(TAGS, "citation", open="<c", close=">", content="int", repeats=True, join=""), "fields.citation.join"),
-        (changed(TAGS, "c", open="<c", close=">", content_args={"strip": False}), "fields.c.content_args.strip"),
-        (changed(FIELDS, "facts", content_args={"tag_pattern": "("}), "fields.facts.content_args.tag_pattern"),
-        (changed(FIELDS, "facts", content_args={"tag_pattern": "(?P<key>a)"}), "fields.facts.content_args.tag_pattern"),
-        (changed(FIELDS, "lines", content_args={"value_parser": "yaml"}), "fields.lines.content_args.value_parser"),
-        (changed(FIELDS, "data", content_args={"unquoted_keys": True}), "fields.data.content_args.unquoted_keys"),
-        (changed(TAGS, "thinking", close="</t>"), "fields.thinking.open"),
-        (changed(TAGS, "thinking", open="<t>"), "fields.thinking.close"),
-        (changed(TAGS, "thinking", open="", close="</t>"), "fields.thinking.open"),
-        (changed(TAGS, "thinking", open=["<t>", 1], close="</t>"), "fields.thinking.open"),
-        (changed(TAGS, "thinking", open="<t>", open_pattern="<t>", close="</t>"), "fields.thinking.open"),
-        (changed(TAGS, "thinking", open="<t>", close_pattern="(</t>", join=None), "fields.thinking.close_pattern"),
-        (changed(TAGS, "thinking", open="<t>", close="</t>", content="json"), "fields.thinking.content"),
-        (changed(TAGS, "content", join=" "), "fields.content.join"),
-        (changed(TAGS, "content", color="red"), "fields.content.color"),
-        (changed(TAGS, "content", transform={"a": "{content}"}), "fields.content.transform"),
-        (changed(LIST, "thinking", open="<r>", close="</r>"), "fields.thinking"),
-        (changed(TAGS, "tool_calls", content="int"), f"{CALLS}.content"),
-        (changed(TAGS, "tool_calls", transform={"a": 1}), f"{CALLS}.transform.function.name"),
-        (changed(TAGS, "tool_calls", transform="{name}"), f"{CALLS}.transform"),
-        (changed(TAGS, "tool_calls", open_pattern="<call>"), f"{CALLS}.open_pattern"),
-        (changed(TAGS, "tool_calls", open_pattern="<(?P<a>x)(?P<name>y)>"), f"{CALLS}.open_pattern"),
-        (changed(LINES, "tool_calls", content_args={"merge_duplicates": True}), f"{ARGS}.merge_duplicates"),
-        (changed(TAGS, "tool_calls", content_args={"tag_pattern": "<x>"}), f"{ARGS}.tag_pattern"),
-        (changed(BRACES, "tool_calls", content_args={"string_delims": [["<", ">"]]}), f"{ARGS}.string_delims"),
-        (changed(LIST, "tool_calls", transform={"name": "{a.b}", "arguments": "{c.d}"}), f"{CALLS}.transform"),
-    ],
-)  # fmt: skip
-def test_unsupported_templates_are_rejected_with_their_key(template: Any, key: str) -> None:
+def test_a_template_is_a_dict() -> None:
+    _refused([], "")
+
+
+def _refused(template: Any, key: str) -> None:
     with pytest.raises(GrammarError) as caught:
         grammar_of(Template(template, "some"), "some")
     assert caught.value.path == "response template `some`" + (f", key `{key}`" if key else "")
