@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar.registry import PLAIN, like
 
@@ -14,14 +14,6 @@ if TYPE_CHECKING:
     from outspoken.semantics.output import Output
 
     from .opener_index import OpenerIndex
-
-
-class Place(NamedTuple):
-    """An opening marker that was found: its offset, its number in the index, and the group of the markers like it."""
-
-    start: int
-    number: int
-    group: int
 
 
 class Candidate(ABC):

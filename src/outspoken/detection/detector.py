@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from outspoken.grammar.registry import PLAIN
 from outspoken.patterns.markup_search import FoundMarkup, is_distinct_marker
 
-from .candidates import Candidate, Place
+from .candidates import Candidate
 from .evidence import says_something
-from .opener_index import OpenerIndex, Owners
+from .opener_index import OpenerIndex, Owners, Place
 
 if TYPE_CHECKING:
     from outspoken.semantics.output import Output
@@ -33,7 +33,7 @@ class Detector(ABC, Generic[C]):
 
     detected: str | None = None
     #: the opening marker, the formats that have it, and the offset up to where candidates have failed
-    place, owners, failed_at = Place(0, 0, 0), Owners([], [], {}), 0
+    place, owners, failed_at = Place(0, 0), Owners([], [], {}), 0
 
     def __init__(self, openers: OpenerIndex, output: Output) -> None:
         self.openers, self.output = openers, output
@@ -164,7 +164,7 @@ class Detector(ABC, Generic[C]):
 
     def _read_as_text(self) -> None:
         self.candidates = []
-        start, number, _ = self.place
+        start, number = self.place[:2]
         if self.owners.names and is_distinct_marker(written := self.openers.written(number)):
             self.refused.append(FoundMarkup(start, start + len(written), written))
         self.pass_over()

@@ -20,9 +20,18 @@ _REMEMBERED = 4
 #: How much white space behind a marker is waited for at most.
 _MAX_SPACE = 200
 
-#: An opening marker that was found: its position; its number, from 1 on, with plain text's own markers last, or 0 if it
-#: may still be open at the end of the text; the group of the markers that begin alike; and the match.
-FoundOpener = tuple[int, int, int, Any]
+
+class Place(NamedTuple):
+    """An opening marker that was found: its offset, its number, the group of the markers that begin alike, its match.
+
+    Numbers are from 1 on, with plain text's own markers last; it is 0 if the marker may still be open at the end of the
+    text. Parsers know no group, which is -1 then.
+    """
+
+    start: int
+    number: int
+    group: int = -1
+    match: Any = None
 
 
 class _Alike(NamedTuple):
@@ -97,7 +106,7 @@ class OpenerIndex:
 
         A format is unlikely if a marker is missing before this one or, in complete text, if it refuses what follows. If
         all are, all are likely. Of formats that are alike, only the first is. A format for which a code sample starts
-        here is left out. `group` is that of the markers at the position, if it is known; see `FoundOpener`. Other
+        here is left out. `group` is that of the markers at the position, if it is known; see `Place`. Other
         markup ends at the position `behind`. `known` says that a format was found before.
         """
         alike = self._beginning_alike(self.group_at(text, pos) if group is None else group)
@@ -215,7 +224,7 @@ class OpenerIndex:
         inline = self._inline[group]
         return self.groups[group] if inline is None or begins_line(text, pos, behind) else inline
 
-    def find(self, text: str, pos: int, *, partial: bool = False, behind: int = -1) -> FoundOpener | None:
+    def find(self, text: str, pos: int, *, partial: bool = False, behind: int = -1) -> Place | None:
         """The next marker; `partial` for text of which more may come. Other markup ends at the position `behind`."""
         search, skips_words = self._partial_search if partial else self._search
         matches, groups, group_at, in_line = self._matches[partial], self.groups, self._prefixes.at, self._inline
@@ -239,7 +248,7 @@ class OpenerIndex:
                 found: Any = match(text, place, partial=True) if partial else match(text, place)
                 if found is not None:
                     last: int | None = found.lastindex
-                    return place, numbers[last - 1] + 1 if last else 0, group, found
+                    return Place(place, numbers[last - 1] + 1 if last else 0, group, found)
             pos = place + 1
         return None
 
@@ -297,7 +306,7 @@ class OpenerIndex:
         return match(segment) is not None or match(segment.strip()) is not None
 
     def has_rival(self, name: str, text: str, pos: int, group: int) -> bool:
-        """Is another format than this one likely at a marker that was found? See `FoundOpener` for its group."""
+        """Is another format than this one likely at a marker that was found? See `Place` for its group."""
         known = self._others.get((name, group))
         if known is None:
             known = self._others[name, group] = self._compile_others(name, group)

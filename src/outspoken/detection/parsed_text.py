@@ -17,10 +17,9 @@ from outspoken.grammar.registry import PLAIN
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
 
-from .candidates import Place
 from .detector import Detector
 from .evidence import MAX_INDENT
-from .opener_index import OpenerIndex, Owners, opener_index
+from .opener_index import OpenerIndex, Owners, Place, opener_index
 from .parsed_candidate import ParsedCandidate
 
 
@@ -194,7 +193,7 @@ class ParserDetector(Detector[ParsedCandidate], ParserPolicy):
         place, match = self._waiting, self._stopped_at
         self._waiting = self._stopped_at = None
         if match is not None:
-            place = Place(self.text.base + match.start(), match.number, -1)
+            place = Place(self.text.base + match.start(), match.number)
         if place is not None and not final and self.openers.is_open(self.text.text, place.start - self.text.base):
             self._waiting, place = place, None
         return place

@@ -18,10 +18,10 @@ from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 from outspoken.semantics.segments import reply_of
 
-from .candidates import Candidate, Place
+from .candidates import Candidate
 from .detector import Detector
 from .evidence import has_content, is_credible, says_something
-from .opener_index import FoundOpener, OpenerIndex, Owners, opener_index
+from .opener_index import OpenerIndex, Owners, Place, opener_index
 
 
 class NotSoundError(Exception):
@@ -142,18 +142,18 @@ class SoundDetector(Detector[SoundCandidate]):
         length, foreign = len(text), len(self.openers.terminals)
         while (pos := self._pos) < length:
             opener = find(text, max(pos, self._scan), behind=self._behind)
-            start = length if opener is None else opener[0]
+            start = length if opener is None else opener.start
             if pos and pos < start and self._trims and not output.after_text:
                 self._pos = pos = start - len(text[pos:start].lstrip(BLANK))
             if opener is None:
                 output.text(text[pos:], pos, length)
                 break
-            if opener[1] > foreign:
+            if opener.number > foreign:
                 self._read_own(start)
                 continue
             path = self._recent_at(opener) if self._uses_recent else None
             if path is None:
-                return Place(*opener[:3])
+                return opener
             self._read_recent(path, opener)
         return None
 
@@ -171,7 +171,7 @@ class SoundDetector(Detector[SoundCandidate]):
         output.absorb(own)
         self._pos = end
 
-    def _recent_at(self, opener: FoundOpener) -> FastPath | None:
+    def _recent_at(self, opener: Place) -> FastPath | None:
         """The fast path of the format that was opener at a marker before, if no other one is likely there."""
         start, number, group, _ = opener
         for name in self.openers.recent.get(number, ()):
@@ -179,7 +179,7 @@ class SoundDetector(Detector[SoundCandidate]):
                 return fast_path_of(name, self._edition)
         return None
 
-    def _read_recent(self, path: FastPath, opener: FoundOpener) -> None:
+    def _read_recent(self, path: FastPath, opener: Place) -> None:
         """Read a segment by the format that was opener here before, right into the output."""
         self.used_recent = True
         start, _, group, _ = opener
@@ -234,9 +234,9 @@ class SoundDetector(Detector[SoundCandidate]):
 
     # at an opening marker
 
-    def owners_at(self, place: Place | FoundOpener, *, final: bool) -> Owners:
+    def owners_at(self, place: Place, *, final: bool) -> Owners:
         known = self.detected is not None
-        return self.openers.at(self.text, place[0], final=True, group=place[2], behind=self._behind, known=known)
+        return self.openers.at(self.text, place.start, final=True, group=place.group, behind=self._behind, known=known)
 
     def candidate(self, name: str) -> SoundCandidate:
         path = fast_path_of(name, self._edition)
