@@ -75,20 +75,16 @@ def _compiled(text: str, path: Path, recorded: dict[str, int] | None) -> Tables:
     }
     _check_evidence(header, terminals, str(path))
     _check_time(lark, terminals, text, str(path))
-    larks_rules = sorted(lark.rules, key=lambda r: (r.origin.name, r.order, [s.name for s in r.expansion]))
-    numbers = {rule: i for i, rule in enumerate(larks_rules)}
+    numbered = sorted(lark.rules, key=lambda r: (r.origin.name, r.order, [s.name for s in r.expansion]))
+    numbers, rules = {rule: i for i, rule in enumerate(numbered)}, tuple(map(_rule, numbered))
     ignored = [t.pattern.to_regexp() for t in lark.terminals if t.name in lark.ignore_tokens]
-    rules = [
-        Rule(str(r.origin.name), tuple([str(s.name) for s in r.expansion]), _vocabulary_name(r), r.order)
-        for r in larks_rules
-    ]
     made: Tables | None = None
     for symbol in reversed(starts):
-        states, nodes, start = _states(analyses[symbol], numbers, larks_rules, symbol)
+        states, nodes, start = _states(analyses[symbol], numbers, rules, symbol)
         made = Tables(
             header=header,
             terminals=_with_open_markers(terminals, states),
-            rules=tuple(rules),
+            rules=rules,
             states=states,
             nodes=nodes,
             start=start,
@@ -235,8 +231,14 @@ def _with_open_markers(terminals: dict[str, Terminal], states: tuple[dict[str, i
     return found
 
 
+def _rule(rule: LarkRule) -> Rule:
+    """An alternative; its name in the vocabulary is its alias (`-> tool_call`) or the name of the rule."""
+    name, alias = str(rule.origin.name), rule.alias or rule.origin.name
+    return Rule(name, tuple([str(symbol.name) for symbol in rule.expansion]), short(str(alias)), rule.order)
+
+
 def _states(
-    analysis: LALR_Analyzer, numbers: dict[LarkRule, int], rules: list[LarkRule], symbol: str
+    analysis: LALR_Analyzer, numbers: dict[LarkRule, int], rules: tuple[Rule, ...], symbol: str
 ) -> tuple[tuple[dict[str, int], ...], tuple[str, ...], int]:
     """The parse table, the rules that begin in each state, and the start; states are numbered from the start on."""
     table: Any = analysis.parse_table
@@ -255,34 +257,22 @@ def _states(
 
     states = tuple([{str(k): next_of(*v) for k, v in sorted(table.states[state].items())} for state in order])
     corners = _left_corners(rules)
-    return states, tuple([_begun(state, corners) for state in order]), order[start]
+    begun = [
+        set[str]().union(*[corners[numbers[item.rule]] for item in state if item.index == 1 and item.rule in numbers])
+        for state in order
+    ]
+    return states, tuple([" ".join(sorted(kinds)) for kinds in begun]), order[start]
 
 
-def _begun(state: Any, corners: dict[LarkRule, set[str]]) -> str:
-    """The rules of the vocabulary that may begin with the symbol that leads to a state."""
-    kinds = set[str]().union(*[corners.get(item.rule, ()) for item in state if item.index == 1])
-    return " ".join(sorted(kinds))
-
-
-def _vocabulary_name(rule: LarkRule) -> str:
-    """The name of a rule in the vocabulary: its alias (`-> tool_call`) or its own name."""
-    return short(str(rule.alias or rule.origin.name))
-
-
-def _left_corners(rules: list[LarkRule]) -> dict[LarkRule, set[str]]:
+def _left_corners(rules: tuple[Rule, ...]) -> list[set[str]]:
     """For each rule: the rules of the vocabulary that may begin with it, itself included."""
-    corners = {rule: {_vocabulary_name(rule)} & NODES for rule in rules}
-    by_name: dict[str, list[LarkRule]] = {}
-    for rule in rules:
-        by_name.setdefault(rule.origin.name, []).append(rule)
-    changed = True
-    while changed:
-        changed = False
-        for rule in rules:
-            first = rule.expansion[0] if rule.expansion else None
-            for inner in by_name.get(first.name, []) if first is not None else []:
-                changed = changed or not corners[rule] <= corners[inner]
-                corners[inner] |= corners[rule]
+    above: dict[str, set[str]] = {rule.name: set() for rule in rules}
+    corners: list[set[str]] = []
+    for _ in above:  # no chain of rules that begin with each other is longer
+        corners = [above[rule.name] | ({rule.short} & NODES) for rule in rules]
+        for rule, kinds in zip(rules, corners, strict=True):
+            if rule.symbols and rule.symbols[0] in above:
+                above[rule.symbols[0]] |= kinds
     return corners
 
 
