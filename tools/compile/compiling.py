@@ -19,6 +19,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.format_index import CallSigns, FormatIndex
+from outspoken.grammar.lenient_rules import LenientAutomaton
 from outspoken.grammar.sources import sources
 from outspoken.grammar.tables import Tables
 from outspoken.grammar.tolerant import tolerant_rules
@@ -80,7 +81,7 @@ class Compilation:
         key = key_of(self.keys)
         is_made = all(self.record.is_made(name, key) for name in (INDEX, SIGNS))
         if registry.PLAIN in self.keys and not is_made:
-            automata = {name: Automaton(self._tables_of(name), lenient=True) for name in self.keys}
+            automata: dict[str, Automaton] = {name: LenientAutomaton(self._tables_of(name)) for name in self.keys}
             self.record.write(INDEX, key, format_index(automata).to_json())
             signs = CallSigns([*automata], sign_patterns(automata.items()))
             self.record.write(SIGNS, key, signs.to_json())
@@ -124,7 +125,7 @@ def _tables(path: Path) -> tuple[str, str]:
 
 def surveyed(tables: Tables) -> Tables:
     """The tables with what takes long to find."""
-    automaton = Automaton(tables, lenient=True)
+    automaton = LenientAutomaton(tables)
     tolerant = tolerant_rules(tables, costs.RULES).to_data()
     return replace(tables, survey=make_survey(automaton).to_data(), prompt=_prompt_data(automaton), tolerant=tolerant)
 
@@ -149,7 +150,7 @@ def _modules(known: dict[str, str], family: list[str]) -> list[tuple[str, str]]:
     """The keys of fast paths and their source, or "" where `known` has the key already."""
     found: list[tuple[str, str]] = []
     for name in family:
-        automaton = Automaton(registry.tables(name), lenient=True)
+        automaton = LenientAutomaton(registry.tables(name))
         alike = [registry.tables(other).sources for other in registry.names() if name in likeness_chain(other)]
         key = key_of(name, alike, trainer().texts(automaton, name))
         found.append((key, "" if known.get(name) == key else trainer().module(name, automaton)))

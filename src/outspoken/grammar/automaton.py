@@ -101,10 +101,8 @@ class Config:
             raise AttributeError(name)
         with _lock:
             if name == "missing_closers":
-                from .lenient_rules import missing_closers  # it imports this module
-
-                begin = self.value_config if self.automaton.is_lenient else None
-                self.missing_closers = missing_closers(begin) if begin else ()
+                begin = self.value_config
+                self.missing_closers = self.automaton.missing_closers(begin) if begin else ()
             elif not self._is_linked:
                 self._link()
         return object.__getattribute__(self, name)
@@ -145,11 +143,7 @@ class Config:
     def _link(self) -> None:
         free, embedded, markers = self.strict_transitions()
         self.embedded, self.free = embedded, free
-        lenient: list[Transition] = []
-        if self.automaton.is_lenient:
-            from .lenient_rules import insertions  # it imports this module
-
-            lenient = insertions(self)
+        lenient = self.automaton.insertions(self)
         first = [step for step in lenient if step.terminal.priority > 0 and step.replaces]
         self.markers = [*first, *markers, *[step for step in lenient if step not in first]]
         self._is_linked = True
@@ -199,13 +193,12 @@ _CALL_ENDS = frozenset[Operation]({("end", kind) for kind in ("tool_call", "unre
 class Automaton:
     """The configurations of one grammar that texts have led to so far. Threads may share it.
 
-    A lenient one recognises more than its grammar: markers whose opener is missing, and values whose closer is; see
-    `lenient_rules`. With `whole`, the strict automaton of the same grammar, calls are left out: a marker that leads to
+    With `whole`, the strict automaton of the same grammar, calls are left out: a marker that leads to
     nothing but a call is no marker.
     """
 
-    def __init__(self, tables: Tables, *, lenient: bool = False, whole: Automaton | None = None) -> None:
-        self.tables, self.is_lenient, self._whole = tables, lenient, whole
+    def __init__(self, tables: Tables, whole: Automaton | None = None) -> None:
+        self.tables, self._whole = tables, whole
         #: by configuration of the whole automaton: may a text end behind it without a call?
         self._has_end: dict[Config, bool] = {}
         self._configs: dict[Stack, Config] = {}
@@ -219,6 +212,14 @@ class Automaton:
         names = {"text": "TEXT", "reasoning": "REASONING", "value": "ARG_VALUE"}
         #: the free text round which white space belongs to the markers
         self.trims = frozenset([names[t] for t in tables.header.trim])
+
+    def insertions(self, config: Config) -> list[Transition]:
+        """The transitions over what shows that an opening marker is missing; see `lenient_rules.LenientAutomaton`."""
+        return []
+
+    def missing_closers(self, config: Config) -> tuple[MissingCloser, ...]:
+        """The patterns that show, in a value that begins in a configuration, that its closing marker is missing."""
+        return ()
 
     @property
     def top_level_markers(self) -> list[Transition]:

@@ -13,7 +13,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import near_miss_pattern
 from outspoken.patterns.spellings import without_conditions
 
-from .automaton import Config, MissingCloser, Transition
+from .automaton import Automaton, Config, MissingCloser, Transition
 from .near_openers import SPACES, is_evidence, near_openers, regex_of
 from .tables import Terminal
 from .vocabulary import CALLS, TOKENS
@@ -93,6 +93,16 @@ def missing_closers(config: Config) -> tuple[MissingCloser, ...]:
     if config.free is None or config.free.terminal.short != "ARG_VALUE":
         return ()
     return (*_calls(config), *_ends(config, config.free.target), *_arguments(config, config.free.target))
+
+
+class LenientAutomaton(Automaton):
+    """An automaton that also recognises markers whose opener is missing, and values whose closer is."""
+
+    def insertions(self, config: Config) -> list[Transition]:
+        return insertions(config)
+
+    def missing_closers(self, config: Config) -> tuple[MissingCloser, ...]:
+        return missing_closers(config)
 
 
 def is_distinct(step: Transition) -> bool:

@@ -307,7 +307,11 @@ def _automaton(name: str, lenient: bool, calls: bool) -> Automaton:
 
     found = tables(name)
     whole = None if calls or found.header.actions or found.header.answer else automaton(name)
-    return Automaton(found, lenient=lenient, whole=whole)
+    if not lenient:
+        return Automaton(found, whole)
+    from .lenient_rules import LenientAutomaton
+
+    return LenientAutomaton(found, whole)
 
 
 def tables(name: str) -> Tables:

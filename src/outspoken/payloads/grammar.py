@@ -9,6 +9,7 @@ from threading import Lock
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_text
+from outspoken.grammar.lenient_rules import LenientAutomaton
 from outspoken.grammar.sources import own_folder
 from outspoken.grammar.tables import Tables
 
@@ -60,7 +61,7 @@ def automaton_of(markers: tuple[Marker, ...], *, lenient: bool, in_code: bool = 
 
 @lru_cache(maxsize=128)
 def _automaton(markers: tuple[Marker, ...], lenient: bool, in_code: bool) -> Automaton:
-    return Automaton(_tables(markers, in_code), lenient=lenient)
+    return (LenientAutomaton if lenient else Automaton)(_tables(markers, in_code))
 
 
 @lru_cache(maxsize=64)
