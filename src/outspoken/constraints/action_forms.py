@@ -14,9 +14,8 @@ from .action_paths import ActionPaths
 from .action_skeleton import action_hole, ends_actions_with_code
 from .action_words import Usage, kind_of, usages
 from .bare_values import BareForms
-from .call_forms import CallForms
-from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, choice, seq
-from .plain_patterns import plain_pattern
+from .call_forms import Arguments, CallForms, Progress
+from .forms import EMPTY, NOTHING, Form, Grammar, Literal, choice, seq
 from .schema_forms import SchemaForms
 from .schema_parts import TYPES
 from .skeleton import Hole, Skeleton
@@ -46,7 +45,7 @@ class ActionForms:
         inner = Skeleton(skeleton.format, skeleton.terminals)
         for one in self._paths:
             inner.configs |= {hole: (config,) for hole, config in one.configs.items()}
-        self._values = CallForms(inner, automaton, None, grammar, end_of)
+        self.values = CallForms(inner, automaton, None, grammar, end_of)
         self._known: dict[Hole, Form] | None = None
 
     def actions(self, hole: Hole) -> dict[Hole, Form]:
@@ -71,7 +70,7 @@ class ActionForms:
     def value(self, hole: Hole, schema: Any, usage: Usage, key: str, *, is_point: bool) -> Form:
         """The form of a value in a hole."""
         name = usage.word or usage.type
-        forms = self._values.forms(hole, schema, name)
+        forms = self.values.forms(hole, schema, name)
         if is_point and self.point == "tuple" and not isinstance(forms, BareForms):
             forms = SchemaForms(_TupleStyle(), self.grammar, schema, self.grammar.warn)
         if isinstance(forms, BareForms) and schema == {"type": "string"}:
@@ -82,15 +81,8 @@ class ActionForms:
 
     def object(self, hole: Hole, schema: dict[str, Any], usage: Usage) -> Form:
         """The form of all arguments in a hole."""
-        forms = self._values.forms(hole, schema, usage.word or usage.type)
+        forms = self.values.forms(hole, schema, usage.word or usage.type)
         return NOTHING if isinstance(forms, BareForms) else forms.object(schema, "")
-
-    def plain(self, hole: Hole) -> Form:
-        """An id or an index of a call."""
-        terminal = self._values.terminal(hole)
-        if terminal.short == "JSON_STRING":
-            return Pattern('"[a-zA-Z0-9_-]{1,40}"')
-        return Pattern("0|[1-9][0-9]?") if hole.role == "index" else Pattern(plain_pattern(terminal.regex))
 
 
 class _TupleStyle(PythonStyle):
@@ -99,10 +91,11 @@ class _TupleStyle(PythonStyle):
     brackets = ("(", ")")
 
 
-class _Action:
+class _Action(Arguments):
     """The actions of one usage."""
 
     def __init__(self, forms: ActionForms, paths: ActionPaths, usage: Usage) -> None:
+        super().__init__(forms.grammar, paths.inner)
         self._forms, self._paths, self._usage = forms, paths, usage
         kept = {group.field for group in paths.usage.groups}
         required = {group.keys for group in paths.usage.groups if group.required}
@@ -116,71 +109,57 @@ class _Action:
         )
         #: each argument with the number of its group
         self._arguments = [(key, at) for at, group in enumerate(self._groups) for key in group.keys]
-        self._known: dict[tuple[Hole, int, bool], dict[Hole, Form]] = {}
+        self._lasts = {last for _, last in paths.spans}
 
     def spans(self) -> dict[tuple[Hole, Hole], Form]:
         """The form between each pair of holes with which actions were seen to begin and to end."""
-        found: dict[tuple[Hole, Hole], Form] = {}
-        for first in dict.fromkeys([first for first, _ in self._paths.spans]):
-            ends: dict[Hole, list[Form]] = {}
-            self._step(first, "", 0, not self._paths.needs, ends)
-            for last, options in ends.items():
-                if (first, last) in self._paths.spans:
-                    found[first, last] = choice(options)
-        return found
+        begun = {first: self.from_hole(first, (0, not self._paths.needs)) for first, _ in self._paths.spans}
+        spans = [(first, last) for first, forms in begun.items() for last in forms]
+        return {(first, last): begun[first][last] for first, last in spans if (first, last) in self._paths.spans}
 
-    def _step(self, hole: Hole, literal: str, number: int, sated: bool, found: dict[Hole, list[Form]]) -> None:
-        """Add what a hole holds and what follows it; `number` is that of the next argument."""
-        for form, last, after in self._written(hole, number):
-            group = self._arguments[after - 1][1] if after > number else -1
-            is_sated = sated or (group >= 0 and self._groups[group].field in self._paths.needs)
-            for end, rest in self._behind(last, after, is_sated or hole.role == "arguments").items():
-                found.setdefault(end, []).append(seq(Literal(literal), form, rest))
+    def end(self, hole: Hole, at: Progress) -> Form:
+        number, sated = at
+        arguments = self._arguments
+        is_inside = 0 < number < len(arguments) and arguments[number][1] == arguments[number - 1][1]
+        is_left = any(self._groups[group].required for _, group in arguments[number:])
+        return EMPTY if sated and hole in self._lasts and not is_inside and not is_left else NOTHING
 
-    def _written(self, hole: Hole, number: int) -> Iterator[tuple[Form, Hole, int]]:
-        """What may be written in a hole: its form, the last hole of it, and the number of the next argument."""
+    def is_shared(self, hole: Hole, at: Progress) -> bool:
+        return len(self._arguments) - at[0] > 1
+
+    def written(self, hole: Hole, at: Progress) -> Iterator[tuple[Form, Hole, Progress]]:
+        number, sated = at
         if hole.role == "name":
-            yield Literal(self._paths.name_text), hole, number
+            yield Literal(self._paths.name_text), hole, at
         elif hole.role in ("id", "index"):
-            yield self._forms.plain(hole), hole, number
+            yield self._forms.values.number(hole), hole, at
         elif hole.role == "arguments" and number == 0:
             whole = choice([self._forms.object(hole, one, self._usage) for one in self._objects()])
-            yield whole, hole, len(self._arguments)
+            yield whole, hole, (len(self._arguments), True)
         elif hole.role == "value" and number < len(self._arguments):
             if self._arguments[number][0].startswith("$"):
-                yield self._value(hole, number), hole, number + 1
+                yield self._value(hole, number), hole, self._after(number, sated)
         elif hole.role == "key":
-            for at in self._next(number):
-                yield from self._pair(hole, at)
+            for place in self._next(number):
+                for form, last in self._pair(hole, place):
+                    yield form, last, self._after(place, sated)
 
-    def _pair(self, hole: Hole, at: int) -> Iterator[tuple[Form, Hole, int]]:
-        """An argument with its key."""
+    def _after(self, number: int, sated: bool) -> Progress:
+        """How far the arguments are written behind one."""
+        return number + 1, sated or self._groups[self._arguments[number][1]].field in self._paths.needs
+
+    def _pair(self, hole: Hole, at: int) -> Iterator[tuple[Form, Hole]]:
+        """An argument with its key, and the last hole of it."""
         key = self._arguments[at][0]
         terminals = self._paths.keys.get((key, hole))
         is_word = any(known == key and not written for (known, _), written in self._paths.keys.items())
         if terminals is None or (terminals and is_word):
             return
         if not terminals:
-            yield Literal(key), hole, at + 1
-        for target, between in self._paths.inner.get(hole, {}).items():
+            yield Literal(key), hole
+        for target, between in self.inner.get(hole, {}).items():
             if target.role == "value" and target.terminal in terminals:
-                yield seq(Literal(key + between), self._value(target, at)), target, at + 1
-
-    def _behind(self, hole: Hole, number: int, sated: bool) -> dict[Hole, Form]:
-        """What may follow a hole within the action, by the last hole."""
-        if (hole, number, sated) in self._known:
-            return self._known[hole, number, sated]
-        found: dict[Hole, list[Form]] = {}
-        if self._may_end(number) and sated and any(last == hole for _, last in self._paths.spans):
-            found[hole] = [EMPTY]
-        for target, literal in self._paths.inner.get(hole, {}).items():
-            if target.role != "value" or hole.role != "key":
-                self._step(target, literal, number, sated, found)
-        joined: dict[Hole, Form] = {last: choice(options) for last, options in found.items()}
-        if len(self._arguments) - number > 1:
-            joined = {last: self._forms.grammar.rule("rest", form) for last, form in joined.items()}
-        self._known[hole, number, sated] = joined
-        return joined
+                yield seq(Literal(key + between), self._value(target, at)), target
 
     def _next(self, number: int) -> Iterator[int]:
         """The numbers of the arguments that may come next."""
@@ -191,11 +170,6 @@ class _Action:
                 yield at
             if self._groups[group].required or (at == number and not is_first) or key.startswith("$"):
                 return
-
-    def _may_end(self, number: int) -> bool:
-        if 0 < number < len(self._arguments) and self._arguments[number][1] == self._arguments[number - 1][1]:
-            return False
-        return not any(self._groups[group].required for _, group in self._arguments[number:])
 
     def _value(self, hole: Hole, number: int) -> Form:
         key, group = self._arguments[number]

@@ -4,30 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.rendering.render import Rendered
-from outspoken.rendering.writer import Written
 from outspoken.results.actions.base import BaseAction
 
 from .action_paths import ActionPaths, all_learned, ends_with_code
 from .action_words import usages
-from .skeleton import (
-    END,
-    REASONING,
-    TEXT,
-    Hole,
-    Skeleton,
-    Step,
-    a_call,
-    hole_of,
-    merged,
-    response_pieces,
-    skeleton_of,
-    written_path,
-)
+from .skeleton import REASONING, TEXT, Hole, Skeleton, Step, a_call, merged, skeleton_of, steps_of, written_path
 
 #: Actions of so many kinds are rendered beside each other.
 _MOST_PAIRS = 5
@@ -46,11 +33,10 @@ def add_actions(skeleton: Skeleton, paths: Iterable[ActionPaths]) -> None:
             kinds.setdefault(action_hole(first, last), action)
     for response in _responses(list(kinds.values()), has_calls=skeleton.has("name")):
         rendered = written_path(response, skeleton.format)
-        if rendered is None:
-            continue
-        acted = frozenset([at for at, part in enumerate(reversed(response), 1) if isinstance(part, BaseAction)])
-        count = len(rendered.items)
-        skeleton.add(_steps(skeleton, rendered, frozenset([count - at for at in acted])))
+        if rendered is not None:
+            before = len(rendered.items) - len(response)  # what was written so that the prompt goes on
+            acted = {before + at for at, part in enumerate(response) if isinstance(part, BaseAction)}
+            skeleton.add(_steps(rendered, acted))
 
 
 def _responses(actions: list[BaseAction], *, has_calls: bool) -> Iterator[list[Any]]:
@@ -68,49 +54,16 @@ def _responses(actions: list[BaseAction], *, has_calls: bool) -> Iterator[list[A
             yield from ([a_call("string"), action], [action, a_call("string")], [a_call(), text, action])
 
 
-def _steps(skeleton: Skeleton, rendered: Rendered, acted: frozenset[int]) -> Iterator[Step]:
-    """The holes of a path in which each action is one hole; at last the end."""
-    literal = ""
-    action: _Whole | None = None
-    names: dict[int, int] = {}
-    for text, written in response_pieces(rendered):
-        item = written.progress.item
-        if written.is_marker:
-            literal += text
+def _steps(rendered: Rendered, acted: set[int]) -> Iterator[Step]:
+    """The holes of what was rendered, each action as one; at last the end."""
+    for number, some in groupby(steps_of(rendered), lambda step: step.item):
+        if number not in acted:
+            yield from some
             continue
-        if action is not None and (item not in acted or item != action.item):
-            yield action.step(skeleton)
-            action = None
-        if item in acted:
-            if action is None:
-                action = _Whole(literal, item, written)
-            else:
-                action.text += literal
-            action.text += text
-            action.last = written
-        else:
-            hole, kind = hole_of(skeleton, text, written, rendered.items, names)
-            yield Step(literal, hole, kind, item)
-        literal = ""
-    if action is not None:
-        yield action.step(skeleton)
-    yield Step(literal, END, "", len(rendered.items))
-
-
-class _Whole:
-    """An action that is being read as one hole."""
-
-    def __init__(self, literal: str, item: int, first: Written) -> None:
-        self._literal, self.item, self._first = literal, item, first
-        self.last, self.text = first, ""
-
-    def step(self, skeleton: Skeleton) -> Step:
-        """The action as a step."""
-        first, last = [Hole("action", one.terminal.name, one.config.stack) for one in (self._first, self.last)]
-        hole = action_hole(first, last)
-        skeleton.configs.setdefault(hole, (self.last.config,))
-        skeleton.samples.setdefault(hole, self.text)
-        return Step(self._literal, hole, "", self.item)
+        parts = list(some)
+        first, last = parts[0], parts[-1]
+        text = first.text + "".join([part.literal + part.text for part in parts[1:]])
+        yield Step(first.literal, action_hole(first.hole, last.hole), number, text, last.config)
 
 
 def merged_skeleton(format: str) -> tuple[Automaton, Skeleton]:
@@ -129,12 +82,10 @@ def _skeleton(automaton: Automaton) -> Skeleton:
 @lru_cache(maxsize=256)
 def learned_actions(automaton: Automaton) -> tuple[ActionPaths, ...]:
     """How a format writes each of its actions."""
-    header = automaton.tables.header
-    return tuple(all_learned(usages(header), header.format, header))
+    return tuple(all_learned(usages(automaton.tables.header)))
 
 
 @lru_cache(maxsize=256)
 def ends_actions_with_code(automaton: Automaton) -> bool:
     """May a block of code in a text of an action end the action?"""
-    header = automaton.tables.header
-    return ends_with_code(learned_actions(automaton), header.format, header)
+    return ends_with_code(learned_actions(automaton))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from outspoken.actions.decoding import build_action
 from outspoken.actions.fields import JSON_TEXT, SUBMIT, FieldType, field_type
-from outspoken.actions.mapping import PARTS, ActionMapping, Condition, MappingRule, mapping_of
+from outspoken.actions.mapping import PARTS, Condition, MappingRule, mapping_of
 from outspoken.actions.rule_fields import FieldSource
 from outspoken.grammar.header import Header
 from outspoken.notations.tools import Tools
@@ -53,6 +53,7 @@ class Usage:
     `word` is what a caller calls it: the name, or the value of the argument that names the action.
     """
 
+    header: Header = field(compare=False)
     rule: MappingRule = field(compare=False)
     word: str
     name: str
@@ -63,14 +64,23 @@ class Usage:
         """The `type` of the action's model."""
         return self.rule.type
 
-    def sample(self, header: Header, fields: Iterable[str], *, negative: bool = False) -> BaseAction | None:
+    def fields(self, *, required: bool) -> list[str]:
+        """The first fields of the groups that are required, or of the others."""
+        return [group.field for group in self.groups if group.field and group.required == required]
+
+    def with_fields(self, fields: Container[str]) -> Usage:
+        """The usage with the groups of these fields only, and with what conditions ask for."""
+        kept = [group for group in self.groups if not group.field or group.field in fields]
+        return replace(self, groups=tuple(kept))
+
+    def sample(self, fields: Iterable[str], *, negative: bool = False) -> BaseAction | None:
         """An action with these fields, and the constants of the line; None if a field has no example."""
         values: dict[str, Any] = dict(self.rule.constants)
         for name in fields:
             if self.rule.is_path(name):
-                values |= {key: one for key, one in path_example(header).items() if key not in values}
+                values |= {key: one for key, one in path_example(self.header).items() if key not in values}
                 continue
-            value = example(self.rule, name, header)
+            value = example(self.rule, name, self.header)
             if value is None:
                 return None
             is_number = negative and isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -93,7 +103,7 @@ def usages(header: Header, screen: Screen | None = None) -> list[Usage]:
     if mapping is None:
         return []
     schemas = FieldSchemas(header, screen)
-    return [usage for rule in mapping.rules for usage in _usages(mapping, rule, schemas)]
+    return [usage for rule in mapping.rules for usage in _usages(header, rule, schemas)]
 
 
 def nested_words(header: Header) -> tuple[str, ...]:
@@ -111,18 +121,18 @@ def acting_tools(header: Header, tools: Tools | None) -> frozenset[str]:
     return frozenset([name for name in tools.names if mapping.is_name(name) and not mapping.is_taken(name, tools)])
 
 
-def _usages(mapping: ActionMapping, rule: MappingRule, schemas: FieldSchemas) -> Iterator[Usage]:
+def _usages(header: Header, rule: MappingRule, schemas: FieldSchemas) -> Iterator[Usage]:
     if rule.type == "batch" or any((PARTS,) in origin.sources for origin in rule.origins.values()):
         return
     groups = [*_conditions(rule), *_fields(rule, schemas)]
     for name in rule.names:
         naming = rule.conditions[0] if rule.conditions and rule.conditions[0].words else None
         if name or naming is None:
-            yield Usage(rule, name, name, tuple(groups))
+            yield Usage(header, rule, name, name, tuple(groups))
             continue
         for word in naming.words:
             own = Group((), (Argument((naming.keys[0],), {"enum": [word]}, True),), True)
-            yield Usage(rule, word, name, (own, *[group for group in groups if group.keys != own.keys]))
+            yield Usage(header, rule, word, name, (own, *[group for group in groups if group.keys != own.keys]))
 
 
 def _conditions(rule: MappingRule) -> Iterator[Group]:

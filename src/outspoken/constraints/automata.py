@@ -318,12 +318,6 @@ def _rows(dfa: Dfa, count: int, found: Mapping[CharSet, tuple[int, ...]]) -> lis
     return rows
 
 
-def minimized(dfa: Dfa) -> Dfa:
-    """The same automaton with the fewest states, without those from which no end can be reached."""
-    classes, found = partition([chars for row in dfa.steps for chars, _ in row])
-    return _minimal(_Table(classes, _rows(dfa, len(classes), found), list(dfa.accepts)))
-
-
 def length_between(low: int, high: int | None) -> Dfa:
     """The automaton of the texts of so many characters."""
     rows: list[tuple[tuple[CharSet, int], ...]] = [((ANY_CHAR, at + 1),) for at in range(low if high is None else high)]
@@ -338,5 +332,6 @@ def complement(dfa: Dfa) -> Dfa:
     for row in dfa.steps:
         rest = negated(char_set([one for chars, _ in row for one in chars]))
         rows.append((*row, (rest, sink)) if rest else row)
-    rows.append(((ANY_CHAR, sink),))
-    return minimized(Dfa(tuple(rows), (*[not accepts for accepts in dfa.accepts], True)))
+    whole = Dfa((*rows, ((ANY_CHAR, sink),)), (*[not accepts for accepts in dfa.accepts], True))
+    classes, found = partition([chars for row in whole.steps for chars, _ in row])
+    return _minimal(_Table(classes, _rows(whole, len(classes), found), list(whole.accepts)))

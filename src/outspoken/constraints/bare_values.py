@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from .automata import without
 from .forms import NOTHING, Form, FreeText, Grammar, Literal, Pattern, choice
 from .free_text import text_automaton
 from .schema_forms import SchemaForms
-from .schema_parts import FORMATS, TYPES, PlainPattern, merged_schema, search_pattern
+from .schema_parts import FORMATS, TYPES, PlainPattern, alternatives, listed_values, merged_schema, search_pattern
 from .styles import PythonStyle, Style
 
 #: White space at the ends of text may belong to the markers, so strings of a certain length have none.
@@ -39,17 +39,12 @@ class BareForms:
     def value(self, schema: Any, path: str, kinds: frozenset[str] = TYPES, *, beside_string: bool = False) -> Form:
         """The form of a value of one of the JSON types `kinds`; `beside_string` if it may be a string as well."""
         merged = merged_schema(schema if isinstance(schema, dict) else {}, self._root)
-        for key in ("anyOf", "oneOf"):
-            if isinstance(merged.get(key), list):
-                rest = {name: inner for name, inner in merged.items() if name != key}
-                options = cast("list[Any]", merged[key])
-                beside = beside_string or ("string" in kinds and any(map(self._may_be_string, options)))
-                return choice(
-                    [self.value({**rest, "allOf": [option]}, path, kinds, beside_string=beside) for option in options]
-                )
+        if (parts := alternatives(merged)) is not None:
+            may_be_string = [self._may_be_string(part["allOf"][0]) for part in parts]
+            beside = beside_string or ("string" in kinds and any(may_be_string))
+            return choice([self.value(part, path, kinds, beside_string=beside) for part in parts])
         options: list[Form] = []
-        if "enum" in merged or "const" in merged:
-            listed: list[Any] = [merged["const"]] if "const" in merged else merged["enum"]
+        if (listed := listed_values(merged)) is not None:
             strings = [value for value in listed if isinstance(value, str)]
             options += [Literal(value) for value in strings if "string" in kinds and self._may_stand(value)]
             if len(strings) < len(listed):

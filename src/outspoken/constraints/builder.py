@@ -74,7 +74,7 @@ class Builder:
             own = "calls of it are actions, whose arguments are those of the format's words"
             self.grammar.warnings += [f"{name}: {own}" for name in actions.tools]
             self._actions = ActionForms(skeleton, automaton, actions.paths, actions.screen, self.grammar, self._end_of)
-        self._rules: dict[tuple[Hole, int, bool], Rule] = {}
+        self._rules: dict[tuple[Hole, int], Rule] = {}
         self._limit = wishes.least if wishes.most is None else wishes.most
 
     def build(self) -> Grammar:
@@ -86,7 +86,7 @@ class Builder:
 
     def _rule(self, hole: Hole, calls: int) -> Form:
         """The rule of what may follow a hole."""
-        key = (hole, min(calls, self._limit), False)
+        key = (hole, min(calls, self._limit))
         if key not in self._rules:
             rule = self._rules[key] = self.grammar.rule(f"after_{hole.role}", EMPTY)
             self.grammar.rules[rule.name] = self._following(hole, calls)
@@ -148,9 +148,6 @@ class Builder:
         excluded = excluded_patterns(self._automaton, configs, is_text=True)
         return FreeText((*excluded, *more), has_code(configs), begins, ends)
 
-    def _border(self, text: Hole, target: Hole, literal: str) -> Border | None:
-        return _border_behind(self._skeleton, text, target, literal, trimmed="TEXT" in self._automaton.trims)
-
     def _reasoning(self, hole: Hole, target: Hole, literal: str, calls: int) -> list[Form]:
         content = self._thoughts(target)
         if hole.role == "action" and isinstance(content, FreeText):
@@ -179,7 +176,8 @@ class Builder:
             if following.role == "action" and not self._calls_in(following):
                 continue
             if following.role not in ("end", "text"):
-                found = self._border(target, following, between)
+                trimmed = "TEXT" in self._automaton.trims
+                found = _border_behind(self._skeleton, target, following, between, trimmed=trimmed)
                 if found is None or following.role == "reasoning":
                     continue
                 border = found

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.tables import Terminal
@@ -19,7 +19,7 @@ from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, Repeat, choi
 from .free_text import excluded_patterns
 from .plain_patterns import escape, plain_pattern
 from .schema_forms import SchemaForms
-from .schema_parts import TYPES, checked, merged_schema, other_properties, required_keys
+from .schema_parts import TYPES, checked, listed_properties, merged_schema, other_properties, required_keys
 from .skeleton import Hole, Skeleton
 from .styles import BracedStyle, PythonStyle, Style
 
@@ -37,10 +37,8 @@ class TaggedForms:
     def object(self, schema: dict[str, Any], path: str) -> Form:
         """The elements of an object, in the order of the schema."""
         required = required_keys(schema)
-        properties: dict[str, Any] = {**(schema.get("properties") or {})}
-        properties |= {key: True for key in required if key not in properties}
         found: Form = EMPTY
-        for key, inner in properties.items():
+        for key, inner in listed_properties(schema).items():
             form = self._element(key, inner, f"{path}.{key}" if path else key)
             found = seq(found, form if key in required else optional(form))
         return found
@@ -49,8 +47,7 @@ class TaggedForms:
         """The elements of an object that has at least one: without any, it would be a text."""
         if required_keys(schema):
             return self.object(schema, path)
-        properties: dict[str, Any] = {**(schema.get("properties") or {})}
-        elements = [self._element(key, inner, f"{path}.{key}") for key, inner in properties.items()]
+        elements = [self._element(key, inner, f"{path}.{key}") for key, inner in listed_properties(schema).items()]
         return choice([seq(one, *map(optional, elements[at + 1 :])) for at, one in enumerate(elements)])
 
     def _element(self, name: str, schema: Any, path: str) -> Form:
@@ -104,7 +101,7 @@ class CallForms:
         if entry not in self._known:
             found: dict[Hole, list[Form]] = {}
             for name in self._tools.names if self._tools is not None else ():
-                calls = _Call(self, name).from_hole(entry)
+                calls = _Call(self, name).from_hole(entry, (0, True))
                 self._by_tool.setdefault(name, []).extend(calls.values())
                 for last, form in calls.items():
                     found.setdefault(last, []).append(form)
@@ -131,6 +128,16 @@ class CallForms:
         """The terminal of a hole."""
         return self.skeleton.terminals[hole.terminal]
 
+    def number(self, hole: Hole) -> Form:
+        """An id or an index of a call."""
+        terminal = self.terminal(hole)
+        if terminal.short == "JSON_STRING":
+            return Pattern('"[a-zA-Z0-9_-]{1,40}"')
+        if hole.role != "index":
+            return Pattern(plain_pattern(terminal.regex))
+        has_zero = re.fullmatch(without_conditions(terminal.regex), "0") is not None
+        return Pattern("0|[1-9][0-9]?" if has_zero else "[1-9][0-9]?")
+
     def excluded(self, hole: Hole) -> tuple[str, ...]:
         """What free text in a hole may not hold."""
         return excluded_patterns(self._automaton, self.skeleton.configs[hole], is_text=False, is_value=True)
@@ -156,28 +163,82 @@ class CallForms:
         return SchemaForms(style, self.grammar, root, warn)
 
 
-class _Call:
+#: How far the arguments are written: the number of the next one, and whether one of those is there that must be.
+Progress: TypeAlias = tuple[int, bool]
+
+
+class Arguments:
+    """Builds what a call or an action holds from one of its holes on, by the last hole."""
+
+    def __init__(self, grammar: Grammar, inner: Mapping[Hole, Mapping[Hole, str]]) -> None:
+        self.grammar, self.inner = grammar, inner
+        self._known: dict[tuple[Hole, Progress], dict[Hole, Form]] = {}
+
+    def written(self, hole: Hole, at: Progress) -> Iterator[tuple[Form, Hole, Progress]]:
+        """What may be written in a hole: its form, the last hole of it, and how far the arguments are written then."""
+        raise NotImplementedError
+
+    def end(self, hole: Hole, at: Progress) -> Form:
+        """What ends it behind a hole; NOTHING if it may not end there."""
+        raise NotImplementedError
+
+    def is_shared(self, hole: Hole, at: Progress) -> bool:
+        """Does what follows a hole become a rule?"""
+        raise NotImplementedError
+
+    def from_hole(self, hole: Hole, at: Progress) -> dict[Hole, Form]:
+        """All of it from a hole on."""
+        found: dict[Hole, list[Form]] = {}
+        self._step(hole, "", at, found)
+        return {last: choice(options) for last, options in found.items()}
+
+    def _step(self, hole: Hole, literal: str, at: Progress, found: dict[Hole, list[Form]]) -> None:
+        """Add what a hole holds, behind a literal, and what follows it."""
+        for form, last, after in self.written(hole, at):
+            for end, rest in self._behind(last, after).items():
+                found.setdefault(end, []).append(seq(Literal(literal), form, rest))
+
+    def _behind(self, hole: Hole, at: Progress) -> dict[Hole, Form]:
+        """What may follow a hole."""
+        if (hole, at) not in self._known:
+            found: dict[Hole, list[Form]] = {}
+            if (end := self.end(hole, at)) != NOTHING:
+                found[hole] = [end]
+            for target, literal in self.inner.get(hole, {}).items():
+                if target.role != "value" or hole.role != "key":
+                    self._step(target, literal, at, found)
+            joined: dict[Hole, Form] = {last: choice(options) for last, options in found.items()}
+            if self.is_shared(hole, at):
+                joined = {last: self.grammar.rule("rest", form) for last, form in joined.items()}
+            self._known[hole, at] = joined
+        return self._known[hole, at]
+
+
+class _Call(Arguments):
     """The calls of one tool."""
 
     def __init__(self, calls: CallForms, name: str) -> None:
+        super().__init__(calls.grammar, calls.skeleton.inner)
         self._calls, self._name = calls, name
         self._root = calls.schema(name)
-        schema = merged_schema(self._root, self._root)
-        self._schema = schema
-        properties = cast("dict[str, Any]", schema.get("properties") or {})
-        self._required = required_keys(schema)
-        listed = {**properties, **{key: True for key in self._required if key not in properties}}
-        self._properties = [
-            (key, value) for key, value in listed.items() if value is not False or key in self._required
-        ]
-        self._known: dict[tuple[Hole, int], dict[Hole, Form]] = {}
+        self._schema = merged_schema(self._root, self._root)
+        self._required = required_keys(self._schema)
+        listed = listed_properties(self._schema).items()
+        self._properties = [(key, value) for key, value in listed if value is not False or key in self._required]
 
-    def from_hole(self, hole: Hole, number: int = 0) -> dict[Hole, Form]:
-        """The rest of a call from a hole on, by the last hole; `number` is that of the next property."""
-        own = self._own(hole)
-        if own == NOTHING:
-            return {}
-        return {last: seq(own, form) for last, form in self._behind(hole, number).items()}
+    def end(self, hole: Hole, at: Progress) -> Form:
+        is_left = any(key in self._required for key, _ in self._properties[at[0] :])
+        may_end = self._calls.skeleton.outer.get(hole) and (hole.role == "arguments" or not is_left)
+        return Literal(self._calls.end_of(hole)) if may_end else NOTHING
+
+    def is_shared(self, hole: Hole, at: Progress) -> bool:
+        return hole.role == "value" and len(self._properties) - at[0] > 1
+
+    def written(self, hole: Hole, at: Progress) -> Iterator[tuple[Form, Hole, Progress]]:
+        if hole.role == "key":
+            yield from self._pairs(hole, at[0])
+        elif (form := self._own(hole)) != NOTHING:
+            yield form, hole, at
 
     def _own(self, hole: Hole) -> Form:
         """What stands in a hole that is no value."""
@@ -187,71 +248,31 @@ class _Call:
                 return Literal(to_json(self._name))
             if re.fullmatch(without_conditions(terminal.regex), self._name):
                 return Literal(self._name)
-            self._calls.grammar.warn(f"{self._name}: {_UNWRITABLE}")
+            self.grammar.warn(f"{self._name}: {_UNWRITABLE}")
             return NOTHING
         if hole.role in ("id", "index"):
-            if terminal.short == "JSON_STRING":
-                return Pattern('"[a-zA-Z0-9_-]{1,40}"')
-            if hole.role == "index":
-                has_zero = re.fullmatch(without_conditions(terminal.regex), "0") is not None
-                return Pattern("0|[1-9][0-9]?" if has_zero else "[1-9][0-9]?")
-            return Pattern(plain_pattern(terminal.regex))
+            return self._calls.number(hole)
         if hole.role == "arguments":
             forms = self._calls.forms(hole, self._root, self._name)
             if isinstance(forms, BareForms):
                 return NOTHING
             if isinstance(forms, SchemaForms) and other_properties(self._schema) is not False:
-                self._calls.grammar.warn(f"{self._name}: the arguments: that each has another name is not enforced")
+                self.grammar.warn(f"{self._name}: the arguments: that each has another name is not enforced")
             form = forms.whole(self._schema) if isinstance(forms, SchemaForms) else forms.object(self._schema, "")
             is_rule = terminal.short in JSON_FIRST and form != NOTHING
-            return self._calls.grammar.rule("arguments", form) if is_rule else form
+            return self.grammar.rule("arguments", form) if is_rule else form
         return EMPTY
 
-    def _behind(self, hole: Hole, number: int) -> dict[Hole, Form]:
-        """What may follow a hole within the call, by the last hole."""
-        if (hole, number) in self._known:
-            return self._known[hole, number]
-        skeleton = self._calls.skeleton
-        found: dict[Hole, list[Form]] = {}
-        is_complete = hole.role == "arguments" or not self._left(number)
-        if is_complete and hole.role != "key" and skeleton.outer.get(hole):
-            found.setdefault(hole, []).append(Literal(self._calls.end_of(hole)))
-        for target, literal in skeleton.inner.get(hole, {}).items():
-            if target.role == "key":
-                self._keys(target, literal, number, found)
-            elif hole.role != "key":
-                for last, form in self.from_hole(target, number).items():
-                    found.setdefault(last, []).append(seq(Literal(literal), form))
-        grammar = self._calls.grammar
-        joined: dict[Hole, Form] = {last: choice(options) for last, options in found.items()}
-        if hole.role == "value" and len(self._properties) - number > 1:
-            joined = {last: grammar.rule("rest", form) for last, form in joined.items()}
-        self._known[hole, number] = joined
-        return joined
-
-    def _left(self, number: int) -> bool:
-        """Is a required property left?"""
-        return any(key in self._required for key, _ in self._properties[number:])
-
-    def _keys(self, hole: Hole, literal: str, number: int, found: dict[Hole, list[Form]]) -> None:
-        """Add the ways to go on with one of the next properties."""
+    def _pairs(self, hole: Hole, number: int) -> Iterator[tuple[Form, Hole, Progress]]:
+        """One of the next properties with its value."""
         name = re.compile(without_conditions(self._calls.terminal(hole).regex))
-        for at in range(number, len(self._properties)):
-            key, schema = self._properties[at]
-            if name.fullmatch(key) is None:
-                self._calls.grammar.warn(f"{self._name}: {key}: {_UNWRITABLE}")
-                if key in self._required:
-                    break
-                continue
-            for target, between in self._calls.skeleton.inner.get(hole, {}).items():
-                if target.role != "value":
-                    continue
-                value = self._value(target, schema, key)
-                if value == NOTHING:
-                    continue
-                for last, form in self._behind(target, at + 1).items():
-                    written = seq(Literal(literal + key + between), value, form)
-                    found.setdefault(last, []).append(written)
+        for at, (key, schema) in enumerate(self._properties[number:], number + 1):
+            is_writable = name.fullmatch(key) is not None
+            if not is_writable:
+                self.grammar.warn(f"{self._name}: {key}: {_UNWRITABLE}")
+            for target, between in self.inner.get(hole, {}).items() if is_writable else ():
+                if target.role == "value" and (value := self._value(target, schema, key)) != NOTHING:
+                    yield seq(Literal(key + between), value), target, (at, True)
             if key in self._required:
                 break
 

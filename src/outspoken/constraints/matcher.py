@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from .automata import Dfa, matching
-from .char_sets import CharSet, of_text
+from .char_sets import of_text
 from .forms import Choice, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, Seq
 from .free_text import text_automaton
 
@@ -16,16 +16,19 @@ _Rest: TypeAlias = "tuple[Form, _Rest] | None"
 
 
 class _Place(NamedTuple):
-    """A place in a form that reads characters: the offset in a literal, or the state of an automaton."""
+    """A place in a form that reads characters: a state of its automaton, and what comes behind it."""
 
-    form: Form
+    form: Literal | FreeText | Pattern
     at: int
     rest: _Rest
 
 
 @lru_cache(maxsize=2048)
-def dfa_of(form: FreeText | Pattern) -> Dfa:
+def dfa_of(form: Literal | FreeText | Pattern) -> Dfa:
     """The automaton of a form that reads characters."""
+    if isinstance(form, Literal):
+        rows = [((of_text(char), at),) for at, char in enumerate(form.text, 1)]
+        return Dfa((*rows, ()), (*[False] * len(rows), True))
     return text_automaton(form) if isinstance(form, FreeText) else matching(form.regex)
 
 
@@ -35,10 +38,11 @@ def reads(grammar: Grammar, text: str) -> bool:
     for char in text:
         code, reached, ended = ord(char), list[_Place](), list[_Rest]()
         for place in places:
-            for chars, target in _steps(place):
+            dfa = dfa_of(place.form)
+            for chars, target in dfa.steps[place.at]:
                 if any(low <= code <= high for low, high in chars):
-                    reached += [place._replace(at=target)] if target >= 0 else []
-                    ended += [place.rest] if _is_over(place.form, target) else []
+                    reached.append(place._replace(at=target))
+                    ended += [place.rest] if dfa.accepts[target] else []
         opened, may_end = _open(grammar, ended)
         places = {*reached, *opened}
         if not places and not may_end:
@@ -59,9 +63,7 @@ def _open(grammar: Grammar, rests: Iterable[_Rest]) -> tuple[set[_Place], bool]:
             may_end = True
             continue
         form, behind = rest
-        if isinstance(form, Literal):
-            (waiting.append(behind) if not form.text else places.add(_Place(form, 0, behind)))
-        elif isinstance(form, (FreeText, Pattern)):
+        if isinstance(form, (Literal, FreeText, Pattern)):
             places.add(_Place(form, 0, behind))
             waiting += [behind] if dfa_of(form).accepts[0] else []
         elif isinstance(form, Rule):
@@ -83,19 +85,3 @@ def _repeated(form: Repeat, behind: _Rest) -> list[_Rest]:
         again = Repeat(form.part, max(form.low - 1, 0), None if form.high is None else form.high - 1)
         found.append((form.part, (again, behind)))
     return found
-
-
-def _steps(place: _Place) -> Iterable[tuple[CharSet, int]]:
-    """The characters that a place reads, each with the place behind it; -1 behind a literal."""
-    if isinstance(place.form, Literal):
-        text = place.form.text
-        return ((of_text(text[place.at]), place.at + 1 if place.at + 1 < len(text) else -1),)
-    assert isinstance(place.form, (FreeText, Pattern))
-    return dfa_of(place.form).steps[place.at]
-
-
-def _is_over(form: Form, target: int) -> bool:
-    if isinstance(form, Literal):
-        return target < 0
-    assert isinstance(form, (FreeText, Pattern))
-    return dfa_of(form).accepts[target]

@@ -17,8 +17,10 @@ _MAX_LISTED = 500
 def integer_pattern(schema: dict[str, Any]) -> str | None:
     """The whole numbers that a schema admits; "" if there are none, None if the range cannot be said."""
     low, high = _bounds(schema)
-    least = None if low is None else math.ceil(low[0]) + (low[1] and math.ceil(low[0]) == low[0])
-    most = None if high is None else math.floor(high[0]) - (high[1] and math.floor(high[0]) == high[0])
+    least = None if low is None else math.ceil(low.value) + (low.is_excluded and math.ceil(low.value) == low.value)
+    most = (
+        None if high is None else math.floor(high.value) - (high.is_excluded and math.floor(high.value) == high.value)
+    )
     step = schema.get("multipleOf")
     if step not in (None, 1):
         return _listed(least, most, step)
@@ -35,11 +37,10 @@ def number_pattern(schema: dict[str, Any]) -> str | None:
     """Numbers that a schema admits, without exponents if it has bounds. None if the range cannot be said."""
     if "multipleOf" in schema:
         return integer_pattern(schema) if isinstance(schema["multipleOf"], int) else None
-    low, high = _bounds(schema)
-    if low is None and high is None:
+    least, most = _bounds(schema)
+    if least is None and most is None:
         fraction = rf"\.[0-9]{{1,{_FRACTION}}}"
         return rf"(?:-0{fraction}|{_integers(None, None)}(?:{fraction})?)(?:[eE][+-]?[0-9]{{1,2}})?"
-    least, most = _limit(low), _limit(high)
     options: list[str] = []
     if most is None or not most.value.is_signed() or most.value == 0:
         options += _decimals(_Limit(Decimal(0)) if least is None or least.value < 0 else least, most)
@@ -61,10 +62,6 @@ class _Limit(NamedTuple):
         """The whole part, and the digits behind the point without zeros at the end."""
         whole, _, digits = f"{self.value:f}".partition(".")
         return int(whole), digits.rstrip("0")
-
-
-def _limit(bound: tuple[float, bool] | None) -> _Limit | None:
-    return None if bound is None else _Limit(Decimal(str(bound[0])), bound[1])
 
 
 def _decimals(low: _Limit, high: _Limit | None) -> list[str]:
@@ -140,18 +137,15 @@ def _between(low: str, high: str, excluded: tuple[bool, bool]) -> list[str]:
     return [*[low[0] + rest for rest in _at_least(low[1:], excluded[0])], *inner, *ends]
 
 
-def _bounds(schema: dict[str, Any]) -> tuple[tuple[float, bool] | None, tuple[float, bool] | None]:
-    """The lower and the upper bound, each with whether it is excluded."""
-    lows: list[tuple[float, bool]] = []
-    highs: list[tuple[float, bool]] = []
+def _bounds(schema: dict[str, Any]) -> tuple[_Limit | None, _Limit | None]:
+    """The lower and the upper bound."""
+    lows, highs = list[_Limit](), list[_Limit]()
     for found, key, exclusive in ((lows, "minimum", "exclusiveMinimum"), (highs, "maximum", "exclusiveMaximum")):
         if _is_number(schema.get(key)):
-            found.append((schema[key], schema.get(exclusive) is True))
+            found.append(_Limit(Decimal(str(schema[key])), schema.get(exclusive) is True))
         if _is_number(schema.get(exclusive)):
-            found.append((schema[exclusive], True))
-    low = max(lows, key=lambda bound: (bound[0], bound[1]), default=None)
-    high = min(highs, key=lambda bound: (bound[0], not bound[1]), default=None)
-    return low, high
+            found.append(_Limit(Decimal(str(schema[exclusive])), True))
+    return max(lows, default=None), min(highs, key=lambda limit: (limit.value, not limit.is_excluded), default=None)
 
 
 def _is_number(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
-from outspoken.results.schemas.schema import referred
+from outspoken.results.schemas.schema import KINDS, referred
 
 from . import schema_parts
 from .automata import complement, intersection, matching
@@ -47,17 +47,11 @@ class SchemaForms:
         merged = schema_parts.merged_schema(schema, self._root)
         for keyword in schema_parts.unenforced(merged):
             self._warn(f"{path or 'the arguments'}: `{keyword}` is not enforced")
-        if "const" in merged or "enum" in merged:
-            return self._listed(merged, kinds)
-        for key in ("anyOf", "oneOf"):
-            if isinstance(options := merged.get(key), list):
-                rest = {name: inner for name, inner in merged.items() if name != key}
-                return choice(
-                    [
-                        self.value(schema_parts.merged_schema({**rest, "allOf": [option]}, self._root), path, kinds)
-                        for option in cast("list[Any]", options)
-                    ]
-                )
+        if (values := schema_parts.listed_values(merged)) is not None:
+            return self._listed(values, merged, kinds)
+        if (options := schema_parts.alternatives(merged)) is not None:
+            parts = [schema_parts.merged_schema(option, self._root) for option in options]
+            return choice([self.value(part, path, kinds) for part in parts])
         return choice([self._of_kind(kind, merged, path) for kind in self._kinds(merged, kinds)])
 
     def _kinds(self, schema: dict[str, Any], kinds: frozenset[str]) -> list[str]:
@@ -81,9 +75,8 @@ class SchemaForms:
             self._depth = depth
         return self._references[ref]
 
-    def _listed(self, schema: dict[str, Any], kinds: frozenset[str]) -> Form:
+    def _listed(self, values: list[Any], schema: dict[str, Any], kinds: frozenset[str]) -> Form:
         """One of the values that a schema lists."""
-        values: list[Any] = [schema["const"]] if "const" in schema else schema["enum"]
         declared = set(self._kinds(schema, schema_parts.TYPES)) if "type" in schema else schema_parts.TYPES
         fitting = [v for v in values if _kind(v) in declared or (_kind(v) == "integer" and "number" in declared)]
         return choice([self._style.value(v) for v in fitting if _kind(v) in kinds or _kind(v) == "integer" in kinds])
@@ -142,27 +135,27 @@ class SchemaForms:
 
     def object(self, schema: dict[str, Any], path: str) -> Form:
         """An object: the properties in the order of the schema, then others, if the schema says that there are any."""
-        properties: dict[str, Any] = schema.get("properties") or {}
-        required = schema_parts.required_keys(schema)
-        listed = {**properties, **{key: True for key in required if key not in properties}}
+        required, listed = schema_parts.required_keys(schema), schema_parts.listed_properties(schema)
         style = self._style
         if any(listed[key] is False for key in required):
             return NOTHING
-        gap = self._gap(path)
+        gap = self._gap(is_inner=not path)
         self._depth += 1
         entries = [
-            (seq(style.key(key), style.colon(), self.value(inner, f"{path}.{key}" if path else key)), key in required)
+            (seq(style.key(key), style.colon, self.value(inner, f"{path}.{key}" if path else key)), key in required)
             for key, inner in listed.items()
             if inner is not False
         ]
         others = self._others(schema, listed, path)
         self._depth -= 1
-        opened, closed = style.braces
-        return seq(Literal(opened), gap, self._entries(entries, others), style.gap(), Literal(closed))
+        return self._within(style.braces, gap, self._entries(entries, others))
 
-    def _gap(self, path: str) -> Form:
-        """White space behind the first bracket of an object or a list at a path."""
-        return self._style.gap() if self._depth or not path else self._style.first_gap()
+    def _gap(self, *, is_inner: bool) -> Form:
+        """White space behind the first bracket of an object or a list, which shows what an argument is."""
+        return self._style.gap if self._depth or is_inner else self._style.first_gap
+
+    def _within(self, brackets: tuple[str, str], gap: Form, body: Form) -> Form:
+        return seq(Literal(brackets[0]), gap, body, self._style.gap, Literal(brackets[1]))
 
     def _others(self, schema: dict[str, Any], listed: Iterable[str], path: str) -> Form:
         """An entry with a key that is not listed; NOTHING if there is none."""
@@ -172,11 +165,11 @@ class SchemaForms:
         known = "|".join([f"(?:{escape(key)})" for key in listed])
         free = dfa_pattern(intersection(matching(_KEY), complement(matching(known)))) if known else _KEY
         names = self._style.string_of(free)
-        return seq(names, self._style.colon(), self.value(more, f"{path}.*"))
+        return seq(names, self._style.colon, self.value(more, f"{path}.*"))
 
     def _entries(self, entries: list[tuple[Form, bool]], others: Form) -> Form:
         """Entries in order, with separators between those that are there."""
-        separator = self._style.separator()
+        separator = self._style.separator
         rest: Form = EMPTY if others == NOTHING else Repeat(seq(separator, others))
         options: list[Form] = []
         for number, (form, required) in reversed(list(enumerate(entries))):
@@ -202,20 +195,17 @@ class SchemaForms:
             items = schema.get("additionalItems", True)
         low, high = int(schema.get("minItems", 0)), schema.get("maxItems")
         high = None if high is None else int(high)
-        style = self._style
-        opened, closed = style.brackets
-        gap = self._gap(path)
+        gap = self._gap(is_inner=not path)
         self._depth += 1
         first = [self.value(part, f"{path}[{number}]") for number, part in enumerate(prefix)]
         item = self.value(items, f"{path}[]")
         self._depth -= 1
         if item == NOTHING:
             high = len(first) if high is None else min(high, len(first))
-        body = self._items(first, item, low, high)
-        return seq(Literal(opened), gap, body, style.gap(), Literal(closed))
+        return self._within(self._style.brackets, gap, self._items(first, item, low, high))
 
     def _items(self, first: list[Form], item: Form, low: int, high: int | None) -> Form:
-        separator = self._style.separator()
+        separator = self._style.separator
         if high is not None and (high < low or high == 0):
             return EMPTY if high == 0 and low == 0 else NOTHING
         first = first if high is None else first[:high]
@@ -243,22 +233,11 @@ class SchemaForms:
         return choice([*scalars, *[self._nested(kind, 0) for kind in nested]])
 
     def _nested(self, kind: str, depth: int) -> Form:
-        inner = self._anything_below(depth)
-        style = self._style
-        if kind == "array":
-            opened, closed = style.brackets
-            entry = inner
-        else:
-            opened, closed = style.braces
-            entry = seq(style.string_of(_KEY), style.colon(), inner)
-        body = optional(seq(entry, Repeat(seq(style.separator(), entry))))
-        return seq(
-            Literal(opened),
-            style.gap() if depth or self._depth else style.first_gap(),
-            body,
-            style.gap(),
-            Literal(closed),
-        )
+        style, entry, brackets = self._style, self._anything_below(depth), self._style.brackets
+        if kind == "object":
+            entry, brackets = seq(style.string_of(_KEY), style.colon, entry), style.braces
+        body = optional(seq(entry, Repeat(seq(style.separator, entry))))
+        return self._within(brackets, self._gap(is_inner=depth > 0), body)
 
     def _anything_below(self, depth: int) -> Form:
         while len(self._anything) <= _ANY_DEPTH:
@@ -271,14 +250,7 @@ class SchemaForms:
 
 
 def _kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    for kind, types in (("integer", int), ("number", float), ("string", str), ("array", list)):
-        if isinstance(value, types):
-            return kind
-    return "object"
+    return next((kind for made, kind in KINDS.items() if isinstance(value, made)), "object")
 
 
 def _implied(schema: dict[str, Any]) -> list[str]:

@@ -104,6 +104,24 @@ def required_keys(schema: dict[str, Any]) -> list[str]:
     return [key for key in cast("list[Any]", listed) if isinstance(key, str)] if isinstance(listed, list) else []
 
 
+def listed_properties(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schemas of the properties that a schema lists, then of those that it only requires."""
+    properties: dict[str, Any] = schema.get("properties") or {}
+    return properties | {key: True for key in required_keys(schema) if key not in properties}
+
+
+def alternatives(schema: dict[str, Any]) -> list[Any] | None:
+    """The schemas of which one has to hold, each with the rest of the schema; None if there is no choice."""
+    key = next((key for key in ("anyOf", "oneOf") if isinstance(schema.get(key), list)), "")
+    rest = {name: inner for name, inner in schema.items() if name != key}
+    return [{**rest, "allOf": [option]} for option in schema[key]] if key else None
+
+
+def listed_values(schema: dict[str, Any]) -> list[Any] | None:
+    """The values that a schema lists; None if it lists none."""
+    return [schema["const"]] if "const" in schema else schema.get("enum")
+
+
 def other_properties(schema: dict[str, Any]) -> Any:
     """The schema of the properties that a schema does not list; False if there are none."""
     more: Any = schema.get("additionalProperties")

@@ -8,7 +8,7 @@ responses make up all responses that `render` writes.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -55,12 +55,18 @@ START, END = Hole("start"), Hole("end")
 
 
 class Step(NamedTuple):
-    """A hole of a response, the literal before it, the kind of its value, and the number of its segment."""
+    """A hole of a response, the literal before it, and the number of its segment.
+
+    `text` was written in it, in the argument `key`, a value of a `kind`; `config` is behind it, unless it is the end.
+    """
 
     literal: str
     hole: Hole
-    kind: str
     item: int
+    text: str = ""
+    config: Config | None = None
+    key: str = ""
+    kind: str = ""
 
 
 @dataclass(eq=False)
@@ -85,13 +91,16 @@ class Skeleton:
     joined: dict[Hole, Hole] = field(default_factory=dict[Hole, Hole])
 
     def add(self, path: Iterable[Step]) -> None:
-        """Add the edges of a response."""
+        """Add the holes of a response, and the edges between them."""
         before, item = START, -1
         for step in path:
             edges = self.inner if step.item == item else self.outer
             edges.setdefault(before, {}).setdefault(step.hole, step.literal)
             if step.kind:
                 self.kinds.setdefault(step.hole, set()).add(step.kind)
+            if step.config is not None:
+                self.configs.setdefault(step.hole, (step.config,))
+                self.samples.setdefault(step.hole, step.text)
             before, item = step.hole, step.item
 
     def has(self, role: Role) -> bool:
@@ -130,7 +139,8 @@ def skeleton_of(automaton: Automaton) -> Skeleton:
     """The skeleton of a format, by its automaton."""
     skeleton = Skeleton(automaton.tables.header.format, automaton.tables.terminals)
     for response in _responses(skeleton):
-        _learn(skeleton, response)
+        if (rendered := written_path(response, skeleton.format)) is not None:
+            skeleton.add(steps_of(rendered))
     return skeleton
 
 
@@ -175,13 +185,7 @@ def written_path(response: list[Any], format: str) -> Rendered | None:
         return None
 
 
-def _learn(skeleton: Skeleton, response: list[Any]) -> None:
-    rendered = written_path(response, skeleton.format)
-    if rendered is not None:
-        skeleton.add(_holes(skeleton, response_pieces(rendered), rendered.items))
-
-
-def response_pieces(rendered: Rendered) -> Iterator[tuple[str, Written]]:
+def _pieces(rendered: Rendered) -> Iterator[tuple[str, Written]]:
     """The pieces of what was rendered, without the first characters, which the prompt ends with."""
     pieces = pieces_of(rendered.path)
     chars = sum([len(text) for text, _ in pieces]) - len(rendered.text)
@@ -190,58 +194,49 @@ def response_pieces(rendered: Rendered) -> Iterator[tuple[str, Written]]:
         chars = max(chars - len(text), 0)
 
 
-TOKEN_ROLES: Mapping[str, Role] = {"TOOL_NAME": "name", "CALL_ID": "id", "CALL_INDEX": "index", "ARG_NAME": "key"}
-
-
-def _holes(skeleton: Skeleton, pieces: Iterable[tuple[str, Written]], items: list[Item]) -> Iterator[Step]:
-    """The holes of a path; at last the end."""
+def steps_of(rendered: Rendered) -> Iterator[Step]:
+    """The holes of what was rendered; at last the end."""
     literal = ""
-    names: dict[int, int] = {}
-    for text, written in pieces:
+    names: Counter[int] = Counter()
+    for text, written in _pieces(rendered):
         if written.is_marker:
             literal += text
             continue
-        hole, kind = hole_of(skeleton, text, written, items, names)
-        item = written.progress.item
-        yield Step(literal, hole, kind, item)
+        number = written.progress.item
+        item = rendered.items[number]
+        role = _role(written, item)
+        names[number] += role == "name"
+        hole = Hole(role, written.terminal.name, written.config.stack, names[number] if role == "name" else 0)
+        key, value = item.arguments[written.progress.argument] if role in ("key", "value") else ("", None)
+        kind = _kind(value) if role == "value" else ""
+        yield Step(literal, hole, number, text, written.config, key, kind)
         literal = ""
-    yield Step(literal, END, "", len(items))
+    yield Step(literal, END, len(rendered.items))
 
 
-def hole_of(
-    skeleton: Skeleton, text: str, written: Written, items: list[Item], names: dict[int, int]
-) -> tuple[Hole, str]:
-    """The hole of a piece, which is added to the skeleton, and the kind of its value; `names` counts those of calls."""
-    role, item = _role(written), written.progress.item
-    if items[item].kind == "think":
-        role = "reasoning"
-    if role == "name":
-        names[item] = names.get(item, 0) + 1
-    kind = ""
-    if role == "value":
-        kind = _kind(items[item].arguments[written.progress.argument][1])
-    hole = Hole(role, written.terminal.name, written.config.stack, names.get(item, 0) if role == "name" else 0)
-    skeleton.configs.setdefault(hole, (written.config,))
-    skeleton.samples.setdefault(hole, text)
-    return hole, kind
+_TOKEN_ROLES: Mapping[str, Role] = {"TOOL_NAME": "name", "CALL_ID": "id", "CALL_INDEX": "index", "ARG_NAME": "key"}
 
 
-def _role(written: Written) -> Role:
-    short = written.terminal.short
+def _role(written: Written, item: Item) -> Role:
+    """What a hole of an item is."""
+    progress, short = written.progress, written.terminal.short
     if short == "TEXT":
         return "text"
-    if short == "REASONING":
+    if item.kind == "think":
         return "reasoning"
-    if short in TOKEN_ROLES:
-        return TOKEN_ROLES[short]
-    progress = written.progress
+    if short in _TOKEN_ROLES:
+        return _TOKEN_ROLES[short]
     if progress.phase == 1:
         return "value"
-    return "name" if not progress.name else "arguments"
+    if item.name and not progress.name:
+        return "name"
+    is_positional = progress.argument < len(item.arguments) and item.arguments[progress.argument][0].startswith("$")
+    return "value" if is_positional else "arguments"
 
 
 def _kind(value: Any) -> str:
-    return next(kind for kind, known in EXAMPLES.items() if known == value and type(known) is type(value))
+    """The kind of a value of a call; "" for another one, which an action has."""
+    return next((kind for kind, known in EXAMPLES.items() if known == value and type(known) is type(value)), "")
 
 
 def merged(skeleton: Skeleton) -> Skeleton:

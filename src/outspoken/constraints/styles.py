@@ -13,8 +13,6 @@ from .automata import without
 from .forms import EMPTY, NOTHING, Form, FreeText, Literal, Pattern, choice, seq
 from .plain_patterns import escape
 
-#: White space between the parts of JSON, and behind the first bracket of an argument, which shows what it is.
-_WS, _FIRST_WS = Pattern(r"[ \t\n]{0,40}"), Pattern(r"[ \t\n]{0,9}")
 _HEX = "[0-9a-fA-F]"
 #: A character of a JSON string: as it is, or as an escape. Halves of surrogate pairs are no characters.
 JSON_CHAR = r'(?:[^"\\\x00-\x1f\x7f]|\\["\\/bfnrt]|\\u(?:[0-9a-ce-fA-CE-F]' + _HEX + r"{3}|[dD][0-7]" + _HEX + "{2}))"
@@ -28,30 +26,23 @@ class Style:
     `held` are patterns of what no value may hold, since it would end the text that the value stands in.
     """
 
-    def __init__(self, held: tuple[str, ...] = ()) -> None:
-        self._held = held
-        self.excluded = (*self.excluded, *held)
-
     #: what stands round strings, and round objects and lists
     mark = '"'
     braces, brackets = ("{", "}"), ("[", "]")
     null, true, false = "null", "true", "false"
+    #: patterns of what strings hold only as escapes, and whether strings of the known formats hold none of it
+    excluded: tuple[str, ...] = (r'["\\\x00-\x1f\x7f]',)
+    has_formats = True
+    #: white space that may stand beside punctuation, and behind the first bracket of an argument
+    gap: Form = Pattern(r"[ \t\n]{0,40}")
+    first_gap: Form = Pattern(r"[ \t\n]{0,9}")
+    #: what stands between two entries, and between a key and its value
+    separator: Form = seq(gap, Literal(","), gap)
+    colon: Form = seq(gap, Literal(":"), gap)
 
-    def separator(self) -> Form:
-        """What stands between two entries."""
-        return seq(self.gap(), Literal(","), self.gap())
-
-    def gap(self) -> Form:
-        """White space that may stand beside punctuation."""
-        return _WS
-
-    def first_gap(self) -> Form:
-        """White space that may stand behind the first bracket of an argument."""
-        return EMPTY if self.gap() == EMPTY else _FIRST_WS
-
-    def colon(self) -> Form:
-        """What stands between a key and its value."""
-        return seq(self.gap(), Literal(":"), self.gap())
+    def __init__(self, held: tuple[str, ...] = ()) -> None:
+        self._held = held
+        self.excluded = (*self.excluded, *held)
 
     def key(self, name: str) -> Form:
         """A key of an object."""
@@ -77,18 +68,11 @@ class Style:
 
     def string_of(self, regex: str) -> Form:
         """A string that matches a pattern, which holds no quotes, escapes and control characters."""
-        return self._between(self.mark, f"(?:{regex})") if self._held else self._marked(Pattern(regex))
+        return self._between(self.mark, f"(?:{regex})") if self._held else self.quoted(Pattern(regex))
 
-    #: patterns of what strings hold only as escapes, and whether strings of the known formats hold none of it
-    excluded: tuple[str, ...] = (r'["\\\x00-\x1f\x7f]',)
-    has_formats = True
-
-    def quoted(self, text: FreeText) -> Form:
+    def quoted(self, text: Form) -> Form:
         """A string without escapes."""
-        return self._marked(text)
-
-    def _marked(self, inner: Form) -> Form:
-        return seq(Literal(self.mark), inner, Literal(self.mark))
+        return seq(Literal(self.mark), text, Literal(self.mark))
 
 
 class PythonStyle(Style):
@@ -96,15 +80,8 @@ class PythonStyle(Style):
 
     mark, null, true, false = "'", "None", "True", "False"
     excluded = (r"['\\\x00-\x1f\x7f-\xa0]",)
-
-    def gap(self) -> Form:
-        return EMPTY
-
-    def separator(self) -> Form:
-        return Literal(", ")
-
-    def colon(self) -> Form:
-        return Literal(": ")
+    gap = first_gap = EMPTY
+    separator, colon = Literal(", "), Literal(": ")
 
     def value(self, value: Any) -> Form:
         return self._written(repr(value))
@@ -120,20 +97,13 @@ class BracedStyle(Style):
     """Objects in braces with a mark round strings."""
 
     has_formats = False
+    gap = first_gap = EMPTY
+    separator, colon = Literal(","), Literal(":")
 
     def __init__(self, mark: str) -> None:
         super().__init__()
         self.mark, self._write = mark, BracedNotation(mark).write
         self.excluded = (*_not_in(mark), r"[\x00-\x1f\x7f]")
-
-    def gap(self) -> Form:
-        return EMPTY
-
-    def separator(self) -> Form:
-        return Literal(",")
-
-    def colon(self) -> Form:
-        return Literal(":")
 
     def key(self, name: str) -> Form:
         written = self._write({name: None})
@@ -144,7 +114,7 @@ class BracedStyle(Style):
         return NOTHING if written is None else Literal(written)
 
     def string(self, low: int, high: int | None) -> Form:
-        return self._marked(FreeText(_not_in(self.mark), low=low, high=high))
+        return self.quoted(FreeText(_not_in(self.mark), low=low, high=high))
 
 
 def _not_in(mark: str) -> tuple[str, ...]:
