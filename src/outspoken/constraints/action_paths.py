@@ -77,27 +77,6 @@ class ActionPaths:
             self.order += [key for key in path.keys if key not in self.order]
 
 
-def all_learned(listed: list[Usage]) -> list[ActionPaths]:
-    """The paths of usages. Those of the same line of the mapping differ only in their words."""
-    found: list[ActionPaths] = []
-    for usage in listed:
-        known = found[-1] if found and found[-1].usage.rule is usage.rule else None
-        paths = (_renamed(known, usage) if known is not None else None) or learned(usage)
-        if paths is not None:
-            found.append(paths)
-    return found
-
-
-def _renamed(known: ActionPaths, usage: Usage) -> ActionPaths | None:
-    """The paths of a usage that differs in its word; None if it is written in another way."""
-    path = _rendered(usage, [*usage.fields(required=True), *known.needs[:1]])
-    if path is None or path.ends not in known.spans or path.ends[0] != next(iter(known.spans))[0]:
-        return None
-    name = next((step.text for step in path.steps if step.hole.role == "name"), "")
-    usage = usage.with_fields({group.field for group in known.usage.groups})
-    return replace(known, usage=usage, sample=path.action, name_text=name)
-
-
 def learned(usage: Usage) -> ActionPaths | None:
     """The paths of a usage, with the arguments that could be rendered; None if it cannot be written at all.
 

@@ -12,7 +12,7 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.rendering.render import Rendered
 from outspoken.results.actions.base import BaseAction
 
-from .action_paths import ActionPaths, all_learned, ends_with_code
+from .action_paths import ActionPaths, ends_with_code, learned
 from .action_words import usages
 from .skeleton import REASONING, TEXT, Hole, Skeleton, Step, a_call, merged, skeleton_of, steps_of, written_path
 
@@ -82,7 +82,7 @@ def _skeleton(automaton: Automaton) -> Skeleton:
 @lru_cache(maxsize=256)
 def learned_actions(automaton: Automaton) -> tuple[ActionPaths, ...]:
     """How a format writes each of its actions."""
-    return tuple(all_learned(usages(automaton.tables.header)))
+    return tuple(filter(None, map(learned, usages(automaton.tables.header))))
 
 
 @lru_cache(maxsize=256)

@@ -24,6 +24,8 @@ from .skeleton import END, START, Hole, Skeleton
 from .styles import Style
 from .text_borders import Border, border_before, border_behind, unread_within
 
+#: Whether a response may have reasoning, has none, or begins with it.
+ReasoningMode = OneOf["free", "none", "required"]
 #: The roles of holes that are not in a call.
 _OUTSIDE = frozenset({"start", "end", "text", "reasoning"})
 
@@ -35,7 +37,7 @@ class Wishes:
     least: int = 0
     most: int | None = None
     with_text: bool = True
-    reasoning: OneOf["free", "none", "required"] = "free"
+    reasoning: ReasoningMode = "free"
 
 
 class Actions(NamedTuple):
@@ -162,7 +164,7 @@ class Builder:
         """Text, and what may follow it, each with the condition on the end of the text."""
         begins = ""
         if hole.role not in _OUTSIDE or (hole == START and whole):
-            begins = _border_before(self._skeleton, hole, target, whole).chars
+            begins = _border_before(self._skeleton, hole, target, whole)
         if (
             not begins
             and (whole or hole != START)

@@ -1,31 +1,46 @@
-"""`constraint`: what a model may write, as a grammar for constrained decoding."""
+"""`constraint`: what a model may write, as a grammar for constrained decoding and as the fields of requests.
+
+vLLM (0.33): `structured_outputs` is `StructuredOutputsParams` of `vllm/sampling_params.py`, with one kind of
+constraint, a structural tag as JSON text; it is a field of `ChatCompletionRequest` in
+`vllm/entrypoints/openai/chat_completion/protocol.py`. If the server has no parser for calls, `tool_choice` must be
+"none", or it refuses the request. The tools are in the prompt all the same, unless the server runs with
+`--exclude-tools-when-tool-choice-none`.
+
+SGLang (0.5.23): `response_format` is xgrammar's `StructuralTag`, and `ebnf` a field of its own, both of
+`ChatCompletionRequest` in `python/sglang/srt/entrypoints/openai/protocol.py`. They count before the server's own
+constraint for calls (`to_sampling_params`, in the same file). Which engine reads them is an option of the server.
+
+llama.cpp: `grammar`, described in `tools/server/README.md`; beside tools, it is refused unless `tool_choice` is "none"
+(`oaicompat_chat_params_parse` in `tools/server/server-common.cpp`).
+
+Markers of formats may be special tokens, which vLLM and SGLang leave out of the text unless `skip_special_tokens` is
+false.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from outspoken.actions.mapping import normalize_word
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.models.tokens import added_tokens
 from outspoken.notations.tools import ToolLike, Tools
-from outspoken.results.arguments import check_optional, check_type
+from outspoken.results.arguments import check_choice, check_optional, check_type
 from outspoken.results.errors import ConstraintError
 from outspoken.results.geometry import Screen
 
 from .action_paths import ActionPaths
 from .action_skeleton import learned_actions, merged_skeleton
 from .action_words import acting_tools, nested_words
-from .builder import Actions, Builder, Wishes
+from .builder import Actions, Builder, ReasoningMode, Wishes
 from .forms import Grammar
 
-if TYPE_CHECKING:
-    from .targets.servers import ServerBackend
-
-#: Whether a response may have reasoning, has none, or begins with it.
-ReasoningMode = Literal["free", "none", "required"]
+#: The engines by which vLLM and SGLang constrain a response.
+ServerBackend = Literal["xgrammar", "llguidance"]
 #: What a constraint can be written as without another package: by the names of `Constraint.to_…`.
 TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "vllm", "sglang", "llama_cpp")
 
@@ -67,9 +82,7 @@ class Constraint:
 
     def to_gbnf(self) -> str:
         """A grammar of llama.cpp."""
-        from .targets.bnf import bnf_grammar
-
-        return bnf_grammar(self.grammar)
+        return self.to_ebnf()
 
     def to_xgrammar(self) -> dict[str, Any]:
         """A structural tag of xgrammar (0.2), which JSON can hold.
@@ -77,9 +90,7 @@ class Constraint:
         Its format is `{"type": "grammar", "grammar": …}` with the grammar of `to_ebnf`: free text that holds no match
         of a pattern is more than the other formats can say.
         """
-        from .targets.servers import structural_tag
-
-        return structural_tag(self.grammar)
+        return {"type": "structural_tag", "format": {"type": "grammar", "grammar": self.to_ebnf()}}
 
     def to_vllm(self, backend: ServerBackend = "xgrammar") -> dict[str, Any]:
         """The fields of a request to vLLM's chat completions (0.33), for `extra_body` of OpenAI's client.
@@ -89,9 +100,12 @@ class Constraint:
         constrains calls itself, and `skip_special_tokens` is false, so that markers stay in the text. If the server
         has a reasoning parser, the constraint begins behind the reasoning: make it with `reasoning="none"`.
         """
-        from .targets.servers import vllm_fields
-
-        return vllm_fields(self.grammar, self.special_tokens, backend)
+        check_choice(backend, get_args(ServerBackend), "backend")
+        if backend == "llguidance":
+            kind = {"grammar": self.to_llguidance()}
+        else:
+            kind = {"structural_tag": json.dumps(self.to_xgrammar(), ensure_ascii=False)}
+        return {"structured_outputs": kind, "tool_choice": "none", "skip_special_tokens": False}
 
     def to_sglang(self, backend: ServerBackend = "xgrammar") -> dict[str, Any]:
         """The fields of a request to SGLang's chat completions (0.5.23), for `extra_body` of OpenAI's client.
@@ -101,9 +115,9 @@ class Constraint:
         `tool_choice` at "auto": with "none" the tools are not in the prompt, and with anything else the server expects
         calls in a notation of its own. If it has a reasoning parser, the constraint begins behind the reasoning.
         """
-        from .targets.servers import sglang_fields
-
-        return sglang_fields(self.grammar, self.special_tokens, backend)
+        check_choice(backend, get_args(ServerBackend), "backend")
+        kind = {"ebnf": self.to_llguidance()} if backend == "llguidance" else {"response_format": self.to_xgrammar()}
+        return {**kind, "skip_special_tokens": False}
 
     def to_llama_cpp(self) -> dict[str, Any]:
         """The fields of a request to llama.cpp's server, for `extra_body` of OpenAI's client.
@@ -111,9 +125,7 @@ class Constraint:
         `grammar` holds the constraint. `tool_choice` is "none", since the server refuses a grammar beside tools that it
         parses itself; the tools are in the prompt all the same.
         """
-        from .targets.servers import llama_cpp_fields
-
-        return llama_cpp_fields(self.grammar)
+        return {"grammar": self.to_gbnf(), "tool_choice": "none"}
 
 
 def constraint(

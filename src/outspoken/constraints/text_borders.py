@@ -12,7 +12,7 @@ from outspoken.actions.encoding import effect_of
 from outspoken.notations.tools import Tools
 from outspoken.parsing.functions import parse
 from outspoken.results.actions.base import BaseAction
-from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
+from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
 
 from .plain_patterns import in_class
 from .skeleton import END, START, Hole, Skeleton
@@ -46,14 +46,13 @@ def border_behind(skeleton: Skeleton, text: Hole, target: Hole, literal: str, *,
     return None
 
 
-def border_before(skeleton: Skeleton, hole: Hole, text: Hole, literal: str) -> Border:
-    """How text has to begin behind a call so that it is read as text."""
+def border_before(skeleton: Skeleton, hole: Hole, text: Hole, literal: str) -> str:
+    """The class of the characters with which text may begin behind a call so that it is read as text; "" for any."""
     lead, rest = skeleton.sample(START, hole), skeleton.sample(text, END)
     if lead is None or rest is None:
-        return Border(literal, "", True)
+        return ""
     rest = rest.removeprefix(skeleton.samples[text])
-    found = _tried(lambda char: _is_read(skeleton, lead + literal, f"{char}{_WORDS}", rest))
-    return Border(literal, _class(found), True)
+    return _class(_tried(lambda char: _is_read(skeleton, lead + literal, f"{char}{_WORDS}", rest)))
 
 
 def _tried(is_read: Callable[[str], bool]) -> list[tuple[str, bool]]:
@@ -72,27 +71,25 @@ def _class(found: list[tuple[str, bool]]) -> str:
 
 def _is_read(skeleton: Skeleton, lead: str, text: str, rest: str) -> bool:
     """Is a text read as it stands, and what is beside it, too?"""
-    alone = parse(lead + rest, format=skeleton.format, tools=_TOOLS, finish_reason="stop")
-    reply = parse(lead + text + rest, format=skeleton.format, tools=_TOOLS, finish_reason="stop")
-    if reply.status != "ok" or any(d.severity != "note" for d in reply.diagnostics):
-        return False
-    return _kinds(reply) == _kinds(alone) and (not text or text.strip() in [t.text.strip() for t in _texts(reply)])
+    alone, found = _read(skeleton, lead + rest), _read(skeleton, lead + text + rest)
+    texts = [said for kind, said in found if kind is Text]
+    beside = [[one for one in some if one[0] not in (Text, None)] for some in (alone, found)]
+    return (None, None) not in found and beside[0] == beside[1] and (not text or text.strip() in texts)
 
 
-def _kinds(reply: Reply) -> list[tuple[str, object]]:
-    found: list[tuple[str, object]] = []
+def _read(skeleton: Skeleton, text: str) -> list[tuple[type[Segment] | None, object]]:
+    """What a text says, in order; None behind it if it is not `ok`, or more than a note is said of it."""
+    reply = parse(text, format=skeleton.format, tools=_TOOLS, finish_reason="stop")
+    found: list[tuple[type[Segment] | None, object]] = []
     for segment in reply.segments:
-        if isinstance(segment, ToolCall):
-            found.append((segment.name, segment.arguments))
-        elif isinstance(segment, Reasoning):
-            found.append(("think", segment.text))
-        elif isinstance(segment, BaseAction):
-            found.append((segment.name, effect_of(segment)))
-    return found
-
-
-def _texts(reply: Reply) -> list[Text]:
-    return [segment for segment in reply.segments if isinstance(segment, Text)]
+        if isinstance(segment, (Text, Reasoning)):
+            is_text = isinstance(segment, Text)
+            found.append((type(segment), segment.text.strip() if is_text else segment.text))
+        elif isinstance(segment, (ToolCall, BaseAction)):
+            said = segment.arguments if isinstance(segment, ToolCall) else effect_of(segment)
+            found.append((type(segment), (segment.name, said)))
+    is_sound = reply.status == "ok" and all(one.severity == "note" for one in reply.diagnostics)
+    return found if is_sound else [*found, (None, None)]
 
 
 def unread_within(skeleton: Skeleton, hole: Hole) -> str:
@@ -114,7 +111,5 @@ def unread_within(skeleton: Skeleton, hole: Hole) -> str:
 def _is_thought(skeleton: Skeleton, lead: str, chars: str, rest: str) -> bool:
     """Is reasoning read as it stands with some characters in it?"""
     thought = "".join([_WORDS + char for char in chars]) + _WORDS
-    reply = parse(lead + thought + rest, format=skeleton.format, tools=_TOOLS, finish_reason="stop")
-    if reply.status != "ok" or any(d.severity != "note" for d in reply.diagnostics):
-        return False
-    return ("think", thought) in _kinds(reply)
+    found = _read(skeleton, lead + thought + rest)
+    return (Reasoning, thought) in found and (None, None) not in found
