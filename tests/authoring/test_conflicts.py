@@ -3,6 +3,7 @@
 from pathlib import Path
 from textwrap import dedent
 
+import lark.lexer
 import pytest
 
 from outspoken import Diagnostic
@@ -12,6 +13,8 @@ from outspoken.authoring.check.lark_errors import Loaded, load, refusal, syntax
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.authoring.shared.regex_samples import example
+from outspoken.grammar import registry
+from outspoken.grammar.compiler import lark_of
 from tests.authoring.grammar_mistakes import said
 from tests.invariants.cost import calls_in
 from tests.tables import tables
@@ -106,6 +109,16 @@ def test_what_lark_refuses_has_a_place(text: str, expected: str, tmp_path: Path)
 
 def test_flags_of_parts_may_differ(tmp_path: Path) -> None:
     assert isinstance(load(made(tmp_path, 'start: X\nX: "a"i /b/\n').source), Loaded)
+
+
+def test_terminals_are_not_compared_where_interegular_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `lark[interegular]` and some engines of constrained decoding install it: it changes what Lark does."""
+    monkeypatch.setattr(lark.lexer, "has_interegular", True)
+    monkeypatch.setattr(lark.lexer, "interegular", None, raising=False)  # comparing terminals would raise
+    text, path = registry.grammar_text("hermes")
+    assert lark_of(text, path, ["start"]).terminals
+    assert isinstance(load(Source(path, text)), Loaded)
+    assert lark.lexer.has_interegular
 
 
 @pytest.mark.parametrize(("text", "expected"), TABLES["SYNTAX"])

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Iterator, Sequence
-from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,6 +22,7 @@ from tests.constraints.engines import (
     no_vocabulary,
     reads,
 )
+from tests.constraints.test_constraints import CASES, options_of
 from tests.constraints.walks import failures
 from tests.loops import for_each, in_one_item, some
 from tests.tables import tables
@@ -29,9 +30,6 @@ from tests.tables import tables
 TABLES = tables(__file__)
 
 FORMATS = [one.name for one in formats()]
-#: So many sets of tools are tried with each format, other ones with another format.
-_SHARE = 1
-_WALKS = 1
 #: So many items test a share of the formats; another run of continuous integration draws another share.
 _PARTS = 3
 _DRAWN = some(FORMATS, "constraints", 0.05)
@@ -47,9 +45,9 @@ def _number(format: str) -> int:
     return zlib.crc32(format.encode())
 
 
-def _shared(format: str) -> list[Sequence[ToolLike]]:
-    sets = list(TOOL_SETS.values())
-    return [sets[(_number(format) + 7 * number) % len(sets)] for number in range(_SHARE)]
+def _tools(format: str) -> Sequence[ToolLike]:
+    """The set of tools that is tried with a format; other ones with another format."""
+    return list(TOOL_SETS.values())[_number(format) % len(TOOL_SETS)]
 
 
 def _rendered(format: str, tools: Sequence[ToolLike]) -> Iterator[str]:
@@ -75,25 +73,23 @@ def _engines(asked: Constraint) -> list[Engine]:
 
 
 def what_render_writes_is_admitted(format: str) -> None:
-    for tools in _shared(format):
-        asked = constraint(format, tools=tools)
-        engines = _engines(asked)
-        for text in _rendered(format, tools):
-            assert _number(format) % 3 or asked.accepts(text), text
-            for engine in engines:
-                assert reads(engine, text), (type(engine).__name__, text)
+    tools = _tools(format)
+    asked = constraint(format, tools=tools)
+    engines = _engines(asked)
+    for text in _rendered(format, tools):
+        assert _number(format) % 3 or asked.accepts(text), text
+        for engine in engines:
+            assert reads(engine, text), (type(engine).__name__, text)
 
 
 def what_is_admitted_is_read(format: str) -> None:
     for engine in ("llguidance", *["xgrammar"] * (_number(format) % _SELDOM == 0)):
-        for kind, text in failures(format, engine, _WALKS, _number(format)):
+        for kind, text in failures(format, engine, 1, _number(format)):
             assert kind in ("", "too long"), (engine, kind, text)
 
 
 _WEATHER: dict[str, Any] = TABLES["WEATHER"]
 _SOUND = {"name": "get_weather", "arguments": {"city": "Paris", "unit": "c", "days": 3}}
-#: Tools with which the call is refused: what is asked of it is another schema, or another name.
-_REFUSING: dict[str, dict[str, Any]] = TABLES["REFUSING"]
 
 
 def _changed(change: dict[str, Any]) -> dict[str, Any]:
@@ -110,7 +106,8 @@ def wrong_calls_are_refused(format: str) -> None:
         sound = constraint(format, tools=[_WEATHER], tool_choice="required")
     except (RenderError, ConstraintError):  # no tool calls
         return
-    wrong = {name: _changed(change) for name, change in _REFUSING.items()}
+    # what is asked of the call is another schema, or another name
+    wrong = {name: _changed(change) for name, change in TABLES["REFUSING"].items()}
     wrong["unknown tool"] = {**_WEATHER, "name": "get_forecast"}
     asked = {name: constraint(format, tools=[tool], tool_choice="required") for name, tool in wrong.items()}
     for name, one in asked.items():
@@ -124,24 +121,12 @@ def wrong_calls_are_refused(format: str) -> None:
     assert not reads(engine, f"{text} Hello."), "text behind a call that has to be the whole response"
 
 
-#: Texts that were admitted once, and are read as something else: the format, the set of tools, and the text.
-_ONCE_ADMITTED: list[tuple[str, str, str]] = TABLES["ONCE_ADMITTED"]
-
-
-def test_what_is_read_as_something_else_is_refused() -> None:
-    for format, name, text in some(_ONCE_ADMITTED, "once admitted", 0.17):
-        asked = constraint(format, tools=TOOL_SETS[name])
-        assert not asked.accepts(text), text
-        assert not reads(Llguidance(asked, byte_vocabulary()), text), text
-
-
-def test_what_render_writes_was_refused_once() -> None:
-    """An optional argument between two others is left out; objects are indented far."""
-    for format, name, call in TABLES["WHAT_RENDER_WRITES_WAS_REFUSED_ONCE"]:
-        asked = constraint(format, tools=TOOL_SETS[name])
-        text = render([call], format=format, tools=TOOL_SETS[name])
-        assert asked.accepts(text), text
-        assert reads(Llguidance(asked, byte_vocabulary()), text), text
+def test_what_the_cases_let_through_and_refuse() -> None:
+    for case in some([case for case in CASES.values() if "raises" not in case], "cases", 0.15):
+        engine = Llguidance(constraint(case["format"], **options_of(case)), byte_vocabulary())
+        for kind in ("accepts", "refuses"):
+            for text in case.get(kind, []):
+                assert reads(engine, text) == (kind == "accepts"), text
 
 
 @pytest.mark.timeout(300)
@@ -157,18 +142,11 @@ def test_constraints_of_formats(part: int) -> None:
     for_each(_DRAWN[part::_PARTS], check)
 
 
-@cache
-def _llama() -> Any:
-    import llama_cpp  # pyright: ignore[reportMissingImports]
-
-    return llama_cpp
-
-
 if find_spec("llama_cpp") is not None:  # llama.cpp has to be built, so it is tested where it is
 
     @pytest.mark.timeout(300)
     @in_one_item("format", FORMATS)
     def test_llama_cpp_reads_the_grammar(format: str) -> None:
-        for tools in _shared(format):
-            text = constraint(format, tools=tools).to_gbnf().encode()
-            assert _llama().llama_sampler_init_grammar(None, text, b"root"), text
+        llama: Any = import_module("llama_cpp")
+        text = constraint(format, tools=_tools(format)).to_gbnf().encode()
+        assert llama.llama_sampler_init_grammar(None, text, b"root"), text

@@ -42,7 +42,6 @@ class ActionPaths:
     """
 
     usage: Usage
-    sample: BaseAction
     name_text: str = ""
     inner: dict[Hole, dict[Hole, str]] = field(default_factory=dict[Hole, dict[Hole, str]])
     spans: dict[tuple[Hole, Hole], BaseAction] = field(default_factory=dict[tuple[Hole, Hole], BaseAction])
@@ -94,7 +93,7 @@ def learned(usage: Usage) -> ActionPaths | None:
             path = bare if fields == required else _rendered(usage, fields, lead)
             if path is None:
                 continue
-            found = found or ActionPaths(usage, path.action)
+            found = found or ActionPaths(usage)
             found.add(path)
             learnt |= set(fields)
             if bare is None and not lead:
