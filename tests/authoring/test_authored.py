@@ -39,17 +39,18 @@ def test_a_new_format_is_sound(file: Path) -> None:
     assert [diagnostic.frame() for diagnostic in found if diagnostic.severity != "note"] == []
 
 
-@pytest.mark.parametrize("file", SHORT, ids=lambda file: file.stem)
-def test_the_shape_of_a_line_is_evidence_where_markers_are_short(file: Path) -> None:
-    """One mistake in the markup, with tools: nothing runs wrong, hardly anything is lost, half is read as meant."""
-    name = load_format(file)
-    made = cases(name, 0, 60, CHARACTERS)
-    readings = [read(case, pieces=number % 5 == 0) for number, case in enumerate(made)]
+@every_file
+def test_a_mistake_in_the_markup_is_safe_at_once(file: Path) -> None:
+    """One character, with tools: nothing runs wrong or is lost, much is read as meant, and pieces give the same reply.
+
+    Where markers are short, the shape of a line is the evidence; there, hardly anything is lost, and half is meant.
+    """
+    readings = [read(case, pieces=at % 5 == 0) for at, case in enumerate(cases(load_format(file), 0, 60, CHARACTERS))]
     counts = Counter(reading.outcome for reading in readings)
     assert [reading.case.text for reading in readings if reading.differs] == []
     assert [reading.case.text for reading in readings if reading.outcome.startswith("wrong")] == []
-    assert counts["lost"] <= 0.03 * len(readings)
-    assert counts["meant"] >= 0.45 * len(readings)
+    assert counts["lost"] <= (0.03 if file in SHORT else 0) * len(readings)
+    assert counts["meant"] >= (0.45 if file in SHORT else 0.6) * len(readings)
 
 
 @pytest.mark.parametrize("file", SHORT, ids=lambda file: file.stem)
@@ -59,18 +60,6 @@ def test_no_unit_of_damage_runs_or_loses_a_call_in_silence(file: Path) -> None:
     outcomes = {case.text: read(case, pieces=False).outcome for case in made}
     assert [text for text, found in outcomes.items() if found in ("wrong, ok", "lost")] == []
     assert len(made) > 40
-
-
-@pytest.mark.parametrize("file", AUTHORED, ids=lambda file: file.stem)
-def test_damage_is_safe_at_once(file: Path) -> None:
-    """One character of the markup is wrong: nothing is lost or run wrong, and pieces give the same reply."""
-    name = load_format(file)
-    made = cases(name, 0, 60, CHARACTERS)
-    readings = [read(case, pieces=number % 5 == 0) for number, case in enumerate(made)]
-    counts = Counter(reading.outcome for reading in readings)
-    assert [reading.case.text for reading in readings if reading.differs] == []
-    assert [reading.case.text for reading in readings if reading.outcome not in ("meant", "flagged")] == []
-    assert counts["meant"] >= 0.6 * len(readings)
 
 
 @pytest.mark.parametrize("file", some(AUTHORED + SHORT, "asked", 0.15), ids=lambda file: file.stem)
@@ -92,9 +81,8 @@ def test_a_value_that_holds_another_argument_of_the_tool_is_doubted() -> None:
         text = f'<perform tool="f">\n<with key="city" value="{value}"/>\n</perform>'
         reply = parse(text, format=name, tools=tools)
         assert (reply.tool_calls, reply.status) == ([], "invalid"), why
-        alone = parse(
-            text, format=name
-        )  # without tools, only an intact opener shows that a value holds another argument
+        # without tools, only an intact opener shows that a value holds another argument
+        alone = parse(text, format=name)
         calls = alone.unfinished_tool_calls if '<with key="' in value else alone.tool_calls
         assert [call.name for call in calls] == ["f"], why
     for value in ("three days in Paris", "days", "some days, or more", "x\ndays later"):

@@ -42,21 +42,6 @@ def test_a_mistake(mistake: Mistake, checkout: Checkout) -> None:
     assert said(check(checkout, "arrows"), mistake.path) == mistake.expected
 
 
-def test_all_mistakes_of_a_header_are_reported(checkout: Checkout) -> None:
-    """Each has its line: also an entry of a field, and one that a shared file should have."""
-    more = (
-        "// actions:\n//   tap\n//   .shared.gone\n// evidence:\n//   _CALL_OPEN = near\n// anchor:  (a\n// indent:  -1"
-    )
-    change(checkout, LARK, "// trim:    text", more)
-    assert [line.partition(" ")[2] for line in found(checkout)] == [
-        f"{LARK}:7:6 bad-header: `tap` is no entry of `actions`",
-        f"{LARK}:8:6 bad-header: there is no file `.shared.gone` to take `actions` from",
-        f"{LARK}:10:6 bad-header: `evidence` cannot be `near`",
-        f"{LARK}:11:4 bad-header: `anchor` cannot be `(a`",
-        f"{LARK}:12:4 bad-header: `indent` cannot be `-1`",
-    ]
-
-
 # what is not a change of one file
 
 
@@ -102,11 +87,6 @@ def test_a_mistake_in_a_file_that_is_imported(checkout: Checkout) -> None:
     change(checkout, "grammars/shared/think.lark", "think: ", "think ")
     line = _line_of(checkout, "think ")
     assert found(checkout) == [f"error grammars/shared/think.lark:{line}:7 grammar-syntax: a definition has no colon"]
-
-
-def test_a_rule_that_nests_without_end(checkout: Checkout) -> None:
-    change(checkout, LARK, "_COLON ARG_VALUE", '_COLON (ARG_VALUE | _NEST argument _NEST)\n_NEST: "=="')
-    assert found(checkout) == [f"error {LARK}:1:1 endless-nesting: a rule nests in itself without end"]
 
 
 def test_unknown_format(checkout: Checkout) -> None:
@@ -200,20 +180,6 @@ OWN_TAGS = TABLES["OWN_TAGS"]
 def test_a_variant_of_shared_rules_is_sound(checkout: Checkout) -> None:
     change(checkout, LARK, THINK, OWN_TAGS.format(closer='"</thought>"'))
     assert found(checkout) == []
-
-
-def test_mistake_in_an_overridden_rule(checkout: Checkout) -> None:
-    change(checkout, LARK, THINK, OWN_TAGS.format(closer="/<.thought>\\s*/"))
-    message = "unbounded-repeat: the marker `_THINK_CLOSE` has a repetition without a limit"
-    assert found(checkout)[0] == f"error {LARK}:26:38 {message}"
-
-
-def test_overridden_rules_must_be_imported(checkout: Checkout) -> None:
-    change(checkout, LARK, THINK, f'{THINK}\n%override _THINK_OPEN: "<thought>"')
-    assert said(check(checkout, "arrows"))[:2] == [
-        "error 25:11+11 undefined: `_THINK_OPEN` is overridden, but not imported",
-        "  help: import it together with the rules that use it: `(tool_call, _THINK_OPEN)`",
-    ]
 
 
 # the command

@@ -24,7 +24,6 @@ TABLES = tables(__file__)
 
 GRAMMAR = TABLES["GRAMMAR"]
 CALL = 'Hi.\n[[call f {"a": "x"}]]\nDone.'
-DAMAGED = 'Hi.\n[[call f {"a": "x" "b": 2}]]'
 
 
 class Ran(NamedTuple):
@@ -67,30 +66,15 @@ def tool(checkout: Checkout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 # what is printed
 
 
-def test_a_sound_response_is_shown(tool: Tool) -> None:
-    assert tool("squares", "ok/one_call") == Ran(0, TABLES["A_SOUND_RESPONSE_IS_SHOWN"])
+PRINTED: dict[str, dict[str, Any]] = TABLES["PRINTED"]
 
 
-def test_damage_is_shown_first_with_its_repair(tool: Tool) -> None:
-    assert tool("squares", "-", stdin=DAMAGED) == Ran(0, TABLES["DAMAGE_IS_SHOWN_FIRST_WITH_ITS_REPAIR"])
-
-
-def after(title: str, out: str) -> str:
-    """What stands behind a title."""
-    return out.partition(f"\n{title}")[2]
-
-
-def test_a_stream_is_shown_piece_by_piece(tool: Tool) -> None:
-    ran = tool("squares", "ok/one_call", "--stream", "7")
-    assert ran.code == 0
-    assert after("stream, ", ran.out) == TABLES["A_STREAM_IS_SHOWN_PIECE_BY_PIECE"]
-
-
-def test_trace_shows_the_steps_that_were_withdrawn_and_rejected_markup_as_text(tool: Tool) -> None:
-    ran = tool("squares", "-", "--trace", stdin="Hi.\n[[call f 7]] no")
-    assert ran.code == 0
-    assert TABLES["TRACE_SHOWS_THE_STEPS_THAT_WERE_WITHDRAWN"] in ran.out
-    assert after("trace\n", ran.out) == TABLES["TRACE_SHOWS_THE_STEPS_THAT_WERE_WITHDRAWN_2"]
+@pytest.mark.parametrize("case", PRINTED.values(), ids=PRINTED)
+def test_what_is_printed(tool: Tool, case: dict[str, Any]) -> None:
+    ran = tool("squares", *case["arguments"], stdin=case["stdin"])
+    assert (ran.code, ran.err) == (0, "")
+    behind = ran.out.partition(case["title"])[2] if case["title"] else ran.out
+    assert behind.startswith(case["out"]) if case.get("goes_on") else behind == case["out"]
 
 
 def test_a_marker_without_what_its_pattern_asks_for_is_no_expected_one(tool: Tool, checkout: Checkout) -> None:
@@ -105,16 +89,6 @@ def test_a_marker_without_what_its_pattern_asks_for_is_no_expected_one(tool: Too
     assert '`_CALL_OPEN` "[[call " stands here, without what its pattern asks for: /' in opener
     assert '`_CALL_CLOSE` "]]" stands here, without what its pattern asks for' in closer
     assert "read before it: `_CALL_OPEN` [[call, `TOOL_NAME` f, `JSON_OBJECT` " in closer
-
-
-def test_text_without_markers_lists_the_markers_of_the_format(tool: Tool) -> None:
-    assert tool("squares", "-", stdin="\x1b[31mno").out == TABLES["TEXT_WITHOUT_MARKERS_LISTS_THE_MARKERS_OF"]
-
-
-def test_a_truncated_call_stays_incomplete(tool: Tool) -> None:
-    assert after("start ", tool("squares", "-", stdin='[[call f {"a": 1').out).startswith(
-        TABLES["A_TRUNCATED_CALL_STAYS_INCOMPLETE"]
-    )
 
 
 def test_all_of_it_is_written_as_json(tool: Tool) -> None:
@@ -169,9 +143,7 @@ def test_difference_between_stream_and_whole_is_reported(tool: Tool, monkeypatch
     monkeypatch.setattr(view_module, "parse", other)
     ran = tool("squares", "-", "--stream", "3", stdin="Hi.")
     assert ran.code == 1
-    assert after("the stream", ran.out).startswith(
-        " gives another reply than the whole text\n--- whole\n+++ streamed\n"
-    )
+    assert "\nthe stream gives another reply than the whole text\n--- whole\n+++ streamed\n" in ran.out
     assert '-  "raw": "Hi.!",\n+  "raw": "Hi.",\n' in ran.out
 
 
