@@ -125,7 +125,6 @@ def written(made: Any, name: str, tools: Any = None) -> tuple[str, str]:
 def test_a_response_may_be_empty() -> None:
     for name in names():
         assert parse(written([], name)[0], format=name).segments == []
-    assert render([], format="solar_open") == "<|begin|>assistant<|content|><|end|>"
 
 
 def test_the_end_of_the_prompt_is_not_written() -> None:
@@ -236,15 +235,6 @@ def test_canonical_cases_are_written_as_they_stand(case: Case) -> None:
     assert render(as_parsed, format=case.format) == case.text
 
 
-def test_a_reply_renders_in_another_format() -> None:
-    reply = parse(
-        'Wait.\n<tool_call>\n{"name": "set_timer", "arguments": {"minutes": 12}}\n</tool_call>', format="hermes"
-    )
-    assert render(reply, format="qwen3-coder") == (
-        "Wait.\n\n<tool_call>\n<function=set_timer>\n<parameter=minutes>\n12\n</parameter>\n</function>\n</tool_call>"
-    )
-
-
 def test_actions_read_back() -> None:
     point, other = Point(x=1, y=2, space="px_smart28"), Point(x=3.5, y=4, space="px_smart28")
     made = [
@@ -255,35 +245,6 @@ def test_actions_read_back() -> None:
     read = parse(render(made, format="ui_tars"), format="ui_tars").actions
     left_out = {"name", "raw", "span", "order"}
     assert [a.model_dump(exclude=left_out) for a in read] == [a.model_dump(exclude=left_out) for a in made]
-
-
-def test_batches_read_back() -> None:
-    """As actions that the grammar writes within another one, and as the arguments of one word."""
-    keys: list[Any] = [KeyDown(key="ctrl"), PressKeys(keys=["c"]), KeyUp(key="ctrl")]
-    assert render([Text(text="So.", span=(0, 0)), Batch(actions=keys)], format="cogagent") == (
-        "So.\nGrounded Operation: GESTURE(actions=[KEY_DOWN(key='ctrl'), KEY_PRESS(key='c'), KEY_UP(key='ctrl')])"
-    )
-    made = Batch(actions=[Wait(seconds=2), Click(point=Point(x=3, y=4, space="rel1000"))])
-    assert render(made, format="yutori_navigator") == (
-        '{"name": "computer_batch", "arguments": {"actions": [{"name": "wait", "duration": 2}, '
-        '{"name": "left_click", "coordinates": [3, 4]}]}}'
-    )
-    with pytest.raises(RenderError):
-        render(Batch(actions=[Complete()]), format="yutori_navigator")
-
-
-def test_name_is_written_where_it_reads_back() -> None:
-    """In the spelling of arguments that goes with it, of several; arguments without names at their places."""
-    made: dict[str, list[Any]] = {
-        "glm_v_web": [Click(element=ElementRef(mark="3")), PressKeys(keys=["enter"]), Complete(answer="a"), GoBack()],
-        "webarena": [TypeText(text="a] [0", element=ElementRef(id="3"), submit=True), Scroll(direction="up"), Fail()],
-    }
-    assert [render(action, format="glm_v_web") for action in made["glm_v_web"]] == [
-        "Action: Click [3]", "Action: Key; [enter]", "Action: ANSWER; <content>a</content>", "Action: GoBack"
-    ]  # fmt: skip
-    assert [render(action, format="webarena").partition("```")[2] for action in made["webarena"]] == [
-        "type [3] [a] [0] [1]```", "scroll [up]```", "stop [N/A]```"
-    ]  # fmt: skip
 
 
 def test_payloads_read_back() -> None:
@@ -369,45 +330,10 @@ def test_line_breaks_at_the_ends_of_a_value(name: str, code: str) -> None:
     assert reply.tool_calls[0].arguments == {"code": code}
 
 
-def test_actions_that_a_format_cannot_express() -> None:
-    with pytest.raises(RenderError) as caught:
-        render({"name": "save", "arguments": {}}, format="suggestions")
-    assert str(caught.value) == "`suggestions` has no way to write the call of `save`"
-
-
 @pytest.mark.parametrize("wrong", [{"nom": "x"}, {"name": "x", "arguments": "{}"}, 5, "text"])
 def test_objects_that_are_not_calls(wrong: Any) -> None:
     with pytest.raises(TypeError, match="`what`"):
         render(wrong, format="hermes")
-
-
-def test_nothing_renders_as_nothing() -> None:
-    assert render([], format="hermes") == ""
-    assert render(Reply(raw="", format=None, segments=[]), format="hermes") == ""
-
-
-def test_reasoning_is_closed_before_a_call() -> None:
-    made = [Reasoning(text="Tea.", span=(0, 0)), ToolCall(name="set_timer", arguments={"minutes": 12})]
-    assert render(made, format="mistral") == '[THINK]Tea.[/THINK][TOOL_CALLS]set_timer[ARGS]{"minutes": 12}'
-
-
-def test_values_are_written_where_the_grammar_has_a_place_for_their_kind() -> None:
-    made: dict[str, Any] = {"name": "set", "arguments": {"a": "1", "b": -1, "c": True, "d": None, "e": [], "f": {}}}
-    kinds = re.findall(r'key="(.)" type="(\w+)"', render(made, format="kimi_k3"))
-    assert kinds == [("a", "string"), ("b", "number"), ("c", "boolean"), ("d", "null"), ("e", "array"), ("f", "object")]
-
-
-def test_non_strings_follow_the_header() -> None:
-    made: dict[str, Any] = {"name": "set", "arguments": {"a": True, "b": None, "c": ["x", None], "d": "True"}}
-    assert re.findall(r">\n(.+)\n</p", render(made, format="qwen3_coder")) == ["True", "None", '["x", null]', "True"]
-    assert re.findall(r"=\w>(.+)<", render(made, format="seed_oss")) == ["True", "None", "['x', None]", "True"]
-    assert re.findall(r"value>(.+)<", render(made, format="glm_4_5")) == ["true", "null", '["x", null]', "True"]
-
-
-def test_python_keyword_is_not_written_as_a_string() -> None:
-    made = [{"name": "set", "arguments": {"a": value}} for value in ("text", None)]
-    written = render(made, format="qwen3_coder")
-    assert re.findall(r"=a>\n(.+)\n<", written) == ["text", "null"]
 
 
 def test_id_that_is_not_a_valid_number() -> None:
@@ -415,17 +341,44 @@ def test_id_that_is_not_a_valid_number() -> None:
     assert [call.id for call in parse(render(made, format="cohere"), format="cohere").tool_calls] == ["ab_7", "1", 'x"']
 
 
-def test_arguments_are_indented_as_the_header_says() -> None:
-    made: dict[str, Any] = {"name": "find", "arguments": {"title": "Moss", "floors": [1]}}
-    lines = render(made, format="command_r").splitlines()[4:10]
-    assert [len(line) - len(line.lstrip()) for line in lines] == [8, 8, 12, 12, 16, 12]
+ENTER: list[Any] = [KeyDown(key="ctrl"), PressKeys(keys=["c"]), KeyUp(key="ctrl")]
+WAITING = Batch(actions=[Wait(seconds=2), Click(point=Point(x=3, y=4, space="rel1000"))])
+TIMER = ToolCall(name="set_timer", arguments={"minutes": 12})
+#: What is rendered in a format, and the text: batches as the format writes them, names in the spelling of arguments
+#: that goes with each, arguments without names at their places, and what the prompt ends with not at all.
+WRITTEN: list[tuple[Any, str, str]] = [
+    ([], "hermes", ""),
+    (Reply(raw="", format=None, segments=[]), "hermes", ""),
+    ([], "solar_open", "<|begin|>assistant<|content|><|end|>"),
+    (Text(text="Hello.", span=(0, 0)), "functionary_v3_2", "all\nHello."),
+    ([Reasoning(text="Tea.", span=(0, 0)), TIMER], "mistral", TABLES["REASONING_BEFORE_A_CALL"]),
+    (parse(TABLES["TIMER"], format="hermes"), "qwen3-coder", TABLES["TIMER_IN_ANOTHER_FORMAT"]),
+    ([Text(text="So.", span=(0, 0)), Batch(actions=ENTER)], "cogagent", TABLES["PARTS_OF_AN_ACTION"]),
+    (WAITING, "yutori_navigator", TABLES["PARTS_IN_AN_ARGUMENT"]),
+    (Click(element=ElementRef(mark="3")), "glm_v_web", "Action: Click [3]"),
+    (PressKeys(keys=["enter"]), "glm_v_web", "Action: Key; [enter]"),
+    (Complete(answer="a"), "glm_v_web", "Action: ANSWER; <content>a</content>"),
+    (GoBack(), "glm_v_web", "Action: GoBack"),
+    (TypeText(text="a] [0", element=ElementRef(id="3"), submit=True), "webarena", "type [3] [a] [0] [1]"),
+    (Scroll(direction="up"), "webarena", "scroll [up]"),
+    (Fail(), "webarena", "stop [N/A]"),
+]
 
 
-def test_calls_are_counted_from_the_first_number_that_the_grammar_admits() -> None:
-    made: list[dict[str, Any]] = [{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]
-    assert re.findall(r'index="(\d)"', render(made, format="kimi_k3")) == ["1", "2"]
-    assert re.findall(r":(\d)<", render(made, format="kimi_k2")) == ["0", "1"]
+@pytest.mark.parametrize(("what", "format", "expected"), WRITTEN)
+def test_what_is_written(what: Any, format: str, expected: str) -> None:
+    written = render(what, format=format)
+    assert (written.split("```")[1] if format == "webarena" else written) == expected
 
 
-def test_opener_in_the_prompt_is_not_written() -> None:
-    assert render([Text(text="Hello.", span=(0, 0))], format="functionary_v3_2") == "all\nHello."
+@pytest.mark.parametrize(("what", "format", "pattern", "expected"), TABLES["PARTS"])
+def test_parts_of_what_is_written(what: Any, format: str, pattern: str, expected: list[str]) -> None:
+    found = re.findall(pattern, render(what, format=format))
+    assert [[*one] if isinstance(one, tuple) else one for one in found] == expected
+
+
+def test_what_a_format_cannot_express() -> None:
+    with pytest.raises(RenderError, match=r"^`suggestions` has no way to write the call of `save`$"):
+        render({"name": "save", "arguments": {}}, format="suggestions")
+    with pytest.raises(RenderError):
+        render(Batch(actions=[Complete()]), format="yutori_navigator")
