@@ -13,7 +13,7 @@ from outspoken.playground.given import Given
 from outspoken.playground.run import write
 from tests.serving.serving import Server, until
 from tests.tables import tables
-from tests.viewer.pages import Page
+from tests.viewer.pages import Page, long_response
 from tools.shared.browser import opened
 
 TABLES = tables(__file__)
@@ -22,12 +22,7 @@ pytestmark = pytest.mark.browser
 
 CALL = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "days": 3,}}\n</tool_call>'
 TOOLS = '[{"name": "get_weather", "parameters": {"type": "object", "properties": {"days": {"type": "string"}}}}]'
-LONG = "".join(
-    [
-        f'Step {n}.\n<tool_call>\n{{"name": "f", "arguments": {{"n": "{"x" * 150}"}}}}\n</tool_call>\n'
-        for n in range(300)
-    ]
-)
+LONG = long_response(300)
 
 
 class Playing(Page):
@@ -55,6 +50,18 @@ class Playing(Page):
     def tab(self, name: str) -> None:
         self.click(f"#tab-{name}")
 
+    def active(self) -> str:
+        return self.run("return document.activeElement.id")
+
+    def grammar(self) -> str:
+        return self.run("return document.getElementById('given-grammar').value")
+
+    def open_grammar(self) -> str:
+        """Open the grammar of the format that was detected, and return it."""
+        self.press("3")
+        until(lambda: "start:" in self.grammar())
+        return self.grammar()
+
     def downloaded(self, name: str) -> Path:
         """A file that the page has saved."""
         path = self.downloads / name
@@ -63,7 +70,7 @@ class Playing(Page):
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Playing]:
+def playing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Playing]:
     downloads = tmp_path_factory.mktemp("downloads")
     with opened() as browser, Server(Playground(Given(name="case", text=CALL)).app()) as server:
         allowed = {"behavior": "allow", "downloadPath": str(downloads)}
@@ -71,8 +78,15 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Playing]:
         yield Playing(browser, server, downloads)
 
 
+@pytest.fixture
+def page(playing: Playing) -> Iterator[Playing]:
+    """The page, opened anew; its console has nothing to complain of."""
+    playing.start()
+    yield playing
+    assert playing.complaints() == []
+
+
 def test_the_page_opens_with_the_response_and_asks_nobody_else(page: Playing) -> None:
-    page.start()
     assert page.text("#text") == CALL
     assert page.text("#facts").startswith("format hermesstatus repaired")
     assert page.text("#said") == "hermes, repaired, 2 segments, 1 repair; chunks of 1 character"
@@ -80,11 +94,9 @@ def test_the_page_opens_with_the_response_and_asks_nobody_else(page: Playing) ->
     assert page.text("#text .edited") == ","
     assert page.run("return document.querySelector('#text .edited').title") == "trailing-comma"
     assert {url.removeprefix(page.server.url) for url in page.requested()} == {"/", "/api/read"}
-    assert page.complaints() == []
 
 
 def test_a_response_is_pasted_and_its_format_detected(page: Playing) -> None:
-    page.start()
     box = page.browser.find_element("id", "given-text")
     box.clear()
     call = '[TOOL_CALLS][{"name": "f", "arguments": {"x": 1}}]'
@@ -95,11 +107,9 @@ def test_a_response_is_pasted_and_its_format_detected(page: Playing) -> None:
     assert page.text("#facts b") == detected == "mistral"
     page.fill("text", "Just words.")
     assert page.text("#given-format option:checked") == "auto · nothing detected"
-    assert page.complaints() == []
 
 
 def test_the_candidates_are_listed_and_one_is_chosen(page: Playing) -> None:
-    page.start()
     found: list[Any] = [
         {"format": name, "status": "ok", "covered": 0.5, "calls": []} for name in ("qwen3_coder", "hermes")
     ]
@@ -119,10 +129,7 @@ def test_the_candidates_are_listed_and_one_is_chosen(page: Playing) -> None:
 
 
 def test_a_wrong_grammar_shows_its_place_and_the_right_one_is_read_with(page: Playing) -> None:
-    page.start()
-    page.press("3")
-    until(lambda: "start:" in page.run("return document.getElementById('given-grammar').value"))
-    grammar = page.run("return document.getElementById('given-grammar').value")
+    grammar = page.open_grammar()
     line = grammar[: grammar.index("start:")].count("\n") + 1
     page.fill("grammar", grammar.replace("start: ", "start: nothing_such "))
     place = f"line {line}, column 8"
@@ -145,11 +152,9 @@ def test_a_wrong_grammar_shows_its_place_and_the_right_one_is_read_with(page: Pl
     assert page.text("#facts b") == "hermes_edited"
     page.click("#restore")
     until(lambda: page.text("#facts b") == "hermes")
-    assert page.complaints() == []
 
 
 def test_tools_type_the_arguments_and_their_mistakes_are_shown(page: Playing) -> None:
-    page.start()
     page.press("2")
     page.fill("tools", TOOLS[:-1] + " 1]")
     assert page.text("#wrong").startswith(f"the tools are not JSON: line 1, column {len(TOOLS) + 1}")
@@ -163,7 +168,6 @@ def test_tools_type_the_arguments_and_their_mistakes_are_shown(page: Playing) ->
 
 
 def test_the_slider_goes_through_the_chunks_with_the_keyboard(page: Playing) -> None:
-    page.start()
     page.fill("chunk", "16")
     page.run("document.getElementById('at').focus()")
     page.press(Keys.HOME)
@@ -180,7 +184,6 @@ def test_the_slider_goes_through_the_chunks_with_the_keyboard(page: Playing) -> 
 
 
 def test_all_of_it_is_used_with_the_keyboard(page: Playing) -> None:
-    page.start()
     seen: list[str] = []
     for _ in range(60):
         page.press(Keys.TAB)
@@ -194,15 +197,15 @@ def test_all_of_it_is_used_with_the_keyboard(page: Playing) -> None:
     order = TABLES["ALL_OF_IT_IS_USED_WITH_THE_KEYBOARD"]
     assert [name for name in seen if name in order] == order
     page.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
-    assert page.run("return document.activeElement.id") == "tab-tree"
+    assert page.active() == "tab-tree"
     assert page.run("return document.getElementById('panel-tree').hidden") is False
     page.press("?")
     assert page.run("return document.getElementById('shortcuts').open") is True
     page.press(Keys.ESCAPE)
     page.press("1")
-    assert page.run("return document.activeElement.id") == "given-text"
+    assert page.active() == "given-text"
     page.press("t?", Keys.ESCAPE)
-    assert page.run("return document.activeElement.id") == "at"
+    assert page.active() == "at"
     assert page.run("return document.documentElement.dataset.theme") is None
     roles = ("button", "slider", "textbox", "combobox", "tab", "tabpanel", "alert", "status")
     assert page.unnamed(*roles) <= {"alert", "status"}
@@ -234,11 +237,9 @@ def test_a_narrow_window_has_everything_and_no_bar_below(page: Playing) -> None:
     page.click("#help")
     assert page.overflow() == 0
     page.run("document.getElementById('shortcuts').close()")
-    assert page.complaints() == []
 
 
 def test_the_constraint_and_the_call_in_another_format_are_shown(page: Playing) -> None:
-    page.start()
     page.fill("tools", TOOLS)
     page.tab("constraint")
     until(lambda: "get_weather" in page.text("#constraint"))
@@ -264,7 +265,6 @@ def test_the_constraint_and_the_call_in_another_format_are_shown(page: Playing) 
 
 
 def test_long_text_is_drawn_in_part(page: Playing) -> None:
-    page.start()
     page.fill("text", LONG)
     shown = page.text("#text")
     assert 10_000 < len(shown) <= 26_000
@@ -287,7 +287,6 @@ def test_long_text_is_drawn_in_part(page: Playing) -> None:
 
 
 def test_the_last_of_several_edits_is_shown(page: Playing) -> None:
-    page.start()
     page.run(
         "const field = document.getElementById('given-text');"
         "for (const text of [arguments[0], 'one', arguments[0], 'two', 'three']) { field.value = text; readNow(); }",
@@ -296,17 +295,13 @@ def test_the_last_of_several_edits_is_shown(page: Playing) -> None:
     until(lambda: page.text("#text") == "three", 20)
     page.idle()
     assert page.text("#wrong") == ""
-    assert page.complaints() == []
 
 
 def test_what_is_saved_opens_again(page: Playing) -> None:
-    page.start()
     page.fill("tools", TOOLS)
     page.fill("chunk", "8")
     page.choose("prompt", "none")
-    page.press("3")
-    until(lambda: "start:" in page.run("return document.getElementById('given-grammar').value"))
-    page.fill("grammar", page.run("return document.getElementById('given-grammar').value") + "// mine\n")
+    page.fill("grammar", page.open_grammar() + "// mine\n")
     wanted = page.run("return given()")
     assert (wanted["prefix"], wanted["chunk"], wanted["tools"]) == ("", 8, TOOLS)
     page.click("#save-json")
@@ -323,7 +318,6 @@ def test_what_is_saved_opens_again(page: Playing) -> None:
 
 
 def test_files_are_taken_for_what_they_are(page: Playing) -> None:
-    page.start()
     grammar = page.downloads / "my_tags.lark"
     grammar.write_text(
         '// format: my_tags\n// title: Mine\n\nstart: (TEXT | tool_call)*\ntool_call: "<<" TOOL_NAME arguments ">>"\n'
@@ -344,7 +338,6 @@ def test_files_are_taken_for_what_they_are(page: Playing) -> None:
 
 
 def test_a_damaged_shared_file_changes_nothing(page: Playing) -> None:
-    page.start()
     before = page.run("return given()")
     for name, held in (("chunk", {"chunk": "x"}), ("tools", {"tools": 5}), ("text", {"text": None}), ("no_such", {})):
         path = page.downloads / f"{name}.json"

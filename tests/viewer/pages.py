@@ -6,6 +6,12 @@ from typing import Any
 from selenium.webdriver.common.action_chains import ActionChains
 
 
+def long_response(calls: int) -> str:
+    """A response with so many calls, and a text before each."""
+    call = f'<tool_call>\n{{"name": "f", "arguments": {{"n": "{"x" * 150}"}}}}\n</tool_call>'
+    return "".join([f"Step {n}.\n{call}\n" for n in range(calls)])
+
+
 class Page:
     """The page that a browser shows."""
 

@@ -16,7 +16,7 @@ from outspoken.viewer.view import View, show
 from tests.cases import CASES
 from tests.loops import some
 from tests.tables import tables
-from tests.viewer.pages import Page
+from tests.viewer.pages import Page, long_response
 from tools.shared.browser import opened
 
 TABLES = tables(__file__)
@@ -24,9 +24,7 @@ TABLES = tables(__file__)
 pytestmark = pytest.mark.browser
 
 HOSTILE = TABLES["HOSTILE"]
-LONG = "".join(
-    [f'Step {n}.\n<tool_call>\n{{"name": "f", "arguments": {{"n": "{"x" * 150}"}}}}\n</tool_call>\n' for n in range(88)]
-)
+LONG = long_response(88)
 
 
 def corpus(name: str) -> tuple[str, str, dict[str, Any]]:
