@@ -78,7 +78,7 @@ class Usage:
         values: dict[str, Any] = dict(self.rule.constants)
         for name in fields:
             if self.rule.is_path(name):
-                values |= {key: one for key, one in path_example(self.header).items() if key not in values}
+                values = {**dict(zip(("start", "end"), _places(self.header), strict=True)), **values}
                 continue
             value = example(self.rule, name, self.header)
             if value is None:
@@ -241,7 +241,7 @@ class FieldSchemas:
             schemas = [_between(0, self._extent[at % 2]) for at in range(len(source))]
         else:
             schemas = [self._schema(rule, field, origin)]
-        return [Argument(_path(key), schema, required) for key, schema in zip(source, schemas, strict=True)]
+        return [Argument(tuple(key.split(".")), schema, required) for key, schema in zip(source, schemas, strict=True)]
 
     def _schema(self, rule: MappingRule, field: str, origin: FieldSource) -> dict[str, Any]:
         if rule.is_path(field):
@@ -310,20 +310,10 @@ def example(rule: MappingRule, field: str, header: Header) -> Any:
     return "https://a.com/b" if is_web else 0.5 if field == "confidence" else found
 
 
-def path_example(header: Header) -> dict[str, Any]:
-    """The fields of a drag along a path."""
-    first, last = _places(header)
-    return {"start": first, "end": last}
-
-
 def _places(header: Header) -> list[Point]:
     space = header.space
     numbers = [[0.25, 0.5], [0.75, 0.125]] if space == "unit" else [[12.0, 34.0], [56.0, 78.0]]
     return [Point.of(pair, space) for pair in numbers]
-
-
-def _path(key: str) -> tuple[str, ...]:
-    return tuple(key.split("."))
 
 
 def _between(low: float, high: float) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -253,8 +253,3 @@ def _hand_out(edits: list[Edit], steps: list[Step]) -> None:
         if step is not None:
             step.edits = (*step.edits, edit)
             step.mark = step.mark or "repaired"
-
-
-def tokens_of(steps: Iterable[Step]) -> Iterator[Step]:
-    """The tokens that were not withdrawn, in the order of the text."""
-    return (step for step in steps if step.is_token and not step.withdrawn)

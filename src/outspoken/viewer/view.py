@@ -22,9 +22,8 @@ from outspoken.results.events import Event, ToolCallDelta
 from outspoken.results.replies import Reply
 from outspoken.results.snippet import visible
 
-from . import steps as reading
 from .refusals import Configs, refusals
-from .steps import Step
+from .steps import Step, Text, steps_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -55,7 +54,7 @@ class View:
     requested: str
     reply: Reply
     size: int
-    text: reading.Text
+    text: Text
     steps: list[Step]
     begins: int
     moments: list[Moment]
@@ -82,8 +81,8 @@ class View:
 
     @cached_property
     def tokens(self) -> list[Step]:
-        """The tokens in the order of the text."""
-        return list(reading.tokens_of(self.steps))
+        """The tokens that were not withdrawn, in the order of the text."""
+        return [step for step in self.steps if step.is_token and not step.withdrawn]
 
     @cached_property
     def tree(self) -> list[Node | int]:
@@ -146,8 +145,8 @@ def show(
     whole = parse(text, format=requested, prefix=prefix, finish_reason=finish_reason, **options)
     if prefix is None:
         prefix = registry.header(registry.resolve(requested)).opened if requested != "auto" else ""
-    shown = reading.Text(replace_surrogates(prefix), reply.raw)
-    steps = reading.steps_of(log, shown, stream.begins)
+    shown = Text(replace_surrogates(prefix), reply.raw)
+    steps = steps_of(log, shown, stream.begins)
     view = View(source, requested, reply, size, shown, steps, stream.begins, stream.moments, stream.events)
     for config in [step.config for step in steps] + [place for one in view.moments for _, place in one.places]:
         view.configs.number(config)

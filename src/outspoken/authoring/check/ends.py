@@ -59,10 +59,10 @@ def _problems(automaton: Automaton) -> list[_Problem]:
     waiting: list[tuple[Config, int]] = [(automaton.start, 0)]
     seen, found = {*waiting}, dict[_Problem, None]()
     for config, depth in waiting:
-        free, embedded, markers = config.strict_transitions()
+        free = config.strict_transitions()[0]
         if free is not None and (late := next((k for name, k in free.before if name == "end" and k in CALLS), "")):
             found[_Problem(late, free.terminal.short, is_late=True)] = None
-        for step in (*([free] if free else []), *embedded, *markers):
+        for step in config.steps:
             after, stray = _depth_behind(step, depth)
             if stray:
                 found[_Problem(stray, step.terminal.short, is_late=False)] = None

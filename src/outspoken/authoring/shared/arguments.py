@@ -42,17 +42,20 @@ def positive(kind: type[int] | type[float]) -> Callable[[str], float]:
     return number
 
 
-def listed(names: Iterable[str], last: str = "and", most: int = 6) -> str:
+#: Of more names, only the first ones are listed.
+_MOST = 6
+
+
+def listed(names: Iterable[str]) -> str:
     """Names in backticks as a list in a sentence; of many, the first ones and the number of the others."""
     quoted = [f"`{name}`" for name in names]
-    if len(quoted) > most:
-        return f"{', '.join(quoted[: most - 1])} {last} {len(quoted) - most + 1} more"
-    return joined(quoted, last)
+    more = [f"{len(quoted) - _MOST + 1} more"] if len(quoted) > _MOST else []
+    return joined([*quoted[: _MOST - 1], *more] if more else quoted)
 
 
-def joined(words: list[str], last: str = "and") -> str:
+def joined(words: list[str]) -> str:
     """Words as a list in a sentence: `a, b and c`."""
-    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def counted(number: int, thing: str) -> str:
