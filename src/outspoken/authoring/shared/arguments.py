@@ -49,8 +49,9 @@ _MOST = 6
 def listed(names: Iterable[str]) -> str:
     """Names in backticks as a list in a sentence; of many, the first ones and the number of the others."""
     quoted = [f"`{name}`" for name in names]
-    more = [f"{len(quoted) - _MOST + 1} more"] if len(quoted) > _MOST else []
-    return joined([*quoted[: _MOST - 1], *more] if more else quoted)
+    if len(quoted) > _MOST:
+        quoted[_MOST - 1 :] = [f"{len(quoted) - _MOST + 1} more"]
+    return joined(quoted)
 
 
 def joined(words: list[str]) -> str:
