@@ -82,6 +82,7 @@ OUT_OF_MEMORY = {"message": "out of memory", "type": "server_error", "code": 500
 BROKEN: dict[str, tuple[Any, dict[str, Any], Any, str]] = {
     "it dies": (dying, {}, "upstream_cut_off", "broke off"),
     "it ends without saying so": ([], {}, "upstream_cut_off", "broke off"),
+    "it dies, and the model might be asked again": (dying, {"ask_again": 1}, "upstream_cut_off", "broke off"),
     "it ends inside a chunk": ([b'data: {"id": "chatc'], {}, "upstream_cut_off", "broke off inside"),
     "it falls silent": (silent, {"read_timeout": 0.3}, "upstream_timeout", "nothing in time"),
     "it never ends": (endless, {"total_timeout": 0.8}, "upstream_timeout", "nothing in time"),

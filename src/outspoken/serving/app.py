@@ -9,7 +9,7 @@ from typing import cast
 import httpx
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -20,7 +20,7 @@ from .apis.anthropic import AnthropicApi
 from .apis.base import Api
 from .apis.chat import ChatApi
 from .apis.responses import ResponsesApi
-from .exchange import CLIENT_GONE, Exchange
+from .exchange import Exchange
 from .http_errors import HttpError
 from .metrics import Metrics
 from .settings import ServerSettings
@@ -63,11 +63,7 @@ class Proxy:
                 Route("/health", self.health, methods=["GET"]),
                 Route("/metrics", self.show_metrics, methods=["GET"]),
             ],
-            exception_handlers={
-                HttpError: _on_error,
-                HTTPException: _on_unknown_route,
-                ClientDisconnect: _on_disconnect,
-            },
+            exception_handlers={HttpError: _on_error, HTTPException: _on_unknown_route},
             lifespan=self._lifespan,
         )
 
@@ -102,20 +98,11 @@ class Proxy:
         answer.raw_headers += with_request_id(to_client(response.headers.raw), told)
         return answer
 
-    def _endpoint(self, api: Api) -> Callable[[Request], Awaitable[Response]]:
-        async def serve(request: Request) -> Response:
-            upstream = cast("Upstream", self.upstream)
-            is_full = self.active >= self.settings.max_concurrent
-            self.active += 1
-            exchange = Exchange(api, request, self.settings, upstream, self.metrics, self._on_end)
-            if is_full:
-                return exchange.reject(HttpError(503, "too many requests are being served; try again", "overloaded"))
-            return await exchange.serve()
+    def _endpoint(self, api: Api) -> Callable[[Request], Awaitable[Exchange]]:
+        async def serve(request: Request) -> Exchange:
+            return Exchange(self, api, request)
 
         return serve
-
-    def _on_end(self) -> None:
-        self.active -= 1
 
 
 async def _on_error(request: Request, error: Exception) -> Response:
@@ -133,8 +120,3 @@ async def _on_unknown_route(request: Request, error: Exception) -> Response:
     answer = JSONResponse(api.error(HttpError(status, problem, "not_served"), id), status)
     answer.raw_headers += with_request_id([], id, *api.id_headers)
     return answer
-
-
-async def _on_disconnect(request: Request, error: Exception) -> Response:
-    """Return a response that nobody reads."""
-    return Response(status_code=CLIENT_GONE)

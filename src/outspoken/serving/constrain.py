@@ -12,7 +12,7 @@ from outspoken.notations.tools import Tools
 from outspoken.results.errors import OutspokenError
 
 from .http_errors import HttpError, write_object
-from .request_options import choice_of
+from .rewriter import choice_of
 from .settings import ServerSettings
 from .upstream import Headers
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
 import httpx
@@ -14,14 +14,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from outspoken.providers.export.parts import Part
 from outspoken.providers.export.wires import sse_end, sse_event
 
 from .apis.base import Api, ApiRequest
 from .constrain import constrain_request
 from .http_errors import HttpError, bad_upstream_response, parse_object, write_object
-from .metrics import Metrics
 from .rewriter import OnReply, Rewriter
-from .settings import ServerSettings
 from .upstream import (
     Deadline,
     Headers,
@@ -33,6 +32,9 @@ from .upstream import (
     with_request_id,
 )
 
+if TYPE_CHECKING:
+    from .app import Proxy
+
 _T = TypeVar("_T")
 _LOG = logging.getLogger("outspoken.serving")
 #: The status in metrics and logs if the client disconnects before the response begins.
@@ -42,61 +44,63 @@ PING_SECONDS = 15.0
 
 
 class Exchange:
-    """Serves one request of an API. `on_end` is called when the response has been sent."""
+    """Serves one request of an API: an ASGI application that reads the request and sends the response.
 
-    def __init__(
-        self, api: Api, request: Request, settings: ServerSettings, upstream: Upstream, metrics: Metrics | None,
-        on_end: Callable[[], None],
-    ) -> None:  # fmt: skip
-        self.api, self._request, self._settings, self.upstream = api, request, settings, upstream
-        self._count: Callable[..., None] = _ignore if metrics is None else metrics.add
-        self._count_reply: OnReply = _ignore if metrics is None else metrics.reply
-        self._on_end = on_end
+    Each event of a stream is sent at once, and the next is read when the client has taken it.
+    """
+
+    def __init__(self, proxy: Proxy, api: Api, request: Request) -> None:
+        self._proxy, self._api, self._request, self._settings = proxy, api, request, proxy.settings
+        self._upstream = cast("Upstream", proxy.upstream)
+        self._count: Callable[..., None] = _ignore if proxy.metrics is None else proxy.metrics.add
+        self._count_reply: OnReply = _ignore if proxy.metrics is None else proxy.metrics.reply
         self._given_id = find_request_id(request.headers.raw)
-        self.id = self._given_id or make_request_id()
-        self._start, self.deadline = time.monotonic(), Deadline(settings.total_timeout)
-        self._status, self._outcome = 200, "ok"
+        self._id = self._given_id or make_request_id()
+        self._start, self._deadline = time.monotonic(), Deadline(self._settings.total_timeout)
+        self._status, self._outcome = CLIENT_GONE, "ok"
         #: the headers that say what was ignored and constrained
         self._notes: Headers = []
+        #: sends to the client, once a stream has begun; an event is sent as a whole
+        self._send: Send | None = None
+        self._lock, self._is_first = anyio.Lock(), True
+        self._is_full = proxy.active >= self._settings.max_concurrent
+        proxy.active += 1
         self._count("active_requests", api.name)
 
-    async def serve(self) -> Response:
-        """Read the request and return the response; an error is one, too."""
-        response: Response
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the request and send the response; an error is one, too. Stop if the client disconnects."""
+        response = None
         try:
-            response = await self._respond()
-        except HttpError as error:
-            response = self.error_response(error)
+            response = await self._respond(receive, send)
+            self._status = self._status if response is None else response.status_code
         except ClientDisconnect:
-            self.client_gone()
-            response = Response(status_code=CLIENT_GONE)  # nobody reads it
-        except Exception:
-            response = self.error_response(self.internal_error())
-        except BaseException:  # the server stops
-            self.end(CLIENT_GONE)
+            self._outcome = "client_disconnected"
+            self._count("dropped_clients", self._api.name)
+        finally:
+            self._end()
+        if response is not None:
+            await response(scope, receive, send)
+
+    async def _respond(self, receive: Receive, send: Send) -> Response | None:
+        """Return a whole response or an error; None for a stream, which has been sent."""
+        try:
+            if self._is_full:
+                raise HttpError(503, "too many requests are being served; try again", "overloaded")
+            read = self._api.read(self._settings, await self._read_body(), self._count_reply)
+            self._notes += read.headers()
+            body = read.body
+            if self._settings.constrain is not None:
+                body, told = await anyio.to_thread.run_sync(constrain_request, self._settings, body, read.options)
+                self._notes += told
+            return await while_running(lambda: self._watch(receive), lambda: self._serve(read, body, send))
+        except HttpError as error:
+            return self._error_response(error)
+        except ClientDisconnect:
             raise
-        if not isinstance(response, StreamResponse):
-            self._status = response.status_code
-            self.end()
-        return response
-
-    def reject(self, error: HttpError) -> Response:
-        """Return an error without reading the request."""
-        response = self.error_response(error)
-        self.end(error.status)
-        return response
-
-    async def _respond(self) -> Response:
-        body = await self._read_body()
-        read = self.api.read(self._settings, body, self._count_reply)
-        self._notes += read.headers()
-        body = read.body
-        if self._settings.constrain is not None:
-            body, told = await anyio.to_thread.run_sync(constrain_request, self._settings, body, read.options)
-            self._notes += told
-        if read.streams:
-            return StreamResponse(self, read, body)
-        return await while_connected(self._request.receive, lambda: self._whole(read.rewriter, body))
+        except Exception:
+            if self._send is not None:
+                raise
+            return self._error_response(self._internal_error())
 
     async def _read_body(self) -> bytes:
         """Read the body of the request. Raises HttpError if it is too large."""
@@ -108,207 +112,132 @@ class Exchange:
                 raise HttpError(413, f"the request is over {limit:,} bytes", "request_too_large")
         return bytes(found)
 
-    async def _whole(self, rewriter: Rewriter, body: bytes) -> Response:
+    async def _watch(self, receive: Receive) -> None:
+        """Return when the client disconnects. Until then, send comments in a stream."""
         while True:
-            async with self.ask(body) as response:
-                content = await self.upstream.body(response, self.deadline)
-            if not response.is_success:
-                return self.upstream_failed(response, content)
-            written = write_object(rewriter.rewrite(parse_object(content, bad_upstream_response, "answer")))
+            with anyio.move_on_after(PING_SECONDS):
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+                return
+            if self._send is not None:
+                await self._send_piece(b": ping\n\n")
+
+    async def _serve(self, read: ApiRequest, body: bytes, send: Send) -> Response | None:
+        """Do what `_respond` does, behind the request. Once a stream has begun, an error is an event that ends it."""
+        rewriter = read.rewriter
+        try:
+            response = await self._ask(read, body, send)
+            if response is not None:
+                return response
+            if rewriter.failed:
+                self._failed("error_in_stream")
+        except Exception as error:
+            if self._send is None:
+                raise
+            told = error if isinstance(error, HttpError) else self._internal_error()
+            self._failed(told.code, told.status)
+            await self._send_parts(rewriter.abort(told))
+        await self._send_piece(sse_end(self._api.wire), is_last=True)
+        return None
+
+    async def _ask(self, read: ApiRequest, body: bytes, send: Send) -> Response | None:
+        """Ask the upstream, and again if the rewriter says so."""
+        rewriter, upstream = read.rewriter, self._upstream
+        while True:
+            headers = with_request_id(self._api.headers(to_upstream(self._request.headers.raw)), self._id)
+            async with upstream.request("POST", "/chat/completions", headers, self._deadline, body) as response:
+                if self._given_id is None:  # that of the upstream's log
+                    self._id = self._given_id = find_request_id(response.headers.raw) or self._id
+                if response.is_success and read.streams:
+                    answer = await self._pass_on(response, rewriter, send)
+                elif self._send is not None:
+                    raise HttpError(502, f"the upstream answers with {response.status_code}", "upstream_error")
+                else:
+                    answer = self._answer(response, await upstream.body(response, self._deadline), rewriter)
             if rewriter.again is None:
-                break
-            body = with_messages(body, rewriter.begin_again())
-        answer = Response(written, response.status_code)
-        answer.raw_headers += self.answer_headers(response, b"application/json")
-        return answer
+                return answer
+            request = parse_object(body)
+            body = write_object({**request, "messages": [*request["messages"], *rewriter.begin_again()]})
 
-    def ask(self, body: bytes) -> AbstractAsyncContextManager[httpx.Response]:
-        """Send the request to the upstream; the response has its headers but not its body."""
-        headers = self.api.headers(to_upstream(self._request.headers.raw))
-        headers = with_request_id(headers, self.id)
-        return self.upstream.request("POST", "/chat/completions", headers, self.deadline, body)
-
-    def upstream_failed(self, response: httpx.Response, content: bytes) -> Response:
-        """Return an upstream's error in the shape of the API."""
-        self._count_upstream_error(f"status_{response.status_code}")
-        self._take_id(response)
-        written = self.api.upstream_error(response.status_code, content, self.id)
+    def _answer(self, response: httpx.Response, content: bytes, rewriter: Rewriter) -> Response:
+        """Return the whole response of an upstream, or its error, in the shape of the API."""
+        if response.is_success:
+            body = parse_object(content, bad_upstream_response, "answer")
+            written: bytes | None = write_object(rewriter.rewrite(body))
+        else:
+            self._failed(f"status_{response.status_code}")
+            written = self._api.upstream_error(response.status_code, content, self._id)
         answer = Response(content if written is None else written, response.status_code)
-        answer.raw_headers += self.answer_headers(response, None if written is None else b"application/json")
+        answer.raw_headers += self._headers(response, None if written is None else b"application/json")
         return answer
 
-    def answer_headers(self, response: httpx.Response, content_type: bytes | None) -> Headers:
+    async def _pass_on(self, response: httpx.Response, rewriter: Rewriter, send: Send) -> None:
+        """Send the events of a stream, or of one more response that continues it."""
+        if self._send is None:
+            self._status = response.status_code
+            headers = self._headers(response, b"text/event-stream; charset=utf-8")
+            headers.append((b"x-accel-buffering", b"no"))  # nginx would hold events back
+            await send({"type": "http.response.start", "status": self._status, "headers": headers})
+            self._send = send
+        async with aclosing(self._upstream.pieces(response, self._deadline)) as pieces:
+            async for piece in pieces:
+                await self._send_parts(rewriter.feed(piece))
+                if rewriter.failed:
+                    break
+        await self._send_parts(rewriter.close())
+
+    async def _send_parts(self, parts: list[Part]) -> None:
+        if parts and self._is_first:
+            self._is_first = False
+            self._count("first_piece_seconds", self._api.name, amount=time.monotonic() - self._start)
+        if parts:
+            await self._send_piece(b"".join([sse_event(part, self._api.wire) for part in parts]))
+
+    async def _send_piece(self, piece: bytes, *, is_last: bool = False) -> None:
+        async with self._lock:
+            await cast("Send", self._send)({"type": "http.response.body", "body": piece, "more_body": not is_last})
+
+    def _headers(self, response: httpx.Response, content_type: bytes | None) -> Headers:
         """Return the upstream's headers for the client, with those of the proxy."""
-        self._take_id(response)
         headers = to_client(response.headers.raw, content_type) + self._notes
-        return with_request_id(headers, self.id, *self.api.id_headers)
+        return with_request_id(headers, self._id, *self._api.id_headers)
 
-    def _take_id(self, response: httpx.Response) -> None:
-        """Use the id of the upstream if the client gave none: it is that of the upstream's log."""
-        if self._given_id is None:
-            self.id = self._given_id = find_request_id(response.headers.raw) or self.id
-
-    def error_response(self, error: HttpError) -> Response:
+    def _error_response(self, error: HttpError) -> Response:
         """Return an error of the proxy in the shape of the API."""
-        self.failed(error.code, error.status)
-        body = write_object(self.api.error(error, self.id))
+        self._failed(error.code, error.status)
+        body = write_object(self._api.error(error, self._id))
         answer = Response(body, error.status, {"retry-after": "1"} if error.status == 503 else None, "application/json")
-        answer.raw_headers += with_request_id(list(self._notes), self.id, *self.api.id_headers)
+        answer.raw_headers += with_request_id(list(self._notes), self._id, *self._api.id_headers)
         return answer
 
-    def internal_error(self) -> HttpError:
+    def _internal_error(self) -> HttpError:
         """Log the exception that is being handled, a defect of the proxy, and return an error for the client."""
-        _LOG.exception("request_id=%s fails because of a defect of the proxy", self.id)
+        _LOG.exception("request_id=%s fails because of a defect of the proxy", self._id)
         return HttpError(500, "the proxy failed; its log says why", "internal_error")
 
     # what is counted and logged
 
-    def failed(self, code: str, status: int = 502) -> None:
+    def _failed(self, code: str, status: int = 502) -> None:
         """Note an error of the response, and count it if it is the upstream's."""
         self._outcome = code
         if status >= 500 and code not in ("overloaded", "internal_error"):
-            self._count_upstream_error(code)
+            self._count("upstream_errors", code)
 
-    def _count_upstream_error(self, code: str) -> None:
-        self._outcome = code
-        self._count("upstream_errors", code)
-
-    def client_gone(self) -> None:
-        """Count a client that has disconnected."""
-        self._outcome = "client_disconnected"
-        self._count("dropped_clients", self.api.name)
-
-    def first_piece(self) -> None:
-        """Note that the first piece of a stream is sent."""
-        self._count("first_piece_seconds", self.api.name, amount=time.monotonic() - self._start)
-
-    def end(self, status: int | None = None) -> None:
-        """Count and log the request, once its response has been sent."""
-        self._status = self._status if status is None else status
-        self._count("active_requests", self.api.name, amount=-1)
-        self._count("requests", self.api.name, str(self._status))
-        seconds = time.monotonic() - self._start
-        self._count("request_duration_seconds", self.api.name, amount=seconds)
+    def _end(self) -> None:
+        """Count and log the request, once its response is known, or its stream has been sent."""
+        name, seconds = self._api.name, time.monotonic() - self._start
+        self._count("active_requests", name, amount=-1)
+        self._count("requests", name, str(self._status))
+        self._count("request_duration_seconds", name, amount=seconds)
         _LOG.info(
             "request_id=%s endpoint=%s status=%d outcome=%s seconds=%.3f",
-            *(self.id, self.api.name, self._status, self._outcome, seconds),
+            *(self._id, name, self._status, self._outcome, seconds),
         )
-        self._on_end()
+        self._proxy.active -= 1
 
 
 def _ignore(*given: object, **more: object) -> None:
     """Count nothing: the library of metrics is not installed."""
-
-
-class StreamResponse(Response):
-    """A stream of parts. Each is sent at once, and the next is read when the client has taken it."""
-
-    def __init__(self, exchange: Exchange, read: ApiRequest, body: bytes) -> None:
-        super().__init__()
-        self._exchange, self._read, self._body = exchange, read, body
-        self._sent_status = CLIENT_GONE
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the response; stop if the client disconnects."""
-        try:
-            await while_connected(receive, lambda: self._serve(scope, receive, send))
-        except ClientDisconnect:
-            self._exchange.client_gone()
-        finally:
-            self._exchange.end(self._sent_status)
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        exchange = self._exchange
-        try:
-            async with exchange.ask(self._body) as response:
-                if not response.is_success:
-                    content = await exchange.upstream.body(response, exchange.deadline)
-                    answer = exchange.upstream_failed(response, content)
-                else:
-                    answer = None
-                    await self._send_events(response, send)
-        except HttpError as error:
-            answer = exchange.error_response(error)
-        except Exception:
-            if self._sent_status != CLIENT_GONE:
-                raise
-            answer = exchange.error_response(exchange.internal_error())
-        if answer is not None:
-            self._sent_status = answer.status_code
-            await answer(scope, receive, send)
-
-    async def _send_events(self, response: httpx.Response, send: Send) -> None:
-        headers = self._exchange.answer_headers(response, b"text/event-stream; charset=utf-8")
-        headers.append((b"x-accel-buffering", b"no"))  # nginx would hold events back
-        self._sent_status = response.status_code
-        await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
-        lock = anyio.Lock()  # an event is sent as a whole
-
-        async def send_body(body: bytes) -> None:
-            async with lock:
-                await send({"type": "http.response.body", "body": body, "more_body": True})
-
-        async def ping() -> None:
-            while True:
-                await anyio.sleep(PING_SECONDS)
-                await send_body(b": ping\n\n")
-
-        async def send_events() -> bool:
-            async with aclosing(self._events(response)) as events:
-                async for event in events:
-                    await send_body(event)
-            return True
-
-        await while_running(ping, send_events)
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _events(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
-        """Return the bytes of the stream. An error is an event of the stream and ends it."""
-        exchange, wire = self._exchange, self._exchange.api.wire
-        rewriter, body, waiting = self._read.rewriter, self._body, True
-        try:
-            async with AsyncExitStack() as responses:
-                while True:
-                    pieces = exchange.upstream.pieces(response, exchange.deadline)
-                    async for piece in await responses.enter_async_context(aclosing(pieces)):
-                        if sent := b"".join([sse_event(part, wire) for part in rewriter.feed(piece)]):
-                            if waiting:
-                                waiting = False
-                                exchange.first_piece()
-                            yield sent
-                        if rewriter.failed:
-                            break
-                    last = rewriter.close()
-                    if rewriter.again is None:
-                        break
-                    yield b"".join([sse_event(part, wire) for part in last])
-                    body = with_messages(body, rewriter.begin_again())
-                    response = await responses.enter_async_context(exchange.ask(body))
-                    if not response.is_success:
-                        raise HttpError(502, f"the upstream answers with {response.status_code}", "upstream_error")
-            if rewriter.failed:
-                exchange.failed("error_in_stream")
-        except Exception as error:
-            told = error if isinstance(error, HttpError) else exchange.internal_error()
-            exchange.failed(told.code, told.status)
-            last = rewriter.abort(told)
-        yield b"".join([sse_event(part, wire) for part in last]) + sse_end(wire)
-
-
-def with_messages(body: bytes, messages: list[Any]) -> bytes:
-    """The body of a request with more messages at the end."""
-    request = parse_object(body)
-    return write_object({**request, "messages": [*request["messages"], *messages]})
-
-
-async def while_connected(receive: Receive, work: Callable[[], Awaitable[_T]]) -> _T:
-    """Await some work; cancel it and raise ClientDisconnect if the client disconnects first."""
-
-    async def watch_client() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-
-    return await while_running(watch_client, work)
 
 
 async def while_running(background: Callable[[], Awaitable[None]], work: Callable[[], Awaitable[_T]]) -> _T:

@@ -13,20 +13,21 @@ from copy import deepcopy
 from functools import partial
 from typing import Any, TypeAlias, cast
 
+from outspoken.integrations import framework
 from outspoken.providers.decode.framing import Framer
 from outspoken.providers.events import Failed, Finished, ProviderEvent
 from outspoken.providers.export.exporter import Exporter
 from outspoken.providers.export.parts import Part
 from outspoken.providers.readers.chat_completions import STOPS
 from outspoken.providers.replies import ProviderError, ProviderReply
-from outspoken.providers.stream import ProviderStream
-from outspoken.results.errors import OutspokenError
+from outspoken.providers.stream import ProviderOptions, ProviderStream
+from outspoken.results.errors import OutspokenError, UnknownFormatError
 from outspoken.results.events import Done, TextDelta
 from outspoken.results.replies import has_failed_call, retry_of
+from outspoken.results.settings import Settings
 
 from .answers import JsonAnswer, schema_of
 from .http_errors import HttpError, bad_upstream_response
-from .request_options import format_of, provider_options
 from .settings import ServerSettings
 
 #: The reasons for which a response ended that asking again would not change.
@@ -85,7 +86,9 @@ class Rewriter(ABC):
             self._on_reply(reply)
         told = answer.retry if answer is not None else ""
         told = told or (retry_of(reply) if has_failed_call(reply) else "")
-        if not told or not self._left or reply.tool_calls or reply.finish_reason in _FINAL or reply.error is not None:
+        if not told or not self._left or self.failed or reply.tool_calls or reply.error is not None:
+            return False
+        if reply.finish_reason in _FINAL:
             return False
         self._left -= 1
         self._spent = self._usage
@@ -145,12 +148,13 @@ class Rewriter(ABC):
                 break
         return self._completed(parts)
 
-    def abort(self, error: HttpError) -> list[Part]:
-        """Return the last parts of a stream that breaks off: incomplete calls, and the error."""
-        if self.failed:
-            return []
+    def _broken(self, error: ProviderError) -> list[Part]:
+        """Return the last parts of choices that break off: incomplete calls, and the error."""
         self.failed = True
-        return self._break_off(error)
+        parts: list[Part] = []
+        for choice in self.choices.values():
+            parts += choice.export([Failed(error)]) + choice.close() + choice.exporter.close()
+        return parts
 
     def _read(self, values: Iterable[tuple[str, Any]]) -> list[Part]:
         parts: list[Part] = []
@@ -173,8 +177,8 @@ class Rewriter(ABC):
         """Return the parts for a chunk of a stream, or for an error."""
 
     @abstractmethod
-    def _break_off(self, error: HttpError) -> list[Part]:
-        """Return the last parts of a stream that breaks off."""
+    def abort(self, error: HttpError) -> list[Part]:
+        """Return the last parts of a stream that breaks off: incomplete calls, and the error."""
 
     def _completed(self, parts: list[Part]) -> list[Part]:
         """Add to parts what only the request says."""
@@ -255,9 +259,9 @@ class ExportRewriter(Rewriter):
         self.failed = self._choice.failed
         return parts + self.end() if self.failed else parts
 
-    def _break_off(self, error: HttpError) -> list[Part]:
+    def abort(self, error: HttpError) -> list[Part]:
         failure = ProviderError(message=error.message, type=error.type, code=error.code)
-        return self._completed(self._choice.export([Failed(failure)])) + self.end()
+        return [] if self.failed else self._completed(self._broken(failure))
 
     def _completed(self, parts: list[Part]) -> list[Part]:
         return [self._complete(part, self._stop) for part in parts]
@@ -292,3 +296,44 @@ def _sum(one: Any, other: Any) -> Any:
     if isinstance(one, int) and isinstance(other, int):
         return one + other
     return cast("Any", one if other is None else other)
+
+
+def provider_options(settings: ServerSettings, request: dict[str, Any]) -> ProviderOptions:
+    """The options of `ProviderStream` for the response to a chat completion, beside the format."""
+    messages: Any = request.get("messages")
+    tools: Any = request.get("tools")
+    return {
+        "thinking": _thinking_of(request),
+        "prefix": settings.prefix,
+        "tools": framework.readable_tools(cast("list[Any]", tools) if isinstance(tools, list) else ()),
+        "settings": Settings(max_chars=settings.max_chars),
+        "context": cast("list[Any]", messages) if isinstance(messages, list) else None,
+        "tool_choice": choice_of(request),
+        "parallel": request.get("parallel_tool_calls") is not False,
+        "stops": bool(request.get("stop")),
+        "shows_invalid": settings.show_invalid and not settings.ask_again,
+    }
+
+
+def format_of(settings: ServerSettings, request: dict[str, Any]) -> str:
+    """The format of the model that a request names. Raises HttpError if it is not known."""
+    try:
+        return settings.format_of(request.get("model"))
+    except UnknownFormatError as error:
+        problem = f"{error}; set it where the proxy is started: --model 'MODEL=FORMAT', or --format"
+        raise HttpError(400, problem, "unknown_model", "model") from None
+
+
+def choice_of(request: dict[str, Any]) -> str:
+    """What a request lets the model call; see `framework.choice_of`."""
+    if not any(isinstance(request.get(key), list) and request[key] for key in ("tools", "functions")):
+        return "none"
+    return framework.choice_of(request.get("tool_choice", request.get("function_call")))
+
+
+def _thinking_of(request: dict[str, Any]) -> bool | None:
+    """Does a request ask the model to think, as it tells the chat template? None if it says nothing."""
+    given: Any = request.get("chat_template_kwargs")
+    named = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    found = [named[key] for key in ("enable_thinking", "thinking") if isinstance(named.get(key), bool)]
+    return found[0] if found else None

@@ -11,7 +11,7 @@ from outspoken.providers.events import Failed
 from outspoken.providers.export.chat_completions import ChatCompletionsExporter
 from outspoken.providers.export.parts import Part
 from outspoken.providers.export.wires import Wire
-from outspoken.providers.replies import EXTENSION
+from outspoken.providers.replies import EXTENSION, ProviderError
 from outspoken.serving.http_errors import HttpError, bad_upstream_response, parse_object
 from outspoken.serving.rewriter import Choice, OnReply, Rewriter
 from outspoken.serving.settings import ServerSettings
@@ -60,9 +60,7 @@ class CompletionRewriter(Rewriter):
     def _rewrite_chunk(self, chunk: dict[str, Any]) -> Iterator[Part]:
         """Rewrite a chunk, or an error. A chunk without choices, such as the usage, follows their end."""
         if chunk.get("error"):
-            yield from self._aborted()
-            self.failed = True
-            yield {"error": chunk["error"]}
+            yield from self._aborted({"error": chunk["error"]})
         elif chunk.get("choices"):
             kept = {key: value for key, value in chunk.items() if key not in _CHUNK_FIELDS and value is not None}
             for index, fields in _read_choices(chunk):
@@ -76,14 +74,12 @@ class CompletionRewriter(Rewriter):
             if self.again is None:
                 yield chunk
 
-    def _break_off(self, error: HttpError) -> list[Part]:
-        return [*self._aborted(), error.body]
+    def abort(self, error: HttpError) -> list[Part]:
+        return [] if self.failed else self._aborted(error.body)
 
-    def _aborted(self) -> list[Part]:
-        """The last chunks of choices that break off: incomplete calls, and no finish reason."""
-        parts = [(choice.finished, choice.close()) for choice in self.choices.values()]
-        last = [part for finished, closed in parts if not finished for part in closed if "error" not in part]
-        return [part for part in last if not part["choices"][0]["finish_reason"]]
+    def _aborted(self, body: Part) -> list[Part]:
+        """The last chunks of choices that break off: incomplete calls, no finish reason, and one error."""
+        return [*[part for part in self._broken(ProviderError(message="")) if "error" not in part], body]
 
 
 class _ChatChoice(Choice):
