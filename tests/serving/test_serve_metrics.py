@@ -14,8 +14,8 @@ import pytest
 from outspoken.results.packages import install_command
 from outspoken.serving.app import Proxy
 from tests.serving.serving import OFFERED_TO, Server, chunk, event, proxied, streaming, until, whole, written
+from tests.serving.test_serve_apis import TEXT, Front, answer
 from tests.serving.test_serve_failures import Endless, _ask  # pyright: ignore[reportPrivateUsage]
-from tests.serving.test_serve_responses import TEXT, Front, answer
 
 PATHS = {"chat_completions": "/v1/chat/completions", "responses": "/v1/responses", "messages": "/v1/messages"}
 BODY: Any = {"model": "m", "max_tokens": 9}
