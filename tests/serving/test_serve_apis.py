@@ -92,8 +92,8 @@ class Responses:
         items = [item.model_dump(exclude_none=True) for item in found.output]
         for item in found.output:
             if item.type == "function_call":
-                output: Any = results[item.name]
-                if isinstance(output, list):
+                output = results[item.name]
+                if not isinstance(output, str):
                     output = [{"type": "input_text", "text": text} for text in output]
                 items.append({"type": "function_call_output", "call_id": item.call_id, "output": output})
         return items
@@ -141,8 +141,8 @@ class Messages:
         contents: list[Any] = []
         for block in found.content:
             if block.type == "tool_use":
-                content: Any = results[block.name]
-                if isinstance(content, list):
+                content = results[block.name]
+                if not isinstance(content, str):
                     content = [{"type": "text", "text": text} for text in content]
                 contents.append({"type": "tool_result", "tool_use_id": block.id, "content": content})
         said = [block.model_dump(exclude_none=True) for block in found.content]

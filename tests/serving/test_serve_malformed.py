@@ -13,62 +13,16 @@ from starlette.responses import Response
 
 from tests.loops import SEED
 from tests.serving.serving import OFFERED_TO, chunk, completion, event, proxied, streaming, whole
+from tests.tables import tables
 
 KEY = "sk-secret-4711"
 HEADERS = {"authorization": f"Bearer {KEY}", "x-api-key": KEY}
 CALL = {"id": "c1", "type": "function", "function": {"name": "tide", "arguments": "{}"}}
-REQUESTS: dict[str, dict[str, Any]] = {
-    "chat/completions": {
-        "messages": [
-            {"role": "system", "content": "Be brief."},
-            {"role": "user", "content": [{"type": "text", "text": "?"}]},
-            {"role": "assistant", "content": None, "tool_calls": [CALL]},
-            {"role": "tool", "tool_call_id": "c1", "content": "At nine."},
-        ],
-        "tool_choice": {"type": "function", "function": {"name": "tide"}},
-        "response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}},
-        "parallel_tool_calls": False, "stop": ["x"], "n": 1, "stream_options": {"include_usage": True},
-        "chat_template_kwargs": {"enable_thinking": True},
-    },
-    "responses": {
-        "input": [
-            {"role": "user", "content": [{"type": "input_text", "text": "?"}]},
-            {"type": "reasoning", "content": [{"type": "reasoning_text", "text": "Hm."}], "summary": []},
-            {"type": "function_call", "call_id": "c1", "name": "tide", "arguments": "{}"},
-            {"type": "function_call_output", "call_id": "c1", "output": "At nine."},
-        ],
-        "instructions": "Be brief.", "tool_choice": {"type": "function", "name": "tide"},
-        "text": {"format": {"type": "json_schema", "name": "a", "schema": {"type": "object"}}},
-        "metadata": {"a": "b"}, "reasoning": {"effort": "low"}, "max_output_tokens": 9,
-    },
-    "messages": {
-        "system": [{"type": "text", "text": "Be brief."}],
-        "messages": [
-            {"role": "user", "content": [{"type": "text", "text": "?"}]},
-            {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "tide", "input": {}}]},
-            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "At nine."}]},
-        ],
-        "max_tokens": 9, "tool_choice": {"type": "tool", "name": "tide"}, "stop_sequences": ["x"],
-        "output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}},
-        "thinking": {"type": "enabled", "budget_tokens": 1024}, "metadata": {"user_id": "u"},
-    },
-}  # fmt: skip
+REQUESTS: dict[str, dict[str, Any]] = tables(__file__)["REQUESTS"]
 #: What is put in the place of a value.
 ODD: list[Any] = [
-    None,
-    True,
-    -1,
-    1e400,
-    "",
-    "x" * 300,
-    "\ud800",
-    [],
-    [[]],
-    {},
-    {"type": "x"},
-    [None],
-    [{"a": 1}],
-    "é\n\0",
+    *(None, True, -1, 1e400, "", "x" * 300, "\ud800", "é\n\0"),
+    *([], [[]], {}, {"type": "x"}, [None], [{"a": 1}]),
 ]
 ANSWERED = {200, 400, 404, 413, 422}
 

@@ -13,12 +13,10 @@ from outspoken.serving.apis.chat import ChatApi
 from outspoken.serving.apis.responses import ResponsesApi
 from outspoken.serving.settings import ServerSettings
 from tests.serving.serving import Answer, chunk, completion, event, proxied, streaming, whole, written
+from tests.tables import tables
 
-SCHEMA = {"type": "object", "properties": {"place": {"type": "string"}, "berths": {"type": "integer"}}}
-PERSON = '{"name": "Bob", "arguments": {"age": 4}}'
-TIDE = '<tool_call>\n{"name": "tide", "arguments": {"place": "Brest"}}\n</tool_call>'
-FERRY = '<tool_call>\n{"name": "ferry", "arguments": {"place": "Brest"}}\n</tool_call>'
-BROKEN = '<tool_call>\n{"name": "tide", "arguments": {"place": "Bre", "place": "Brest"}}\n</tool_call>'
+TABLES = tables(__file__)
+SCHEMA = TABLES["SCHEMA"]
 APIS: list[Api] = [ChatApi(), ResponsesApi(), AnthropicApi()]
 
 
@@ -101,41 +99,19 @@ def problems(extension: Any) -> list[str]:
     return [found["code"] for found in extension.get("problems", ())]
 
 
-#: A text, what the request says, and what comes of it: text, calls, problems.
-CASES: dict[str, tuple[str, dict[str, Any], str, list[str], list[str]]] = {
-    "no tools": (PERSON, {}, PERSON, [], []),
-    "no tools, in markup": (TIDE, {}, TIDE, [], []),
-    "none": (TIDE, {"tools": ["tide"], "tool_choice": "none"}, TIDE, [], []),
-    "auto": (TIDE, {"tools": ["tide"]}, "", ["tide"], []),
-    "named": (TIDE, {"tools": ["tide", "ferry"], "tool_choice": "tide"}, "", ["tide"], []),
-    "another one": (
-        TIDE, {"tools": ["tide", "ferry"], "tool_choice": "ferry"}, TIDE, [], ["missing-call", "unwanted-call"],
-    ),
-    "required": (TIDE, {"tools": ["tide"], "tool_choice": "required"}, "", ["tide"], []),
-    "required, not there": ("Nine.", {"tools": ["tide"], "tool_choice": "required"}, "Nine.", [], ["missing-call"]),
-    "one": (TIDE + FERRY, {"tools": ["tide", "ferry"], "parallel": False}, FERRY, ["tide"], ["unwanted-call"]),
-    "two": (TIDE + FERRY, {"tools": ["tide", "ferry"]}, "", ["tide", "ferry"], []),
-    "cut": (TIDE[:-13], {"tools": ["tide"], "stop": "</tool_call>"}, "", [], ["unclosed-call"]),
-    "invalid": (f"Well.\n{BROKEN}", {"tools": ["tide"]}, f"Well.\n{BROKEN}", [], ["invalid-call"]),
-    "invalid, hidden": (f"Well.\n{BROKEN}", {"tools": ["tide"], "show_invalid": False}, "Well.", [], ["invalid-call"]),
-    "JSON": ('{"place": "Brest"}', {"schema": SCHEMA}, '{"place": "Brest"}', [], []),
-    "fenced JSON": ('Here:\n```json\n{"berths": 4,}\n```', {"schema": SCHEMA}, '{"berths": 4}', [], ["trailing-comma"]),
-    "damaged JSON": ('{"berths": 4, "place": "Brest"', {"schema": SCHEMA}, '{"berths": 4, "place": "Brest"}', [], []),
-    "unsure JSON": ('{"berths": 4', {"schema": SCHEMA}, '{"berths": 4', [], ["invalid-answer"]),
-    "a list of one": ('[{"berths": 4}]', {"schema": SCHEMA}, '{"berths":4}', [], []),
-    "another type": ('{"berths": "4"}', {"schema": SCHEMA}, '{"berths": "4"}', [], ["invalid-answer"]),
-    "no JSON": ("At nine.", {"schema": SCHEMA}, "At nine.", [], ["invalid-answer"]),
-    "JSON or a call": (TIDE, {"schema": SCHEMA, "tools": ["tide"]}, "", ["tide"], []),
-    "a prefix": ("Hm.</think>At nine.", {"prefix": "<think>"}, "At nine.", [], []),
-}  # fmt: skip
+def filled(text: str) -> str:
+    """A text of a table, with the texts that it names."""
+    for name, meant in TABLES["TEXTS"].items():
+        text = text.replace(f"{{{name}}}", meant)
+    return text
 
 
 @pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", TABLES["CASES"])
 def test_the_request_is_obeyed(name: str, api: Api) -> None:
-    sent, request, text, calls, codes = CASES[name]
-    for told, made, reason, extension in served(api, sent, **request):
-        assert (told, made) == (text, calls), extension
+    sent, request, text, calls, codes = TABLES["CASES"][name]
+    for told, made, reason, extension in served(api, filled(sent), **request):
+        assert (told, made) == (filled(text), calls), extension
         assert set(codes) <= set(problems(extension)), extension
         is_cut = "unclosed-call" in codes
         ends = {"chat_completions": "stop", "responses": "completed", "messages": "end_turn"}
@@ -169,23 +145,14 @@ def again(*texts: str) -> Answer:
     return give
 
 
-AGAIN: list[Any] = [
-    ((BROKEN, TIDE), {"tools": ["tide"]}, ("", ["tide"])),
-    ((BROKEN, BROKEN, TIDE), {"tools": ["tide"]}, ("", ["tide"])),
-    ((BROKEN, BROKEN, BROKEN), {"tools": ["tide"]}, ("", [])),
-    (("At nine.", TIDE), {"tools": ["tide"], "tool_choice": "required"}, ("At nine.", ["tide"])),
-    (("Nine.", '{"berths": 9,}'), {"schema": SCHEMA}, ('Nine.{"berths": 9}', [])),
-    ((f"{TIDE}\n{BROKEN}",), {"tools": ["tide"]}, ("", ["tide"])),
-    (("At nine.",), {"tools": ["tide"]}, ("At nine.", [])),
-]
-
-
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
-@pytest.mark.parametrize(("texts", "request_", "wanted"), AGAIN)
-def test_the_model_is_asked_again(texts: Any, request_: Any, wanted: Any, api: Api, stream: bool) -> None:
+@pytest.mark.parametrize("case", TABLES["AGAIN"])
+def test_the_model_is_asked_again(case: Any, api: Api, stream: bool) -> None:
+    texts, request, *wanted = case
+    texts = [*map(filled, texts)]
     with proxied(again(*texts), ask_again=2) as (front, _, upstream):
-        body = {**request_of(api, **dict(request_)), "stream": stream}
+        body = {**request_of(api, **request), "stream": stream}
         if isinstance(api, ChatApi):
             body["stream_options"] = {"include_usage": True}
         answer = httpx.post(f"{front.url}{api.path}", json=body)
