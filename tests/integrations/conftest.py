@@ -10,4 +10,4 @@ from tools.integrations.frameworks import FRAMEWORKS
 
 collect_ignore = [f"test_{name}.py" for name, tested in FRAMEWORKS.items() if find_spec(tested.module) is None]
 
-pytest.register_assert_rewrite("tests.integrations.model_tests")
+pytest.register_assert_rewrite("tests.integrations.model_tests", "tests.integrations.server_tests")

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import pytest
+from pydantic import ValidationError
 
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, written
+from outspoken import UnknownFormatError
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THOUGHT, written
 
 ANSWER = "High tide at nine, wind from the west."
 UNREAD = '<tool_cal>\n{"name": tide, arguments: place}\n'
@@ -49,7 +51,10 @@ class Read(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A run of an agent: the texts of its model and the ids of all calls, the offered tools, and what is its own."""
+    """A run of an agent: the texts of its model and the ids of all calls, the offered tools, and what is its own.
+
+    If a call was refused, `told` are its arguments as the model sees them, and what it is told.
+    """
 
     answer: Any
     ran: Ran
@@ -57,6 +62,7 @@ class Run(NamedTuple):
     ids: list[str]
     tools: list[str]
     more: dict[str, Any]
+    told: tuple[Any, str] | None = None
 
 
 class _Tests:
@@ -75,8 +81,11 @@ class ModelTests(_Tests):
 
     KINDS: tuple[str, ...] = ()
 
-    def read(self, text: str, way: str, format: str = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
-        """What the framework makes of a response that its model writes, in pieces of a size if it is streamed."""
+    def read(self, text: str, way: str, format: str | None = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
+        """What the framework makes of a response that its model writes, in pieces of a size if it is streamed.
+
+        Without a format, the name of the model is `THINKER`.
+        """
         raise NotImplementedError
 
     @pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
@@ -118,6 +127,14 @@ class ModelTests(_Tests):
         found = self.read("", way)
         assert (found.text or "", found.calls, found.refused, found.about) == ("", [], [], {})
 
+    def test_the_name_of_the_model_says_the_format(self, way: str) -> None:
+        found = self.read(THOUGHT, way, None)
+        assert (found.reasoning, found.text) == ("They ask.", "At nine.")
+
+    def test_an_unknown_format_fails_at_once(self) -> None:
+        with pytest.raises((UnknownFormatError, ValidationError), match="`hermess`; did you mean `hermes`"):
+            self.read("", "whole", "hermess")
+
 
 class AgentTests(_Tests):
     """What holds of an agent; `MORE` is what its run has of the framework's own."""
@@ -137,3 +154,12 @@ class AgentTests(_Tests):
         assert len(set(found.ids)) == len(found.ids) == 3
         assert [text or "" for text in found.texts] == ["Let me look.", "", ANSWER]
         assert (found.tools, found.more) == (["tide", "wind"], self.MORE)
+
+    @pytest.mark.parametrize("text", [INVALID, CUT, CUT.replace("tide", "wind")])
+    def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(self, way: str, text: str) -> None:
+        found = self.run([text, written("hermes", BOTH[0]), ANSWER], way, "hermes")
+        assert (found.answer, found.ran) == (ANSWER, [BOTH[0]])
+        assert found.told is not None
+        arguments, told = found.told
+        assert arguments in ({}, "{}")
+        assert "and was not run: " in told

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from outspoken import formats, parse
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
-from tests.integrations.server_checks import TAGGED, check_parallel_calls, check_reasoning
+from outspoken import formats
+from tests.integrations.model_texts import BOTH, FORMATS, TOOLS, pieces, written
+from tests.integrations.server_tests import ServerTests
 from tools.integrations.missing_modules import stand_ins
 
 with stand_ins():
@@ -66,23 +66,17 @@ def streamed(text: str, format: str, reasoning: str | None = None, forced: bool 
     return thought, content, [(call.name, json.loads(call.parameters)) for call in calls]
 
 
+class TestServer(ServerTests):
+    whole = staticmethod(whole)
+    streamed = staticmethod(streamed)
+
+
 def test_every_format_has_a_parser() -> None:
     for info in formats():
         for name in (info.name, *info.aliases):
             assert FunctionCallParser.ToolCallParserEnum[f"outspoken_{name}"].format == info.name
             FunctionCallParser(GIVEN, f"outspoken_{name}")
     assert FunctionCallParser.ToolCallParserEnum["hermes"].__name__ == "HermesDetector", "theirs is not replaced"
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_parallel_calls_with_text(format: str) -> None:
-    check_parallel_calls(format, whole, streamed)
-
-
-@pytest.mark.parametrize("format", TAGGED)
-def test_reasoning_has_a_field_of_its_own(format: str) -> None:
-    text = check_reasoning(format, whole, streamed)
-    assert whole(text, None, format)[0] == "The tide first."
 
 
 def test_reasoning_that_the_prompt_opens() -> None:
@@ -102,46 +96,11 @@ def test_reasoning_may_be_held_back() -> None:
     assert used.parse_stream_end() == ("", "")
 
 
-def test_reasoning_without_a_parser_for_it_is_content() -> None:
-    text = written("harmony", BOTH[0], reasoning="The tide first.")
-    expected = ("", "<think>\nThe tide first.\n</think>\n\n", [("tide", BOTH[0][1])])
-    assert whole(text, "harmony") == streamed(text, "harmony") == expected
-
-
-@pytest.mark.parametrize("damaged", [INVALID, CUT, CUT[:-20]])
-def test_a_broken_call_is_content_as_the_model_wrote_it(damaged: str) -> None:
-    sound = written("hermes", BOTH[1])
-    for reasoning in (None, "hermes"):
-        for text, calls in ((damaged, []), (f"{sound}\n{damaged}", [BOTH[1]])):
-            found = whole(text, "hermes", reasoning)
-            assert found[2] == [(name, dict(given)) for name, given in calls]
-            assert "".join(damaged.split()) in "".join(found[1].split())
-            for size in (1, 4, 1000):
-                thought, content, read = streamed(text, "hermes", reasoning, size=size)
-                assert (thought, content.strip(), read) == (found[0], found[1].strip(), found[2])
-
-
-def test_a_repaired_call_is_a_call_with_sound_json() -> None:
-    expected = ("", "", [("tide", {"place": "Brest", "day": 3})])
-    assert whole(REPAIRABLE, "hermes") == streamed(REPAIRABLE, "hermes") == expected
-
-
 def test_a_call_of_an_unknown_tool_is_sent() -> None:
     text = written("hermes", ("moon", {"place": "Brest"}))
     used = FunctionCallParser(GIVEN, "outspoken_hermes")
     (call,) = used.parse_non_stream(text)[1]
     assert (call.name, call.tool_index) == ("moon", -1)
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_every_cut_is_no_call(format: str) -> None:
-    text = written(format, BOTH[0])
-    for end in range(1, len(text)):
-        calls = whole(text[:end], format)[2]
-        assert calls in ([], [("tide", BOTH[0][1])])
-        assert streamed(text[:end], format, size=9)[2] == calls
-        if calls:  # only the end of the markup is missing
-            assert parse(text[:end], format=format, tools=TOOLS).tool_calls
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from outspoken import formats, parse
+from outspoken import formats
 from outspoken.constraints import ConstraintError
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
-from tests.integrations.server_checks import TAGGED, check_parallel_calls, check_reasoning
+from tests.integrations.model_texts import BOTH, FORMATS, TOOLS, pieces, written
+from tests.integrations.server_tests import ServerTests
 from tools.integrations.missing_modules import stand_ins
 
 with stand_ins():
@@ -84,6 +83,11 @@ def streamed(
     return thought, content, [(name, json.loads(arguments)) for name, arguments in calls.values()]
 
 
+class TestServer(ServerTests):
+    whole = staticmethod(whole)
+    streamed = staticmethod(streamed)
+
+
 def test_every_format_has_a_parser() -> None:
     registered = set(ToolParserManager.list_registered())
     for info in formats():
@@ -91,19 +95,6 @@ def test_every_format_has_a_parser() -> None:
             assert f"outspoken_{name}" in registered
             assert ToolParserManager.get_tool_parser(f"outspoken_{name}").format == info.name
     assert ToolParserManager.get_tool_parser("hermes").__name__ == "Hermes2ProToolParser", "theirs is not replaced"
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_parallel_calls_with_text(format: str) -> None:
-    check_parallel_calls(format, whole, streamed)
-
-
-@pytest.mark.parametrize("format", TAGGED)
-def test_reasoning_has_a_field_of_its_own(format: str) -> None:
-    text = check_reasoning(format, whole, streamed)
-    alone = whole(text, None, format)
-    assert alone[0] == "The tide first.", "a parser for reasoning needs none for calls"
-    assert "The tide first." not in alone[1]
 
 
 def test_reasoning_that_the_prompt_opens_or_closes() -> None:
@@ -120,49 +111,12 @@ def test_reasoning_that_the_prompt_opens_or_closes() -> None:
     assert not used.is_reasoning_end(list(map(ord, prompt)))
 
 
-def test_reasoning_without_a_parser_for_it_is_content() -> None:
-    text = written("harmony", BOTH[0], reasoning="The tide first.")
-    expected = ("", "<think>\nThe tide first.\n</think>\n\n", [("tide", BOTH[0][1])])
-    assert whole(text, "harmony") == streamed(text, "harmony") == expected
-
-
 def test_reasoning_between_calls_is_reasoning() -> None:
     first, second = (written("hermes", call, reasoning=f"Number {number}.") for number, call in enumerate(BOTH, 1))
     text = f"{first}\n{second}"
     expected = ("Number 1.\n\nNumber 2.", "", [(name, dict(given)) for name, given in BOTH])
     assert whole(text, "hermes", "hermes") == expected
     assert streamed(text, "hermes", "hermes") == expected
-
-
-@pytest.mark.parametrize("damaged", [INVALID, CUT, CUT[:-20]])
-def test_a_broken_call_is_content_as_the_model_wrote_it(damaged: str, caplog: pytest.LogCaptureFixture) -> None:
-    sound = written("hermes", BOTH[1])
-    for reasoning in (None, "hermes"):
-        for text, calls in ((damaged, []), (f"{sound}\n{damaged}", [BOTH[1]])):
-            with caplog.at_level(logging.WARNING, "outspoken"):
-                found = whole(text, "hermes", reasoning)
-            assert "outspoken: a response in hermes is" in caplog.text
-            assert found[2] == [(name, dict(given)) for name, given in calls]
-            assert "".join(damaged.split()) in "".join(found[1].split())
-            for size in (1, 4, 1000):
-                thought, content, read = streamed(text, "hermes", reasoning, size=size)
-                assert (thought, content.strip(), read) == (found[0], found[1].strip(), found[2])
-
-
-def test_a_repaired_call_is_a_call_with_sound_json() -> None:
-    expected = ("", "", [("tide", {"place": "Brest", "day": 3})])
-    assert whole(REPAIRABLE, "hermes") == streamed(REPAIRABLE, "hermes") == expected
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_every_cut_is_no_call(format: str) -> None:
-    text = written(format, BOTH[0])
-    for end in range(1, len(text)):
-        calls = whole(text[:end], format)[2]
-        assert calls in ([], [("tide", BOTH[0][1])])
-        assert streamed(text[:end], format, size=9)[2] == calls
-        if calls:  # only the end of the markup is missing
-            assert parse(text[:end], format=format, tools=TOOLS).tool_calls
 
 
 def test_calls_stay_in_the_content_if_the_request_wants_none() -> None:
