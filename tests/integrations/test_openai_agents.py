@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import json
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from agents import (
@@ -23,13 +23,13 @@ from openai import AsyncOpenAI
 from openai.types.responses import ResponseCompletedEvent, ResponseStreamEvent
 from pydantic import BaseModel, TypeAdapter
 
-from outspoken import UnknownFormatError
+from outspoken.integrations.messages import noted
 from outspoken.integrations.openai_agents import OutspokenModel
 from outspoken.providers import ProviderReply
 from outspoken.serving.app import Proxy
 from outspoken.serving.settings import ServerSettings
-from tests.integrations.model_tests import ANSWER, Ran, weather
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, THOUGHT, written
+from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, Run, weather
+from tests.integrations.model_texts import BOTH, CUT, INVALID, REPAIRABLE, THINKER, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
 from tests.serving.serving import Server
@@ -38,9 +38,9 @@ set_tracing_disabled(True)
 
 
 @asynccontextmanager
-async def model_of(server: TextServer, format: str, **options: Any) -> Any:
+async def model_of(server: TextServer, format: str | None, **options: Any) -> Any:
     async with AsyncOpenAI(base_url=server.url, api_key="none", max_retries=0) as client:
-        yield OutspokenModel(OpenAIChatCompletionsModel("m", client), format, **options)
+        yield OutspokenModel(OpenAIChatCompletionsModel("m" if format else THINKER, client), format, **options)
 
 
 def agent_of(model: OutspokenModel, **options: Any) -> tuple[Agent[Any], Ran]:
@@ -74,95 +74,88 @@ def ran_with(
         return result, ran, server, replies
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("streamed", [False, True])
-def test_an_agent_runs_one_call_then_two_at_once(format: str, streamed: bool) -> None:
-    first = written(format, ("tide", {"place": "Paris"}), text="Let me look.")
-    result, ran, server, replies = ran_with(
-        format, streamed, first, written(format, *BOTH), written(format, text=ANSWER)
-    )
-    assert result.final_output == ANSWER
-    assert ran[0] == ("tide", {"place": "Paris"})
-    assert sorted(ran[1:]) == sorted(BOTH)
-    assert [response.usage.output_tokens for response in result.raw_responses] == [9, 9, 9]
-    assert [reply.status for reply in replies] == ["ok", "ok", "ok"]
-    assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide", "wind"]
-    sent = server.requests[2]["messages"]
-    assert [message["role"] for message in sent] == ["user", "assistant", "tool", "assistant", "tool", "tool"]
-    assert sent[1]["content"] == "Let me look."
-    ids = [call["id"] for message in sent for call in message.get("tool_calls", ())]
-    assert len(set(ids)) == len(ids) == 3
-    assert [message["tool_call_id"] for message in sent if message["role"] == "tool"] == ids
-
-
-async def responses(server: TextServer, format: str, sizes: Iterator[int], **options: Any) -> list[Any]:
-    """The output of a request, whole and of streams that are split in other ways."""
+async def output_of(model: OutspokenModel, streamed: bool) -> list[Any]:
+    """The output of a request with two tools; of a stream, the events say the same."""
     asked: dict[str, Any] = {"previous_response_id": None, "conversation_id": None, "prompt": None}
-    outputs: list[Any] = []
-    async with model_of(server, format, **options) as model:
-        agent, _ = agent_of(model)
-        given = ("", "When?", ModelSettings(), agent.tools, None, [], ModelTracing.DISABLED)
-        outputs.append((await model.get_response(*given, **asked)).output)
-        for server.size in sizes:
-            events = [event async for event in model.stream_response(*given, **asked)]
-            checked = TypeAdapter(ResponseStreamEvent)
-            assert all(isinstance(event, type(checked.validate_python(event.model_dump()))) for event in events)
-            assert [event.sequence_number for event in events] == [*range(len(events))]
-            assert isinstance(events[-1], ResponseCompletedEvent)
-            outputs.append(events[-1].response.output)
-            done = [event.item for event in events if event.type == "response.output_item.done"]
-            assert [item.model_dump() for item in done] == [item.model_dump() for item in outputs[-1]]
-    return outputs
+    given = ("", "When?", ModelSettings(), agent_of(model)[0].tools, None, [], ModelTracing.DISABLED)
+    if not streamed:
+        return (await model.get_response(*given, **asked)).output
+    events = [event async for event in model.stream_response(*given, **asked)]
+    checked = TypeAdapter(ResponseStreamEvent)
+    assert all(isinstance(event, type(checked.validate_python(event.model_dump()))) for event in events)
+    assert [event.sequence_number for event in events] == [*range(len(events))]
+    assert isinstance(events[-1], ResponseCompletedEvent)
+    output = events[-1].response.output
+    done = [event.item for event in events if event.type == "response.output_item.done"]
+    assert [item.model_dump() for item in done] == [item.model_dump() for item in output]
+    kinds = [event.type for event in events]
+    assert kinds.count("response.created") == kinds.count("response.completed") == 1
+    return output
 
 
-def all_ways(text: str, format: str, **options: Any) -> list[Any]:
-    with text_server(*[text] * 4) as server:
-        return asyncio.run(responses(server, format, iter((1, 7, 1000)), **options))
+def output(text: Any, format: str | None, streamed: bool, size: int = 7, **options: Any) -> list[Any]:
+    async def main() -> list[Any]:
+        async with model_of(server, format, **options) as model:
+            return await output_of(model, streamed)
+
+    with text_server(text, size=size) as server:
+        return asyncio.run(main())
 
 
-@pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
-def test_reasoning_text_and_calls_keep_their_order(format: str) -> None:
-    for output in all_ways(written(format, *BOTH, text="Look:", reasoning="Which day?"), format):
-        assert [item.type for item in output] == ["reasoning", "message", "function_call", "function_call"]
-        reasoning, message, *calls = output
-        assert (reasoning.content[0].text, message.content[0].text) == ("Which day?", "Look:")
-        assert [call.name for call in calls] == ["tide", "wind"]
+class TestResponses(ModelTests):
+    WAYS = ("whole", "streamed")
+    KINDS = ("reasoning", "message", "function_call", "function_call")
+
+    def read(self, text: str, way: str, format: str | None = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
+        replies: list[ProviderReply] = []
+        items = output((text, reason), format, way == "streamed", size, on_reply=replies.append)
+        said = {kind: [i.content[0].text for i in items if i.type == kind] for kind in ("reasoning", "message")}
+        calls = [(item.name, item.arguments) for item in items if item.type == "function_call"]
+        return Read(
+            text="".join(said["message"]),
+            reasoning="".join(said["reasoning"]),
+            calls=[(name, json.loads(arguments)) for name, arguments in calls if arguments.startswith("{")],
+            refused=[(name, arguments) for name, arguments in calls if not arguments.startswith("{")],
+            about=noted(*replies).get("outspoken", {}),
+            kinds=tuple(item.type for item in items),
+        )
 
 
-@pytest.mark.parametrize("streamed", [False, True])
-def test_a_repaired_call_runs_and_the_reply_says_what_was_repaired(streamed: bool) -> None:
-    result, ran, _, replies = ran_with("hermes", streamed, REPAIRABLE, ANSWER)
-    assert (result.final_output, ran) == (ANSWER, [BOTH[0]])
-    assert [repair.code for repair in replies[0].repairs] == ["trailing-comma", "missing-closer"]
+class TestAgents(AgentTests):
+    WAYS = ("whole", "streamed")
+    MORE: ClassVar = {
+        "tokens": [9, 9, 9],
+        "statuses": ["ok", "ok", "ok"],
+        "roles": ["user", "assistant", "tool", "assistant", "tool", "tool"],
+    }
 
-
-@pytest.mark.parametrize("text", [INVALID, CUT])
-def test_a_call_with_a_problem_is_no_sound_call(text: str) -> None:
-    status = "invalid" if text == INVALID else "truncated"
-    for output in all_ways(text, "hermes"):
-        call = output[-1]
-        assert (call.type, call.name) == ("function_call", "tide")
-        assert call.arguments.startswith(f"the call of `tide` is {status} and was not run: ")
-        assert call.arguments.endswith(text.removeprefix("Wait.").lstrip())
-
-
-@pytest.mark.parametrize("text", [INVALID, CUT, (CUT, "length")])
-@pytest.mark.parametrize("streamed", [False, True])
-def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(text: Any, streamed: bool) -> None:
-    result, ran, server, _ = ran_with("hermes", streamed, text, written("hermes", BOTH[0]), ANSWER)
-    assert (result.final_output, ran) == (ANSWER, [BOTH[0]])
-    damaged, answer = server.requests[1]["messages"][-2:]
-    assert damaged["tool_calls"][0]["function"]["arguments"] == "{}"
-    assert answer["role"] == "tool"
-    assert "and was not run: " in answer["content"]
+    def run(self, texts: list[str], way: str, format: str) -> Run:
+        result, ran, server, replies = ran_with(format, way == "streamed", *texts)
+        sent = server.requests[2]["messages"]
+        calls = [call for message in sent for call in message.get("tool_calls", ())]
+        assert [m["tool_call_id"] for m in sent if m["role"] == "tool"] == [call["id"] for call in calls]
+        answer = server.requests[1]["messages"][-1]["content"]
+        return Run(
+            answer=result.final_output,
+            ran=ran,
+            texts=[reply.text for reply in replies],
+            ids=[call["id"] for call in calls],
+            tools=[tool["function"]["name"] for tool in server.requests[0]["tools"]],
+            more={
+                "tokens": [response.usage.output_tokens for response in result.raw_responses],
+                "statuses": [reply.status for reply in replies],
+                "roles": [message["role"] for message in sent],
+            },
+            told=(calls[0]["function"]["arguments"], answer) if "not run" in answer else None,
+        )
 
 
 def test_a_call_without_its_end_is_taken_as_cut_unless_told_otherwise() -> None:
     text = written("hermes", BOTH[0]).removesuffix("\n</tool_call>").removesuffix("}")
-    for output in all_ways(text, "hermes"):
-        assert "is truncated and was not run" in output[-1].arguments
-    for output in all_ways(text, "hermes", finish_reason="stop"):
-        assert output[-1].arguments == '{"place": "Brest", "day": 3}'
+    for streamed in (False, True):
+        assert "is truncated and was not run" in output(text, "hermes", streamed)[-1].arguments
+        (call,) = output(text, "hermes", streamed, finish_reason="stop")
+        assert call.arguments == '{"place": "Brest", "day": 3}'
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -204,7 +197,6 @@ def test_text_streams_as_it_arrives_and_a_call_when_it_is_complete() -> None:
     kinds = [event.type for event in events]
     assert kinds.count("response.output_text.delta") >= 3
     assert kinds.count("response.function_call_arguments.delta") == 1
-    assert kinds.count("response.created") == kinds.count("response.completed") == 1
     assert "".join([event.delta for event in events if event.type == "response.output_text.delta"]) == ANSWER
 
 
@@ -213,11 +205,6 @@ def test_the_example_runs() -> None:
     with text_server(call, ANSWER) as server:
         assert printed_by_example("openai_agents", server.url) == f"{ANSWER}\n"
     assert server.requests[1]["messages"][-1]["content"] == "High tide in Brest at nine."
-
-
-def test_wrong_options_fail_at_once() -> None:
-    with pytest.raises(UnknownFormatError):
-        OutspokenModel(None, "hermess")
 
 
 # through `outspoken serve`: the SDK's own models, of both of its APIs
@@ -269,17 +256,3 @@ def test_damage_through_the_proxy(api: str, streamed: bool) -> None:
         assert ran == []
         shown = (ANSWER, "Wait.", "", text if isinstance(text, str) else text[0])
         assert isinstance(result, AgentsException) or result.final_output in shown
-
-
-@pytest.mark.parametrize("streamed", [False, True])
-def test_the_name_of_the_model_says_the_format(streamed: bool) -> None:
-    replies: list[ProviderReply] = []
-
-    async def main(server: TextServer) -> Any:
-        async with AsyncOpenAI(base_url=server.url, api_key="none", max_retries=0) as client:
-            model = OutspokenModel(OpenAIChatCompletionsModel(THINKER, client), on_reply=replies.append)
-            return await run(Agent("tides", model=model), streamed)
-
-    with text_server(THOUGHT) as server:
-        assert asyncio.run(main(server)).final_output == "At nine."
-    assert [reply.reasoning for reply in replies] == ["They ask."]

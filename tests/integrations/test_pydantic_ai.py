@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncIterator
+from typing import Any, ClassVar
 
 import pytest
 from pydantic import BaseModel
@@ -26,17 +25,14 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import ToolDefinition
 
-from outspoken import UnknownFormatError
 from outspoken.integrations.pydantic_ai import AskAgain, OutspokenModel
-from tests.integrations.model_tests import ANSWER, UNREAD, Ran, weather
+from tests.integrations.model_tests import ANSWER, UNREAD, AgentTests, ModelTests, Ran, Read, Run, weather
 from tests.integrations.model_texts import (
     BOTH,
     CUT,
     FORMATS,
     INVALID,
-    REPAIRABLE,
     THINKER,
-    THOUGHT,
     TOOLS,
     pieces,
     written,
@@ -51,20 +47,25 @@ class Script:
     def __init__(self, *texts: str | tuple[str, str], size: int = 5) -> None:
         self.texts = [text if isinstance(text, tuple) else (text, "stop") for text in texts]
         self.sent: list[list[ModelMessage]] = []
+        self.offered: list[str] = []
         self.size = size
 
     def whole(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         self.sent.append(messages.copy())
+        self.offered = [tool.name for tool in info.function_tools]
         text, reason = self.texts[len(self.sent) - 1]
         return ModelResponse(parts=[TextPart(text)], finish_reason=reason)
 
     async def stream(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
         self.sent.append(messages.copy())
-        for piece in pieces(self.texts[len(self.sent) - 1][0], self.size):
+        self.offered = [tool.name for tool in info.function_tools]
+        for piece in [*pieces(self.texts[len(self.sent) - 1][0], self.size)] or [""]:
             yield piece
 
-    def model(self, format: str, **options: Any) -> OutspokenModel:
-        return OutspokenModel(FunctionModel(self.whole, stream_function=self.stream), format, **options)
+    def model(self, format: str | None, **options: Any) -> OutspokenModel:
+        name = None if format else THINKER
+        wrapped = FunctionModel(self.whole, stream_function=self.stream, model_name=name)
+        return OutspokenModel(wrapped, format, **options)
 
 
 def agent_of(model: Model, **options: Any) -> tuple[Agent[None, Any], Ran]:
@@ -82,115 +83,86 @@ def parts(messages: list[ModelMessage], kind: str) -> list[Any]:
     return [part for message in messages for part in message.parts if part.part_kind == kind]
 
 
-def turns(format: str) -> list[str]:
-    """A call, two at once, and the answer."""
-    first = written(format, ("tide", {"place": "Paris"}), text="Let me look.")
-    return [first, written(format, *BOTH), written(format, text=ANSWER)]
-
-
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("streamed", [False, True])
-def test_an_agent_runs_one_call_then_two_at_once(format: str, streamed: bool) -> None:
-    script = Script(*turns(format))
-    agent, ran = agent_of(script.model(format))
-    if streamed:
-
-        async def run() -> tuple[str, list[ModelMessage]]:
-            async with agent.run_stream("When?") as result:
-                return "".join([text async for text in result.stream_text(delta=True, debounce_by=None)]), (
-                    result.all_messages()
-                )
-
-        # a stream takes a text before calls for the answer, as any model of Pydantic AI
-        script.texts[0] = (written(format, ("tide", {"place": "Paris"})), "stop")
-        output, messages = asyncio.run(run())
-    else:
-        result = asked(agent)
-        output, messages = result.output, result.all_messages()
-    assert output == ANSWER
-    assert ran[0] == ("tide", {"place": "Paris"})
-    assert sorted(ran[1:]) == sorted(BOTH)
-    calls = parts(messages, "tool-call")
-    assert len({call.tool_call_id for call in calls}) == len(calls) == 3
-    assert [part.content for part in parts(messages, "tool-return")] == ["nine", "nine", "west"]
-    assert all(message.metadata is None for message in messages if isinstance(message, ModelResponse))
-    if not streamed:
-        assert [part.content for part in parts(messages, "text")] == ["Let me look.", ANSWER]
-        assert [m.finish_reason for m in messages if m.kind == "response"] == ["tool_call", "tool_call", "stop"]
-
-
-def both_ways(text: str, format: str, reason: str = "stop", **options: Any) -> Iterator[ModelResponse]:
-    """The response to a request, whole and of streams that are split in other ways."""
+def responded(script: Script, way: str, format: str | None) -> ModelResponse:
+    """The response to a request with the tools of the tests."""
     tools = [
         ToolDefinition(name=t["function"]["name"], parameters_json_schema=t["function"]["parameters"]) for t in TOOLS
     ]
     asked: Any = ([], None, ModelRequestParameters(function_tools=tools))
 
-    async def whole() -> ModelResponse:
-        return await Script((text, reason)).model(format, **options).request(*asked)
-
-    async def streamed(size: int) -> ModelResponse:
-        async with Script(text, size=size).model(format, **options).request_stream(*asked) as stream:
+    async def run() -> ModelResponse:
+        if way == "whole":
+            return await script.model(format).request(*asked)
+        async with script.model(format).request_stream(*asked) as stream:
             async for _ in stream:
                 pass
             return stream.get()
 
-    yield asyncio.run(whole())
-    for size in (1, 7, 1000):
-        yield asyncio.run(streamed(size))
+    return asyncio.run(run())
 
 
-def shown(response: ModelResponse) -> list[tuple[str, ...]]:
-    return [
-        (part.tool_name, part.args if isinstance(part.args, str) else json.dumps(part.args))
-        if isinstance(part, ToolCallPart)
-        else (part.part_kind, part.content)
-        for part in response.parts
-    ]
+class TestResponses(ModelTests):
+    WAYS = ("whole", "streamed")
+    KINDS = ("thinking", "text", "tool-call", "tool-call")
+
+    def read(self, text: str, way: str, format: str | None = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
+        response = responded(Script((text, reason), size=size), way, format)
+        calls, refused = list[Any](), list[tuple[str, str]]()
+        for call in parts([response], "tool-call"):
+            if not isinstance(call.args, str) or call.args.startswith("{"):
+                calls.append((call.tool_name, call.args_as_dict()))
+                continue
+            refused.append((call.tool_name, call.args))
+            with pytest.raises(ValueError, match="expected"):
+                call.args_as_dict(raise_if_invalid=True)
+        return Read(
+            text="".join([part.content for part in parts([response], "text")]),
+            reasoning="".join([part.content for part in parts([response], "thinking")]),
+            calls=calls,
+            refused=refused,
+            about=(response.metadata or {}).get("outspoken", {}),
+            kinds=tuple(part.part_kind for part in response.parts),
+        )
 
 
-@pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
-def test_thinking_text_and_calls_keep_their_order(format: str) -> None:
-    text = written(format, *BOTH, text="Look:", reasoning="Which day?")
-    for response in both_ways(text, format):
-        assert [part.part_kind for part in response.parts] == ["thinking", "text", "tool-call", "tool-call"]
-        thinking, before, *calls = response.parts
-        assert (thinking.content, before.content) == ("Which day?", "Look:")
-        assert [(call.tool_name, call.args_as_dict()) for call in calls] == [*BOTH]
+async def read_all(context: Any, events: Any) -> None:
+    """A handler with which an agent streams the responses of its model."""
+    async for _ in events:
+        pass
+
+
+class TestAgents(AgentTests):
+    WAYS = ("whole", "streamed")
+    MORE: ClassVar = {"results": ["nine", "nine", "west"], "metadata": [None] * 3}
+
+    def run(self, texts: list[str], way: str, format: str) -> Run:
+        script = Script(*texts)
+        agent, ran = agent_of(script.model(format))
+        handler = read_all if way == "streamed" else None
+        result = asyncio.run(agent.run("When?", event_stream_handler=handler))
+        messages = result.all_messages()
+        wrote, told = parts(script.sent[1], "tool-call")[0], parts(script.sent[1], "tool-return")[0]
+        assert wrote.tool_call_id == told.tool_call_id
+        responses = [message for message in messages if message.kind == "response"]
+        return Run(
+            answer=result.output,
+            ran=ran,
+            texts=["".join([part.content for part in parts([response], "text")]) for response in responses],
+            ids=[call.tool_call_id for call in parts(messages, "tool-call")],
+            tools=script.offered,
+            more={
+                "results": [part.content for part in parts(messages, "tool-return")],
+                "metadata": [response.metadata for response in responses],
+            },
+            told=(wrote.args, told.content[0]["input"]) if told.outcome == "retried" else None,
+        )
 
 
 def test_text_behind_a_call_is_another_part() -> None:
     text = written("hermes", BOTH[1], text="Wait.") + "\nDone."
-    for response in both_ways(text, "hermes"):
-        assert shown(response) == [("text", "Wait."), ("wind", '{"place": "Brest"}'), ("text", "\n\nDone.")]
-
-
-def test_a_repaired_call_runs_and_says_what_was_repaired() -> None:
-    for response in both_ways(REPAIRABLE, "hermes"):
-        (call,) = response.parts
-        assert call.args_as_dict() == {"place": "Brest", "day": 3}
-        found = response.metadata["outspoken"]
-        assert (found["status"], [repair["code"] for repair in found["repairs"]]) == (
-            "repaired",
-            ["trailing-comma", "missing-closer"],
-        )
-    script = Script(REPAIRABLE, ANSWER)
-    agent, ran = agent_of(script.model("hermes"))
-    assert asked(agent).output == ANSWER
-    assert ran == [("tide", {"place": "Brest", "day": 3})]
-
-
-@pytest.mark.parametrize("text", [INVALID, CUT])
-def test_a_call_with_a_problem_is_no_sound_call(text: str) -> None:
-    status = "invalid" if text == INVALID else "truncated"
-    for response in both_ways(text, "hermes", "length"):
-        call = response.parts[-1]
-        assert call.tool_name == "tide"
-        assert call.args.startswith(f"the call of `tide` is {status} and was not run: ")
-        assert call.args.endswith(f"; it was written as {text.removeprefix('Wait.').lstrip()}")
-        with pytest.raises(ValueError, match="expected"):
-            call.args_as_dict(raise_if_invalid=True)
-        assert [one["status"] for one in response.metadata["outspoken"]["unfinished_calls"]] == [status]
+    for way, size in (("whole", 5), ("streamed", 1), ("streamed", 7), ("streamed", 1000)):
+        before, call, behind = responded(Script(text, size=size), way, "hermes").parts
+        assert (before.content, call.args_as_dict(), behind.content) == ("Wait.", {"place": "Brest"}, "\n\nDone.")
 
 
 @pytest.mark.parametrize(("stop", "ran"), [([], [BOTH[0]]), (["Observation:"], [])])
@@ -199,19 +171,6 @@ def test_a_stop_of_the_request_proves_no_end(stop: list[str], ran: Ran) -> None:
     agent, found = agent_of(Script(text, ANSWER).model("hermes"))
     result = asyncio.run(agent.run("When?", model_settings={"stop_sequences": stop}))
     assert (result.output, found) == (ANSWER, ran)
-
-
-@pytest.mark.parametrize("text", [INVALID, CUT])
-def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(text: str) -> None:
-    script = Script(text, written("hermes", BOTH[0]), ANSWER)
-    agent, ran = agent_of(script.model("hermes"))
-    result = asked(agent)
-    assert (result.output, ran) == (ANSWER, [BOTH[0]])
-    (retry,) = parts(script.sent[1], "tool-return")
-    assert (retry.tool_name, retry.outcome) == ("tide", "retried")
-    assert "and was not run" in retry.content[0]["input"]
-    (damaged,) = parts(script.sent[1], "tool-call")
-    assert damaged.tool_call_id == retry.tool_call_id
 
 
 def test_a_streamed_call_with_a_problem_is_not_run() -> None:
@@ -242,14 +201,6 @@ def test_ask_again_rejects_a_response_whose_call_could_not_be_read() -> None:
     feedback = script.sent[1][-1].parts[0]
     assert "could not be used, and no tool was run" in str(feedback.content)
     assert result.usage.requests == 3
-
-
-def test_without_ask_again_the_response_says_that_a_call_could_not_be_read() -> None:
-    for response in both_ways(UNREAD, "hermes"):
-        assert shown(response) == [("text", UNREAD)]
-        found = response.metadata["outspoken"]
-        assert [problem["code"] for problem in found["problems"]] == ["unread-markup"]
-        assert found["retry"].startswith("Your last response could not be used")
 
 
 class Tide(BaseModel):
@@ -423,23 +374,3 @@ def test_the_example_runs() -> None:
     with text_server(call, ANSWER) as server:
         assert printed_by_example("pydantic_ai", server.url) == f"{ANSWER}\n"
     assert server.requests[1]["messages"][-1]["content"] == "High tide in Brest at nine."
-
-
-def test_wrong_options_fail_at_once() -> None:
-    with pytest.raises(UnknownFormatError):
-        OutspokenModel(FunctionModel(Script().whole), "hermess")
-
-
-@pytest.mark.parametrize("streamed", [False, True])
-def test_the_name_of_the_model_says_the_format(streamed: bool) -> None:
-    script = Script(THOUGHT)
-    model = OutspokenModel(FunctionModel(script.whole, stream_function=script.stream, model_name=THINKER))
-
-    async def run() -> list[ModelMessage]:
-        async with Agent(model).run_stream("When?") as result:
-            await result.get_output()
-            return result.all_messages()
-
-    messages = asyncio.run(run()) if streamed else asked(Agent(model)).all_messages()
-    found = [[part.content for part in parts(messages, kind)] for kind in ("thinking", "text")]
-    assert found == [["They ask."], ["At nine."]]
