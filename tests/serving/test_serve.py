@@ -1,6 +1,5 @@
 """The proxy, with the real client of OpenAI in front of it and a server of the tests behind it."""
 
-import asyncio
 import json
 from typing import Any, cast
 
@@ -9,7 +8,7 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletion
 
-from tests.serving.serving import OFFERED, Server, chunk, completion, event, proxied, streaming, until, whole, written
+from tests.serving.serving import OFFERED, Server, chunk, completion, event, proxied, streaming, whole, written
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -22,6 +21,9 @@ Let me look.
 {"name": "get_weather", "arguments": {"city": "Paris"}}
 </tool_call>"""
 TOOLS: Any = TABLES["TOOLS"]
+
+
+both_ways = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 
 
 def client(front: Server) -> Any:
@@ -48,42 +50,39 @@ def check_weather(choice: Any) -> None:
     assert (call.function.name, json.loads(call.function.arguments)) == ("get_weather", {"city": "Paris"})
 
 
-def test_whole() -> None:
-    answer = whole(completion({"content": TEXT}, usage={"prompt_tokens": 1, "total_tokens": 3}))
-    with proxied(answer) as (front, _, up), client(front) as found:
-        reply = found.chat.completions.create(**asked(tools=TOOLS))
-    check_weather(reply.choices[0])
-    assert reply.usage.total_tokens == 3
-    assert up.asked["tools"] == TOOLS
+def created(front: Server, stream: bool, **more: Any) -> Any:
+    """What OpenAI's client has of a response, at its end."""
+    if stream:
+        return streamed(front, **more)
+    with client(front) as found:
+        return found.chat.completions.create(**asked(**more))
 
 
-def test_streamed() -> None:
-    with proxied(streaming(written(TEXT))) as (front, _, _):
-        reply = streamed(front, tools=TOOLS)
+@both_ways
+def test_text_reasoning_and_a_call(stream: bool) -> None:
+    usage = {"prompt_tokens": 1, "total_tokens": 3}
+    answer = streaming(written(TEXT)) if stream else whole(completion({"content": TEXT}, usage=usage))
+    with proxied(answer) as (front, _, up):
+        reply = created(front, stream, tools=TOOLS)
     check_weather(reply.choices[0])
     assert (reply.id, reply.created, reply.model) == ("chatcmpl-9", 5, "mosses-2")
+    assert stream or reply.usage.total_tokens == 3
+    assert up.asked["tools"] == TOOLS
 
 
 def test_calls_have_the_same_ids_whole_and_streamed() -> None:
     with proxied(streaming(written(TEXT))) as (front, _, upstream):
-        first = streamed(front)
+        first = created(front, True)
         upstream.answer = whole(completion({"content": TEXT}))
-        with client(front) as found:
-            second = found.chat.completions.create(**asked())
-    ids = [cast("Any", reply.choices[0].message.tool_calls)[0].id for reply in (first, second)]
-    assert ids[0] == ids[1]
+        second = created(front, False)
+    assert first.choices[0].message.tool_calls[0].id == second.choices[0].message.tool_calls[0].id
 
 
 def test_calls_of_two_turns_have_other_ids_even_if_the_completions_have_one() -> None:
-    with proxied(whole(completion({"content": TEXT}))) as (front, _, _), client(front) as found:
-        ids: list[str] = []
-        for words in ("?", "And tomorrow?", "And tomorrow?"):
-            (call,) = (
-                found.chat.completions.create(**{**asked(), "messages": [{"role": "user", "content": words}]})
-                .choices[0]
-                .message.tool_calls
-            )
-            ids.append(call.id)
+    with proxied(whole(completion({"content": TEXT}))) as (front, _, _):
+        turns = [[{"role": "user", "content": words}] for words in ("?", "And tomorrow?", "And tomorrow?")]
+        replies = [created(front, False, messages=turn) for turn in turns]
+    ids = [reply.choices[0].message.tool_calls[0].id for reply in replies]
     assert ids[0] != ids[1] == ids[2]
 
 
@@ -112,30 +111,27 @@ def test_each_choice_has_its_own_parser() -> None:
 
 
 def test_whole_with_two_choices() -> None:
-    with proxied(whole(completion({"content": TEXT}, {"content": "No."}))) as (front, _, _), client(front) as found:
-        reply = found.chat.completions.create(**asked(n=2))
+    with proxied(whole(completion({"content": TEXT}, {"content": "No."}))) as (front, _, _):
+        reply = created(front, False, n=2)
     check_weather(reply.choices[0])
     assert (reply.choices[1].message.content, reply.choices[1].finish_reason) == ("No.", "stop")
 
 
-def test_native_calls_and_reasoning_pass_unchanged() -> None:
-    with proxied(streaming([*map(event, TABLES["NATIVE"]), b"data: [DONE]\n\n"])) as (front, _, _):
-        choice: Any = streamed(front).choices[0]
-    assert (choice.message.reasoning, choice.finish_reason) == ("Hm.", "tool_calls")
-    (call,) = choice.message.tool_calls
-    assert (call.id, call.function.name, call.function.arguments) == ("call_x", "f", '{"a":1}')
-
-
-def test_native_calls_pass_unchanged_in_whole_responses() -> None:
+@both_ways
+def test_native_calls_and_reasoning_pass_unchanged(stream: bool) -> None:
     call = {"id": "call_x", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
     message = {"content": None, "tool_calls": [call], "reasoning": "Hm.", "annotations": []}
-    with proxied(whole(completion(message, finish="tool_calls"))) as (front, _, _), client(front) as found:
-        choice: Any = found.chat.completions.create(**asked()).choices[0]
-    assert choice.message.tool_calls[0].model_dump(exclude_none=True) == call
-    assert (choice.message.reasoning, choice.message.annotations) == ("Hm.", [])
+    answer = whole(completion(message, finish="tool_calls"))
+    answer = streaming([*map(event, TABLES["NATIVE"]), b"data: [DONE]\n\n"]) if stream else answer
+    with proxied(answer) as (front, _, _):
+        choice = created(front, stream).choices[0]
+    assert (choice.message.reasoning, choice.finish_reason) == ("Hm.", "tool_calls")
+    (found,) = choice.message.tool_calls
+    assert (found.id, found.function.name, found.function.arguments) == ("call_x", "f", '{"a":1}')
+    assert stream or choice.message.annotations == []
 
 
-@pytest.mark.parametrize("stream", [False, True])
+@both_ways
 def test_native_reasoning_is_not_searched_in_the_text(stream: bool) -> None:
     """The prompts of this format open the reasoning; the upstream has taken it out, and left the calls."""
     call = '<minimax:tool_call>\n<invoke name="f">\n</invoke>\n</minimax:tool_call>'
@@ -145,10 +141,7 @@ def test_native_reasoning_is_not_searched_in_the_text(stream: bool) -> None:
     if not stream:
         answer = whole(completion({"reasoning_content": "Hm.", "content": f"Let me look.\n{call}"}))
     with proxied(answer, format="minimax_m2") as (front, _, _):
-        if stream:
-            choice: Any = streamed(front).choices[0]
-        else:
-            choice = client(front).chat.completions.create(**asked()).choices[0]
+        choice = created(front, stream).choices[0]
     assert (choice.message.reasoning_content, choice.message.content.strip()) == ("Hm.", "Let me look.")
     assert [made.function.name for made in choice.message.tool_calls] == ["f"]
 
@@ -204,42 +197,6 @@ def test_models_health_and_other_paths() -> None:
         assert httpx.get(f"{front.url}/health").json() == {"status": "ok", "active": 0}
         other = httpx.post(f"{front.url}/v1/embeddings", json={})
         assert (other.status_code, other.json()["error"]["code"]) == (404, "not_served")
-
-
-async def _many(front: Server, texts: list[str]) -> list[dict[str, str]]:
-    """What the client has of one stream for each text, all of them at once: its strings, joined."""
-    known: Any = openai.AsyncOpenAI(api_key="k", base_url=f"{front.url}/v1", max_retries=0)
-    async with known as found:
-
-        async def one(text: str) -> dict[str, str]:
-            joined: dict[str, str] = {"content": "", "reasoning_content": "", "name": "", "arguments": ""}
-            async for part in await found.chat.completions.create(**asked(user=text, stream=True)):
-                delta = part.choices[0].delta
-                (call,) = delta.tool_calls or [None]
-                for key in joined:
-                    source = getattr(call, "function", None) if key in ("name", "arguments") else delta
-                    joined[key] += getattr(source, key, None) or ""
-            return joined
-
-        return await asyncio.gather(*[one(text) for text in texts])
-
-
-def test_a_hundred_streams_at_once() -> None:
-    """Nothing is lost, nothing comes in another order or to another client."""
-    texts = [
-        f'<think>No. {n}</think>Words {n}.<tool_call>\n{{"name": "f{n}", "arguments": {{"n": {n}}}}}\n</tool_call>'
-        for n in range(100)
-    ]
-
-    async def answer(body: dict[str, Any]) -> Any:
-        return await streaming(written(body["user"], size=16))(body)
-
-    with proxied(answer) as (front, proxy, _):
-        replies = asyncio.run(_many(front, texts))
-        until(lambda: not proxy.active)
-    for n, reply in enumerate(replies):
-        expected = {"content": f"Words {n}.", "reasoning_content": f"No. {n}"}
-        assert reply == {**expected, "name": f"f{n}", "arguments": f'{{"n": {n}}}'}
 
 
 @pytest.mark.parametrize("upstream", ["ftp://x", "mosses", "http://"])

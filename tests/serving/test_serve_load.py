@@ -19,7 +19,9 @@ def text_of(identity: str) -> str:
     """What the upstream writes: text, and two calls, all with its identity."""
     words = " ".join([f"w{identity}.{number}" for number in range(20)])
     calls = [{"name": f"f{number}", "arguments": {"of": identity, "n": number}} for number in range(2)]
-    return words + "".join([f"\n<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in calls])
+    return f"<think>No. {identity}</think>{words}" + "".join(
+        [f"\n<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in calls]
+    )
 
 
 async def answer(asked: dict[str, Any]) -> Response:
@@ -40,17 +42,18 @@ async def answer(asked: dict[str, Any]) -> Response:
 
 
 def heard(data: Any) -> tuple[str, str]:
-    """The text and the arguments in an event of any of the APIs."""
+    """The text, behind its reasoning, and the arguments in an event of any of the APIs."""
     kind, delta = data.get("type"), data.get("delta")
-    if kind == "response.output_text.delta":
+    if kind in ("response.output_text.delta", "response.reasoning_text.delta"):
         return delta, ""
     if kind == "response.function_call_arguments.delta":
         return "", delta
     if kind == "content_block_delta":
-        return delta.get("text", ""), delta.get("partial_json", "")
+        return delta.get("text", "") + delta.get("thinking", ""), delta.get("partial_json", "")
     said: Any = data["choices"][0].get("delta") if data.get("choices") else {}
     calls: list[Any] = said.get("tool_calls", [])
-    return said.get("content") or "", "".join([call["function"].get("arguments", "") for call in calls])
+    text = (said.get("reasoning_content") or "") + (said.get("content") or "")
+    return text, "".join([call["function"].get("arguments", "") for call in calls])
 
 
 async def check_stream(client: httpx.AsyncClient, url: str, identity: str) -> None:
@@ -71,7 +74,7 @@ async def check_stream(client: httpx.AsyncClient, url: str, identity: str) -> No
                 text, arguments = text + more[0], arguments + more[1]
             if number % 11 == 10 and len(text) > 40:
                 break
-    wanted = text_of(identity).partition("\n<tool_call>")[0]
+    wanted = re.sub("</?think>", "", text_of(identity).partition("\n<tool_call>")[0])
     if number % 11 == 10:
         assert wanted.startswith(text.rstrip()), identity
         return

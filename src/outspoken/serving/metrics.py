@@ -13,19 +13,24 @@ from outspoken.providers.replies import ProviderReply
 _DURATIONS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800)
 _FIRST_PIECES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
-#: The counters: their names, what they count, and their labels.
-_COUNTERS = {
-    "requests": ("requests by the HTTP status of the response", ["endpoint", "status"]),
-    "upstream_errors": ("failures of the upstream, before or during a response", ["code"]),
-    "dropped_clients": ("clients that disconnected before the end of their response", ["endpoint"]),
-    "responses": ("responses that were read, by format and status", ["format", "status"]),
-    "calls": ("tool calls by status; only ok and repaired ones are complete", ["status"]),
-    "repairs": ("repairs of damaged text", ["code"]),
-}
-_HISTOGRAMS = {
-    "request_duration_seconds": ("from the request to the end of the response", _DURATIONS),
-    "first_piece_seconds": ("from the request to the first piece of a stream", _FIRST_PIECES),
-}
+#: What is counted: the kind of each metric, the words for it, its labels, and the bounds of a histogram.
+_METRICS: dict[str, tuple[str, str, tuple[str, ...], tuple[float, ...]]] = {
+    "requests": ("Counter", "requests by the HTTP status of the response", ("endpoint", "status"), ()),
+    "upstream_errors": ("Counter", "failures of the upstream, before or during a response", ("code",), ()),
+    "dropped_clients": ("Counter", "clients that disconnected before the end of their response", ("endpoint",), ()),
+    "responses": ("Counter", "responses that were read, by format and status", ("format", "status"), ()),
+    "calls": ("Counter", "tool calls by status; only ok and repaired ones are complete", ("status",), ()),
+    "repairs": ("Counter", "repairs of damaged text", ("code",), ()),
+    "request_duration_seconds": (
+        "Histogram", "from the request to the end of the response", ("endpoint",), _DURATIONS,
+    ),
+    "first_piece_seconds": (
+        "Histogram", "from the request to the first piece of a stream", ("endpoint",), _FIRST_PIECES,
+    ),
+    "active_requests": ("Gauge", "requests that are being served", ("endpoint",), ()),
+    "tasks": ("Gauge", "tasks of the event loop", (), ()),
+    "info": ("Gauge", "the version, and the format that was set", ("version", "format"), ()),
+}  # fmt: skip
 
 
 class Metrics:
@@ -35,23 +40,11 @@ class Metrics:
         self._library: Any = importlib.import_module("prometheus_client")
         self._registry: Any = self._library.CollectorRegistry()
         self._library.ProcessCollector(registry=self._registry)
-        self._metrics: dict[str, Any] = {
-            name: self._library.Counter(f"outspoken_{name}", words, labels, registry=self._registry)
-            for name, (words, labels) in _COUNTERS.items()
-        }
-        self._metrics |= {
-            name: self._library.Histogram(
-                f"outspoken_{name}", words, ["endpoint"], buckets=bounds, registry=self._registry
-            )
-            for name, (words, bounds) in _HISTOGRAMS.items()
-        }
-        gauges: dict[str, tuple[str, list[str]]] = {
-            "active_requests": ("requests that are being served", ["endpoint"]),
-            "tasks": ("tasks of the event loop", []),
-            "info": ("the version, and the format that was set", ["version", "format"]),
-        }
-        for name, (words, labels) in gauges.items():
-            self._metrics[name] = self._library.Gauge(f"outspoken_{name}", words, labels, registry=self._registry)
+        self._metrics: dict[str, Any] = {}
+        for name, (kind, words, labels, bounds) in _METRICS.items():
+            options = {"buckets": bounds} if bounds else {}
+            make = getattr(self._library, kind)
+            self._metrics[name] = make(f"outspoken_{name}", words, labels, registry=self._registry, **options)
         self._metrics["info"].labels(__version__, format).set(1)
 
     @property
@@ -67,7 +60,7 @@ class Metrics:
     def add(self, name: str, *labels: str, amount: float = 1) -> None:
         """Add to what is counted, or note how long something took."""
         metric = self._metrics[name].labels(*labels)
-        (metric.observe if name in _HISTOGRAMS else metric.inc)(amount)
+        (metric.observe if _METRICS[name][0] == "Histogram" else metric.inc)(amount)
 
     def reply(self, reply: ProviderReply) -> None:
         """A response was read, as far as it came."""
