@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from outspoken.constraints.deriving import ReasoningMode, constraint
@@ -20,6 +20,8 @@ from outspoken.notations.tools import Tools
 from outspoken.parsing.inspection import formats
 from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import Session
+from outspoken.providers.events import StreamEvent
+from outspoken.providers.export.replay import replay
 from outspoken.rendering.render import render
 from outspoken.results import events as results
 from outspoken.results.errors import RenderError
@@ -147,7 +149,6 @@ class CallReader:
     ) -> None:  # fmt: skip
         tags = reasoning_tags(format) if behind_reasoning else None
         self._parser, self._prefix = Parser(format, tools=tools), tags.closed if tags else None
-        self._session: Session | None = None
         self._at_start = behind_reasoning
         self._has_reasoning, self._keeps_calls = has_reasoning, keeps_calls
         self._raw: list[str] = []
@@ -155,24 +156,20 @@ class CallReader:
         self._calls: list[ToolCall] = []
         self._last, self._is_open, self._blocks = "", False, int(behind_reasoning)
 
+    @cached_property
+    def _session(self) -> Session:
+        return self._parser.session(prefix=self._prefix)
+
     def read(self, text: str) -> Pieces:
         """Read a whole response."""
         text = text.lstrip("\r\n") if self._at_start else text
         self._raw.append(text)
         reply = self._parser.parse(text, prefix=self._prefix)
-        for segment, shown in zip(reply.segments, reply.text_pieces(), strict=True):
-            self._write(shown)
-            if segment.kind == "reasoning":
-                self._think(segment.text)
-                self._end_reasoning()
-            elif segment.kind not in ("text", "json"):
-                self._take(segment)
+        self._add(replay(reply, unfinished=True))
         return self._ended(reply)
 
     def feed(self, text: str) -> Pieces:
         """Read a chunk."""
-        if self._session is None:
-            self._session = self._parser.session(prefix=self._prefix)
         if self._at_start:
             text = text.lstrip("\r\n")
             self._at_start = not text
@@ -182,7 +179,6 @@ class CallReader:
 
     def close(self) -> Pieces:
         """End the response."""
-        self._session = self._session or self._parser.session(prefix=self._prefix)
         self._add(self._session.close())
         self._end_reasoning()
         return self._pieces() if self._session.reply is None else self._ended(self._session.reply)
@@ -195,7 +191,7 @@ class CallReader:
             _logger.log(level, "outspoken: a response in %s is %s: %s", reply.format, reply.status, "; ".join(told))
         return self._pieces()
 
-    def _add(self, events: Iterable[results.Event]) -> None:
+    def _add(self, events: Iterable[StreamEvent]) -> None:
         for event in events:
             match event:
                 case results.TextDelta(text=text):

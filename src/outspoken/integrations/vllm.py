@@ -12,6 +12,7 @@ Give the name of the module, not the path of the file. The README of this packag
 from __future__ import annotations
 
 import logging
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -198,14 +199,11 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
 
     def _end_of(self, ids: Sequence[int]) -> int:
         """How many tokens there are up to the end of the reasoning; all of them if it does not end."""
-        low, high = 0, len(ids)
-        while low < high:
-            middle = (low + high) // 2
-            if self.tags.close in self._decode(ids[:middle]):
-                high = middle
-            else:
-                low = middle + 1
-        return low
+
+        def is_closed(count: int) -> bool:
+            return self.tags.close in self._decode(ids[:count])
+
+        return bisect_left(range(len(ids)), True, key=is_closed)
 
 
 def _reasoning_delta(reasoning: str, rest: str) -> Any:

@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 
 
 def replay(reply: Reply, *, unfinished: bool = False) -> Iterator[provider_events.StreamEvent]:
-    """Replay the events of a reply. `Done` alone, at the end, has incomplete actions, and calls unless `unfinished`."""
+    """Replay the events of a reply. `Done` alone, at the end, has incomplete calls and actions, unless `unfinished`."""
     if isinstance(reply, ProviderReply):
         yield provider_events.Started(reply.id, reply.model)
         if reply.usage is not None:
@@ -67,6 +67,8 @@ def _replay_segment(segment: Segment, text: str, index: int, unfinished: bool) -
             yield results.ToolCallEnd(index, segment)
         case "tool_call" if unfinished:
             yield results.ToolCallUnfinished(index, segment)
+        case "action" if unfinished:
+            yield results.ActionUnfinished(segment)
         case _:
             pass
 
