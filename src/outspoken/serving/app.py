@@ -24,7 +24,7 @@ from .exchange import Exchange
 from .http_errors import HttpError
 from .metrics import Metrics
 from .settings import ServerSettings
-from .upstream import Deadline, Upstream, find_request_id, make_request_id, to_client, to_upstream, with_request_id
+from .upstream import Upstream, find_request_id, make_request_id, to_client, to_upstream, with_request_id
 
 #: The APIs that the proxy speaks. An error about an unknown path has the shape of the first whose path it begins with.
 _PROMETHEUS = Package("serve", "prometheus-client", needed_by="the page of metrics")
@@ -88,11 +88,11 @@ class Proxy:
     async def models(self, request: Request) -> Response:
         """Forward the upstream's list of models."""
         query = f"?{request.url.query}" if request.url.query else ""
-        deadline, upstream = Deadline(self.settings.read_timeout), cast("Upstream", self.upstream)
+        upstream, seconds = cast("Upstream", self.upstream), self.settings.read_timeout
         headers = to_upstream(request.headers.raw)
         id = find_request_id(headers) or make_request_id()
-        async with upstream.request("GET", f"/models{query}", with_request_id(headers, id), deadline) as response:
-            content = await upstream.body(response, deadline)
+        async with upstream.request("GET", f"/models{query}", with_request_id(headers, id), seconds) as response:
+            content = await upstream.body(response)
         answer = Response(content, response.status_code)
         told = find_request_id(headers) or find_request_id(response.headers.raw) or id
         answer.raw_headers += with_request_id(to_client(response.headers.raw), told)

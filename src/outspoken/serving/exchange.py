@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
@@ -22,7 +21,6 @@ from .constrain import constrain_request
 from .http_errors import HttpError, bad_upstream_response, parse_object, write_object
 from .rewriter import OnReply, Rewriter
 from .upstream import (
-    Deadline,
     Headers,
     Upstream,
     find_request_id,
@@ -56,7 +54,7 @@ class Exchange:
         self._count_reply: OnReply = _ignore if proxy.metrics is None else proxy.metrics.reply
         self._given_id = find_request_id(request.headers.raw)
         self._id = self._given_id or make_request_id()
-        self._start, self._deadline = time.monotonic(), Deadline(self._settings.total_timeout)
+        self._start = time.monotonic()
         self._status, self._outcome = CLIENT_GONE, "ok"
         #: the headers that say what was ignored and constrained
         self._notes: Headers = []
@@ -145,7 +143,8 @@ class Exchange:
         rewriter, upstream = read.rewriter, self._upstream
         while True:
             headers = with_request_id(self._api.headers(to_upstream(self._request.headers.raw)), self._id)
-            async with upstream.request("POST", "/chat/completions", headers, self._deadline, body) as response:
+            left = self._start + self._settings.total_timeout - time.monotonic()
+            async with upstream.request("POST", "/chat/completions", headers, left, body) as response:
                 if self._given_id is None:  # that of the upstream's log
                     self._id = self._given_id = find_request_id(response.headers.raw) or self._id
                 if response.is_success and read.streams:
@@ -153,7 +152,7 @@ class Exchange:
                 elif self._send is not None:
                     raise HttpError(502, f"the upstream answers with {response.status_code}", "upstream_error")
                 else:
-                    answer = self._answer(response, await upstream.body(response, self._deadline), rewriter)
+                    answer = self._answer(response, await upstream.body(response), rewriter)
             if rewriter.again is None:
                 return answer
             request = parse_object(body)
@@ -179,11 +178,10 @@ class Exchange:
             headers.append((b"x-accel-buffering", b"no"))  # nginx would hold events back
             await send({"type": "http.response.start", "status": self._status, "headers": headers})
             self._send = send
-        async with aclosing(self._upstream.pieces(response, self._deadline)) as pieces:
-            async for piece in pieces:
-                await self._send_parts(rewriter.feed(piece))
-                if rewriter.failed:
-                    break
+        async for piece in response.aiter_bytes():
+            await self._send_parts(rewriter.feed(piece))
+            if rewriter.failed:
+                break
         await self._send_parts(rewriter.close())
 
     async def _send_parts(self, parts: list[Part]) -> None:

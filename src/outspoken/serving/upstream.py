@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import secrets
-import time
 from collections.abc import AsyncGenerator, Generator, Iterable
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager
 
 import anyio
 import httpx
@@ -45,24 +44,12 @@ def _forward(headers: Iterable[tuple[bytes, bytes]], without: frozenset[bytes]) 
     return [(name, value) for name, value in found if name not in _HOP_BY_HOP | without | named]
 
 
-class Deadline:
-    """The time that is left for a response."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-
-    @property
-    def left(self) -> float:
-        """The seconds that are left, at least 0."""
-        return max(self._end - time.monotonic(), 0.0)
-
-
 #: Seconds after which an idle connection is not used again: uvicorn, in which vLLM and SGLang run, closes it after 5.
 _IDLE = 3.0
 
 
 class Upstream:
-    """Sends requests, each with a deadline. The connection is released however a request ends."""
+    """Sends requests, each within a time. The connection is released however a request ends."""
 
     def __init__(self, settings: ServerSettings, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._settings = settings
@@ -80,44 +67,32 @@ class Upstream:
 
     @asynccontextmanager
     async def request(
-        self, method: str, path: str, headers: Headers, deadline: Deadline, body: bytes | None = None
+        self, method: str, path: str, headers: Headers, seconds: float, body: bytes | None = None
     ) -> AsyncGenerator[httpx.Response, None]:
-        """Send a request; the response has its headers but not its body. Raises HttpError if there is none."""
+        """Send a request; the response has its headers but not its body.
+
+        Raises HttpError if there is none, if its body breaks off, or if all that is done with it takes more `seconds`.
+        """
         message = self._client.build_request(method, self._settings.base + path, headers=headers, content=body)
-        with _http_errors(), anyio.fail_after(deadline.left):
+        with _http_errors(), anyio.fail_after(max(seconds, 0.0)):
             response = await self._client.send(message, stream=True)
-        self.open += 1
-        try:
-            yield response
-        finally:
-            self.open -= 1
-            with anyio.CancelScope(shield=True):
-                await response.aclose()
+            self.open += 1
+            try:
+                yield response
+            finally:
+                self.open -= 1
+                with anyio.CancelScope(shield=True):
+                    await response.aclose()
 
-    async def pieces(self, response: httpx.Response, deadline: Deadline) -> AsyncGenerator[bytes, None]:
-        """Read a body piece by piece. Raises HttpError if it breaks off."""
-        pieces = response.aiter_bytes()
-        with _http_errors():
-            while True:
-                left = deadline.left
-                # the client itself ends a read after the time between two pieces
-                with anyio.fail_after(left) if left <= self._settings.read_timeout else nullcontext():
-                    piece = await anext(pieces, None)
-                if piece is None:
-                    return
-                yield piece
-
-    async def body(self, response: httpx.Response, deadline: Deadline) -> bytes:
-        """Read a whole body. Raises HttpError if it breaks off or is too long."""
+    async def body(self, response: httpx.Response) -> bytes:
+        """Read a whole body. Raises HttpError if it is too long."""
         limit = 4 * self._settings.max_chars
-        found: list[bytes] = []
-        size = 0
-        async for piece in self.pieces(response, deadline):
-            size += len(piece)
-            if size > limit:
+        found = bytearray()
+        async for piece in response.aiter_bytes():
+            found += piece
+            if len(found) > limit:
                 raise HttpError(502, f"the upstream's answer is over {limit:,} bytes", "upstream_too_long")
-            found.append(piece)
-        return b"".join(found)
+        return bytes(found)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ Source: https://docs.anthropic.com/en/api/messages.
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import Any
 
 from outspoken.providers.export.parts import Part
 
@@ -46,14 +46,11 @@ def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
         raise refused("messages", "ends with a message of the assistant, which the upstream cannot continue")
     chat["messages"] = conversation.messages
     _read_tools(request, chat)
-    stops = request.items("stop_sequences")
-    if stops:
+    if stops := request.items("stop_sequences"):
         chat["stop"] = stops
     _read_output(request, chat)
-    metadata = request.object("metadata")
-    if metadata is not None:
-        user = metadata.text("user_id")
-        if user is not None:
+    if (metadata := request.object("metadata")) is not None:
+        if (user := metadata.text("user_id")) is not None:
             chat["user"] = user
         metadata.ignore_rest()
     request.ignore(*_IGNORED)
@@ -63,20 +60,8 @@ def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
 # messages
 
 
-def _blocks(owner: Fields, name: str) -> list[Fields]:
-    """Take content: a text, or a list of blocks."""
-    value = owner.take(name)
-    if value is None:
-        raise refused(owner.at(name), "is missing; expected a text or a list of blocks", "missing_required_parameter")
-    if isinstance(value, str):
-        value = [{"type": "text", "text": value}]
-    if not isinstance(value, list):
-        raise refused(owner.at(name), "is neither a text nor a list of blocks", "invalid_type")
-    return owner.objects(name, cast("list[Any]", value))
-
-
 def _message_blocks(message: Fields) -> list[Fields]:
-    blocks = _blocks(message, "content")
+    blocks = message.contents("content")
     if not blocks:
         raise refused(message.at("content"), "is empty; expected at least one block", "empty_array")
     return blocks
@@ -86,7 +71,7 @@ def _read_system(owner: Fields, name: str, conversation: Conversation) -> None:
     if not owner.has(name):
         return
     texts: list[str] = []
-    for block in _blocks(owner, name):
+    for block in owner.contents(name):
         kind = block.required("type")
         if kind != "text":
             raise refused(block.at("type"), f"is {kind!r}; expected text")
@@ -127,7 +112,7 @@ def _read_user(message: Fields, conversation: Conversation) -> None:
 def _read_result(block: Fields, conversation: Conversation) -> None:
     place, id = block.at("tool_use_id"), block.required("tool_use_id")
     parts: list[Part] = []
-    for inner in _blocks(block, "content") if block.has("content") else []:
+    for inner in block.contents("content") if block.has("content") else []:
         parts += _read_part(inner, inner.required("type"))
     if block.flag("is_error"):
         parts.insert(0, text_part("Error:"))
@@ -151,19 +136,13 @@ def _read_part(block: Fields, kind: str) -> list[Part]:
     return parts
 
 
-def _source(block: Fields) -> tuple[Fields, str]:
-    source = block.object("source")
-    if source is None:
-        raise refused(block.at("source"), "is missing; expected an object", "missing_required_parameter")
-    return source, source.required("type")
-
-
 def _data_url(source: Fields) -> str:
     return f"data:{source.required('media_type')};base64,{source.required('data')}"
 
 
 def _read_image(block: Fields) -> Part:
-    source, kind = _source(block)
+    source = block.needed("source")
+    kind = source.required("type")
     if kind == "base64":
         url = _data_url(source)
     elif kind == "url":
@@ -179,7 +158,8 @@ def _read_document(block: Fields) -> list[Part]:
     cited = block.object("citations")
     if cited is not None and cited.flag("enabled"):
         raise refused(cited.at("enabled"), "is true, but the upstream does not cite")
-    source, kind = _source(block)
+    source = block.needed("source")
+    kind = source.required("type")
     heading = [text for text in (block.text("title"), block.text("context")) if text]
     match kind:
         case "text":
@@ -187,7 +167,7 @@ def _read_document(block: Fields) -> list[Part]:
             found = [text_part("\n".join([*heading, source.required("data")]))]
         case "content":
             found = [text_part("\n".join(heading))] * bool(heading)
-            for inner in _blocks(source, "content"):
+            for inner in source.contents("content"):
                 found += _read_part(inner, inner.required("type"))
         case "base64":
             name = {"filename": heading[0]} if heading else {}
@@ -251,9 +231,7 @@ def _read_output(request: Fields, chat: dict[str, Any]) -> None:
     config = request.object("output_config")
     wanted = request.object("output_format")
     if config is not None:
-        effort = config.take("effort")
-        if effort is not None:
-            chat["reasoning_effort"] = effort
+        config.move("effort", chat, "reasoning_effort")
         wanted = config.object("format") or wanted
         config.ignore_rest()
     if wanted is None:

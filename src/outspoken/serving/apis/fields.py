@@ -11,6 +11,7 @@ from outspoken.serving.http_errors import HttpError
 
 _T = TypeVar("_T")
 _INDEX = re.compile(r"\[\d+\]")
+_TEXT = {"type": "text"}
 #: Why tools and items of other types are refused.
 FUNCTIONS = "the model runs on a server that has only functions"
 
@@ -83,13 +84,25 @@ class Fields:
         value = self.take(name)
         return None if value is None else Fields(value, self.at(name), self.ignored)
 
-    def children(self, name: str) -> list[Fields]:
-        """Take a list of objects; empty if it is missing."""
-        return self.objects(name, self.items(name))
+    def needed(self, name: str) -> Fields:
+        """Take an object that must be there."""
+        found = self.object(name)
+        if found is None:
+            raise refused(self.at(name), "is missing; expected an object", "missing_required_parameter")
+        return found
 
-    def objects(self, name: str, values: list[Any]) -> list[Fields]:
-        """Return the objects of a list that was taken as the field `name`."""
+    def children(self, name: str, words: str = "a list") -> list[Fields]:
+        """Take a list of objects; empty if it is missing."""
+        values = self.typed(name, cast("type[list[Any]]", list), words) or []
         return [Fields(value, f"{self.at(name)}[{index}]", self.ignored) for index, value in enumerate(values)]
+
+    def contents(self, name: str, frame: Mapping[str, str] = _TEXT, key: str = "text") -> list[Fields]:
+        """Take a list of objects that must be there, or a text, which stands for one: a `frame` with the text."""
+        if not self.has(name):
+            raise refused(self.at(name), "is missing; expected a text or a list", "missing_required_parameter")
+        if isinstance(text := self._rest[name], str):
+            self._rest[name] = [{**frame, key: text}]
+        return self.children(name, "a text or a list")
 
     def note(self, name: str) -> None:
         """Note a field as ignored."""
@@ -116,6 +129,11 @@ class Fields:
     def forward(self, *names: str) -> dict[str, Any]:
         """Take these fields as they are, those that are there."""
         return {name: self._rest.pop(name) for name in names if name in self._rest}
+
+    def move(self, name: str, to: dict[str, Any], key: str) -> None:
+        """Take a field of any type, if it is there, and put it under another name."""
+        if (value := self.take(name)) is not None:
+            to[key] = value
 
     def rest(self) -> dict[str, Any]:
         """Take all fields that were not taken."""

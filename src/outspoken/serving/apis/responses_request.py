@@ -5,7 +5,7 @@ Source: https://platform.openai.com/docs/api-reference/responses/create.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from outspoken.providers.export.parts import Part
 
@@ -41,9 +41,7 @@ def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
     _read_input(request, conversation)
     chat["messages"] = conversation.messages
     _read_tools(request, chat)
-    limit = request.take("max_output_tokens")
-    if limit is not None:
-        chat["max_tokens"] = limit
+    request.move("max_output_tokens", chat, "max_tokens")
     _read_output(request, chat)
     request.take("metadata")  # the response repeats it
     request.ignore("store", harmless=(False,))
@@ -58,13 +56,7 @@ def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
 
 
 def _read_input(request: Fields, conversation: Conversation) -> None:
-    given = request.take("input")
-    if isinstance(given, str):
-        conversation.add_user([text_part(given)])
-        return
-    if not isinstance(given, list):
-        raise refused("input", "is missing; expected a text or a list of items", "missing_required_parameter")
-    for item in request.objects("input", cast("list[Any]", given)):
+    for item in request.contents("input", {"role": "user"}, "content"):
         _read_item(item, conversation)
     if not conversation.messages:
         raise refused("input", "is empty; expected at least one item", "empty_array")
@@ -82,7 +74,7 @@ def _read_item(item: Fields, conversation: Conversation) -> None:
         case "function_call_output":
             item.take("status")
             place = item.at("call_id")
-            conversation.add_result(item.required("call_id"), _read_content(item, "output"), place)
+            conversation.add_result(item.required("call_id"), [*map(_read_part, item.contents("output"))], place)
         case "reasoning":
             _read_reasoning(item, conversation)
         case _:
@@ -94,7 +86,7 @@ def _read_message(item: Fields, conversation: Conversation) -> None:
     role = item.required("role")
     place = item.at("role")
     item.ignore("status", "phase", harmless=("completed", "in_progress", "incomplete", "final_answer", "commentary"))
-    parts = _read_content(item, "content")
+    parts = [*map(_read_part, item.contents("content"))]
     texts = [part["text"] for part in parts if part["type"] == "text"]
     if role == "user":
         conversation.add_user(parts)
@@ -106,16 +98,6 @@ def _read_message(item: Fields, conversation: Conversation) -> None:
         conversation.add_answer("".join(texts))
     else:
         conversation.add_system("\n\n".join(texts))
-
-
-def _read_content(item: Fields, name: str) -> list[Part]:
-    """Read a text or a list of content parts as those of a chat completion."""
-    value = item.take(name)
-    if isinstance(value, str):
-        return [text_part(value)]
-    if not isinstance(value, list):
-        raise refused(item.at(name), "is missing; expected a text or a list of parts", "missing_required_parameter")
-    return [_read_part(part) for part in item.objects(name, cast("list[Any]", value))]
 
 
 def _read_part(part: Fields) -> Part:
@@ -133,10 +115,7 @@ def _read_part(part: Fields) -> Part:
             part.refuse("file_id", "file_url", problem="is not supported; send `file_data`")
             read = {"type": "file", "file": {"file_data": part.required("file_data"), **part.forward("filename")}}
         case "input_audio":
-            audio = part.object("input_audio")
-            if audio is None:
-                raise refused(part.at("input_audio"), "is missing; expected an object", "missing_required_parameter")
-            read = {"type": "input_audio", "input_audio": audio.rest()}
+            read = {"type": "input_audio", "input_audio": part.needed("input_audio").rest()}
         case _:
             raise refused(part.at("type"), f"is {kind!r}, which is not supported")
     part.ignore_rest()
@@ -207,9 +186,7 @@ def _read_output(request: Fields, chat: dict[str, Any]) -> None:
         text.ignore_rest()
     reasoning = request.object("reasoning")
     if reasoning is not None:
-        effort = reasoning.take("effort")
-        if effort is not None:
-            chat["reasoning_effort"] = effort
+        reasoning.move("effort", chat, "reasoning_effort")
         reasoning.ignore_rest()
 
 
