@@ -15,6 +15,7 @@ from outspoken.integrations import MissingPackageError
 from outspoken.integrations.assembler import CallEnd, FormatReader, joined
 from outspoken.integrations.framework import Framework
 from outspoken.integrations.messages import metadata, parts_of
+from outspoken.integrations.server_parsers import CallReader
 from outspoken.results.call_ids import CallIds
 from outspoken.results.packages import install_command
 from outspoken.results.replies import has_failed_call, retry_of
@@ -90,6 +91,15 @@ def test_a_call_that_must_not_run_says_why() -> None:
             json.loads(call.arguments)
     (repaired,) = calls_of(REPAIRABLE)
     assert repaired.refusal == ""
+
+
+@pytest.mark.parametrize("action", ["click(start_box='(100,200)')", "type(content='High ti"])
+def test_servers_keep_actions_in_the_content(action: str) -> None:
+    text = f"Thought: I see.\nAction: {action}"
+    streamed = CallReader("ui_tars")
+    pieces_of = [*[streamed.feed(piece) for piece in pieces(text)], streamed.close()]
+    assert CallReader("ui_tars").read(text).content == f"<think>\nI see.\n</think>\n\n{action}"
+    assert "".join([piece.content for piece in pieces_of]) == f"<think>\nI see.\n</think>\n\n{action}"
 
 
 def test_the_retry_message_names_each_problem_and_asks_again() -> None:

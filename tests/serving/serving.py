@@ -101,9 +101,10 @@ OFFERED_TO: Any = {
 
 
 def asked_of(path: str, **more: Any) -> dict[str, Any]:
-    """A request of an API, by its path."""
-    asked: dict[str, Any] = {"input": "?"} if path == "responses" else {"messages": [{"role": "user", "content": "?"}]}
-    asked |= {"max_tokens": 9} if path == "messages" else {}
+    """A request of an API, by its path, with a `question`."""
+    question = more.pop("question", "?")
+    asked = {"input": question} if path == "responses" else {"messages": [{"role": "user", "content": question}]}
+    asked |= {"max_tokens": 99} if path == "messages" else {}
     return {"model": "m", "tools": OFFERED_TO[path], **asked, **more}
 
 

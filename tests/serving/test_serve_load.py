@@ -9,10 +9,9 @@ from typing import Any
 import httpx
 from starlette.responses import Response, StreamingResponse
 
-from tests.serving.serving import OFFERED_TO, chunk, event, proxied, until
+from tests.serving.serving import OFFERED_TO, asked_of, chunk, event, proxied, until
 
 STREAMS, ROUNDS = 33, 2
-PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/messages")
 
 
 def text_of(identity: str) -> str:
@@ -59,13 +58,10 @@ def heard(data: Any) -> tuple[str, str]:
 async def check_stream(client: httpx.AsyncClient, url: str, identity: str) -> None:
     """Read a stream and compare it with what was written; every eleventh client leaves in the middle."""
     number = int(identity.partition("-")[0])
-    path, ask = PATHS[number % 3], f"stream-{identity}"
-    body = {"model": "m", "stream": True, "max_tokens": 1000, "messages": [{"role": "user", "content": ask}]}
-    if path == "/v1/responses":
-        body = {"model": "m", "stream": True, "input": ask}
-    body["tools"] = OFFERED_TO[path.removeprefix("/v1/")]
+    path = [*OFFERED_TO][number % 3]
+    body = asked_of(path, question=f"stream-{identity}", stream=True)
     text, arguments, whole = "", "", ""
-    async with client.stream("POST", f"{url}{path}", json=body) as response:
+    async with client.stream("POST", f"{url}/v1/{path}", json=body) as response:
         assert response.status_code == 200
         async for line in response.aiter_lines():
             whole += line

@@ -13,13 +13,11 @@ import pytest
 
 from outspoken.results.packages import install_command
 from outspoken.serving.app import Proxy
-from tests.serving.serving import OFFERED_TO, Server, chunk, event, proxied, streaming, until, whole, written
+from tests.serving.serving import Server, asked_of, chunk, event, proxied, streaming, until, whole, written
 from tests.serving.test_serve_apis import TEXT, Front, answer
 from tests.serving.test_serve_failures import Endless, _ask  # pyright: ignore[reportPrivateUsage]
 
 PATHS = {"chat_completions": "/v1/chat/completions", "responses": "/v1/responses", "messages": "/v1/messages"}
-BODY: Any = {"model": "m", "max_tokens": 9}
-MESSAGES: Any = [{"role": "user", "content": "?"}]
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +27,8 @@ def shared() -> Generator[Front]:
 
 
 def ask(front: Server, endpoint: str, headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:
-    body = {**BODY, "input": "?"} if endpoint == "responses" else {**BODY, "messages": MESSAGES}
-    body["tools"] = OFFERED_TO[PATHS[endpoint].removeprefix("/v1/")]
-    return httpx.post(f"{front.url}{PATHS[endpoint]}", json={**body, **more}, headers=headers)
+    path = PATHS[endpoint].removeprefix("/v1/")
+    return httpx.post(f"{front.url}{PATHS[endpoint]}", json=asked_of(path, **more), headers=headers)
 
 
 def metrics(front: Server, proxy: Proxy) -> dict[str, float]:
@@ -161,7 +158,7 @@ def test_the_clients_know_the_request_ids(shared: Front) -> None:
         assert caught.value.request_id == "mine"
     with anthropic.Anthropic(api_key="k", base_url=front.url, max_retries=0) as other:
         with pytest.raises(anthropic.BadRequestError) as failed:
-            other.messages.create(**BODY, messages=MESSAGES, extra_headers={"x-request-id": "mine"})
+            other.messages.create(**asked_of("messages"), extra_headers={"x-request-id": "mine"})
         assert failed.value.request_id == "mine"
 
 

@@ -11,18 +11,14 @@ from outspoken.providers import stream_response
 from outspoken.results.errors import UnknownFormatError
 from outspoken.serving.app import Proxy
 from outspoken.serving.settings import ServerSettings
-from tests.serving.serving import OFFERED_TO, Server, completion, proxied, streaming, whole, written
+from tests.serving.serving import OFFERED_TO, Server, asked_of, completion, proxied, streaming, whole, written
 
 HERMES = '<tool_call>\n{"name": "tide", "arguments": {"place": "Brest"}}\n</tool_call>'
 QWEN = "<tool_call>\n<function=tide>\n<parameter=place>\nBrest\n</parameter>\n</function>\n</tool_call>"
 MISTRAL = '[TOOL_CALLS]tide[ARGS]{"place": "Brest"}'
 THOUGHT = "They ask.\n</think>\n\nAt nine."
 MODELS = {"acme*": "hermes", "acme-coder*": "qwen3_coder", "Acme/Thinker": "Qwen/Qwen3-4B-Thinking-2507"}
-PATHS = {
-    "chat/completions": {"messages": [{"role": "user", "content": "?"}]},
-    "responses": {"input": "?"},
-    "messages": {"messages": [{"role": "user", "content": "?"}], "max_tokens": 50},
-}
+PATHS = [*OFFERED_TO]
 WIRES: Any = {"chat/completions": "openai", "responses": "openai_responses", "messages": "anthropic"}
 
 
@@ -36,8 +32,8 @@ def asking(request: pytest.FixtureRequest) -> Generator[Any]:
 
     def ask(front: Server, path: str, model: str | None, text: str, **more: Any) -> httpx.Response:
         user = {"metadata": {"user_id": text}} if path == "messages" else {"user": text}
-        named = {} if model is None else {"model": model}
-        asked = {**PATHS[path], "tools": OFFERED_TO[path], **user, **named, **more, "stream": request.param}
+        asked = asked_of(path, **user, **more, model=model, stream=request.param)
+        asked = {key: value for key, value in asked.items() if key != "model" or value is not None}
         return httpx.post(f"{front.url}/v1/{path}", json=asked)
 
     with proxied(answer, format=None, models=MODELS) as (front, _, _):
@@ -109,7 +105,7 @@ def test_a_format_holds_for_models_without_one_of_their_own() -> None:
 
 def test_reasoning_in_a_field_of_its_own_is_not_opened_again() -> None:
     message = {"content": "At nine.", "reasoning_content": "They ask."}
-    asked = {**PATHS["chat/completions"], "model": "Qwen/Qwen3.5-9B", "chat_template_kwargs": {"thinking": True}}
+    asked = asked_of("chat/completions", model="Qwen/Qwen3.5-9B", chat_template_kwargs={"thinking": True})
     with proxied(whole(completion(message)), format=None) as (front, _, _):
         found = httpx.post(f"{front.url}/v1/chat/completions", json=asked)
     assert read("chat/completions", found) == ["They ask.", "At nine.", []]
