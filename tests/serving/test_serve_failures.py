@@ -116,6 +116,7 @@ def check_broken(path: str, text: str, code: Any, words: str) -> None:
     assert words in error["message"]
     (unfinished,) = [call for extension in extensions for call in extension.get("unfinished_tool_calls", ())]
     assert unfinished["arguments"].startswith('{"a": [1')
+    assert any("problems" in extension for extension in extensions)
 
 
 @pytest.mark.parametrize("path", PATHS)
