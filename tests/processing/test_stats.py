@@ -89,6 +89,7 @@ def test_counts_and_rates_are_of_one_format_or_of_all() -> None:
     stats.record("hermes", "repaired", [ErrorCategory.TRUNCATED, ErrorCategory.JSON_SYNTAX])
     stats.record("hermes", "ok", count=2)
     stats.record("ui_tars", "invalid", [ErrorCategory.TRUNCATED])
+    stats.record("json", "ok", count=0)
     assert stats.formats == ("hermes", "ui_tars")
     assert stats.counts("hermes") == {"ok": 2, "repaired": 1, "truncated": 0, "invalid": 0}
     assert stats.counts() == {"ok": 2, "repaired": 1, "truncated": 0, "invalid": 1}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from threading import Lock
 from typing import Any
@@ -22,8 +23,8 @@ class ParseStats:
     """
 
     def __init__(self) -> None:
-        self._by_status: dict[str, dict[str, int]] = {}
-        self._errors: dict[str, dict[str, int]] = {}
+        #: by format, by what is counted ("status" or "errors"), and by its word; no count is 0
+        self._counts: Counter[tuple[str, str, str]] = Counter()
         self._lock = Lock()
 
     def record(self, format: str, status: Status, categories: Iterable[ErrorCategory] = (), *, count: int = 1) -> None:
@@ -32,32 +33,28 @@ class ParseStats:
             raise ValueError(f"`status` is {status!r}; expected one of {', '.join(STATUSES)}")
         if type(count) is not int or count < 0:
             raise ValueError(f"`count` is {count!r}; expected an integer of at least 0")
-        errors = {ErrorCategory(category).value: count for category in categories}
-        if count:
-            self._add({format: {status: count}}, {format: errors} if errors else {})
+        counts = {(format, "errors", ErrorCategory(category).value): count for category in categories}
+        self._add({(format, "status", status): count, **counts})
 
     def reset(self) -> None:
         """Set all counts to 0."""
         with self._lock:
-            self._by_status, self._errors = {}, {}
+            self._counts.clear()
 
     @property
     def formats(self) -> tuple[str, ...]:
         """The formats of the counted responses, in alphabetical order."""
-        with self._lock:
-            return tuple(sorted(self._by_status))
+        return tuple(sorted({name for name, what, _ in self._copy() if what == "status"}))
 
     def counts(self, format: str | None = None) -> dict[Status, int]:
         """The number of responses by status, of one format or of all."""
-        statuses = self._copy()[0]
-        some = list(statuses.values()) if format is None else [statuses.get(format, {})]
-        return {status: sum([one.get(status, 0) for one in some]) for status in STATUSES}
+        sums = self._sums("status", format)
+        return {status: sums[status] for status in STATUSES}
 
     def errors(self, format: str | None = None) -> dict[ErrorCategory, int]:
         """The number of responses by category of mistakes, of one format or of all."""
-        errors = self._copy()[1]
-        some = list(errors.values()) if format is None else [errors.get(format, {})]
-        return {category: sum([one.get(category.value, 0) for one in some]) for category in ErrorCategory}
+        sums = self._sums("errors", format)
+        return {category: sums[category.value] for category in ErrorCategory}
 
     def rates(self, format: str | None = None, digits: int = 1) -> dict[Status, float]:
         """The statuses in percent, rounded so that they sum to 100; all 0 without responses."""
@@ -71,8 +68,7 @@ class ParseStats:
         if not isinstance(other, ParseStats):
             return NotImplemented
         made = ParseStats()
-        for one in (self, other):
-            made._add(*one._copy())
+        made._counts = self._copy() + other._copy()
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -89,12 +85,11 @@ class ParseStats:
 
     def to_json(self) -> str:
         """All counts as JSON: `{"formats": {name: {"ok": 1, "repaired": 0, ..., "errors": {...}}}}`."""
-        statuses, errors = self._copy()
         data: dict[str, Any] = {}
-        for name in sorted(statuses):
-            counts: dict[str, Any] = {status: statuses[name].get(status, 0) for status in STATUSES}
-            found = errors.get(name, {})
-            data[name] = {**counts, "errors": {c.value: found[c.value] for c in ErrorCategory if c.value in found}}
+        kept = self + ParseStats()  # other threads may go on counting
+        for name in kept.formats:
+            errors = {category.value: count for category, count in kept.errors(name).items() if count}
+            data[name] = {**kept.counts(name), "errors": errors}
         return json.dumps({"formats": data}, ensure_ascii=False)
 
     @classmethod
@@ -103,9 +98,9 @@ class ParseStats:
         made = cls()
         try:
             for name, counts in json.loads(text)["formats"].items():
-                errors = {ErrorCategory(key).value: _counted(n) for key, n in counts["errors"].items()}
-                statuses = {status: _counted(counts[status]) for status in STATUSES}
-                made._add({name: statuses}, {name: errors})
+                made._add({(name, "status", status): _counted(counts[status]) for status in STATUSES})
+                errors = counts["errors"].items()
+                made._add({(name, "errors", ErrorCategory(key).value): _counted(count) for key, count in errors})
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the text does not contain statistics: {error!r}") from error
         return made
@@ -128,18 +123,21 @@ class ParseStats:
         rates = self.rates(name)
         return f"{sum(self.counts(name).values()):,}", *[f"{rates[status]:.1f}%" for status in STATUSES]
 
-    def _add(self, statuses: Mapping[str, Mapping[str, int]], errors: Mapping[str, Mapping[str, int]]) -> None:
+    def _add(self, counts: Mapping[tuple[str, str, str], int]) -> None:
         with self._lock:
-            for mine, theirs in ((self._by_status, statuses), (self._errors, errors)):
-                for name, counts in theirs.items():
-                    for key, count in counts.items():
-                        if count:
-                            row = mine.setdefault(name, {})
-                            row[key] = row.get(key, 0) + count
+            self._counts.update({key: count for key, count in counts.items() if count})
 
-    def _copy(self) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, int]]]:
+    def _copy(self) -> Counter[tuple[str, str, str]]:
         with self._lock:
-            return {k: dict(v) for k, v in self._by_status.items()}, {k: dict(v) for k, v in self._errors.items()}
+            return self._counts.copy()
+
+    def _sums(self, what: str, format: str | None) -> Counter[str]:
+        """The counts of statuses or errors by their words, of one format or of all."""
+        sums: Counter[str] = Counter()
+        for (name, counted, word), count in self._copy().items():
+            if counted == what and format in (None, name):
+                sums[word] += count
+        return sums
 
 
 def shares(counts: Mapping[Any, int], digits: int = 1) -> dict[Any, float]:
