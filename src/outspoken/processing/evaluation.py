@@ -43,11 +43,6 @@ class Request(NamedTuple):
     given: dict[str, Any] | None = None
     metadata: dict[str, Any] | None = None
 
-    @property
-    def reason(self) -> str | None:
-        """The finish reason in lower case, with `_` for `-`."""
-        return self.finish_reason and self.finish_reason.strip().lower().replace("-", "_")
-
 
 class Attempt(NamedTuple):
     """The reply of a strategy, and whether it is usable."""
@@ -212,7 +207,7 @@ def _response_diagnostics(
     request: Request, found: Attempt, expect: Expect, parser: Parser
 ) -> Iterator[PendingDiagnostic]:
     """The diagnostics of a response beyond those of its reply."""
-    reply, reason = found.reply, request.reason
+    reply, reason = found.reply, request.finish_reason
     end = (len(reply.raw), len(reply.raw))
     if found.usable and found.strategy == "fallback" and parser.format not in ("auto", reply.format):
         message = f"the response is not in the format `{parser.format}`; it was read as `{reply.format or PLAIN}`"

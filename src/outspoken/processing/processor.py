@@ -175,7 +175,7 @@ class ResponseProcessor:
         while True:
             result = self._read(request)
             self.stats.record(result.format, result.status, result.categories)
-            may_retry = attempt <= self.settings.max_retry_attempts and not is_filtered(request.reason)
+            may_retry = attempt <= self.settings.max_retry_attempts and not is_filtered(request.finish_reason)
             result = _with_retries(result, may_retry=may_retry, attempts=attempt, earlier=earlier)
             if not result.is_usable and self.settings.log_failed_parses:
                 self._log_failure(result)
