@@ -22,7 +22,15 @@ QUOTED = TABLES["QUOTED"]
 WRITTEN = TABLES["WRITTEN"]
 
 #: The call with one mistake in its markup.
-MISTAKEN = [f"{CALL}</tool_call>", f"<tool_call>{CALL}", f"<{CALL}", CALL.replace("</tool", "</TOOL"), CALL[:-12]]
+MISTAKEN = [
+    f"{CALL}</tool_call>",
+    f"{CALL}</tool_call>\n",
+    f"{CALL}\n</TOOL_CALL>\n",
+    f"<tool_call>{CALL}",
+    f"<{CALL}",
+    CALL.replace("</tool", "</TOOL"),
+    CALL[:-12],
+]
 
 
 def calls(text: str, format: str = "hermes") -> list[tuple[str, object]]:

@@ -36,6 +36,8 @@ _CLOSING = {
 }
 #: Marks that are a part of words, too.
 _LETTERS = "'‘"
+#: What is left of the markup of a call behind it: brackets, and the closing markers that are written twice or damaged.
+_LEFT = lazy_pattern(r"[\s\]})]*(?:<[/|｜][\w|｜:/-]{1,40}>[\s\]})]*){0,3}")
 _FENCE_END = re.compile(r"\A\s*(?:`{3,16}|~{3,16})[ \t\r]*(?=\n)")
 
 
@@ -151,7 +153,7 @@ def closes_quote(text: str, marks: Collection[str], *, whole: bool) -> Literal["
     """
     if SENTENCE in marks:
         text = _FENCE_END.sub("", text)
-    body = text.lstrip(_WHITE if "[" in marks else _WHITE + "]})")
+    body = text.lstrip(_WHITE) if "[" in marks else _LEFT.sub("", text, 1)
     line, newline, _ = body[:LONGEST_QUOTE].partition("\n")
     is_whole = whole or bool(newline) or len(body) > LONGEST_QUOTE
     breaks = text[: len(text) - len(body)].count("\n")
