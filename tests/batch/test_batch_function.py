@@ -3,6 +3,8 @@
 import gc
 import json
 import pickle
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +21,7 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
+README = Path(__file__).parents[2] / "src" / "outspoken" / "batch" / "README.md"
 #: Of so many cases of the corpus, one is read.
 SHARE = 25
 CALL = '<tool_call>\n{"name": "find", "arguments": {"city": "Paris", "n": 3}}\n</tool_call>'
@@ -178,7 +181,7 @@ def test_lone_surrogates_are_replaced_and_reported() -> None:
     from outspoken.batch.function import Rows
 
     rows = Rows(["a\ud800b\ud801", CALL.replace("Paris", "\\ud83d"), "é"], ids=["\ud800", "b", "c"])
-    made = reader.make_batch(rows, reader.read(rows), reader.line_schema()).to_pylist()
+    made = reader.make_batch(rows, reader.read(rows), reader.schema()).to_pylist()
     assert [row["text"] for row in made] == ["a\ufffdb\ufffd", "", "é"]
     assert made[0]["id"] == "\ufffd"
     found = made[0]["diagnostics"][0]
@@ -345,7 +348,7 @@ def test_fingerprints_differ_for_other_options() -> None:
 
 
 def test_the_documented_columns_are_those_of_the_schema() -> None:
-    from outspoken.batch import schema
-
-    documented = [line.split("`")[1] for line in (schema.__doc__ or "").splitlines() if line.startswith("| `")]
+    text = README.read_text("utf-8").partition("\n## The rows\n")[2].partition("\n## ")[0]
+    cells = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
+    documented = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
     assert documented == make_schema({}, has_response=True).names

@@ -13,14 +13,14 @@ from outspoken.batch import BatchError, BatchOptions, BatchReader, inputs, packe
 from outspoken.batch.arrow import pa, parquet
 from outspoken.batch.inputs import UnitCutter, common_schema, find_inputs
 from outspoken.batch.lines import LineReader
-from outspoken.batch.units import Unit, UnitEnd
+from outspoken.batch.units import Unit
 from tests.batch.batch_files import quarantine, results, write_lines, zstd
 from tests.tables import tables
 
 TABLES = tables(__file__)
 
 
-def cut(path: Path, size: int, done: dict[tuple[int, int], UnitEnd] | None = None) -> list[Unit]:
+def cut(path: Path, size: int, done: dict[tuple[int, int], Unit] | None = None) -> list[Unit]:
     """The units of a file."""
     (file,) = find_inputs(path, path / "none")
     return list(UnitCutter(size, (done or {}).get, BatchReader()).units(file))
@@ -49,7 +49,7 @@ def test_units_are_whole_lines_and_cover_the_file(tmp_path: Path, suffix: str, e
         assert [unit.lines for unit in units] == [len(piece.splitlines()) for piece in pieces]
         assert [unit.first for unit in units] == [1 + sum(unit.lines for unit in units[:n]) for n in range(len(units))]
         assert cut(path, size) == units
-        ends = {unit.key: UnitEnd(unit.first, unit.lines, unit.offset, unit.length) for unit in units}
+        ends = {unit.key: unit for unit in units}
         assert cut(path, size, ends) == []
         some = {key: end for key, end in ends.items() if key[1] % 3}
         assert cut(path, size, some) == units[::3]

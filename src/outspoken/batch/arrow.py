@@ -1,4 +1,4 @@
-"""pyarrow, and what columns are made with.
+"""pyarrow, and columns from Python values.
 
 Raises MissingPackageError when it is imported without pyarrow.
 """
@@ -6,6 +6,7 @@ Raises MissingPackageError when it is imported without pyarrow.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 from outspoken.results.packages import Package
@@ -33,33 +34,30 @@ def compute() -> Any:
     return _PYARROW.load("pyarrow.compute")
 
 
-def strings(values: Sequence[str | None]) -> Array:
-    """A column of text. Lone surrogates, which Arrow cannot hold, become U+FFFD.
+def make_column(values: Sequence[Any], type: DataType) -> Array:
+    """A column of a type: objects from tuples of their fields, or None; lists from sequences of their items.
 
-    Raises OverflowError for more than 2 GB of text, the most that a column of this type holds.
+    Lone surrogates, which Arrow cannot hold, become U+FFFD. Raises OverflowError for more than 2 GB of text, the most
+    that a column of this type holds.
     """
+    if pa.types.is_struct(type):
+        missing = [value is None for value in values]
+        if all(missing):
+            return pa.nulls(len(values), type)
+        mask = pa.array(missing, pa.bool_()) if any(missing) else None
+        rows = [value or (None,) * type.num_fields for value in values] if mask is not None else values
+        fields = [make_column(own, field.type) for own, field in zip(zip(*rows, strict=True), type, strict=True)]
+        return pa.StructArray.from_arrays(fields, fields=list(type), mask=mask)
+    if pa.types.is_list(type):
+        items = make_column([item for value in values for item in value], type.value_type)
+        offsets = [0, *accumulate([len(value) for value in values])]
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items, type=type)
     try:
-        made = pa.array(values, pa.string())
+        made = pa.array(values, type)
     except UnicodeEncodeError:
         from outspoken.results.encoding import replace_surrogates
 
-        made = pa.array([value and replace_surrogates(value) for value in values], pa.string())
+        made = pa.array([value and replace_surrogates(value) for value in values], type)
     if isinstance(made, pa.ChunkedArray):
         raise OverflowError("the text of a column is over 2 GB; pass fewer rows at once")
     return made
-
-
-def integers(values: Sequence[int | None], bits: int = 32) -> Array:
-    """A column of integers."""
-    return pa.array(values, pa.int32() if bits == 32 else pa.int64())
-
-
-def structs(children: Sequence[Array], type: Any, mask: Sequence[bool] | None = None) -> Array:
-    """A column of objects from the columns of its fields; null where `mask` is true."""
-    nulls = None if mask is None else pa.array(mask, pa.bool_())
-    return pa.StructArray.from_arrays(list(children), fields=list(type), mask=nulls)
-
-
-def lists(offsets: Sequence[int], values: Array, type: Any) -> Array:
-    """A column of lists: list `i` holds the values from `offsets[i]` to `offsets[i + 1]`."""
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, type=type)

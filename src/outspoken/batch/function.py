@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator, MutableSequence, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, MutableSequence, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import repeat
 from typing import Any, cast
 
-from .arrow import Array, RecordBatch, Schema, compute, pa, strings
-from .columns import ReplyColumns
+from .arrow import Array, RecordBatch, Schema, compute, make_column, pa
+from .columns import ReadRow, columns_of
 from .errors import BatchError, RowError, UnreadableRowError
 from .options import BatchOptions
 from .rows import NO_HINTS, Hints, RowReader, kept_value
-from .schema import COLUMNS, KEPT_TYPES, make_schema
+from .schema import kept_name, make_schema, named_type
 
 
 @dataclass(slots=True)
@@ -30,6 +32,26 @@ class Rows:
     kept: dict[str, list[Any] | Array] = field(default_factory=dict[str, Any])
     file: str | None = None
     lines: list[int] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        options: BatchOptions,
+        values: list[Any],
+        column: Callable[[str], list[Any]],
+        arrays: Mapping[str, Array] | None = None,
+    ) -> Rows:
+        """The rows with these responses. `column` gives the values of another column; `arrays` are kept as they are."""
+        hints = tuple([None if name is None else column(name) for name in options.hint_columns])
+        ids = None if options.id_column is None else column(options.id_column)
+        made: dict[str, list[Any] | Array] = {}
+        for name, kind in options.kept.items():
+            made[name] = arrays[name] if arrays and name in arrays else _checked(column(name), kind, name, values)
+        return cls(values, hints, ids, made)
+
+    def id_of(self, row: int) -> str | None:
+        """The id of a row as text."""
+        return None if self.ids is None else kept_value(self.ids[row], None, "id")
 
 
 class BatchReader:
@@ -53,75 +75,57 @@ class BatchReader:
         """Read a batch."""
         rows, schema = self.rows_of(batch), self.schema(batch.schema)
         with _without_gc():
-            columns = self.read(rows)
-        return self.make_batch(rows, columns, schema)
+            return self.make_batch(rows, self.read(rows), schema)
 
-    def schema(self, given: Schema) -> Schema:
-        """The schema of the results for batches of a schema. Raises BatchError if it lacks a column, or for objects."""
-        for name in self.options.columns:
+    def schema(self, given: Schema | None = None, untyped: str = "string") -> Schema:
+        """The schema of the results for batches of a schema. Raises BatchError if it lacks a column, or for objects.
+
+        Without one, as for JSON lines, `untyped` is the type of the kept columns that were given none.
+        """
+        for name in self.options.columns if given is not None else ():
             if pa.types.is_fixed_size_binary(_field_of(given, name)):  # so Polars exports where objects of Python are
                 raise BatchError(f"the column `{name}` holds objects of Python; cast it to text")
         kept: dict[str, Any] = {}
         for name, kind in self.options.kept.items():
-            found = _field_of(given, name)
-            kept[name] = KEPT_TYPES[kind] if kind else found
+            own = named_type(untyped) if given is None else _field_of(given, name)
+            kept[name] = named_type(kind) if kind else own
         return make_schema(kept, has_response=self.options.has_response)
 
-    def line_schema(self) -> Schema:
-        """The schema of the results for JSON lines."""
-        kept = {name: KEPT_TYPES[kind or "string"] for name, kind in self.options.kept.items()}
-        return make_schema(kept, has_response=self.options.has_response)
-
-    def read(self, rows: Rows, cursor: MutableSequence[int] | memoryview | None = None) -> ReplyColumns:
+    def read(self, rows: Rows, cursor: MutableSequence[int] | memoryview | None = None) -> list[ReadRow]:
         """Read rows. Before each one, its number (from 0) is written to `cursor[0]`."""
         reader = self._reader = self._reader or RowReader(self.options)
-        columns, marked = ReplyColumns(), cursor if cursor is not None else [0]
+        marked, read, found = cursor if cursor is not None else [0], reader.read, list[ReadRow]()
+        hints: Iterable[Hints] = repeat(NO_HINTS)
         if any(rows.hints):
-            empty = [None] * len(rows.values)
-            hints = zip(*[values or empty for values in rows.hints], strict=True)
-            for number, (value, given) in enumerate(zip(rows.values, hints, strict=True)):
-                marked[0] = number
-                reader.read(value, Hints(*given), columns)
-            return columns
-        read = reader.read
-        for number, value in enumerate(rows.values):
+            hints = map(Hints._make, zip(*[repeat(None) if one is None else one for one in rows.hints], strict=False))
+        for number, (value, given) in enumerate(zip(rows.values, hints, strict=False)):
             marked[0] = number
-            read(value, NO_HINTS, columns)
-        return columns
+            found.append(read(value, given))
+        return found
 
-    def make_batch(self, rows: Rows, columns: ReplyColumns, schema: Schema) -> RecordBatch:
+    def make_batch(self, rows: Rows, read: Sequence[ReadRow], schema: Schema) -> RecordBatch:
         """The batch of rows that were read."""
-        count = len(rows.values)
-        lines = pa.nulls(count, COLUMNS["line"]) if rows.lines is None else pa.array(rows.lines, pa.int64())
-        ids = strings([None] * count if rows.ids is None else [kept_value(value, None, "id") for value in rows.ids])
-        made = [pa.repeat(pa.scalar(rows.file, COLUMNS["file"]), count), lines, ids]
-        made += columns.arrays(has_response=self.options.has_response)
+        count, made = len(read), columns_of(read, schema)
+        made["file"] = pa.repeat(pa.scalar(rows.file, pa.string()), count)
+        made["line"] = pa.nulls(count, pa.int64()) if rows.lines is None else pa.array(rows.lines, pa.int64())
+        made["id"] = make_column([rows.id_of(row) for row in range(count)], pa.string())
         for name, values in rows.kept.items():
-            kind = self.options.kept[name]
-            made.append(_kept_array(cast("list[Any]", values), kind) if isinstance(values, list) else values)
-        made.append(columns.error_array())
-        return pa.RecordBatch.from_arrays(made, schema=schema)
-
-    def id_of(self, rows: Rows, row: int) -> str | None:
-        """The id of a row as text."""
-        return None if rows.ids is None else kept_value(rows.ids[row], None, "id")
+            own = kept_name(name)
+            made[own] = (
+                values
+                if not isinstance(values, list)
+                else make_column(cast("list[Any]", values), schema.field(own).type)
+            )
+        return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
 
     def rows_of(self, batch: RecordBatch) -> Rows:
         """The columns of a batch that are read."""
-        options = self.options
-        values = _values(batch, options.messages_column or options.text_column)
-        hints = tuple([None if name is None else _values(batch, name, values) for name in options.hint_columns])
-        ids = None if options.id_column is None else _values(batch, options.id_column, values)
-        kept: dict[str, list[Any] | Array] = {}
-        for name, kind in options.kept.items():
-            if kind is None:
-                kept[name] = _array(batch, name)
-            else:
-                kept[name] = checked_values(_values(batch, name, values), kind, name, values)
-        return Rows(values, hints, ids, kept)
+        values = _values(batch, self.options.response_column)
+        arrays = {name: _array(batch, name) for name, kind in self.options.kept.items() if kind is None}
+        return Rows.of(self.options, values, partial(_values, batch, responses=values), arrays)
 
 
-def checked_values(found: Sequence[Any], kind: str | None, name: str, values: list[Any]) -> list[Any]:
+def _checked(found: Sequence[Any], kind: str | None, name: str, values: list[Any]) -> list[Any]:
     """The values of a kept column as its type has them. A row with one that does not fit becomes an error."""
     made: list[Any] = []
     for row, value in enumerate(found):
@@ -144,11 +148,6 @@ def _without_gc() -> Generator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _kept_array(values: list[Any], kind: str | None) -> Array:
-    type = KEPT_TYPES[kind or "string"]
-    return strings(values) if type == pa.string() else pa.array(values, type)
 
 
 def _field_of(schema: Schema, name: str) -> Any:

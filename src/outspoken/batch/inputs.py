@@ -7,13 +7,13 @@ import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 from .arrow import RecordBatch, Schema, pa, parquet
 from .errors import BatchError, RowError
 from .function import BatchReader
 from .packed import LINE_HEAD, MAX_LINE, LineStream
-from .units import Unit, UnitEnd
+from .units import Unit
 
 #: The suffixes of files that are found in folders: what is in them, and how they are compressed.
 _KINDS: dict[str, Literal["lines", "parquet"]] = {
@@ -24,8 +24,6 @@ _KINDS: dict[str, Literal["lines", "parquet"]] = {
     ".pq": "parquet",
 }
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-#: How much of a line that is too long is read at once.
-_CHUNK = 1 << 20
 #: The file that tells a folder of results.
 MANIFEST = "manifest.json"
 
@@ -45,7 +43,11 @@ class InputFile:
         """Raise BatchError if the file is not what it was when it was found."""
         found = stat_of(self.name)
         if (found.st_size, found.st_mtime_ns) != (self.size, self.mtime):
-            raise BatchError(f"`{self.name}` has changed since the batch began; run it again with `--restart`")
+            raise self.changed()
+
+    def changed(self) -> BatchError:
+        """What says that the file has changed."""
+        return BatchError(f"`{self.name}` has changed since the batch began; run it again with `--restart`")
 
 
 def stat_of(path: str) -> os.stat_result:
@@ -152,7 +154,7 @@ def common_schema(files: Sequence[InputFile], reader: BatchReader) -> Schema:
     known: Schema | None = None
     by = ""
     for file in files:
-        schema = reader.line_schema() if file.kind == "lines" else _parquet_schema(file, reader)
+        schema = reader.schema() if file.kind == "lines" else _parquet_schema(file, reader)
         if known is None:
             known, by = schema, file.name
         elif not schema.equals(known):
@@ -197,69 +199,38 @@ def first_line(error: Exception) -> str:
 class UnitCutter:
     """Cuts files into units of about `unit_bytes`, those of Parquet by what their rows take in memory.
 
-    `done` gives the end of a unit that is done already, by its file and number. Such units are left out, and of a plain
-    file not even looked at.
+    `done` gives a unit that is done already, by its file and number. Such units are left out, and of a plain file not
+    even looked at.
     """
 
-    def __init__(self, unit_bytes: int, done: Callable[[tuple[int, int]], UnitEnd | None], reader: BatchReader) -> None:
+    def __init__(self, unit_bytes: int, done: Callable[[tuple[int, int]], Unit | None], reader: BatchReader) -> None:
         self._bytes, self._done, self._reader = unit_bytes, done, reader
 
     def units(self, file: InputFile) -> Generator[Unit]:
         """The units of a file, without those that are done. What cannot be read of it is a unit of its own."""
-        if file.kind == "parquet":
-            yield from self._parquet_units(file)
-        elif file.compression is None:
-            yield from self._plain_units(file)
-        else:
-            yield from self._compressed_units(file)
+        return self._parquet_units(file) if file.kind == "parquet" else self._line_units(file)
 
-    def _plain_units(self, file: InputFile) -> Generator[Unit]:
-        number, first, offset = 0, 1, 0
-        with open(file.name, "rb") as opened:
-            while offset < file.size:
-                known = self._done((file.number, number))
-                if known is None:
-                    unit = self._plain_unit(opened, file, number, first, offset)
-                    length, lines = unit.length, unit.lines
-                    yield unit
-                else:
-                    length, lines = known.length, known.lines
-                number, first, offset = number + 1, first + lines, offset + length
-
-    def _plain_unit(self, opened: BinaryIO, file: InputFile, number: int, first: int, offset: int) -> Unit:
-        """The unit that begins at an offset: whole lines, the last one of which ends behind the size of a unit."""
-        opened.seek(offset)
-        data = opened.read(self._bytes)
-        if not data:
-            raise BatchError(f"`{file.name}` has changed since the batch began; run it again with `--restart`")
-        lines, length = data.count(b"\n"), len(data)
-        if data[-1:] != b"\n":
-            end = data.rfind(b"\n") + 1
-            if end:
-                length = end
-                if len(data) < self._bytes:  # the last line has no line break
-                    lines, length = lines + 1, len(data)
-            else:
-                length = _line_length(opened, length)
-                lines = 1
-        if length > MAX_LINE and lines == 1:
-            error = RowError("too-long", _long_line(length))
-            return Unit(file.number, number, "unreadable", first, 1, offset, length, data[:LINE_HEAD], error)
-        return Unit(file.number, number, "range", first, lines, offset, length)
-
-    def _compressed_units(self, file: InputFile) -> Generator[Unit]:
-        number, first = 0, 1
+    def _line_units(self, file: InputFile) -> Generator[Unit]:
+        number, first, offset, is_plain = 0, 1, 0, file.compression is None
         with open(file.name, "rb") as raw:
-            stream = LineStream(raw, file.compression or "")
-            while (data := stream.take(self._bytes)) or stream.dropped:
-                done = self._done((file.number, number)) is not None
-                lines = 1 if stream.dropped else data.count(b"\n") + (data[-1:] != b"\n")
-                if stream.dropped and not done:
-                    error = RowError("too-long", _long_line(stream.dropped))
-                    yield Unit(file.number, number, "unreadable", first, 1, raw.tell(), 0, data[:LINE_HEAD], error)
-                elif not done:
-                    yield Unit(file.number, number, "lines", first, lines, raw.tell(), 0, data)
+            stream = LineStream(raw, file.compression)
+            while not is_plain or offset < file.size:
+                known = self._done((file.number, number))
+                if known is not None and is_plain:
+                    lines, offset = known.lines, offset + known.length
+                    raw.seek(offset)
+                    stream = LineStream(raw, None)
+                else:
+                    data = stream.take(self._bytes)
+                    if not data:
+                        break
+                    unit = _line_unit(file, number, first, data, stream.dropped, offset if is_plain else raw.tell())
+                    lines, offset = unit.lines, offset + unit.length
+                    if known is None:
+                        yield unit
                 number, first = number + 1, first + lines
+        if is_plain and offset < file.size:
+            raise file.changed()
         if stream.error is not None and self._done((file.number, number)) is None:
             yield _broken(file, number, first, first_line(stream.error), stream.rest)
 
@@ -286,18 +257,15 @@ class UnitCutter:
         return list(dict.fromkeys(heads))
 
 
-def _line_length(opened: BinaryIO, length: int) -> int:
-    """The length of a line whose first bytes have no line break, without keeping it."""
-    while chunk := opened.read(_CHUNK):
-        at = chunk.find(b"\n")
-        if at >= 0:
-            return length + at + 1
-        length += len(chunk)
-    return length
-
-
-def _long_line(length: int) -> str:
-    return f"the line has {length:,} bytes; the limit is {MAX_LINE:,}"
+def _line_unit(file: InputFile, number: int, first: int, data: bytes, dropped: int, offset: int) -> Unit:
+    """The unit of some lines, or of one that was dropped as it is too long; one of a plain file has only its place."""
+    length = (dropped or len(data)) if file.compression is None else 0
+    if dropped:
+        error = RowError("too-long", f"the line has {dropped:,} bytes; the limit is {MAX_LINE:,}")
+        return Unit(file.number, number, "unreadable", first, 1, offset, length, data, error)
+    lines = data.count(b"\n") + (data[-1:] != b"\n")
+    kind = "lines" if file.compression else "range"
+    return Unit(file.number, number, kind, first, lines, offset, length, data if file.compression else b"")
 
 
 def _broken(file: InputFile, number: int, first: int, message: str, rest: bytes) -> Unit:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from outspoken.results.arguments import kind_of
 
 from .errors import RowError
-from .function import Rows, checked_values
+from .function import Rows
 from .options import WHOLE_ROW, BatchOptions
 from .rows import dig
 
@@ -23,7 +24,6 @@ class LineReader:
 
     def __init__(self, options: BatchOptions) -> None:
         self._options = options
-        self._response = options.messages_column or options.text_column
         names = (*options.columns, *options.kept)
         self._heads = tuple(dict.fromkeys([name.split(".")[0] for name in names if name != WHOLE_ROW]))
         #: what a line has twice if it has a column twice
@@ -37,14 +37,9 @@ class LineReader:
                 lines.append(number)
                 raws.append(line)
                 objects.append(self._object_of(line))
-        rows = Rows(self._column(objects, self._response, required=True), file=file, lines=lines)
-        rows.hints = tuple(
-            [None if name is None else self._column(objects, name) for name in self._options.hint_columns]
-        )
-        if self._options.id_column is not None:
-            rows.ids = self._column(objects, self._options.id_column)
-        for name, kind in self._options.kept.items():
-            rows.kept[name] = checked_values(self._column(objects, name), kind, name, rows.values)
+        values = self._column(objects, self._options.response_column, required=True)
+        rows = Rows.of(self._options, values, partial(self._column, objects))
+        rows.file, rows.lines = file, lines
         return rows, raws
 
     def _object_of(self, line: str | bytes) -> dict[str, Any] | RowError:

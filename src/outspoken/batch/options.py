@@ -106,9 +106,14 @@ class BatchOptions:
         return self.provider is not None or self.messages_column is not None
 
     @property
+    def response_column(self) -> str:
+        """The column that is read."""
+        return self.messages_column or self.text_column
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The names of all columns of the input that are read, without those that are kept."""
-        names = [self.messages_column or self.text_column, *[getattr(self, name) for name in _COLUMN_OPTIONS[:-1]]]
+        names = [self.response_column, *[getattr(self, name) for name in _COLUMN_OPTIONS[:-1]]]
         return tuple(dict.fromkeys([name for name in names if name is not None]))
 
     @property

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from io import BufferedRandom
 from pathlib import Path
 from typing import Any, cast
@@ -18,9 +18,9 @@ from outspoken.grammar import registry
 from .errors import BatchError
 from .inputs import MANIFEST, InputFile, reason_of
 from .options import BatchOptions
-from .parts import Output, part_path
+from .parts import Output, part_path, replacing
 from .summary import Counts, Summary
-from .units import Unit, UnitEnd
+from .units import Unit
 
 UNITS, SUMMARY, REPORT, LOCK = "units.jsonl", "summary.json", "report.html", ".lock"
 #: What tells our manifests, and the version of the layout.
@@ -58,7 +58,9 @@ class OutputFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._units: dict[tuple[int, int], tuple[UnitEnd, Counts]] = {}
+        self._units: dict[tuple[int, int], tuple[Unit, Counts]] = {}
+        #: how much of each file is read: of plain ones exactly, of others as far as units were cut
+        self._bytes: dict[int, int] = {}
         self._journal: BufferedRandom | None = None
         self._lock: int | None = None
 
@@ -168,32 +170,41 @@ class OutputFolder:
         for line in lines:
             try:
                 data = json.loads(line)
-                key = data["file"], data["unit"]
-                end, counts = UnitEnd(**data["end"]), Counts.from_json(data["counts"])
+                unit = Unit(data["file"], data["unit"], "range", **data["end"])
+                counts = Counts.from_json(data["counts"])
             except (ValueError, KeyError, TypeError):
                 break
             if not line.endswith(b"\n"):
                 break
             good += len(line)
             if part_path(self.path, data["part"], output).exists():
-                self._units[key] = end, counts
+                self._keep(unit, counts)
         return good
+
+    def _keep(self, unit: Unit, counts: Counts) -> None:
+        self._units[unit.key] = replace(unit, data=b""), counts
+        read = self._bytes.get(unit.file, 0)
+        self._bytes[unit.file] = read + unit.length if unit.length else max(read, unit.offset)
 
     # units
 
-    def end_of(self, key: tuple[int, int]) -> UnitEnd | None:
-        """Where a unit ends, by its file and number, if it is done; else None."""
+    def unit_of(self, key: tuple[int, int]) -> Unit | None:
+        """A unit, by its file and number, if it is done; else None."""
         known = self._units.get(key)
         return None if known is None else known[0]
 
     def add(self, unit: Unit, counts: Counts) -> None:
         """Note that a unit is done. Raises OSError."""
-        end = UnitEnd(unit.first, unit.lines, unit.offset, unit.length)
-        data = {"file": unit.file, "unit": unit.number, "part": unit.name, "end": asdict(end), "counts": asdict(counts)}
+        data = {"file": unit.file, "unit": unit.number, "part": unit.name, "end": unit.place, "counts": asdict(counts)}
         assert self._journal is not None
         self._journal.write(json.dumps(data, ensure_ascii=False).encode() + b"\n")
         self._journal.flush()
-        self._units[unit.key] = end, counts
+        self._keep(unit, counts)
+
+    @property
+    def bytes_done(self) -> int:
+        """How much of the input is done, in bytes."""
+        return sum(self._bytes.values())
 
     def totals(self) -> tuple[int, Counts]:
         """The number of units that are done, and their counts."""
@@ -202,9 +213,9 @@ class OutputFolder:
             total.add(counts)
         return len(self._units), total
 
-    def ends(self) -> list[tuple[int, UnitEnd]]:
-        """The ends of the units that are done, each with its file."""
-        return [(file, end) for (file, _), (end, _) in self._units.items()]
+    def units(self) -> list[Unit]:
+        """The units that are done, without their data."""
+        return [unit for unit, _ in self._units.values()]
 
     def read_units(self) -> None:
         """Read which units are done, and change nothing. Raises OSError."""
@@ -233,12 +244,10 @@ class OutputFolder:
         return Summary(False, len(manifest["inputs"]), units, total, Counts(), 0.0, 0)
 
     def _write(self, name: str, text: str) -> None:
-        aside = self.path / f".{name}.tmp"
-        with aside.open("wb") as file:
+        with replacing(self.path / name) as aside, aside.open("wb") as file:
             file.write(text.encode("utf-8", "surrogatepass") + b"\n")
             file.flush()
             os.fsync(file.fileno())
-        os.replace(aside, self.path / name)
 
 
 def _compare(known: dict[str, Any], wanted: dict[str, Any], path: Path) -> None:

@@ -1,9 +1,10 @@
-"""Whole lines of compressed files, of which no more is in memory than a line."""
+"""Whole lines of files, also of compressed ones, of which no more is in memory than a line."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Generator
+from functools import partial
 from typing import Any, BinaryIO
 
 from outspoken.results.packages import Package
@@ -13,31 +14,34 @@ MAX_LINE, LINE_HEAD = 256 << 20, 64 << 10
 
 
 class LineStream:
-    """Takes whole lines from a compressed file. It never holds more than a long line, however much one byte unpacks to.
+    """Takes whole lines from a file. It never holds more than a long line, however much one byte unpacks to.
 
     `error` is why the file cannot be read to its end, and `rest` then what stands behind the last whole line. `dropped`
     is the length of the line that was just taken if it is too long; then only its beginning was taken.
     """
 
-    def __init__(self, raw: BinaryIO, compression: str) -> None:
-        self._pieces = unpacked(raw, compression)
+    def __init__(self, raw: BinaryIO, compression: str | None) -> None:
+        self._pieces = unpacked(raw, compression) if compression else iter(partial(raw.read, _CHUNK), b"")
         self._at_end = False
         self.rest = b""
         self.error: Exception | None = None
         self.dropped = 0
 
     def take(self, size: int) -> bytes:
-        """The next whole lines, of about so many bytes; b"" at the end."""
+        """The next lines that end within so many bytes, or the next one if it is longer; b"" at the end."""
         self.dropped = 0
         parts, length, has_end = [self.rest], len(self.rest), b"\n" in self.rest
-        while (length < size or not has_end) and length <= MAX_LINE and (chunk := self._read()):
+        while (length < size or (not has_end and length <= MAX_LINE)) and (chunk := self._read()):
             parts.append(chunk)
             length += len(chunk)
             has_end = has_end or b"\n" in chunk
         data = b"".join(parts)
-        if not has_end and length > MAX_LINE:
+        first = data.find(b"\n")
+        if first >= MAX_LINE or (first < 0 and length > MAX_LINE):
             return self._drop(data)
-        end = len(data) if self._at_end and self.error is None else data.rfind(b"\n") + 1
+        end = data.rfind(b"\n", 0, size) + 1 or first + 1
+        if self.error is None and (length < size or not end):  # the last line may have no line break
+            end = length
         self.rest = data[end:]
         return data[:end]
 
@@ -52,18 +56,18 @@ class LineStream:
         self._at_end = not chunk
         return chunk
 
-    def _drop(self, head: bytes) -> bytes:
+    def _drop(self, data: bytes) -> bytes:
         """Leave out a line that is too long; returns its beginning."""
-        self.dropped, self.rest = len(head), b""
-        while chunk := self._read():
-            at = chunk.find(b"\n")
-            if at >= 0:
-                self.dropped, self.rest = self.dropped + at + 1, chunk[at + 1 :]
-                break
-            self.dropped += len(chunk)
-        return head[:LINE_HEAD]
+        head = data[:LINE_HEAD]
+        while (at := data.find(b"\n")) < 0 and data:
+            self.dropped += len(data)
+            data = self._read()
+        self.dropped, self.rest = self.dropped + at + 1, data[at + 1 :]
+        return head
 
 
+#: So much is read at once of a plain file.
+_CHUNK = 1 << 16
 #: So much is unpacked at once: what is lost before a damaged place is not more than this.
 _PIECE = 8192
 #: zstd: the memory that a file may ask for, that of `--ultra --long=31`

@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,27 +40,33 @@ def quarantine_path(folder: Path, name: str) -> Path:
     return folder / "quarantine" / f"{name}.jsonl"
 
 
+@contextmanager
+def replacing(path: Path) -> Generator[Path]:
+    """Where to write a file that is then moved into its place in one step; other processes use other names."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield aside
+        os.replace(aside, path)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
+
+
 def write_unit(folder: Path, name: str, batch: RecordBatch, bad: Sequence[dict[str, Any]], output: Output) -> None:
     """Write the part of a unit, and before it the rows that could not be read. Raises OSError."""
     path = quarantine_path(folder, name)
     if bad:
         text = "".join([json.dumps(row, ensure_ascii=False) + "\n" for row in bad])
-        _write(path, text.encode("utf-8", "surrogatepass"))
+        with replacing(path) as aside:
+            aside.write_bytes(text.encode("utf-8", "surrogatepass"))
     else:
         path.unlink(missing_ok=True)
-    target = part_path(folder, name, output)
-    aside = _aside(target)
-    if output == "jsonl":
-        aside.write_bytes(json_lines(batch))
-    else:
-        write_parquet(batch, aside)
-    os.replace(aside, target)
-
-
-def write_parquet(batch: RecordBatch, path: Path) -> None:
-    """Write a batch as a file of Parquet."""
-    table = pa.Table.from_batches([batch])
-    parquet().write_table(table, path, compression="zstd", compression_level=1, use_dictionary=_DICTIONARIES)
+    with replacing(part_path(folder, name, output)) as aside:
+        if output == "jsonl":
+            aside.write_bytes(json_lines(batch))
+        else:
+            table = pa.Table.from_batches([batch])
+            parquet().write_table(table, aside, compression="zstd", compression_level=1, use_dictionary=_DICTIONARIES)
 
 
 def json_lines(batch: RecordBatch) -> bytes:
@@ -94,17 +101,6 @@ def _plain_value(scalar: Any) -> Any:
         return str(scalar.cast(pa.string()))
 
 
-def _write(path: Path, data: bytes) -> None:
-    aside = _aside(path)
-    aside.write_bytes(data)
-    os.replace(aside, path)
-
-
-def _aside(path: Path) -> Path:
-    """Where a file is written before it is moved into its place; other processes use other names."""
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
-
-
 def bad_row(file: str, line: int, id: str | None, error: RowError, raw: str | bytes) -> dict[str, Any]:
     """A line of a quarantine: where the row stands, why it is here, and what it is, in base 64 if it is no UTF-8."""
     row = {"file": file, "line": line, "id": id, "code": error.code, "message": error.message}
@@ -121,11 +117,7 @@ def raw_of(batch: RecordBatch, row: int) -> str:
     return json.dumps(_plain_rows(batch.slice(row, 1))[0], ensure_ascii=False, default=_plain)
 
 
-def good_rows(batch: RecordBatch, errors: Sequence[tuple[int, RowError]]) -> RecordBatch:
+def good_rows(batch: RecordBatch) -> RecordBatch:
     """The rows that could be read."""
-    if not errors:
-        return batch
-    mask = [True] * batch.num_rows
-    for row, _ in errors:
-        mask[row] = False
-    return batch.filter(pa.array(mask, pa.bool_()))
+    errors = batch.column("error")
+    return batch.filter(errors.is_null()) if errors.null_count < batch.num_rows else batch

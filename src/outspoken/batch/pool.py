@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from .errors import BatchError, RowError
+from .summary import Counts
 from .units import Unit
-from .worker import NO_ROW, Done, Failed, Setup, map_cursors, receive, send
+from .worker import NO_ROW, Setup, map_cursors, receive, send
 
 #: So many workers may die of one unit while they read no row, or before they are ready, until the batch ends.
 _MAX_DEATHS = 3
@@ -40,8 +41,10 @@ class StoppedError(BatchError):
 class _Process:
     """A worker as the pool sees it."""
 
-    def __init__(self, setup: Setup, answers: queue.SimpleQueue[tuple[_Process, object]]) -> None:
-        self.place = setup.place
+    def __init__(
+        self, setup: Setup, cursors: str, place: int, answers: queue.SimpleQueue[tuple[_Process, object]]
+    ) -> None:
+        self.place = place
         self.unit: Unit | None = None
         self.since = time.monotonic()
         self.row = NO_ROW
@@ -55,7 +58,7 @@ class _Process:
             start_new_session=True,  # Ctrl-C is for the pool alone
         )
         threading.Thread(target=self._listen, args=(answers,), daemon=True).start()
-        self._send(setup)
+        self._send((setup, cursors, place, os.getpid()))
 
     def give(self, unit: Unit) -> None:
         """Let the worker read a unit. If it is dead, the pool hears of that by itself."""
@@ -112,7 +115,6 @@ class Pool:
         self._deaths: dict[tuple[tuple[int, int], int], int] = {}
         #: how many workers have ended one behind the other before they were ready
         self._false_starts = 0
-        self._is_open = True
 
     def __enter__(self) -> Pool:
         self._cursor_folder = tempfile.TemporaryDirectory(prefix="outspoken-", ignore_cleanup_errors=True)
@@ -121,11 +123,9 @@ class Pool:
         self._cursors = memoryview(map_cursors(str(self._cursor_file))).cast("q")
         for place in range(self._count):
             self._start(place)
-        threading.Thread(target=self._watch, daemon=True).start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._is_open = False
         workers = [worker for worker in self._workers if worker is not None]
         for worker in workers:
             worker.process.kill()
@@ -135,11 +135,10 @@ class Pool:
 
     def _start(self, place: int) -> None:
         self._cursors[place] = NO_ROW
-        setup = replace(self._setup, cursors=str(self._cursor_file), place=place, parent=os.getpid())
-        self._workers[place] = _Process(setup, self._answers)
+        self._workers[place] = _Process(self._setup, str(self._cursor_file), place, self._answers)
 
-    def run(self, units: Iterable[Unit]) -> Generator[Done]:
-        """Read units, and say of each when it is done, in the order in which they are.
+    def run(self, units: Iterable[Unit]) -> Generator[tuple[Unit, Counts]]:
+        """Read units, and give the counts of each when it is done, in the order in which they are.
 
         Raises StoppedError if the batch cannot go on.
         """
@@ -153,15 +152,13 @@ class Pool:
             self._feed(free, ahead)
             if at_end and not ahead and not self._again and not any(w and w.unit for w in self._workers):
                 return
-            worker, answer = self._answers.get()
-            if worker is not self._workers[worker.place]:
+            self._kill_late()
+            try:
+                worker, answer = self._answers.get(timeout=min(self._timeout / 4, 0.5))
+            except queue.Empty:
                 continue
-            done = self._take(worker, answer)
-            free.discard(worker.place)  # as long as a worker that replaces it is not ready
-            if worker is self._workers[worker.place] and worker.unit is None:
-                free.add(worker.place)
-            if done is not None:
-                yield done
+            if worker is self._workers[worker.place]:
+                yield from self._take(worker, answer, free)
 
     def _feed(self, free: set[int], ahead: deque[Unit]) -> None:
         """Give units to the workers that have none, first those that are read again."""
@@ -172,23 +169,22 @@ class Pool:
                 free.discard(place)
                 worker.give(waiting.popleft())
 
-    def _take(self, worker: _Process, answer: object) -> Done | None:
+    def _take(self, worker: _Process, answer: object, free: set[int]) -> Generator[tuple[Unit, Counts]]:
         """Take the answer of a worker: that it is ready, what became of its unit, or that it is gone."""
-        if answer is None:
-            worker.is_ready = True
-            return None
         unit, worker.unit = worker.unit, None
-        if isinstance(answer, Failed):
-            raise StoppedError(answer.message)
+        if isinstance(answer, BatchError):
+            raise StoppedError(str(answer))
         if isinstance(answer, EOFError):
+            free.discard(worker.place)  # until the worker that replaces it is ready
             self._died(worker, unit)
-            return None
-        if isinstance(answer, Done) and unit is not None:
-            if unit.only is not None:  # the row did no harm alone: the whole unit is read again
+            return
+        worker.is_ready = True
+        free.add(worker.place)
+        if unit is not None and isinstance(answer, Counts):
+            if unit.only is None:
+                yield unit, answer
+            else:  # the row did no harm alone: the whole unit is read again
                 self._again.append(replace(unit, only=None))
-                return None
-            return answer
-        return None
 
     def _died(self, worker: _Process, unit: Unit | None) -> None:
         """Replace a worker that has died, and find out what of."""
@@ -217,18 +213,15 @@ class Pool:
             return unit.without(row, RowError("timeout", f"the row took longer than {self._timeout:g} s, twice"))
         return unit.without(row, RowError("worker-died", f"the worker that read this row {how}, twice"))
 
-    def _watch(self) -> None:
-        """Kill workers that read one row for too long."""
-        pause = min(self._timeout / 4, 0.5)
-        while self._is_open:
-            time.sleep(pause)
-            now = time.monotonic()
-            for worker in list(self._workers):
-                if worker is None or worker.unit is None:
-                    continue
-                row = self._cursors[worker.place]
-                if row != worker.row:
-                    worker.row, worker.since = row, now
-                elif row != NO_ROW and now - worker.since > self._timeout:
-                    worker.is_late = True
-                    worker.process.kill()
+    def _kill_late(self) -> None:
+        """Kill workers that have read one row for too long."""
+        now = time.monotonic()
+        for worker in self._workers:
+            if worker is None or worker.unit is None:
+                continue
+            row = self._cursors[worker.place]
+            if row != worker.row:
+                worker.row, worker.since = row, now
+            elif row != NO_ROW and now - worker.since > self._timeout:
+                worker.is_late = True
+                worker.process.kill()

@@ -14,13 +14,13 @@ from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.errors import LimitError, ToolError, UnknownFormatError
 from outspoken.results.settings import Settings
 
+from .columns import Item, ReadRow, row_of
 from .errors import RowError, UnreadableRowError
 
 if TYPE_CHECKING:
     from outspoken.providers.registry import Provider
     from outspoken.providers.replies import ProviderReply
 
-    from .columns import ReplyColumns
     from .options import BatchOptions
 
 #: So many parsers are kept, one for each format and list of tools.
@@ -46,93 +46,97 @@ class RowReader:
 
     def __init__(self, options: BatchOptions) -> None:
         self._options = options
-        self._max_chars = options.max_chars
         self._settings = Settings(max_chars=options.max_chars)
         self._tools = Tools.of(options.tools)
         self._parser_for = lru_cache(_MAX_PARSERS)(self._make_parser)
         self._tools_for = lru_cache(_MAX_PARSERS)(self._read_tools)
         self._parser = self._parser_of(NO_HINTS)
 
-    def read(self, value: Any, hints: Hints, columns: ReplyColumns) -> None:
-        """Read one row into columns. `value` is its response, or the reason why it has none that can be read."""
+    def read(self, value: Any, hints: Hints) -> ReadRow:
+        """Read one row. `value` is its response, or the reason why it has none that can be read."""
         options = self._options
         try:
             if value.__class__ is RowError:
-                columns.add_error(value)
-            elif options.messages_column is not None:
-                self._read_messages(value, hints, columns)
-            elif options.provider is not None:
-                self._read_body(value, options.provider, hints, columns)
-            else:
-                text = value if value.__class__ is str else _text_of(value, options.text_column)
-                self._read_text(text, hints, columns)
+                return ReadRow(error=value)
+            if options.messages_column is not None:
+                return self._read_messages(value, hints)
+            if options.provider is not None:
+                return self._read_body(value, options.provider, hints)
+            return self._read_text(value if value.__class__ is str else _text_of(value, options.text_column), hints)
         except UnreadableRowError as failure:
-            columns.add_error(failure.error)
+            return ReadRow(error=failure.error)
         except Exception as error:  # whatever is wrong with one row must not cost another one
-            columns.add_error(_error_of(error))
+            return ReadRow(error=_error_of(error))
 
-    def _read_text(self, text: str, hints: Hints, columns: ReplyColumns) -> None:
+    def _read_text(self, text: str, hints: Hints) -> ReadRow:
         """Read a response in a format."""
-        if len(text) > self._max_chars:
-            raise UnreadableRowError("too-long", _too_long(len(text), self._max_chars))
+        self._check_length(text)
         options = self._options
         if hints is NO_HINTS:
             parser, prefix, reason = self._parser, options.prefix, options.finish_reason
         else:
             parser = self._parser_of(hints)
-            prefix = _optional_text(hints.prefix, options.prefix_column, options.prefix)
-            reason = _optional_text(hints.finish_reason, options.finish_reason_column, options.finish_reason)
+            prefix, reason = self._hint(hints, "prefix"), self._hint(hints, "finish_reason")
         reply = parser.parse(text, prefix=prefix, finish_reason=reason)
-        if not text.isascii() and reply.raw is not text and reply.raw != text:
-            columns.add_diagnostics([_surrogates(text, reply.raw)])
-        columns.add(reply)
+        is_replaced = not text.isascii() and reply.raw is not text and reply.raw != text
+        return row_of(reply, [_surrogates(text, reply.raw)] if is_replaced else ())
 
-    def _read_body(self, value: Any, provider: Provider, hints: Hints, columns: ReplyColumns) -> None:
+    def _read_body(self, value: Any, provider: Provider, hints: Hints) -> ReadRow:
         """Read the body of a provider's response."""
         from outspoken.providers import ProviderFormatError, parse_response  # rows of text do not need it
         from outspoken.providers.stream import PROVIDER_FORMAT
 
         if not isinstance(value, (str, bytes, Mapping)):
             raise UnreadableRowError("no-text" if value is None else "not-text", f"the body is {kind_of(value)}")
-        if isinstance(value, (str, bytes)) and len(value) > self._max_chars:
-            raise UnreadableRowError("too-long", _too_long(len(value), self._max_chars))
+        if isinstance(value, (str, bytes)):
+            self._check_length(value)
         options = self._options
-        format = _optional_text(hints.format, options.format_column, options.format)
+        format = self._hint(hints, "format")
         try:
             reply = parse_response(
                 cast("Any", value),
                 provider=provider,
                 format=PROVIDER_FORMAT if format is None else format,
                 tools=self._tools_for(_tools_text(hints.tools)),
-                prefix=_optional_text(hints.prefix, options.prefix_column, options.prefix),
+                prefix=self._hint(hints, "prefix"),
                 repair=options.repair,
                 settings=self._settings,
                 screen=options.screen,
             )
         except ProviderFormatError as error:
             raise UnreadableRowError("not-a-response", _shortened(str(error))) from None
-        columns.add_response(_response_fields(reply))
-        columns.add(reply)
+        return row_of(reply, response=_response_fields(reply))
 
-    def _read_messages(self, value: Any, hints: Hints, columns: ReplyColumns) -> None:
+    def _read_messages(self, value: Any, hints: Hints) -> ReadRow:
         """Read the last answer of a conversation: as text, or with what it has beside that as a provider's message."""
         answer = last_answer(value)
         if isinstance(answer, str):
-            self._read_text(answer, hints, columns)
-            return
-        options = self._options
-        reason = _optional_text(hints.finish_reason, options.finish_reason_column, options.finish_reason)
-        body = {"choices": [{"index": 0, "message": answer, "finish_reason": reason}]}
-        format = _optional_text(hints.format, options.format_column, options.format)
-        self._read_body(body, options.provider or "openai", hints._replace(format=format or "auto"), columns)
+            return self._read_text(answer, hints)
+        body = {"choices": [{"index": 0, "message": answer, "finish_reason": self._hint(hints, "finish_reason")}]}
+        hints = hints._replace(format=self._hint(hints, "format") or "auto")
+        return self._read_body(body, self._options.provider or "openai", hints)
+
+    def _check_length(self, text: str | bytes) -> None:
+        limit = self._settings.max_chars
+        if len(text) > limit:
+            message = f"the response has {len(text):,} characters; the limit is {limit:,} (`max_chars`)"
+            raise UnreadableRowError("too-long", message)
+
+    def _hint(self, hints: Hints, name: str) -> str | None:
+        """The value of an optional column of text, or that of all rows where it is null."""
+        value = getattr(hints, name)
+        if value is None:
+            return getattr(self._options, name)
+        if not isinstance(value, str):
+            column = getattr(self._options, f"{name}_column")
+            raise UnreadableRowError("invalid-column", f"`{column}` is {kind_of(value)}; expected text or null")
+        return value
 
     # parsers
 
     def _parser_of(self, hints: Hints) -> Parser:
         """The parser for the format and the tools of a row."""
-        options = self._options
-        format = _optional_text(hints.format, options.format_column, options.format) or "auto"
-        return self._parser_for(format, _tools_text(hints.tools))
+        return self._parser_for(self._hint(hints, "format") or "auto", _tools_text(hints.tools))
 
     def _make_parser(self, format: str, tools: str | None) -> Parser:
         options = self._options
@@ -166,15 +170,6 @@ def _text_of(value: Any, column: str) -> str:
     raise UnreadableRowError("not-text", f"`{column}` is {kind_of(value)}; expected text")
 
 
-def _optional_text(value: Any, column: str | None, default: str | None) -> str | None:
-    """The value of an optional column of text, or the default where it is null."""
-    if value is None:
-        return default
-    if not isinstance(value, str):
-        raise UnreadableRowError("invalid-column", f"`{column}` is {kind_of(value)}; expected text or null")
-    return value
-
-
 def _error_of(error: Exception) -> RowError:
     """What an exception says about a row."""
     if isinstance(error, LimitError):
@@ -184,10 +179,6 @@ def _error_of(error: Exception) -> RowError:
     if isinstance(error, ToolError):
         return RowError("invalid-tools", str(error))
     return RowError("failed", f"{type(error).__name__}: {_shortened(str(error))}")
-
-
-def _too_long(length: int, limit: int) -> str:
-    return f"the response has {length:,} characters; the limit is {limit:,} (`max_chars`)"
 
 
 def _shortened(text: str) -> str:
@@ -204,7 +195,7 @@ def _surrogates(text: str, raw: str) -> Diagnostic:
     return place_diagnostics([PendingDiagnostic("lone-surrogate", message, (at, at + 1), "warning", None)], raw)[0]
 
 
-def _response_fields(reply: ProviderReply) -> tuple[Any, ...]:
+def _response_fields(reply: ProviderReply) -> Item:
     """The fields of the column `response`, in the order of the schema."""
     usage, error = reply.usage, reply.error
     counts = ("input_tokens", "output_tokens", "total_tokens", "reasoning_tokens", "cached_tokens")

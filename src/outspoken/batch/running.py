@@ -58,9 +58,9 @@ def run(
     with OutputFolder(folder) as results:
         size = _unit_size(files, unit_bytes, results, restart=restart)
         results.open(make_manifest(options, files, output, size), restart=restart)
-        setup = Setup(options, tuple(files), schema, folder.absolute(), output, "", 0, 0)
+        setup = Setup(options, tuple(files), schema, folder.absolute(), output)
         work = _Batch(results, files, progress)
-        return work.run(Pool(setup, count), UnitCutter(size, results.end_of, reader), count)
+        return work.run(Pool(setup, count), UnitCutter(size, results.unit_of, reader), count)
 
 
 def _worker_count(workers: int | None) -> int:
@@ -95,10 +95,6 @@ class _Batch:
         self._cut = self._done = 0
         _, self._before = results.totals()
         self._total_bytes = sum([file.size for file in files])
-        #: how much of each file is read: of plain ones exactly, of others as far as units were cut
-        self._read = [0] * len(files)
-        for file, end in results.ends():
-            self._count_bytes(file, end.offset, end.length)
 
     def run(self, pool: Pool, cutter: UnitCutter, workers: int) -> Summary:
         """Read all units that are not done."""
@@ -111,8 +107,8 @@ class _Batch:
             known.unlink(missing_ok=True)
             if first is not None:
                 with pool:
-                    for done in pool.run(chain([first], units)):
-                        self._add(done.unit, done.counts)
+                    for unit, counts in pool.run(chain([first], units)):
+                        self._add(unit, counts)
             if self._cut != self._done:
                 raise StoppedError(f"{self._cut - self._done} units were not answered; run the same command again")
             summary = self._summary(workers)
@@ -139,14 +135,10 @@ class _Batch:
         self._results.add(unit, counts)
         self._done += 1
         self._new.add(counts)
-        self._count_bytes(unit.file, unit.offset, unit.length)
         if self._progress is not None:
             rows = self._before.rows + self._new.rows
             bad = self._before.quarantined + self._new.quarantined
-            self._progress(Progress(rows, bad, sum(self._read), self._total_bytes, self._seconds()))
-
-    def _count_bytes(self, file: int, offset: int, length: int) -> None:
-        self._read[file] = self._read[file] + length if length else max(self._read[file], offset)
+            self._progress(Progress(rows, bad, self._results.bytes_done, self._total_bytes, self._seconds()))
 
     def _seconds(self) -> float:
         return time.monotonic() - self._start

@@ -15,7 +15,6 @@ from .arrow import RecordBatch, Schema, pa
 from .errors import BatchError
 from .function import BatchReader
 from .options import BatchOptions
-from .schema import KEPT_TYPES, make_schema
 
 #: So many rows are read at once. More take more memory and no less time.
 ROWS = 4096
@@ -97,7 +96,4 @@ def schema_of(given: Schema, options: BatchOptions | None = None) -> Schema:
     Raises BatchError if it lacks a column.
     """
     reader = reader_of(options)
-    if given.names:
-        return reader.schema(given)
-    kept = {name: KEPT_TYPES[kind] if kind else pa.null() for name, kind in reader.options.kept.items()}
-    return make_schema(kept, has_response=reader.options.has_response)
+    return reader.schema(given) if given.names else reader.schema(untyped="null")

@@ -40,6 +40,11 @@ class Unit:
         return self.file, self.number
 
     @property
+    def place(self) -> dict[str, int]:
+        """Where the unit is in its file: what is needed to go on behind it."""
+        return {"first": self.first, "lines": self.lines, "offset": self.offset, "length": self.length}
+
+    @property
     def name(self) -> str:
         """The name of the unit's part, without a suffix."""
         return f"part-{self.file:05}-{self.number:06}"
@@ -47,13 +52,3 @@ class Unit:
     def without(self, row: int, error: RowError) -> Unit:
         """The unit without a row, and with the reason."""
         return replace(self, only=None, skipped=(*self.skipped, (row, error)))
-
-
-@dataclass(frozen=True)
-class UnitEnd:
-    """Where a unit that is done has ended: what is needed to go on behind it."""
-
-    first: int
-    lines: int
-    offset: int
-    length: int

@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from .arrow import RecordBatch, Schema, pa, parquet
+from .columns import count_rows
 from .errors import BatchError, RowError
 from .function import BatchReader, Rows
 from .inputs import InputFile, reason_of, unreadable
 from .lines import LineReader
 from .options import BatchOptions
 from .parts import Output, bad_row, good_rows, raw_of, write_unit
-from .schema import kept_name
 from .summary import Counts
 from .units import Unit
 
@@ -40,31 +40,13 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Setup:
-    """What a worker is told once: how to read, where to write, and its place in the shared memory."""
+    """What a worker is told once: how to read, and where to write."""
 
     options: BatchOptions
     files: tuple[InputFile, ...]
     schema: Schema
     folder: Path
     output: Output
-    cursors: str
-    place: int
-    parent: int
-
-
-@dataclass(frozen=True)
-class Done:
-    """A unit is read and its part is written."""
-
-    unit: Unit
-    counts: Counts
-
-
-@dataclass(frozen=True)
-class Failed:
-    """The batch cannot go on: an input has changed, or a part cannot be written."""
-
-    message: str
 
 
 def send(file: BinaryIO, message: object) -> None:
@@ -88,14 +70,12 @@ def map_cursors(path: str) -> mmap.mmap:
 
 
 class Worker:
-    """Reads units with the setup of a pool."""
+    """Reads units with the setup of a pool; `cursor` is its part of the shared memory."""
 
-    def __init__(self, setup: Setup) -> None:
-        self._setup = setup
+    def __init__(self, setup: Setup, cursor: memoryview) -> None:
+        self._setup, self._cursor = setup, cursor
         self._reader = BatchReader(setup.options)
         self._lines = LineReader(setup.options)
-        memory = memoryview(map_cursors(setup.cursors)).cast("q")
-        self._cursor = memory[setup.place : setup.place + 1]
 
     def warm(self) -> None:
         """Load what the first row needs, so that it is there before the first unit."""
@@ -105,8 +85,8 @@ class Worker:
         gc.freeze()
         gc.disable()
 
-    def run(self, unit: Unit) -> Done | Failed:
-        """Read a unit."""
+    def run(self, unit: Unit) -> Counts | BatchError:
+        """Read a unit. A BatchError says why the batch cannot go on: an input has changed, or a part is not written."""
         try:
             if unit.kind == "arrow":
                 counts = self._read_arrow(unit)
@@ -115,13 +95,13 @@ class Worker:
             else:
                 counts = self._read_lines(unit)
         except BatchError as error:
-            return Failed(str(error))
+            return error
         except OSError as error:
-            return Failed(f"cannot write to `{self._setup.folder}`: {reason_of(error)}")
+            return BatchError(f"cannot write to `{self._setup.folder}`: {reason_of(error)}")
         finally:
             self._cursor[0] = NO_ROW
         gc.collect(0)  # what the rows of this unit have left behind; older objects are tables, and stay
-        return Done(unit, counts)
+        return counts
 
     def _read_lines(self, unit: Unit) -> Counts:
         file = self._setup.files[unit.file]
@@ -141,16 +121,8 @@ class Worker:
         assert error is not None
         bad = bad_row(setup.files[unit.file].name, unit.first, None, error, unit.data)
         bad |= {"offset": unit.offset, "bytes": unit.length} if unit.length else {}
-        empty = self._reader.read(Rows([]))
-        batch = self._reader.make_batch(self._empty_rows(), empty, setup.schema)
-        write_unit(setup.folder, unit.name, batch, [bad], setup.output)
+        write_unit(setup.folder, unit.name, pa.RecordBatch.from_pylist([], setup.schema), [bad], setup.output)
         return Counts(lines=1, quarantine={error.code: 1})
-
-    def _empty_rows(self) -> Rows:
-        kept: dict[str, Any] = {}
-        for name in self._setup.options.kept:
-            kept[name] = pa.nulls(0, self._setup.schema.field(kept_name(name)).type)
-        return Rows([], kept=kept, lines=[])
 
     def _write(self, unit: Unit, rows: Rows, raw_at: Callable[[int], str | bytes]) -> Counts:
         """Read rows, and write what comes of them; `raw_at` gives the raw text of a row."""
@@ -159,19 +131,20 @@ class Worker:
             values[row] = error
         if unit.only is not None:
             values[:] = [value if n == unit.only else _NOT_NOW for n, value in enumerate(values)]
-        columns = self._reader.read(rows, self._cursor)
+        read = self._reader.read(rows, self._cursor)
         self._cursor[0] = NO_ROW
-        counts = Counts(lines=unit.lines, blank=unit.lines - len(values))
-        columns.count(counts)
+        counts = count_rows(read)
+        counts.lines, counts.blank = unit.lines, unit.lines - len(values)
         if unit.only is None:
-            batch = self._reader.make_batch(rows, columns, setup.schema)
-            bad = [self._bad_row(unit, rows, row, error, raw_at(row)) for row, error in columns.errors()]
-            write_unit(setup.folder, unit.name, good_rows(batch, columns.errors()), bad, setup.output)
+            file, lines = rows.file or "", rows.lines or ()
+            bad = [
+                bad_row(file, lines[number], rows.id_of(number), row.error, raw_at(number))
+                for number, row in enumerate(read)
+                if row.error is not None
+            ]
+            batch = self._reader.make_batch(rows, read, setup.schema)
+            write_unit(setup.folder, unit.name, good_rows(batch), bad, setup.output)
         return counts
-
-    def _bad_row(self, unit: Unit, rows: Rows, row: int, error: RowError, raw: str | bytes) -> dict[str, Any]:
-        line = rows.lines[row] if rows.lines is not None else unit.first + row
-        return bad_row(rows.file or "", line, self._reader.id_of(rows, row), error, raw)
 
 
 _NOT_NOW = RowError("failed", "another row is tried alone")
@@ -199,10 +172,10 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool sees to the end
     units, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
-    setup: Setup = receive(units)
-    _end_with(setup.parent)
+    setup, cursors, place, parent = receive(units)
+    _end_with(parent)
     pa.set_cpu_count(1)  # there is a process for each core
-    worker = Worker(setup)
+    worker = Worker(setup, memoryview(map_cursors(cursors)).cast("q")[place : place + 1])
     worker.warm()
     waiting: queue.SimpleQueue[Unit] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(units, waiting), daemon=True).start()

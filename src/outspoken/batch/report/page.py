@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from outspoken.batch.errors import BatchError
 from outspoken.batch.inputs import reason_of
 from outspoken.batch.outputs import REPORT
+from outspoken.batch.parts import replacing
 from outspoken.notations.tools import Tools
 from outspoken.results.packages import Package
 from outspoken.results.replies import STATUSES
@@ -193,12 +194,10 @@ def write_report(
     source = Source(Path(folder), time_column=time_column, partial=partial)
     path = source.folder / REPORT if out is None else Path(out)
     page = make_page(source, make_tally(source))
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        aside.write_text(page, "utf-8", newline="\n")
-        os.replace(aside, path)
+        with replacing(path) as aside:
+            aside.write_text(page, "utf-8", newline="\n")
     except OSError as error:
-        aside.unlink(missing_ok=True)
         raise BatchError(f"cannot write `{path}`: {reason_of(error)}") from error
     return path
 

@@ -12,6 +12,7 @@ from outspoken.batch.arrow import RecordBatch, compute, pa, parquet
 from outspoken.batch.errors import BatchError
 from outspoken.batch.inputs import MANIFEST, reason_of
 from outspoken.batch.outputs import OutputFolder
+from outspoken.batch.parts import quarantine_path
 from outspoken.batch.schema import COLUMNS, kept_name, struct_of
 from outspoken.batch.summary import Summary
 
@@ -24,13 +25,6 @@ _TYPES: dict[str, Any] = {name: _SEGMENTS if name == "segments" else COLUMNS[nam
 #: A chunk has at most so many rows, and of JSON lines, about so many bytes.
 ROWS, _BYTES = 4096, 8 << 20
 _PART = re.compile(r"part-(\d+)-(\d+)\.(?:parquet|jsonl)")
-
-
-class Part(NamedTuple):
-    """A part of the results."""
-
-    file: int
-    path: Path
 
 
 class Chunk(NamedTuple):
@@ -58,9 +52,14 @@ class Source:
         self.time_column = time_column
         self._time_name = None if time_column is None else self._kept(time_column)
         self.parts = _parts(folder, len(self.inputs))
-        ends = self._ends(results)
-        self.lasts = [max([end.first + end.lines - 1 for end in one], default=0) for one in ends]
-        self.share = self._share(ends)
+        if self.summary.complete:
+            results.read_units()
+        self.lasts = [0] * len(self.inputs)
+        for unit in results.units():
+            self.lasts[unit.file] = max(self.lasts[unit.file], unit.first + unit.lines - 1)
+        size = sum([one["size"] for one in self.manifest["inputs"]])
+        #: about how much of the bytes of the input is done
+        self.share = min(1.0, results.bytes_done / max(1, size))
         if not self.summary.complete and not partial:
             raise BatchError(
                 f"the batch in `{folder}` is not complete: {self.summary.total.lines:,} lines are done, "
@@ -76,40 +75,23 @@ class Source:
             raise BatchError(f"`{name}` is no column that is kept; {known}; see `--keep` of `outspoken batch`")
         return kept_name(name)
 
-    def _ends(self, results: OutputFolder) -> list[list[Any]]:
-        """The ends of the units that are done, by file."""
-        if self.summary.complete:
-            results.read_units()
-        found: list[list[Any]] = [[] for _ in self.inputs]
-        for file, end in results.ends():
-            found[file].append(end)
-        return found
-
-    def _share(self, ends: list[list[Any]]) -> float:
-        """About how much of the bytes of the input is done."""
-        done = 0
-        for one in ends:
-            plain = sum([end.length for end in one])
-            done += plain or max([end.offset for end in one], default=0)
-        return min(1.0, done / max(1, sum([one["size"] for one in self.manifest["inputs"]])))
-
     def chunks(self) -> Generator[Chunk]:
         """The rows of all parts in their order. Raises BatchError for a part that cannot be read."""
-        for part in self.parts:
+        for file, path in self.parts:
             try:
-                is_lines = part.path.suffix == ".jsonl"
-                for rows, times in (self._read_lines if is_lines else self._read_parquet)(part.path):
-                    yield Chunk(part.file, rows, times)
+                is_lines = path.suffix == ".jsonl"
+                for rows, times in (self._read_lines if is_lines else self._read_parquet)(path):
+                    yield Chunk(file, rows, times)
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise BatchError(
-                    f"cannot read the part `{part.path}`: {reason_of(error)}; remove it and run the same "
+                    f"cannot read the part `{path}`: {reason_of(error)}; remove it and run the same "
                     "`outspoken batch` again, which makes it anew"
                 ) from error
 
     def quarantine(self) -> Generator[dict[str, Any]]:
         """The rows in quarantine. Raises BatchError if a file of them cannot be read."""
-        for part in self.parts:
-            path = self.folder / "quarantine" / f"{part.path.stem}.jsonl"
+        for _, part in self.parts:
+            path = quarantine_path(self.folder, part.stem)
             if not path.exists():
                 continue
             try:
@@ -166,11 +148,11 @@ def _microseconds(column: Any) -> list[int | None]:
     return made.cast(pa.int64()).to_pylist()
 
 
-def _parts(folder: Path, files: int) -> list[Part]:
-    """The parts of a folder in the order of the input."""
+def _parts(folder: Path, files: int) -> list[tuple[int, Path]]:
+    """The parts of a folder in the order of the input, each with the number of its file."""
     found: list[tuple[int, int, Path]] = []
     for path in (folder / "parts").glob("part-*"):
         match = _PART.fullmatch(path.name)
         if match is not None and int(match[1]) < files:
             found.append((int(match[1]), int(match[2]), path))
-    return [Part(file, path) for file, _, path in sorted(found)]
+    return [(file, path) for file, _, path in sorted(found)]
