@@ -5,7 +5,7 @@ Raises MissingPackageError when it is imported without pyarrow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, TypeAlias
 
@@ -61,3 +61,18 @@ def make_column(values: Sequence[Any], type: DataType) -> Array:
     if isinstance(made, pa.ChunkedArray):
         raise OverflowError("the text of a column is over 2 GB; pass fewer rows at once")
     return made
+
+
+def python_values(array: Array, otherwise: Callable[[Any, ValueError], Any]) -> list[Any]:
+    """The values of a column; `otherwise` makes those that Python cannot hold, such as text that is not UTF-8."""
+    try:
+        return array.to_pylist()
+    except ValueError:
+        return [_python_value(scalar, otherwise) for scalar in array]
+
+
+def _python_value(scalar: Any, otherwise: Callable[[Any, ValueError], Any]) -> Any:
+    try:
+        return scalar.as_py()
+    except ValueError as error:
+        return otherwise(scalar, error)

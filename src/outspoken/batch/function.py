@@ -10,7 +10,7 @@ from functools import partial
 from itertools import repeat
 from typing import Any, cast
 
-from .arrow import Array, RecordBatch, Schema, compute, make_column, pa
+from .arrow import Array, DataType, RecordBatch, Schema, compute, make_column, pa, python_values
 from .columns import ReadRow, columns_of
 from .errors import BatchError, RowError, UnreadableRowError
 from .options import BatchOptions
@@ -83,11 +83,11 @@ class BatchReader:
         Without one, as for JSON lines, `untyped` is the type of the kept columns that were given none.
         """
         for name in self.options.columns if given is not None else ():
-            if pa.types.is_fixed_size_binary(_field_of(given, name)):  # so Polars exports where objects of Python are
+            if pa.types.is_fixed_size_binary(_type(given, name)):  # so Polars exports where objects of Python are
                 raise BatchError(f"the column `{name}` holds objects of Python; cast it to text")
         kept: dict[str, Any] = {}
         for name, kind in self.options.kept.items():
-            own = named_type(untyped) if given is None else _field_of(given, name)
+            own = named_type(untyped) if given is None else _type(given, name)
             kept[name] = named_type(kind) if kind else own
         return make_schema(kept, has_response=self.options.has_response)
 
@@ -150,35 +150,22 @@ def _without_gc() -> Generator[None]:
             gc.enable()
 
 
-def _field_of(schema: Schema, name: str) -> Any:
-    """The type of a column, whose name may lead into structs. Raises BatchError if there is none."""
-    if name in schema.names:
-        return schema.field(name).type
+def _array(columns: Any, name: str) -> Array:
+    """A column of a batch or a table, whose name may lead into structs. Raises BatchError if there is none."""
+    names: list[str] = columns.schema.names
+    if name in names:
+        return columns.column(name)
     head, *path = name.split(".")
-    type = schema.field(head).type if head in schema.names else None
-    for key in path:
-        type = _member_type(type, key)
-    if type is None:
-        known = ", ".join([f"`{one}`" for one in schema.names]) or "none"
-        raise BatchError(f"there is no column `{name}`; the columns are {known}")
-    return type
+    try:
+        return compute().struct_field(columns.column(head), path)
+    except (KeyError, pa.ArrowException) as error:
+        known = ", ".join([f"`{one}`" for one in names]) or "none"
+        raise BatchError(f"there is no column `{name}`; the columns are {known}") from error
 
 
-def _member_type(type: Any, key: str) -> Any:
-    """The type of a field of a struct; None for anything else."""
-    if type is None or not pa.types.is_struct(type):
-        return None
-    at: int = type.get_field_index(key)
-    return type.field(at).type if at >= 0 else None
-
-
-def _array(batch: RecordBatch, name: str) -> Array:
-    """A column of a batch, whose name may lead into structs."""
-    _field_of(batch.schema, name)
-    if name in batch.schema.names:
-        return batch.column(name)
-    head, *path = name.split(".")
-    return compute().struct_field(batch.column(head), path)
+def _type(schema: Schema, name: str) -> DataType:
+    """The type of a column. Raises BatchError if there is none."""
+    return _array(schema.empty_table(), name).type
 
 
 def _values(batch: RecordBatch, name: str, responses: list[Any] | None = None) -> list[Any]:
@@ -186,23 +173,15 @@ def _values(batch: RecordBatch, name: str, responses: list[Any] | None = None) -
 
     A value that Python cannot hold, such as text that is not UTF-8, is a `RowError`: in `responses`, if they are given.
     """
-    array = _array(batch, name)
-    try:
-        return array.to_pylist()
-    except ValueError:
-        found = [_value(scalar, name) for scalar in array]
+
+    def error_of(_: Any, error: ValueError) -> RowError:
+        if isinstance(error, UnicodeDecodeError):
+            return RowError("not-utf8", f"`{name}` is not UTF-8 at byte {error.start}")
+        return RowError("invalid-column", f"`{name}` cannot be read: {error}")
+
+    found = python_values(_array(batch, name), error_of)
     for row, value in enumerate(found if responses is not None else ()):
         if isinstance(value, RowError):
             found[row] = None
             cast("list[Any]", responses)[row] = value
     return found
-
-
-def _value(scalar: Any, name: str) -> Any:
-    """A value of a column as a Python object, or the reason why it cannot be one."""
-    try:
-        return scalar.as_py()
-    except UnicodeDecodeError as error:
-        return RowError("not-utf8", f"`{name}` is not UTF-8 at byte {error.start}")
-    except ValueError as error:
-        return RowError("invalid-column", f"`{name}` cannot be read: {error}")

@@ -24,6 +24,8 @@ _KINDS: dict[str, Literal["lines", "parquet"]] = {
     ".pq": "parquet",
 }
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+#: The types of a column that text may be in.
+_TEXT_TYPES = frozenset({"null", "string", "large_string", "string_view", "binary", "large_binary", "binary_view"})
 #: The file that tells a folder of results.
 MANIFEST = "manifest.json"
 
@@ -178,12 +180,9 @@ def _parquet_schema(file: InputFile, reader: BatchReader) -> Schema:
     name = options.text_column
     if options.provider is None and options.messages_column is None and name in schema.names:
         type: Any = schema.field(name).type
-        types = pa.types
-        if types.is_dictionary(type):
+        if pa.types.is_dictionary(type):
             type = type.value_type
-        kinds = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary, types.is_null)
-        views = [getattr(types, test) for test in ("is_string_view", "is_binary_view") if hasattr(types, test)]
-        if not any(test(type) for test in (*kinds, *views)):
+        if str(type) not in _TEXT_TYPES:
             raise BatchError(f"{file.name}: the column `{name}` is {type}; expected text")
     return made
 

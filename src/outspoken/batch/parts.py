@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from .arrow import RecordBatch, pa, parquet
+from .arrow import RecordBatch, pa, parquet, python_values
 from .errors import RowError
 
 Output = Literal["parquet", "jsonl"]
@@ -85,20 +85,15 @@ def _plain(value: object) -> str:
 
 def _plain_rows(batch: RecordBatch) -> list[dict[str, Any]]:
     """The rows as dicts. What Python cannot hold of them is bytes if it is text that is not UTF-8, or else told."""
-    try:
-        return batch.to_pylist()
-    except ValueError:
-        columns = {name: [_plain_value(scalar) for scalar in batch.column(name)] for name in batch.schema.names}
-    return [{name: values[row] for name, values in columns.items()} for row in range(batch.num_rows)]
+    names: list[str] = batch.schema.names
+    columns = [python_values(batch.column(name), _told) for name in names]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _plain_value(scalar: Any) -> Any:
-    try:
-        return scalar.as_py()
-    except UnicodeDecodeError as error:
+def _told(scalar: Any, error: ValueError) -> Any:
+    if isinstance(error, UnicodeDecodeError):
         return scalar.as_buffer().to_pybytes() if hasattr(scalar, "as_buffer") else f"not UTF-8: {error}"
-    except ValueError:
-        return str(scalar.cast(pa.string()))
+    return str(scalar.cast(pa.string()))
 
 
 def bad_row(file: str, line: int, id: str | None, error: RowError, raw: str | bytes) -> dict[str, Any]:
