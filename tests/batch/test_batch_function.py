@@ -126,19 +126,22 @@ def test_no_rows_have_the_same_schema() -> None:
     assert reader(empty).schema.equals(reader(full).schema)
 
 
-def test_a_bad_row_costs_no_other() -> None:
-    rows = read(BatchOptions(max_chars=100, format="hermes"), text=[CALL, "x" * 101, None, "hello"])
-    assert codes(rows) == [None, "too-long", "no-text", None]
-    assert rows[1]["error"]["message"] == "the response has 101 characters; the limit is 100 (`max_chars`)"
-    assert rows[1]["status"] is None
-    assert rows[1]["segments"] == []
-    assert rows[0]["tool_calls"][0]["arguments"] == '{"city": "Paris", "n": 3}'
-    assert rows[3]["text"] == "hello"
+def value_at(row: Any, path: str) -> Any:
+    for part in path.split("."):
+        row = row[int(part)] if part.isdigit() else row[part]
+    return row
 
 
-def test_text_must_be_text() -> None:
-    assert codes(read(text=[1, None])) == ["not-text", "no-text"]
-    assert codes(read(text=[b"caf\xc3\xa9", b"caf\xe9"])) == [None, "not-utf8"]
+@pytest.mark.parametrize("name", TABLES["ROWS"])
+def test_rows(name: str) -> None:
+    case = TABLES["ROWS"][name]
+    options, columns = BatchOptions(**case.get("options", {})), case["columns"]
+    if "raises" in case:
+        with pytest.raises(BatchError, match=case["raises"]):
+            read(options, **columns)
+        return
+    for row, said in zip(read(options, **columns), case["rows"], strict=True):
+        assert {path: value_at(row, path) for path in said} == said
 
 
 def test_a_parser_that_raises_costs_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,36 +194,6 @@ def test_lone_surrogates_are_replaced_and_reported() -> None:
     assert made[2]["diagnostics"] == []
 
 
-def test_null_characters_are_kept() -> None:
-    assert read(text=["a\0b"])[0]["text"] == "a\0b"
-
-
-def test_columns_of_a_row_say_how_it_is_read() -> None:
-    tools = [{"name": "find", "parameters": {"properties": {"n": {"type": "string"}}}}]
-    call = "<tool_call>\n<function=find>\n<parameter=n>\n12\n</parameter>\n</function>\n</tool_call>"
-    options = BatchOptions(
-        format_column="format", tools_column="tools", prefix_column="prefix", finish_reason_column="why"
-    )
-    rows = read(
-        options,
-        text=[call, call, "Hm.</think>Hi.", "<tool_call>\n{", "a", "b"],
-        format=["qwen3_coder", "Qwen3-Coder", "hermes", "hermes", "nonsense", None],
-        tools=[json.dumps(tools), None, None, None, None, "{"],
-        prefix=[None, None, "<think>", None, None, None],
-        why=[None, None, None, "stop", None, None],
-    )
-    assert [json.loads(row["tool_calls"][0]["arguments"])["n"] for row in rows[:2]] == ["12", 12]
-    assert (rows[2]["reasoning"], rows[2]["text"]) == ("Hm.", "Hi.")
-    assert codes(rows) == [None, None, None, None, "unknown-format", "invalid-tools"]
-    assert "did you mean" in rows[4]["error"]["message"] or "no name is similar" in rows[4]["error"]["message"]
-
-
-def test_tools_of_a_row_may_be_objects() -> None:
-    tool = {"name": "find", "parameters": {"type": "object"}}
-    assert codes(read(BatchOptions(tools_column="t"), text=["a", "b"], t=[[tool], None])) == [None, None]
-    assert codes(read(BatchOptions(tools_column="t"), text=["a"], t=[[{"x": 1}]])) == ["invalid-tools"]
-
-
 def test_points_are_converted_to_a_screen() -> None:
     text, screen = "Action: click(start_box='(500,500)')", Screen(1920, 1080)
     body = {"choices": [{"index": 0, "message": {"content": text}, "finish_reason": "stop"}]}
@@ -231,66 +204,6 @@ def test_points_are_converted_to_a_screen() -> None:
         (row,) = read(pickle.loads(pickle.dumps(options)), text=[value])
         point = json.loads(row["actions"][0]["data"])["point"]
         assert (point["x"], point["y"], point["space"]) == (960, 540, "px")
-
-
-def test_bodies_of_a_provider() -> None:
-    body = TABLES["BODIES_OF_A_PROVIDER"]
-    rows = read(BatchOptions(provider="openai", text_column="body"), body=[json.dumps(body), '{"x": 1}', "{", None])
-    assert codes(rows) == [None, "not-a-response", "not-a-response", "no-text"]
-    assert rows[0]["text"] == "hello"
-    said = {"provider": "openai", "id": "c1", "model": "m", "finish_reason": "stop", "input_tokens": 3}
-    assert said.items() <= rows[0]["response"].items()
-    assert rows[1]["response"] is None
-    assert read(BatchOptions(provider="openai", text_column="a.b"), a=[{"b": body}])[0]["text"] == "hello"
-
-
-def test_conversations() -> None:
-    asked = {"role": "user", "content": "Where?"}
-    native = {"id": "x", "function": {"name": "find", "arguments": '{"n": 1}'}}
-    conversations = [
-        [asked, {"role": "assistant", "content": "no"}, asked, {"role": "assistant", "content": CALL}],
-        [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello."}],
-        [asked, {"role": "assistant", "content": None, "tool_calls": [native]}],
-        [asked, {"role": "assistant", "content": [{"type": "text", "text": "In Rome."}]}],
-        [asked],
-        [asked, {"role": "assistant"}],
-        "[",
-        7,
-    ]
-    options = BatchOptions(messages_column="messages", format="hermes")
-    rows = read(options, messages=[json.dumps(messages) for messages in conversations])
-    assert [len(row["tool_calls"]) for row in rows[:3]] == [1, 0, 1]
-    assert [row["text"] for row in rows[:4]] == ["", "Hello.", "", "In Rome."]
-    assert rows[2]["tool_calls"][0] == {"name": "find", "arguments": '{"n": 1}', "id": "x"}
-    assert codes(rows)[4:] == ["no-answer", "no-text", "not-text", "not-text"]
-
-
-def test_kept_columns() -> None:
-    options = BatchOptions(keep=("score:float64", "n:int64", "flag:bool", "any:json", "shown:string", "nested"))
-    rows = read(
-        options,
-        text=["a", "b"],
-        score=[1.5, None],
-        n=[2, 3],
-        flag=[True, False],
-        any=["x", None],
-        shown=[1, 2],
-        nested=[{"a": [1], "b": {"c": None}}, None],
-    )
-    kept = [[row[name] for name in ("score", "n", "flag", "any", "shown", "nested")] for row in rows]
-    assert kept == [[1.5, 2, True, '"x"', "1", {"a": [1], "b": {"c": None}}], [None, 3, False, None, "2", None]]
-    rows = read(BatchOptions(keep=("n:int64",)), text=["a", "b"], n=["x", None])
-    assert codes(rows) == ["invalid-column", None]
-    assert rows[0]["error"]["message"] == 'the kept column `n` is "x"; expected int64'
-
-
-def test_a_missing_column_is_named() -> None:
-    with pytest.raises(BatchError, match=r"there is no column `text`; the columns are `response`, `n`"):
-        read(response=["a"], n=[1])
-    with pytest.raises(BatchError, match=r"there is no column `a\.c`"):
-        read(BatchOptions(text_column="a.c"), a=[{"b": "x"}])
-    with pytest.raises(BatchError, match="there is no column `k`"):
-        read(BatchOptions(keep=("k",)), text=["x"])
 
 
 def test_a_reader_pickles_with_its_options_alone() -> None:

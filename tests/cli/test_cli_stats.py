@@ -13,18 +13,7 @@ from tests.tables import tables
 TABLES = tables(__file__)
 
 CALL = '<tool_call>\n{"name": "lend", "arguments": {"days": 14}}\n</tool_call>'
-RESPONSES: list[dict[str, Any]] = [
-    {"text": CALL},
-    {"response": CALL.replace("14}", "14,}"), "format": None, "model": "a"},
-    {"text": CALL[:-20], "format": "qwen3"},
-    {"text": CALL[:-13], "finish_reason": "stop"},
-    {"text": "Action: click(start_box='(3,4)')"},
-    {"text": "Action: fly(start_box='(3,4)')", "format": "ui-tars"},
-    {"text": "Action: drag(start_box='(3,4)')"},
-    {"text": "The ferry leaves at nine."},
-    {"text": "The ferry leaves at", "finish_reason": "length"},
-    {"text": None},
-]
+RESPONSES: list[dict[str, Any]] = TABLES["RESPONSES"]
 
 TABLE = TABLES["TABLE"]
 

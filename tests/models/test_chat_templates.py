@@ -14,30 +14,12 @@ from outspoken.parsing.parser import read_sound
 from outspoken.results.errors import UnreadTemplateError
 from tests.loops import some
 from tests.models.templates import CHATML, TEMPLATES
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 #: One marker or key of a template, and what it is changed to.
-CHANGES = [
-    ("hermes", "<tool_call>", "<do_this>"),
-    ("hermes", "</tool_call>", "</do_this>"),
-    ("hermes", '"arguments"', '"inputs_of_it"'),
-    ("hermes", '"name"', '"which"'),
-    ("hermes", "\\n<tool_call>\\n", "\\n<tool_call kind=@>\\n"),
-    ("hermes", "<think>\\n'", "<ponder>\\n'"),
-    ("hermes", '{"name"', '{"turn": 1, "what": "x", "name"'),
-    ("qwen3_coder", "<function=", "<procedure="),
-    ("qwen3_coder", "<parameter=", "<argument="),
-    ("qwen3_coder", "</parameter>", "</end>"),
-    ("qwen3_coder", "<function=' + call.name", "<function=do.' + call.name"),
-    ("glm_4_5", "<arg_key>", "<key_of>"),
-    ("glm_4_5", "</arg_value>", "</value_of>"),
-    ("glm_4_5", "<tool_call>", "<call>"),
-    ("kimi_k2", "<|tool_call_argument_begin|>", "<|arguments_follow|>"),
-    ("kimi_k2", "<|tool_calls_section_begin|>", "<|all_calls|>"),
-    ("deepseek_v3", "<｜tool▁sep｜>", "<｜then｜>"),
-    ("deepseek_v3", "<｜tool▁call▁end｜>", "<｜that▁is▁it｜>"),
-    ("mistral", "[ARGS]", "[WITH]"),
-    ("mistral", "[TOOL_CALLS]", "[DO]"),
-]
+CHANGES = TABLES["CHANGES"]
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
@@ -120,13 +102,7 @@ def test_a_server_is_asked_for_its_model() -> None:
         Parser.for_model(client("nomic-embed-text"))
 
 
-MISTAKES = [
-    "{% if %}",
-    "{{ raise_exception('no') }}",
-    "{{ messages.__class__.__mro__ }}",
-    "{% for m in messages %}{{ m.content }}{% endfor %}",
-    "{{ '" + "(" * 50 + " }}",
-]
+MISTAKES = TABLES["MISTAKES"]
 
 
 @pytest.mark.parametrize("template", MISTAKES)

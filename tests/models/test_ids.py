@@ -48,20 +48,7 @@ def test_every_pattern_is_of_one_format() -> None:
     assert sorted(set(patterns)) == sorted(patterns)
 
 
-ENDS = [
-    ("Qwen/Qwen3-8B", None, ""),
-    ("Qwen/Qwen3-8B", False, "<think>\n\n</think>\n\n"),
-    ("Qwen/Qwen3-4B-Thinking-2507", None, "<think>\n"),
-    ("Qwen/Qwen3.5-9B", None, "<think>\n"),
-    ("Qwen/Qwen3-Coder-30B-A3B-Instruct", None, None),
-    ("deepseek-ai/DeepSeek-V3.1", None, "</think>"),
-    ("deepseek-ai/DeepSeek-V3.1", True, "<think>"),
-    ("zai-org/GLM-4.7", None, "<think>"),
-    ("zai-org/GLM-4.6", None, ""),
-    ("moonshotai/Kimi-K3", False, "<|open|>response<|sep|>"),
-    ("google/gemma-4-31B-it", False, "<|channel>thought\n<channel|>"),
-    ("openai/gpt-oss-20b", True, None),
-]
+ENDS = TABLES["ENDS"]
 
 
 @pytest.mark.parametrize(("model", "thinking", "end"), ENDS)

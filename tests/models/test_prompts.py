@@ -17,6 +17,9 @@ from outspoken import Parser
 from outspoken.parsing import Prompt
 from outspoken.results.errors import OutspokenError, PromptError
 from tests.models.templates import OPENED, SWITCH, TEMPLATES
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 HERMES = (
     "{% if tools %}{{ '<|im_start|>system\\n' }}{% for tool in tools %}{{ tool|tojson + '\\n' }}{% endfor %}{% endif %}"
@@ -69,17 +72,7 @@ def test_thinking_is_what_the_parser_was_made_for() -> None:
     assert parser.replace(repair="none").prompt(ASK).text.endswith("</think>\n\n")
 
 
-PREFILLS: list[tuple[str, str, list[Any]]] = [
-    ("<tool_call>\n", f"{ARGUMENTS}\n</tool_call>", [None, "", [{"place": "Brest"}]]),
-    (
-        '<tool_call>\n{"name": "tide", "arguments": {"place": "',
-        'Brest"}}\n</tool_call>',
-        [None, "", [{"place": "Brest"}]],
-    ),
-    ("At ", f"nine. {CALL}", [None, "nine.", [{"place": "Brest"}]]),
-    ("<think>\nThey ", "ask.\n</think>\n\nAt nine.", ["ask.", "At nine.", []]),
-    ("<think>\nThey ask.\n</think>\n\n", "At nine.", [None, "At nine.", []]),
-]
+PREFILLS: list[tuple[str, str, list[Any]]] = TABLES["PREFILLS"]
 
 
 @pytest.mark.parametrize(("prefill", "text", "read"), PREFILLS)

@@ -17,6 +17,7 @@ from outspoken.authoring.fuzz.sound import Sound, outcome, same_items
 from outspoken.grammar import registry
 from outspoken.json.read import JsonReading, read_json
 from tests.loops import IN_TURN, in_one_item, some
+from tests.tables import tables
 from tests.tools.brute_force import readings
 from tools.damage.__main__ import main
 from tools.damage.documents import document
@@ -24,6 +25,8 @@ from tools.damage.json_damage import joined, style, tokens
 from tools.damage.json_texts import KINDS, DamageCase, generate
 from tools.damage.judging import Evaluation, damaged_texts, equal, evaluate, is_beginning, read, replay
 from tools.damage.responses import SEED, bases, is_writable
+
+TABLES = tables(__file__)
 
 QUOTES = ("inner quotes bare", "inner quotes and breaks bare")
 #: the share of texts with bare inner quotes that is read as it was meant, with the schema and without
@@ -142,16 +145,7 @@ def test_unequal_values(one: Any, other: Any) -> None:
 
 @pytest.mark.parametrize(
     ("token", "whole", "expected"),
-    [
-        ({}, {"a": 1}, True),
-        ({"a": "x"}, {"a": "xy", "b": 1}, True),
-        ({"a": "x", "b": 1}, {"a": "xy", "b": 1}, False),
-        ({"b": 1}, {"a": 1, "b": 1}, False),
-        ({"a": 1}, {"a": 12}, False),
-        ([1, [2]], [1, [2, 3], 4], True),
-        ([1, 2, 3], [1, 2], False),
-        ("", None, False),
-    ],
+    TABLES["VALUE_PREFIXES"],
 )
 def test_value_prefixes(token: Any, whole: Any, expected: bool) -> None:
     assert is_beginning(token, whole) is expected
@@ -159,18 +153,7 @@ def test_value_prefixes(token: Any, whole: Any, expected: bool) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "values", "more", "right", "silent"),
-    [
-        ("colon missing", ({"a": "bc"},), {}, True, False),
-        ("colon missing", ({"a": "b"},), {}, False, True),
-        ("colon missing", ({"a": "b"},), {"ambiguous": True}, False, False),
-        ("colon missing", ({"a": "b"},), {"level": "heuristic"}, False, False),
-        ("colon missing", (), {"status": "invalid"}, False, False),
-        ("colon missing", ({"a": "bc"},), {"status": "truncated"}, False, False),
-        ("cut", ({"a": "b"},), {"status": "truncated"}, True, False),
-        ("cut", ({"a": "b"},), {}, False, True),
-        ("cut", ({"a": "bc"},), {}, True, False),
-        ("cut", ({"a": "c"},), {"status": "truncated"}, False, True),
-    ],
+    TABLES["EVALUATIONS"],
 )
 def test_evaluations(kind: str, values: tuple[Any, ...], more: dict[str, Any], right: bool, silent: bool) -> None:
     read = {"raw": "", "values": values, "status": "repaired", "level": "structure"}
@@ -192,27 +175,7 @@ def hermes() -> Sound:
 
 
 #: Formats that are not sure of one of their three texts, and say so.
-UNSURE = {
-    "anthropic_computer_use",
-    "browser_use",
-    "coding_tags",
-    "cohere",
-    "cohere_command4",
-    "cwm",
-    "dots",
-    "doubao_ui_tars",
-    "gemma4",
-    "glm_4_5",
-    "granite_20b_fc",
-    "json",
-    "lfm2",
-    "longcat",
-    "mobile_agent",
-    "rwkv",
-    "step_audio_2",
-    "tool_code",
-    "ui_tars",
-}
+UNSURE = TABLES["UNSURE"]
 
 
 @pytest.mark.parametrize("name", [name for name in IN_TURN if name in WRITABLE])
