@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -126,51 +126,29 @@ def of_ui_tars(text: str | None, **more: Any) -> list[Any]:
     return asyncio.run(parse_ui_tars_actions(TASK, STEP, text, WINDOW, **more))
 
 
-def call(status: str = "completed", **action: Any) -> Any:
-    return SimpleNamespace(type="computer_call", status=status, action=SimpleNamespace(**action))
+def objects(value: Any) -> Any:
+    """What an SDK gives in place of dicts."""
+    if isinstance(value, dict):
+        return SimpleNamespace(**{key: objects(inner) for key, inner in cast("dict[str, Any]", value).items()})
+    return [*map(objects, cast("list[Any]", value))] if isinstance(value, list) else value
 
 
 def shown(actions: list[Any], *fields: str) -> list[tuple[Any, ...]]:
     return [(str(action.action_type), *[getattr(action, field, None) for field in fields]) for action in actions]
 
 
-def test_places_of_anthropic_are_pixels_of_the_window() -> None:
-    actions = of_anthropic(
-        {"type": "thinking", "thinking": "The box first."},
-        used(action="mouse_move", coordinate=[10, 20]),
-        used(action="left_click"),
-        used(action="triple_click", coordinate=[30, 40]),
-        used(action="scroll", coordinate=[30, 40], scroll_direction="left", scroll_amount=2),
-        used(action="left_mouse_down", coordinate=[1, 2]),
-        used(action="left_click_drag", start_coordinate=[1, 2], coordinate=[600, 400]),
-    )
-    assert shown(actions, "x", "y") == [
-        ("move", 20, 40),
-        ("click", 20, 40),
-        ("click", 60, 80),
-        ("scroll", 60, 80),
-        ("left_mouse", 2, 4),
-        ("drag", None, None),
-    ]
-    assert (actions[2].repeat, actions[3].scroll_x, actions[4].direction) == (3, -200, "down")
-    assert (actions[5].start_x, actions[5].start_y, actions[5].path) == (2, 4, [(1199, 799)])
-    assert {action.reasoning for action in actions} == {"The box first."}
-    assert [action.tool_call_id for action in actions] == ["toolu_1"] * 6
-    assert [action.action_order for action in actions] == [0, 1, 2, 3, 4, 5]
-
-
-def test_keys_waits_and_screenshots_of_anthropic() -> None:
-    actions = of_anthropic(
-        used(action="key", text="ctrl+Page_Down"),
-        used(action="hold_key", text="super", duration=1.5),
-        used(action="wait", duration=2),
-        used(action="screenshot"),
-        used(action="type", text="tide"),
-    )
-    assert [action.keys for action in actions[:2]] == [["Control", "PageDown"], ["Meta"]]
-    assert (actions[1].hold, actions[1].duration, actions[2].seconds, actions[4].text) == (True, 2, 2, "tide")
-    assert isinstance(actions[3], NullAction)
-    assert actions[0].reasoning != actions[1].reasoning
+@in_one_item("name", TABLES["SEEN"])
+def test_what_a_model_that_sees_the_screen_does(name: str) -> None:
+    case = TABLES["SEEN"][name]
+    if "items" in case:
+        actions = of_openai(*map(objects, case["items"]))
+    else:
+        thoughts = [{"type": "thinking", "thinking": case["thinking"]}] if "thinking" in case else []
+        actions = of_anthropic(*thoughts, *[used(**one) for one in case["used"]], **case.get("options", {}))
+    assert len(actions) == len(case["actions"])
+    for action, fields in zip(actions, case["actions"], strict=True):
+        found = {name: getattr(action, name) for name in fields}
+        assert {**found, **({"path": [*map(list, action.path)]} if "path" in fields else {})} == fields
 
 
 #: Blocks of which only the first action is carried out.
@@ -181,40 +159,6 @@ UNUSABLE: dict[str, dict[str, Any]] = TABLES["UNUSABLE"]
 def test_the_actions_end_before_one_that_cannot_be_carried_out(name: str) -> None:
     actions = of_anthropic(used(action="wait"), UNUSABLE[name], used(action="type", text="secret"))
     assert shown(actions) == [("wait",)]
-
-
-def test_a_click_without_a_place_needs_a_pointer() -> None:
-    assert of_anthropic(used(action="left_click"), used(action="type", text="x")) == []
-
-
-def test_the_last_block_at_the_token_limit_is_not_run() -> None:
-    blocks = [used(action="wait"), used(action="type", text="DELETE FROM t")]
-    assert shown(of_anthropic(*blocks, stop_reason="max_tokens")) == [("wait",)]
-    assert shown(of_anthropic(*blocks, stop_reason="tool_use")) == [("wait",), ("input_text",)]
-
-
-def test_computer_calls_of_openai() -> None:
-    path = [SimpleNamespace(x=1, y=2), SimpleNamespace(x=5, y=6), SimpleNamespace(x=9, y=9)]
-    actions = of_openai(
-        SimpleNamespace(type="reasoning", summary=[SimpleNamespace(text="Look.")]),
-        call(type="click", button="wheel", x=10, y=20),
-        call(type="double_click", x=10, y=20),
-        call(type="keypress", keys=["CMD", "ESC"]),
-        call(type="drag", path=path),
-        call(type="scroll", x=1, y=2, scroll_x=0, scroll_y=-40),
-        call(type="wait"),
-        TABLES["COMPUTER_CALLS_OF_OPENAI"],
-    )
-    names = ["click", "click", "keypress", "drag", "scroll", "wait", "move", "input_text"]
-    assert [str(action.action_type) for action in actions] == names
-    assert [(action.button, action.repeat) for action in actions[:2]] == [("middle", 1), ("left", 2)]
-    assert (actions[2].keys, actions[3].path, actions[4].scroll_y) == (["Meta", "Escape"], [(5, 6), (9, 9)], -40)
-    assert (actions[5].seconds, actions[0].reasoning) == (5, "Look.")
-
-
-@in_one_item("status", ["incomplete", "in_progress"])
-def test_an_incomplete_computer_call_is_not_run(status: str) -> None:
-    assert of_openai(call(status, type="click", button="left", x=1, y=2), call(type="wait")) == []
 
 
 def test_without_actions_the_fallback_is_asked() -> None:
