@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
@@ -21,9 +21,11 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from outspoken.grammar.model_ids import PromptEnds
+from outspoken.notations.tools import Tools
+from outspoken.results.errors import PromptError
 
 from .markup_tokens import tokens
-from .messages import MESSAGES, Message, schemas
+from .messages import MESSAGES, Message, as_message, schemas
 
 #: What templates get for the tokens that a tokenizer's configuration would name.
 TOKENS = {"bos_token": "<|begin_of_turn|>", "eos_token": "<|end_of_turn|>", "unk_token": "", "pad_token": ""}
@@ -200,7 +202,9 @@ def turn(template: ChatTemplate, message: Message, *, as_text: bool = False) -> 
     given: dict[str, Any] = {"tools": schemas(message) or None, "enable_thinking": True}
     base = template.render([_QUESTION], **given)
     prompt = template.render([_QUESTION], add_generation_prompt=True, **given)
-    whole = template.render([_QUESTION, _message(message, as_text=as_text)], add_generation_prompt=False, **given)
+    whole = template.render(
+        [_QUESTION, as_message(message.as_chat(), as_text=as_text)], add_generation_prompt=False, **given
+    )
     plain = template.render([_QUESTION, {"role": "assistant", "content": "Yes."}], **given)
     start = len(base) if whole.startswith(base) else len(_common([base, whole]))
     part, opened = whole[start:], prompt[start:] if prompt.startswith(whole[:start]) else ""
@@ -220,15 +224,21 @@ def _common(texts: list[str]) -> str:
     return common
 
 
-def _message(message: Message, *, as_text: bool) -> dict[str, Any]:
-    """A message as templates take it, with the reasoning under each of its usual names."""
-    made: dict[str, Any] = {"role": "assistant", "content": message.text}
-    if message.reasoning:
-        made |= dict.fromkeys(("reasoning_content", "reasoning", "thinking"), message.reasoning)
-    if message.calls:
-        given = [(call, _to_json(call.arguments) if as_text else call.arguments) for call in message.calls]
-        made["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
-            for call, arguments in given
-        ]
-    return made
+def write_prompt(
+    template: ChatTemplate,
+    messages: Sequence[Any],
+    tools: Tools | None,
+    thinking: bool | None,
+    values: Mapping[str, Any],
+) -> tuple[str, str]:
+    """The prompt for messages of chat completions, and the end of it that begins the answer.
+
+    `values` are other variables of the template. Raises PromptError if the template refuses them or the messages, and
+    TypeError for what is no message.
+    """
+    read = [as_message(message, as_text=template.takes_text) for message in messages]
+    given: dict[str, Any] = {"tools": None if tools is None else tools.to_openai(), **mode(thinking), **values}
+    try:
+        return prompt_of(template, read, given)
+    except TemplateError as error:
+        raise PromptError(f"the chat template refuses the messages: {error}") from error

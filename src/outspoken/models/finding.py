@@ -46,7 +46,7 @@ def find_model(source: Any, read: Read) -> Model:
     server that has no model or models of several formats, and TypeError for another source.
     """
     if isinstance(source, str) and ("{%" in source or "{{" in source):
-        return _by_template(source, {}, "", read)
+        return _by_template(source, {}, "", "the chat template", read)
     if isinstance(source, str | PathLike):
         path = Path(cast("str | PathLike[str]", source))
         try:
@@ -61,7 +61,7 @@ def find_model(source: Any, read: Read) -> Model:
     if (template := _template_of(source)) is not None:
         known = getattr(source, "special_tokens_map", None)
         tokens = {k: str(v) for k, v in cast("Mapping[str, Any]", known or {}).items() if k.endswith("_token")}
-        return _by_template(template, tokens, _id_of(source), read)
+        return _by_template(template, tokens, _id_of(source), "the chat template", read)
     if callable(getattr(getattr(source, "models", None), "list", None)):
         return _by_client(source)
     if model_id := _id_of(source):
@@ -109,39 +109,19 @@ def _by_path(path: Path, read: Read) -> Model:
         path, name = file, path.resolve().name
     else:
         name = path.resolve().parent.name
-    _load_jinja()
-    from .chat_template import ChatTemplate, TemplateError
-
-    try:
-        template = ChatTemplate.of(path)
-    except TemplateError as error:
-        return _or_by_id(name, UnreadTemplateError(str(path), str(error)))
-    return _proven(template, name, str(path), read)
+    return _by_template(path, None, name, str(path), read)
 
 
-def _load_jinja() -> None:
+def _by_template(source: str | Path, tokens: dict[str, str] | None, model_id: str, name: str, read: Read) -> Model:
+    """The model whose template this is, a text or a file: by what is read back, or else by its id."""
     from outspoken.results.packages import Package  # an id needs none
 
     Package("models", "jinja2", needed_by="reading a chat template").load("jinja2")
-
-
-def _by_template(text: str, tokens: dict[str, str], model_id: str, read: Read) -> Model:
-    _load_jinja()
     from .chat_template import ChatTemplate, TemplateError
-
-    try:
-        template = ChatTemplate(text, tokens)
-    except TemplateError as error:
-        return _or_by_id(model_id, UnreadTemplateError("the chat template", str(error)))
-    return _proven(template, model_id, "the chat template", read)
-
-
-def _proven(template: ChatTemplate, model_id: str, name: str, read: Read) -> Model:
-    """The model whose template this is: by what is read back, or else by its id."""
-    from .chat_template import TemplateError
     from .proof import prove
 
     try:
+        template = ChatTemplate.of(source) if isinstance(source, Path) else ChatTemplate(source, tokens)
         proof = prove(template, read, _format_by_id(model_id))
     except TemplateError as error:
         return _or_by_id(model_id, UnreadTemplateError(name, str(error)))

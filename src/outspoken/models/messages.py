@@ -1,8 +1,15 @@
-"""The messages that a chat template renders, each of which differs from another one in one detail."""
+"""Messages as chat templates take them, and those that a template is tried with, each with one detail of its own."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, cast
+
+from outspoken.results.arguments import kind_of
+from outspoken.results.signatures import is_mapping
+from outspoken.semantics.echoes import plain_message
 
 
 class Tool(NamedTuple):
@@ -19,6 +26,18 @@ class Message(NamedTuple):
     text: str = ""
     reasoning: str | None = ""
     calls: tuple[Tool, ...] = ()
+
+    def as_chat(self) -> dict[str, Any]:
+        """The turn as a message of chat completions."""
+        made: dict[str, Any] = {"role": "assistant", "content": self.text}
+        if self.reasoning:
+            made["reasoning"] = self.reasoning
+        if self.calls:
+            made["tool_calls"] = [
+                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                for call in self.calls
+            ]
+        return made
 
 
 WEATHER = Tool("get_weather", {"city": "Paris"})
@@ -51,3 +70,43 @@ def schemas(message: Message) -> list[dict[str, Any]]:
         about = {"name": call.name, "description": f"The tool {call.name}.", "parameters": parameters}
         made.append({"type": "function", "function": about})
     return made
+
+
+#: The names that reasoning has in messages; each template reads another one.
+_REASONING = ("reasoning_content", "reasoning", "thinking")
+
+
+def as_message(message: Any, *, as_text: bool) -> dict[str, Any]:
+    """A message as templates take it: the content as one text, and the arguments of calls as objects or `as_text`."""
+    plain = plain_message(message)
+    if not is_mapping(plain):
+        raise TypeError(
+            f"a message is {kind_of(message)}; expected a dict with `role` and `content`, or an SDK's object"
+        )
+    made = {**plain}
+    made["content"] = _content(made.get("content"))
+    if reasoning := next((made[name] for name in _REASONING if made.get(name)), None):
+        made |= dict.fromkeys(_REASONING, reasoning)
+    if calls := made.get("tool_calls"):
+        made["tool_calls"] = [_call(plain_message(call), as_text=as_text) for call in calls]
+    return made
+
+
+def _content(content: Any) -> Any:
+    """Content that is only text as one text; templates write other parts, such as images, by themselves."""
+    if not isinstance(content, list | tuple):
+        return "" if content is None else content
+    parts = [plain_message(part) for part in cast("Sequence[Any]", content)]
+    texts: list[Any] = [part.get("text") if is_mapping(part) else part for part in parts]
+    return "\n".join(texts) if all(isinstance(text, str) for text in texts) else parts
+
+
+def _call(call: dict[str, Any], *, as_text: bool) -> dict[str, Any]:
+    function: dict[str, Any] = call.get("function") or call
+    arguments: Any = function.get("arguments")
+    if as_text and not isinstance(arguments, str):
+        arguments = json.dumps(arguments, ensure_ascii=False)
+    elif not as_text and isinstance(arguments, str):
+        with suppress(ValueError):
+            arguments = json.loads(arguments)
+    return {**call, "function": {**function, "arguments": arguments}}

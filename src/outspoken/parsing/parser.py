@@ -219,7 +219,7 @@ class Parser(StreamParser["Event", Reply]):
         Raises PromptError if the template refuses the messages, or if the parser knows no template: it was made from a
         format, or with `for_model` from the id of a model or a client; ToolError, and TypeError for what is no message.
         """
-        from outspoken.models.prompting import write_prompt
+        from outspoken.models.chat_template import write_prompt
 
         if self._template is None:
             raise PromptError(
