@@ -11,12 +11,11 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from outspoken import Parser, Reply, parse
-from outspoken.authoring.shared.checkout import Checkout, cases
 from outspoken.cli.main import main as command
 from outspoken.contrib.skyvern import parse_api_response
 from outspoken.grammar import registry
@@ -25,38 +24,26 @@ from outspoken.providers import parse_response, stream_response
 from outspoken.providers.export.wires import to_wire
 from outspoken.serving.apis.chat import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
-from tests.cases import FORMATS
+from tests.cases import CASES, FORMATS
 from tests.semantics.test_fences import OBJECTS
 
 _PROSE = ("\n\nLet me see.\n\n", "\n", " and then ", "\n\n# Next\n\n- one\n- two\n\n")
 _LEFT_OUT = {"span", "raw", "repairs", "id"}
 
 
-class Disagreement(NamedTuple):
-    """A text that a door reads differently from `parse`."""
-
-    format: str
-    door: str
-    text: str
-    expected: Any
-    found: Any
+#: The sound responses of the corpus by format, without those that need options.
+CORPUS: dict[str, list[str]] = {}
+for _case in CASES:
+    if _case.kind == "ok" and not _case.options:
+        CORPUS.setdefault(_case.format, []).append(_case.text)
 
 
-def corpus_of() -> dict[str, list[str]]:
-    """The sound responses of the corpus by format, without those that need options."""
-    found: dict[str, list[str]] = {}
-    for case in cases(Checkout()):
-        if case.kind == "ok" and not case.options:
-            found.setdefault(case.format, []).append(case.text)
-    return found
-
-
-def texts(format: str, corpus: list[str], count: int, seed: int = 0) -> Iterator[str]:
-    """Texts of a format; the same for the same seed. `corpus` are its sound responses."""
+def texts(format: str, count: int, seed: int = 0) -> Iterator[str]:
+    """Texts of a format; the same for the same seed."""
     random = Random(f"{format} {seed}")
     in_fences = any(marker.endswith("_FENCED_OPEN") for marker in registry.automaton(format).tables.terminals)
     for _ in range(count):
-        parts = [random.choice(corpus) for _ in range(random.randint(2, 4))]
+        parts = [random.choice(CORPUS[format]) for _ in range(random.randint(2, 4))]
         if in_fences:
             parts = [_fenced(part, random) if random.random() < 0.4 and "`" not in part else part for part in parts]
         text = random.choice(_PROSE).join(parts)
@@ -125,15 +112,15 @@ _DOORS: dict[str, Callable[[str, str], Reply | None]] = {
 }
 
 
-def disagreements(format: str, text: str) -> list[Disagreement]:
-    """What the doors read differently from `parse`, and the proxy from what is exported."""
+def disagreements(format: str, text: str) -> list[tuple[str, ...]]:
+    """What the doors read differently from `parse`, and the proxy from what is exported: format, door, text, both."""
     expected = Parser(format).parse(text)
     replies = {name: door(format, text) for name, door in _DOORS.items()}
     pairs = {name: (_essence(expected), _essence(reply)) for name, reply in replies.items() if reply is not None}
     settings = ServerSettings(upstream="http://127.0.0.1:1", format=format, show_invalid=False)
     rewritten = CompletionRewriter(settings, {"messages": [], "tools": [{"type": "any"}]}).rewrite(_chat(text))
     pairs["proxy"] = (_said(to_wire(expected, "openai")), _said(rewritten))
-    return [Disagreement(format, name, text, *pair) for name, pair in pairs.items() if pair[0] != pair[1]]
+    return [(format, name, text, *map(repr, pair)) for name, pair in pairs.items() if pair[0] != pair[1]]
 
 
 def _said(completion: Any) -> list[Any]:
@@ -143,40 +130,27 @@ def _said(completion: Any) -> list[Any]:
     return [message.get("content") or "", *[call["function"] for call in calls]]
 
 
-def run(
-    formats: Iterable[str], per_format: int, seed: int = 0, corpus: dict[str, list[str]] | None = None
-) -> tuple[int, list[Disagreement]]:
-    """Read texts of formats through every door: how many, and what was read differently."""
-    corpus = corpus or corpus_of()
-    chosen = [(format, text) for format in formats for text in texts(format, corpus[format], per_format, seed)]
-    return len(chosen), [found for format, text in chosen for found in disagreements(format, text)]
+def check(formats: Iterable[str], per_format: int, seed: int = 0) -> None:
+    """Read texts of formats through every door."""
+    chosen = [(format, text) for format in formats for text in texts(format, per_format, seed)]
+    assert chosen
+    assert [found for format, text in chosen for found in disagreements(format, text)] == []
 
 
 # the tests
 
-_GROUPS = 7
 
-
-@pytest.fixture(scope="module")
-def corpus() -> dict[str, list[str]]:
-    return corpus_of()
-
-
-@pytest.mark.parametrize("group", range(_GROUPS))
-def test_every_door_reads_alike(group: int, corpus: dict[str, list[str]]) -> None:
+@pytest.mark.parametrize("group", range(7))
+def test_every_door_reads_alike(group: int) -> None:
     """Parser, processor, actions, provider responses, command line and proxy, whole and streamed."""
-    names = [name for name in FORMATS[group::_GROUPS] if name in corpus][::3]
-    count, wrong = run(names, 1, seed=group, corpus=corpus)
-    assert count == len(names)
-    assert wrong == []
+    check([name for name in FORMATS[group::7] if name in CORPUS][::3], 1, seed=group)
 
 
-def test_formats_that_are_prompted_json_agree_on_fences(corpus: dict[str, list[str]]) -> None:
-    count, wrong = run(list(OBJECTS), 2, seed=7, corpus=corpus)
-    assert (count, wrong) == (2 * len(OBJECTS), [])
+def test_formats_that_are_prompted_json_agree_on_fences() -> None:
+    check(OBJECTS, 2, seed=7)
 
 
-def test_bare_places_are_read_alike(corpus: dict[str, list[str]]) -> None:
+def test_bare_places_are_read_alike() -> None:
     """An answer that is a place alone, behind reasoning or other answers, and lists that are no place."""
     dict_ = "{'action': 'ENTER', 'value': None, 'position': None}"
     places = ("[0.73, 0.21]", "[.5,1.0]", "[ 0.5 , 0.5 ]", "[0.5,0.5,]", "[0.73, 0.21", "[2, 3]", "`[0.73, 0.21]`")
@@ -185,7 +159,7 @@ def test_bare_places_are_read_alike(corpus: dict[str, list[str]]) -> None:
     ]]  # fmt: skip
     assert [found for text in texts for found in disagreements("showui", text)] == []
     assert len(parse("<think>a</think>\n[0.73, 0.21]", format="showui").actions) == 1
-    assert run(["showui"], 12, corpus=corpus) == (12, [])
+    check(["showui"], 12)
 
 
 @pytest.mark.parametrize("name", ["extract-actions", "decisive-criterion-validate"])
