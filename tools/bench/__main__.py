@@ -33,20 +33,9 @@ from tools.damage.documents import Document, document
 from tools.damage.json_texts import generate
 from tools.shared.command import run
 
-from .peers import GIVEN, PEERS, SEVERAL, SLOW_PEERS, TOOLS, TYPICAL, Case, body, cut, load_peers, response
+from .peers import DATA, GIVEN, PEERS, SEVERAL, SLOW_PEERS, TOOLS, TYPICAL, Case, body, cut, load_peers, response, turns
 from .processes import cold_damage, imports, warm
-from .turns import turns
 
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "city": {"type": "string"},
-        "days": {"type": "integer", "minimum": 1, "maximum": 14},
-        "unit": {"enum": ["celsius", "fahrenheit"]},
-        "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
-    },
-    "required": ["city"],
-}
 #: what is streamed: one call with arguments of 4 KB
 _STREAMED = ((1, 4096),)
 
@@ -243,19 +232,16 @@ def batch(_: Any, rounds: int) -> None:
         path, options = Path(folder) / "in.jsonl", BatchOptions(format="hermes", id_column="id")
         lines = [json.dumps({"id": n, "text": response("hermes", 1 + n % 3, 20 + n % 500)}) for n in range(count)]
         path.write_text("\n".join([*lines, ""]), "utf-8")
-
-        def ours(workers: int) -> None:
-            run_batch(path, Path(folder) / f"out{workers}", options, workers=workers, restart=True)
-
-        for label, work in (("one worker", partial(ours, 1)), ("two workers", partial(ours, 2))):
+        for workers in (1, 2):
             start = time.perf_counter()
-            work()
-            print(f"  {label:40} {count / (time.perf_counter() - start):9,.0f} rows/s", flush=True)
+            run_batch(path, Path(folder) / f"out{workers}", options, workers=workers, restart=True)
+            seconds = time.perf_counter() - start
+            print(f"  {f'workers: {workers}':40} {count / seconds:9,.0f} rows/s", flush=True)
 
 
 def constraints(_: Any, rounds: int) -> None:
     """Milliseconds to make a constraint for ten tools, the first time and again, and to write it for engines."""
-    tools = [{"name": f"tool_{number}", "parameters": _SCHEMA} for number in range(10)]
+    tools = [{"name": f"tool_{number}", "parameters": DATA["constrained"]} for number in range(10)]
     print(f"  {'ten tools, ms':40} {'first':>9} {'again':>9} {'lark':>9} {'ebnf':>9}")
     for name in ("hermes", "qwen3_coder", "pythonic", "deepseek_v3_2", "harmony"):
         make = partial(constraint, name, tools=tools)

@@ -1,13 +1,15 @@
-"""The benchmark's responses, as each format writes them, and the parsers of the peer that it compares with."""
+"""The responses of the benchmark, as each format writes them, the parsers of the peer, and what times functions."""
 
 from __future__ import annotations
 
 import importlib
 import itertools
 import json
+import math
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -19,18 +21,8 @@ from outspoken.grammar.registry import header
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import RenderError
 
-TOOLS: list[dict[str, Any]] = [
-    {
-        "type": "function",
-        "function": {
-            "name": "save_note",
-            "parameters": {
-                "type": "object",
-                "properties": {"title": {"type": "string"}, "copies": {"type": "integer"}, "body": {"type": "string"}},
-            },
-        },
-    }
-]
+DATA: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+TOOLS: list[dict[str, Any]] = DATA["tools"]
 FUNCTIONS: list[dict[str, Any]] = [tool["function"] for tool in TOOLS]
 #: read once, as the peer is given its tools
 GIVEN = Tools.of(TOOLS)
@@ -45,11 +37,10 @@ SEVERAL = ((2, 40), (4, 100), (6, 260))
 #: formats whose parsers of the peer take minutes for several calls
 SLOW_PEERS = ("pythonic",)
 
-_DATA: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 #: By format, the peer's module and class for it.
-PEERS: dict[str, tuple[str, str]] = _DATA["detectors"]
+PEERS: dict[str, tuple[str, str]] = DATA["detectors"]
 #: Spellings that the peer needs in place of ours; we read both.
-_SPELLINGS: dict[str, list[tuple[str, str]]] = _DATA["spellings"]
+_SPELLINGS: dict[str, list[tuple[str, str]]] = DATA["spellings"]
 
 Calls = list[tuple[str, dict[str, Any]]]
 Sizes = tuple[tuple[int, int], ...]
@@ -149,6 +140,38 @@ class Peer:
                 names[item.tool_index] = item.name or names.get(item.tool_index, "")
                 parts[item.tool_index] = parts.get(item.tool_index, "") + item.parameters
         return [(names[index], json.loads(parts[index])) for index in sorted(names)]
+
+
+#: how often a function is run before it is measured
+_WARM = 40
+
+
+def turns(functions: Sequence[Callable[[], Any]], rounds: int, longest: float = 4.0) -> list[float]:
+    """The best time of each function, in seconds, measured in turns; none is run for much longer than `longest`.
+
+    Each is run for a while before: what it loads, compiles and keeps on first use is there then for both.
+    """
+    best, spent, counts = [math.inf] * len(functions), [0.0] * len(functions), [1] * len(functions)
+
+    def measure(i: int) -> None:
+        start = time.perf_counter()
+        for _ in range(counts[i]):
+            functions[i]()
+        taken = time.perf_counter() - start
+        spent[i] += taken
+        best[i] = min(best[i], taken / counts[i])
+
+    for i in range(len(functions)):
+        for _ in range(_WARM):
+            measure(i)
+            if spent[i] > longest / 8:
+                break
+        counts[i] = max(1, int(0.002 / max(best[i], 1e-7)))
+    for _ in range(rounds):
+        for i in range(len(functions)):
+            if spent[i] <= longest:
+                measure(i)
+    return best
 
 
 def fault(found: Callable[[], Calls], calls: Calls) -> str:

@@ -10,8 +10,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +51,17 @@ def read(text):
 
 
 class Processes:
-    """Runs programs in new processes that share a cache of bytecode."""
+    """Runs programs in new processes that share a cache of bytecode, which is removed at the end."""
 
-    def __init__(self, folder: Path) -> None:
-        self._given = folder / "given.json"
+    def __enter__(self) -> Processes:
+        self._folder = tempfile.TemporaryDirectory()
+        self._given = Path(self._folder.name) / "given.json"
         self._environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-        self._environment["PYTHONPYCACHEPREFIX"] = str(folder)
+        self._environment["PYTHONPYCACHEPREFIX"] = self._folder.name
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._folder.cleanup()
 
     def run(self, program: str, given: object = None) -> str:
         """What a program prints. It finds what is given as JSON in the file that its first argument names."""
@@ -77,13 +80,6 @@ class Processes:
         return [1e3 * min(times) for times in zip(*runs, strict=True)]
 
 
-@contextmanager
-def _processes() -> Generator[Processes]:
-    """Processes with a cache of bytecode that is removed at the end."""
-    with tempfile.TemporaryDirectory() as folder:
-        yield Processes(Path(folder))
-
-
 def imports(_: Any, rounds: int) -> None:
     """A process that imports Outspoken, or parses once, compared with one that imports pydantic."""
     call = '<tool_call>\\n{"name": "f", "arguments": {}}\\n</tool_call>'
@@ -94,7 +90,7 @@ def imports(_: Any, rounds: int) -> None:
         "first parse, format open": f"import outspoken; outspoken.parse('{call}')",
     }
     best = dict.fromkeys(programs, math.inf)
-    with _processes() as fresh:
+    with Processes() as fresh:
         for turn in range(max(rounds // 2, 5) + 1):
             for label, program in programs.items():
                 start = time.perf_counter()
@@ -109,7 +105,7 @@ def warm(peers: Any, rounds: int) -> None:
     """The first 50 responses of a process, named, detected and with the peer: ms for all, and the longest stall."""
     print(f"  {'':40}  named: all  stall    open: all  stall    peer: all  stall")
     worst: dict[str, tuple[float, str]] = {}
-    with _processes() as fresh:
+    with Processes() as fresh:
         for name in PEERS:
             case = Case(peers, name, _FIRST)
             given = {"format": name, "texts": case.texts, "tools": TOOLS}
@@ -129,7 +125,7 @@ def warm(peers: Any, rounds: int) -> None:
 
 def cold_damage(_: Any, rounds: int) -> None:
     """The first response of a process, in ms, if it is cut within its call."""
-    with _processes() as fresh:
+    with Processes() as fresh:
         for name in _DAMAGED:
             text = response(name, 1, 60)
             given = {"format": name, "texts": [text[: len(text) * 2 // 3]], "tools": TOOLS}

@@ -24,9 +24,8 @@ from outspoken import Parser, formats, parse
 from outspoken.authoring.shared.checkout import TOP, Checkout, cases
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
-from tools.bench.peers import GIVEN, LEAD, TYPICAL, Calls, fault, response, wanted
+from tools.bench.peers import GIVEN, LEAD, TYPICAL, Calls, cut, fault, response, turns, wanted
 from tools.bench.peers import TOOLS as BENCH_TOOLS
-from tools.bench.turns import turns
 from tools.damage import responses
 from tools.damage.json_texts import sound
 from tools.damage.judging import damaged_texts, equal
@@ -276,8 +275,8 @@ class Alone:
     def streamed(self, text: str) -> Any:
         """The reply to a text in chunks of four characters."""
         session = self._parser.session()
-        for start in range(0, len(text), 4):
-            session.feed(text[start : start + 4])
+        for piece in cut(text):
+            session.feed(piece)
         session.close()
         return session.reply
 
@@ -304,8 +303,8 @@ class _Template:
     def streamed(self, text: str) -> Any:
         """The message of a text in chunks of four characters."""
         parser = self._parsing.ResponseParser(self._template, prefix="", tools=self._tools)
-        for start in range(0, len(text), 4):
-            parser.feed(text[start : start + 4])
+        for piece in cut(text):
+            parser.feed(piece)
         return parser.finalize()[0]
 
     def read(self, message: Any) -> tuple[Written, bool]:

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, cast
 from pydantic import BaseModel, Field, create_model
 
 from outspoken.json import read_json
-from tools.bench.turns import turns
+from tools.bench.peers import turns
 from tools.damage.documents import document
 from tools.damage.json_damage import DAMAGE, joined, style, tokens
 from tools.damage.json_texts import KINDS, SEED, generate, sound

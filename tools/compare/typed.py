@@ -51,13 +51,12 @@ def _ours() -> Read:
     return read
 
 
-def _json_repair() -> Read:
-    repair: Any = import_module("json_repair").repair_json
+def _pydantic(repair: Callable[[str], Any] = str) -> Read:
     return lambda answer: TypeAdapter(TYPES[answer.type]).validate_json(repair(answer.text))
 
 
-def _pydantic() -> Read:
-    return lambda answer: TypeAdapter(TYPES[answer.type]).validate_json(answer.text)
+def _json_repair() -> Read:
+    return _pydantic(import_module("json_repair").repair_json)
 
 
 def _baml() -> Read:

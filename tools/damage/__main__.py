@@ -87,17 +87,15 @@ def _json_table(cases: list[DamageCase], runs: dict[str, _Run], others: list[boo
     labels = [f"{of}{mark}" for of in _JUDGED for mark in runs] + ["j-rep"] * bool(others)
     print(f"  {'':36} {'cases':>5} {' '.join([f'{label:>6}' for label in labels])}")
     kinds = dict.fromkeys([case.kind for case in cases])
-    groups = {group: [k for k in kinds if json_texts.KINDS[k].group == group] for group in _groups(cases)}
+    groups: dict[str, list[str]] = {}
+    for kind in kinds:
+        groups.setdefault(json_texts.KINDS[kind].group, []).append(kind)
     rows = [(name, [name]) for named in groups.values() for name in named]
     for label, wanted in [*rows, *[(group.upper(), named) for group, named in groups.items()], ("ALL", [*kinds])]:
         at = [i for i, case in enumerate(cases) if case.kind in wanted]
         columns = [[judge(found[i][1]) for i in at] for judge in _JUDGED.values() for found in runs.values()]
         columns += [[others[i] for i in at]] if others else []
         print(f"  {label:36} {len(at):5} {' '.join([_percent(sum(column), len(at)) for column in columns])}")
-
-
-def _groups(cases: list[DamageCase]) -> list[str]:
-    return list(dict.fromkeys([json_texts.KINDS[case.kind].group for case in cases]))
 
 
 def _percent(count: int, of: int) -> str:

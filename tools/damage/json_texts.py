@@ -115,10 +115,7 @@ def _several(separators: Sequence[str], mutation: json_damage.Mutation = lambda 
         damaged = mutation(random, json_damage.tokens(first.value, how))
         if damaged is None:
             return None
-        texts = [
-            json_damage.joined(damaged),
-            *[json_damage.joined(json_damage.tokens(d.value, how)) for d in meant[1:]],
-        ]
+        texts = [json_damage.joined(one) for one in (damaged, *[json_damage.tokens(d.value, how) for d in meant[1:]])]
         return DamageCase(kind, random.choice(separators).join(texts), [d.value for d in meant], first.schema)
 
     return Kind("several", make)

@@ -16,13 +16,14 @@ class TestedFramework(NamedTuple):
 
 
 class Group(NamedTuple):
-    """An environment: pinned `requirements`, and those of which pip installs only the package itself (`bare`).
+    """An environment: the packages that it needs, and those of which pip installs only the package itself (`bare`).
 
-    `variables` are set when the tests run, and `ignored` are warnings that are no errors, as Python's `-W` names them.
+    Their versions are in `pins/NAME.txt`. `variables` are set when the tests run. `ignored` are warnings that are no
+    errors, as Python's `-W` names them.
     """
 
-    requirements: tuple[str, ...]
-    bare: tuple[str, ...] = ()
+    requirements: str
+    bare: str = ""
     variables: tuple[tuple[str, str], ...] = ()
     ignored: tuple[str, ...] = ()
 
@@ -45,15 +46,12 @@ FRAMEWORKS: dict[str, TestedFramework] = {
 }
 
 GROUPS: dict[str, Group] = {
-    "agents": Group(("pydantic-ai-slim==2.68.0", "langchain-core==1.7.2", "langchain==1.4.7", "openai-agents==0.24.0")),
+    "agents": Group("pydantic-ai-slim langchain-core langchain openai-agents"),
     # dspy needs litellm, and litellm openai 2. LiteLLM reads a list of prices from the network when it is imported, and
     # leaves clients and event loops to the garbage collector; llama-index-core uses what pydantic deprecates.
     "frameworks": Group(
-        (
-            *("llama-index-core==0.14.25", "llama-index-llms-openai-like==0.8.1", "smolagents==1.26.0"),
-            *("haystack-ai==3.4.0", "dspy==3.4.1", "litellm[proxy]==1.106.2"),
-            *("prometheus_client==0.26.0", "opentelemetry-sdk==1.45.2"),
-        ),
+        "llama-index-core llama-index-llms-openai-like smolagents haystack-ai dspy litellm[proxy] prometheus_client "
+        "opentelemetry-sdk",
         variables=(
             *(("LITELLM_LOCAL_MODEL_COST_MAP", "True"), ("HAYSTACK_TELEMETRY_ENABLED", "False")),
             ("DSPY_CACHEDIR", ".venv-integrations/frameworks/dspy-cache"),
@@ -65,33 +63,18 @@ GROUPS: dict[str, Group] = {
     ),
     # The servers need torch and a GPU; their parsers do not. These are the modules that the parsers import.
     "servers": Group(
-        (
-            *("transformers==5.20.2", "openai==3.54.0", "fastapi==0.136.3", "numpy==2.4.6", "apache-tvm-ffi==0.1.11"),
-            *("aiohttp==3.14.5", "blake3==1.0.11", "cachetools==8.0.1", "cbor2==6.3.0", "cloudpickle==3.1.2"),
-            *("einops==0.8.2", "ijson==3.6.0", "jinja2==3.1.6", "jsonschema==4.26.0", "pycountry==26.2.16"),
-            *("msgspec==0.22.0", "orjson==3.13.0", "partial-json-parser==0.2.1.1.post7", "prometheus_client==0.26.0"),
-            *("protobuf==7.36.2", "psutil==7.2.2", "py-cpuinfo==9.0.0", "pybase64==1.5.1", "requests==2.34.2"),
-            *("pydantic-extra-types==2.11.1", "tiktoken==0.14.0", "pillow==13.0.0"),
-            *("python-json-logger==4.2.0", "pyzmq==27.3.0", "sentencepiece==0.2.3", "uvloop==0.23.0"),
-        ),
-        bare=("vllm==0.33.0", "sglang==0.5.23", "xgrammar==0.2.8", "oss-harmony==0.0.11", "mistral_common==1.13.1"),
+        "transformers openai fastapi numpy apache-tvm-ffi aiohttp blake3 cachetools cbor2 cloudpickle einops ijson "
+        "jinja2 jsonschema pycountry msgspec orjson partial-json-parser prometheus_client protobuf psutil py-cpuinfo "
+        "pybase64 requests pydantic-extra-types tiktoken pillow python-json-logger pyzmq sentencepiece uvloop",
+        bare="vllm sglang xgrammar oss-harmony mistral_common",
         variables=(("VLLM_LOGGING_LEVEL", "ERROR"), ("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1"), ("HF_HUB_OFFLINE", "1")),
     ),
     # Ray and Spark, which call `outspoken.batch` and leave files open. Spark needs Java, and pandas 2 for `mapInArrow`.
-    "clusters": Group(
-        ("ray[data]==2.60.0", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3"), ignored=("default",)
-    ),
+    "clusters": Group("ray[data] pyspark pyarrow pandas<3", ignored=("default",)),
     # Packages that ship chat templates. Nothing of them runs.
-    "templates": Group(
-        ("jinja2==3.1.6",), bare=("trl==1.16.0", "axolotl==0.19.0", "gpustack==2.3.0", "unsloth==2026.10.9")
-    ),
+    "templates": Group("jinja2", bare="trl axolotl gpustack unsloth"),
     # Other projects that read JSON, for `tools.compare`.
-    "peers": Group(
-        (
-            *("json-repair[schema]==0.64.6", "baml-py==0.226.3", "instructor==1.17.0", "pyyaml==6.0.4"),
-            *("langchain-core==1.8.3", "pydantic-ai-slim==2.68.0", "railroad-diagrams==3.0.1"),
-        )
-    ),
+    "peers": Group("json-repair[schema] baml-py instructor pyyaml langchain-core pydantic-ai-slim railroad-diagrams"),
 }
 
 #: Installed in every environment, to run the tests.

@@ -47,9 +47,9 @@ def _install(session: nox.Session, name: str, *, pinned: bool = True) -> None:
     session.chdir(TOP)
     group, pins = GROUPS[name], PINS / f"{name}.txt"
     limits = ["--constraint", str(pins)] if pinned and pins.is_file() else ["--upgrade"]
-    session.install(*limits, "--editable", ".", *TEST_REQUIREMENTS, *group.requirements)
+    session.install(*limits, "--editable", ".", *TEST_REQUIREMENTS, *group.requirements.split())
     if group.bare:
-        session.install("--no-deps", *group.bare)
+        session.install("--no-deps", *limits, *group.bare.split())
     session.env.update(group.variables)
 
 

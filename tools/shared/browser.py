@@ -22,15 +22,8 @@ _BROWSERS = ("chromium", "google-chrome", "google-chrome-stable", "chromium-brow
 _DRIVERS = ("chromedriver", "chromium.chromedriver")
 
 _OPTIONS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--no-default-browser-check",
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-default-browser-check"),
     "--force-color-profile=srgb",
 )
 
