@@ -280,5 +280,4 @@ def _short(value: object) -> str:
 
 def read_summary(path: Path) -> Summary:
     """The summary of a folder of results, also of a batch that was stopped. Raises BatchError if it holds none."""
-    with OutputFolder(path) as folder:
-        return folder.read_summary()
+    return OutputFolder(path).read_summary()

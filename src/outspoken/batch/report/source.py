@@ -28,10 +28,13 @@ _PART = re.compile(r"part-(\d+)-(\d+)\.(?:parquet|jsonl)")
 
 
 class Chunk(NamedTuple):
-    """Some rows of a part, and their times if a column of times was asked for."""
+    """Some rows of a part, with some of their columns as lists, and their times if a column of times was asked for."""
 
     file: int
-    rows: RecordBatch
+    batch: RecordBatch
+    lines: list[int]
+    statuses: list[str]
+    formats: list[str]
     times: list[Any] | None
 
 
@@ -81,7 +84,9 @@ class Source:
             try:
                 is_lines = path.suffix == ".jsonl"
                 for rows, times in (self._read_lines if is_lines else self._read_parquet)(path):
-                    yield Chunk(file, rows, times)
+                    lines = [line or 0 for line in rows.column("line").to_pylist()]
+                    formats = [format or "" for format in rows.column("format").to_pylist()]
+                    yield Chunk(file, rows, lines, rows.column("status").to_pylist(), formats, times)
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise BatchError(
                     f"cannot read the part `{path}`: {reason_of(error)}; remove it and run the same "

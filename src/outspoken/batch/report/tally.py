@@ -132,17 +132,6 @@ class QuarantineExample(NamedTuple):
     is_base64: bool
 
 
-class _Rows(NamedTuple):
-    """The columns of a chunk as lists."""
-
-    file: int
-    batch: RecordBatch
-    lines: list[int]
-    statuses: list[str]
-    formats: list[str]
-    buckets: list[Key]
-
-
 class Tally:
     """What is counted of the rows of a batch."""
 
@@ -185,38 +174,34 @@ class Tally:
 
     # chunks
 
-    def add(self, chunk: Chunk) -> None:
+    def add(self, rows: Chunk) -> None:
         """Count the rows of a chunk."""
-        batch = chunk.rows
-        lines: list[int] = [line or 0 for line in batch.column("line").to_pylist()]
-        formats = [one or "" for one in batch.column("format").to_pylist()]
-        buckets = self.buckets.of(chunk.file, lines, chunk.times)
-        rows = _Rows(chunk.file, batch, lines, batch.column("status").to_pylist(), formats, buckets)
-        self.statuses.update(zip(formats, rows.statuses, strict=True))
+        buckets = self.buckets.of(rows.file, rows.lines, rows.times)
+        self.statuses.update(zip(rows.formats, rows.statuses, strict=True))
         self.bucket_statuses.update(zip(buckets, rows.statuses, strict=True))
-        for format in set(formats):
-            row = formats.index(format)
-            self.formats.offer(format, tie(chunk.file, lines[row]), lambda row=row: self._place(rows, row))
-        self._add_diagnostics(rows)
-        self._add_calls(rows)
+        for format in set(rows.formats):
+            row = rows.formats.index(format)
+            self.formats.offer(format, tie(rows.file, rows.lines[row]), lambda row=row: self._place(rows, row))
+        found = _fields(rows.batch, "diagnostics", "code", "severity")
+        self._add_diagnostics(rows, buckets, found)
+        self._add_calls(rows, {row for row, code, _ in found if code in CODES})
         self.buckets.merge(self.bucket_statuses, self.bucket_kinds)
 
     def finish(self) -> None:
         """Join buckets, as all rows are counted."""
         self.buckets.merge(self.bucket_statuses, self.bucket_kinds, final=True)
 
-    def _place(self, rows: _Rows, row: int) -> str:
+    def _place(self, rows: Chunk, row: int) -> str:
         return f"{self._names[rows.file]}:{rows.lines[row]}"
 
-    def _add_diagnostics(self, rows: _Rows) -> None:
+    def _add_diagnostics(self, rows: Chunk, buckets: list[Key], found: list[tuple[int, str, str]]) -> None:
         """Count diagnostics and repairs, and keep the worst rows."""
-        found = _fields(rows.batch, "diagnostics", "code", "severity")
         repairs = _fields(rows.batch, "repairs", "code", "level")
         self.diagnostics.update([code for _, code, _ in found])
         self.severities.update([(code, severity) for _, code, severity in found])
         pairs = dict.fromkeys([(row, code) for row, code, _ in found])
         self.kinds.update([code for _, code in pairs])
-        self.bucket_kinds.update([(rows.buckets[row], code) for row, code in pairs])
+        self.bucket_kinds.update([(buckets[row], code) for row, code in pairs])
         self.format_kinds.update([(rows.formats[row], code) for row, code in pairs])
         self.repairs.update([(level, code) for _, code, level in repairs])
         edited = dict.fromkeys([(row, level, code) for row, code, level in repairs])
@@ -231,7 +216,7 @@ class Tally:
         for row, own in codes.items():
             self._offer(rows, row, own, edits[row])
 
-    def _offer(self, rows: _Rows, row: int, own: list[tuple[str, str]], repairs: int) -> None:
+    def _offer(self, rows: Chunk, row: int, own: list[tuple[str, str]], repairs: int) -> None:
         """Offer a row with diagnostics as an example of each of them, and as one of the worst."""
         rank = (
             *rank_of(rows.statuses[row], [severity for _, severity in own], repairs),
@@ -243,33 +228,27 @@ class Tally:
         if rank[0]:
             self.worst.offer(frozenset(codes), rank, lambda: self._example(rows, row))
 
-    def _example(self, rows: _Rows, row: int, first: str | None = None) -> Example:
+    def _example(self, rows: Chunk, row: int, first: str | None = None) -> Example:
         return make_example(_row(rows.batch, row), self._place(rows, row), first)
 
-    def _edit(self, rows: _Rows, row: int, code: str) -> tuple[str, Edit]:
+    def _edit(self, rows: Chunk, row: int, code: str) -> tuple[str, Edit]:
         repairs = _row(rows.batch, row)["repairs"]
         return self._place(rows, row), make_edit(next(one for one in repairs if one["code"] == code))
 
     # calls
 
-    def _add_calls(self, rows: _Rows) -> None:
-        """Count calls, and those with invalid arguments."""
+    def _add_calls(self, rows: Chunk, told: set[int]) -> None:
+        """Count calls, and those with invalid arguments; the diagnostics of the rows `told` speak of such."""
         for _, kind, name in _fields(rows.batch, "segments", "kind", "name"):
             if kind == "tool_call":
                 self.calls[_bounded(self.calls, name or "")] += 1
-        told = {row for row, code, _ in _fields(rows.batch, "diagnostics", "code", "severity") if code in CODES}
-        before, number = -1, 0
         for row, name, arguments in _fields(rows.batch, "tool_calls", "name", "arguments"):
-            number = number + 1 if row == before else 0
-            before = row
-            if row in told:
-                continue
-            if problems := self._checker.problems(name, arguments):
+            if row not in told and (problems := self._checker.problems(name, arguments)):
                 self._add_problems(rows, row, name, arguments, problems)
         for row in sorted(told):
             self._add_told(rows, row)
 
-    def _add_told(self, rows: _Rows, row: int) -> None:
+    def _add_told(self, rows: Chunk, row: int) -> None:
         """Count the calls of a row whose diagnostics tell of invalid arguments, each problem once."""
         data = _row(rows.batch, row)
         calls = [one for one in data["segments"] if one["kind"] == "tool_call"]
@@ -289,7 +268,7 @@ class Tally:
             if own:
                 self._add_problems(rows, row, name, arguments, list(own.values()))
 
-    def _add_problems(self, rows: _Rows, row: int, name: str, arguments: str, problems: list[Problem]) -> None:
+    def _add_problems(self, rows: Chunk, row: int, name: str, arguments: str, problems: list[Problem]) -> None:
         self.bad_calls[_bounded(self.bad_calls, name)] += 1
         for problem in dict.fromkeys(problems):
             key = _bounded(self.problems, (name, problem.argument, problem.kind), (OTHERS, "", problem.kind))
