@@ -119,13 +119,6 @@ def test_columns_are_those_of_the_schema_in_its_order() -> None:
     assert [(row["id"], row["n"], row["input_text"]) for row in rows] == [("1", 1, CALL), (None, None, "hello")]
 
 
-def test_no_rows_have_the_same_schema() -> None:
-    reader = BatchReader(BatchOptions(keep=("n",)))
-    full, empty = batch(text=["a"], n=[1]), batch(text=["a"], n=[1]).slice(0, 0)
-    assert reader(empty).num_rows == 0
-    assert reader(empty).schema.equals(reader(full).schema)
-
-
 def value_at(row: Any, path: str) -> Any:
     for part in path.split("."):
         row = row[int(part)] if part.isdigit() else row[part]

@@ -36,7 +36,10 @@ PACK: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".
 
 @pytest.mark.parametrize("suffix", PACK)
 @pytest.mark.parametrize("end", [b"", b"\n", b"\n\n"])
-def test_units_are_whole_lines_and_cover_the_file(tmp_path: Path, suffix: str, end: bytes) -> None:
+def test_units_are_whole_lines_and_cover_the_file(
+    tmp_path: Path, suffix: str, end: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed, "_CHUNK", 64)  # so that what is read at once ends elsewhere than units
     data = b"\n".join([b"x" * (n * 37 % 90) for n in range(200)] + [b"y" * 5000, b"z"]) + end
     path = tmp_path / f"a.jsonl{suffix}"
     path.write_bytes(PACK[suffix](data))

@@ -199,9 +199,6 @@ def test_repair_limit() -> None:
         parse_api_response("{ } ", settings=Settings(max_chars=3))
 
 
-# -- reasoning before the answer
-
-
 # -- S0-20 to S0-23: lists
 
 
@@ -359,9 +356,6 @@ def test_every_cut(indent: int | None) -> None:
         assert read.actions == actions[:seen]
         assert read.needs_retry == (read.value in ({}, None) or (not seen and "actions" in read.value))
     assert seen == 3
-
-
-# -- S0-60 to S0-63: quotes in strings
 
 
 # -- what holds for every text
