@@ -55,7 +55,9 @@ def damaged_texts(
         if len(found) == per_format + len(made) or not made:
             break
         at = random.randrange(len(made))
-        drawn = [random.choice(list(offers[at])) for _ in range(count) if offers[at]]
+        if not offers[at]:
+            continue
+        drawn = [random.choice(list(offers[at])) for _ in range(count)]
         chosen = [random.choice(offers[at][kind]) for kind in drawn]
         if any(one is not other and abs(one.start - other.start) < 3 for one, other in product(chosen, chosen)):
             continue
