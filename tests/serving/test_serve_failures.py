@@ -224,6 +224,19 @@ def test_upstream_timeout(stream: bool) -> None:
         upstream.server.run(release())  # the server waits for its answers when it shuts down
 
 
+@pytest.mark.parametrize("error", [{"error": OUT_OF_MEMORY}, {"choices": [{"error": OUT_OF_MEMORY}]}], ids=str)
+def test_calls_of_an_answer_that_failed_are_left_out(error: dict[str, Any]) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"query": "mosses"'}}
+    answer = completion({"content": "Let me see.", "tool_calls": [call]})
+    answer["choices"][0] |= error.get("choices", [{}])[0]
+    if "error" in error:
+        answer |= error
+    with proxied(whole(answer)) as (front, _, _):
+        body = httpx.post(f"{front.url}/v1/chat/completions", json=ASKED).json()
+        assert body["choices"][0]["message"] == {"role": "assistant", "content": "Let me see."}
+        assert OUT_OF_MEMORY in (body.get("error"), body["choices"][0].get("error"))
+
+
 #: Whole answers that are none, and the code of the error. The first two pass unchanged as chat completions.
 INVALID: list[tuple[Any, str]] = [
     (whole({"error": {"message": "no"}}), "upstream_error"),

@@ -18,6 +18,8 @@ from outspoken.serving.settings import ServerSettings
 
 from .base import Api, ApiRequest
 
+#: The fields of a message that hold calls.
+_CALL_FIELDS = frozenset({"tool_calls", "function_call"})
 #: The fields of a message or delta that are rewritten; all others pass through.
 _MESSAGE_FIELDS = frozenset({
     "role", "content", "refusal", "tool_calls", "function_call", "reasoning_content", "reasoning", "thinking",
@@ -108,11 +110,12 @@ class _ChatChoice(Choice):
         message: Any = choice.get("message")
         if not isinstance(message, dict):
             raise bad_upstream_response("answer has a choice without `message`")
+        fields = cast("Part", message)
         completion = self.exporter.whole(self.read(self._alone(body, choice, "message")))
-        if "error" in completion:
-            return choice
+        if "error" in completion:  # nothing says what a call of a response that failed was to be
+            return choice | {"message": {key: value for key, value in fields.items() if key not in _CALL_FIELDS}}
         (new,) = completion["choices"]
-        kept = {key: value for key, value in cast("Part", message).items() if key not in _MESSAGE_FIELDS}
+        kept = {key: value for key, value in fields.items() if key not in _MESSAGE_FIELDS}
         return choice | {"message": kept | new["message"], "finish_reason": new["finish_reason"]}
 
     def feed_choice(self, chunk: dict[str, Any], choice: dict[str, Any]) -> list[Part]:
