@@ -10,13 +10,9 @@ from outspoken.fast_path import runtime
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.header import Header
 from outspoken.grammar.near_openers import all_forms
-from outspoken.grammar.value_markup import (
-    has_fields,
-    has_terminal,
-    openers_at_end,
-)
+from outspoken.grammar.value_markup import has_fields, has_terminal, openers_at_end
 from outspoken.patterns.analysis import required_chars
-from outspoken.patterns.markup_search import MarkupSearch, is_distinct_marker
+from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import SHORT_MARKER, fragments
 from outspoken.patterns.prefixes import prefixes
 from outspoken.patterns.spellings import spellings, without_conditions
@@ -24,7 +20,7 @@ from outspoken.semantics import unread_markup
 from outspoken.semantics.call_shapes import is_ended_by_chance
 from outspoken.semantics.think_markers import think_markers
 
-from .parts import Shared, literal
+from .parts import Shared, literal, written_markers
 from .states import StateWriter
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -61,7 +57,7 @@ def source_of(writer: StateWriter, shared: Shared) -> str:
 def _constants(automaton: Automaton) -> list[str]:
     """The constants that are the same whatever parts the function has."""
     tables, thinks = automaton.tables, think_markers(automaton)
-    openers, short_openers = _near_openers(automaton)
+    (markers, weak), (openers, short_openers) = written_markers(automaton), _near_openers(automaton)
     return [
         "SOURCES = {",
         *[f"    {literal(path)}: {checksum}," for path, checksum in tables.sources.items()],
@@ -70,8 +66,8 @@ def _constants(automaton: Automaton) -> list[str]:
         f"PROMPT_END = {literal(tables.header.opened)}",
         f"TRIMS_TEXT = {'text' in tables.header.trim}",
         f"SEPARATES = {tables.header.separate == 'text'}",
-        *_names("MARKERS", MarkupSearch(unread_markup.written_markers(tables)).markers),
-        *_names("WEAK_MARKERS", unread_markup.weak_markers(tables)),
+        *_names("MARKERS", markers),
+        *_names("WEAK_MARKERS", weak),
         *_names("LINE_MARKERS", unread_markup.line_openers(automaton)),
         *_names("OPENERS", openers),
         *_names("SHORT_OPENERS", short_openers),
@@ -121,7 +117,7 @@ def _near_openers(automaton: Automaton) -> tuple[list[str], list[str]]:
     In the first list, no marker begins with the opener, such as a single bracket: the mistake is in the key behind it.
     In the second, the opener is too short to be searched for, but longer markers begin with it.
     """
-    markers = MarkupSearch(unread_markup.written_markers(automaton.tables)).markers
+    markers, _ = written_markers(automaton)
     free, unmarked, short = automaton.start.free, set[str](), set[str]()
     for step in [step for step in free.target.markers if step.replaces] if free is not None else ():
         written = next((arg.strip() for op, arg in step.after if op == "replace"), "")

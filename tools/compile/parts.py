@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config
@@ -44,11 +45,6 @@ class Shared:
         #: the states in which a function may start: at the beginning of a text, and at an opening marker
         self.entries = [State(automaton.start, (), False), State(automaton.top_level, (), True, True)]
         self._markers: dict[tuple[Config, str], Markers] = {}
-        #: the markers of the format, and the weak ones among them
-        self.written_markers = (
-            MarkupSearch(unread_markup.written_markers(automaton.tables)).markers,
-            unread_markup.weak_markers(automaton.tables),
-        )
 
     def markers(self, config: Config, kind: str) -> Markers:
         """The markers of a configuration."""
@@ -71,6 +67,13 @@ def _after_free(state: State) -> Config:
     if state.at_marker or state.config.free is None:
         return state.config
     return state.config.free.target
+
+
+@cache
+def written_markers(automaton: Automaton) -> tuple[list[str], list[str]]:
+    """The markers of a format that text is searched for, as they are written, and the weak ones among them."""
+    tables = automaton.tables
+    return MarkupSearch(unread_markup.written_markers(tables)).markers, unread_markup.weak_markers(tables)
 
 
 def literal(text: str) -> str:

@@ -29,7 +29,7 @@ from outspoken.patterns.loose_markup import ValueCheck
 
 from .markers import Branch, Expression, Markers, Path
 from .operations import OperationWriter, UnsupportedError
-from .parts import Part, Shared, State, StateBranch, literal, literals, spelling
+from .parts import Part, Shared, State, StateBranch, literal, literals, spelling, written_markers
 
 #: How deep code is nested at most, in steps of the indentation.
 _MAX_INDENT = 9
@@ -346,7 +346,7 @@ class StateWriter(OperationWriter):
         if free.terminal.short != "ARG_VALUE":
             return
         loose, ending = loose_markup(free.target).data, value_markup(free.target).data
-        signs = ValueCheck(*self._shared.written_markers, loose, ending).signs
+        signs = ValueCheck(*written_markers(self._automaton), loose, ending).signs
         if signs:
             check = self._global("holds_markup", "ValueCheck", loose, ending, signs, own=("MARKERS", "WEAK_MARKERS"))
             self._put(f"if {check}(bare{self._top()}):", "    return None")

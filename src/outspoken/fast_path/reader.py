@@ -315,9 +315,9 @@ class FastPath:
 
 
 def _values_name(tools: Tools, arguments: Mapping[str, Any]) -> bool:
-    """Is the name of a tool in a value?"""
-    joined = str([*arguments.values()])
-    return any(name in joined for name in tools.names)
+    """Is the name of a tool in a value, in any case?"""
+    joined = str([*arguments.values()]).lower()
+    return any(name.lower() in joined for name in tools.names)
 
 
 def _names_tool(segment: Any, tools: Tools | None) -> bool:
