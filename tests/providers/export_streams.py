@@ -25,10 +25,10 @@ from outspoken.providers.events import (
     StreamEvent,
     UsageReported,
 )
-from outspoken.providers.export.parts import STREAM_CALLS, StreamCalls
-from outspoken.providers.export.wires import Wire, sse_end, sse_event
 from outspoken.providers.replies import ProviderError, ProviderReply, Signature
 from outspoken.providers.usage import Usage
+from outspoken.providers.wire.parts import STREAM_CALLS, StreamCalls
+from outspoken.providers.wire.writing import Wire, sse_end, sse_event
 from outspoken.results import events as ev
 from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.geometry import Point

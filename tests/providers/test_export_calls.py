@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from outspoken import ToolCall
-from outspoken.providers.export.anthropic import AnthropicExporter
-from outspoken.providers.export.chat_completions import ChatCompletionsExporter
-from outspoken.providers.export.exporter import Exporter
-from outspoken.providers.export.responses import ResponsesExporter
-from outspoken.providers.export.vercel import VercelExporter
 from outspoken.providers.replies import ProviderReply
+from outspoken.providers.wire.chat_completions.exporter import ChatCompletionsExporter
+from outspoken.providers.wire.exporter import Exporter
+from outspoken.providers.wire.messages.exporter import AnthropicExporter
+from outspoken.providers.wire.responses.exporter import ResponsesExporter
+from outspoken.providers.wire.vercel import VercelExporter
 from outspoken.results import events as ev
 from tests.providers.export_streams import Events
 

@@ -10,9 +10,9 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from outspoken import parse, stream
 from outspoken.providers.events import Failed
-from outspoken.providers.export.parts import StreamCalls
-from outspoken.providers.export.wires import sse, stream_to_wire, to_wire
 from outspoken.providers.replies import ProviderError, ProviderReply
+from outspoken.providers.wire.parts import StreamCalls
+from outspoken.providers.wire.writing import sse, stream_to_wire, to_wire
 from outspoken.results import events as ev
 from tests.providers.export_streams import (
     Call,

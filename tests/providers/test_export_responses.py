@@ -9,9 +9,9 @@ from openai.types.responses import Response, ResponseStreamEvent
 
 from outspoken import parse, stream
 from outspoken.providers.events import Finished, RefusalDelta
-from outspoken.providers.export.parts import StreamCalls
-from outspoken.providers.export.wires import stream_to_wire, to_wire
 from outspoken.providers.replies import ProviderReply
+from outspoken.providers.wire.parts import StreamCalls
+from outspoken.providers.wire.writing import stream_to_wire, to_wire
 from outspoken.results import events as ev
 from tests.providers.export_streams import (
     Call,

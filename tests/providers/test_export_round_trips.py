@@ -21,8 +21,8 @@ from outspoken.providers import (
     ReasoningSigned,
     Usage,
 )
-from outspoken.providers.export.parts import StreamCalls
-from outspoken.providers.export.wires import Wire, sse, stream_to_wire, to_wire
+from outspoken.providers.wire.parts import StreamCalls
+from outspoken.providers.wire.writing import Wire, sse, stream_to_wire, to_wire
 from tests.loops import for_each, some
 from tests.providers.export_streams import (
     Events,

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 
 from outspoken import parse, stream
-from outspoken.providers.export.parts import StreamCalls
-from outspoken.providers.export.wires import stream_to_wire, to_wire
 from outspoken.providers.replies import ProviderReply
+from outspoken.providers.wire.parts import StreamCalls
+from outspoken.providers.wire.writing import stream_to_wire, to_wire
 from tests.providers.export_streams import (
     Call,
     Events,

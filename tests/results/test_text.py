@@ -9,7 +9,7 @@ from outspoken import Done, Reply, TextDelta, parse, stream
 from outspoken.grammar import registry
 from outspoken.grammar.registry import automaton
 from outspoken.providers import ProviderStream, parse_response
-from outspoken.providers.export.wires import stream_to_wire, to_wire
+from outspoken.providers.wire.writing import stream_to_wire, to_wire
 from outspoken.serving.apis.chat import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
 from tests.cases import CASES, FORMATS, Case

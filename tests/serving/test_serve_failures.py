@@ -14,7 +14,7 @@ import openai
 import pytest
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from outspoken.providers.export.parts import StreamCalls
+from outspoken.providers.wire.parts import StreamCalls
 from outspoken.serving.app import Proxy
 from tests.providers.export_streams import in_both_ways
 from tests.serving.serving import (

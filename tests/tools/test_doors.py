@@ -21,7 +21,7 @@ from outspoken.contrib.skyvern import parse_api_response
 from outspoken.grammar import registry
 from outspoken.processing import ProcessorSettings, ResponseProcessor, parse_actions
 from outspoken.providers import parse_response, stream_response
-from outspoken.providers.export.wires import to_wire
+from outspoken.providers.wire.writing import to_wire
 from outspoken.serving.apis.chat import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
 from tests.cases import CASES, FORMATS

@@ -12,9 +12,9 @@ from typing import Any, cast
 
 from outspoken.providers.decode.sdk_objects import ChunkLike, chunk_data
 from outspoken.providers.events import Finished, ProviderEvent
-from outspoken.providers.readers.chat_completions import ChatCompletionsReader
 from outspoken.providers.registry import PROVIDERS, Provider, content_format
 from outspoken.providers.stream import PROVIDER_FORMAT, ProviderStream
+from outspoken.providers.wire.chat_completions.reader import ChatCompletionsReader
 from outspoken.results import events as results
 from outspoken.results.arguments import check_optional, text_of
 

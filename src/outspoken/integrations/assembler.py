@@ -11,7 +11,7 @@ from pydantic_core import to_json
 from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import Session
 from outspoken.providers.events import StreamEvent
-from outspoken.providers.export.replay import replay
+from outspoken.providers.wire.replay import replay
 from outspoken.results import events as results
 from outspoken.results.call_ids import CallIds
 from outspoken.results.edits import RepairLimit

@@ -14,10 +14,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from outspoken.providers.events import ProviderEvent
-from outspoken.providers.export.chat_completions import ChatCompletionsExporter
-from outspoken.providers.export.parts import StreamCalls
 from outspoken.providers.replies import EXTENSION, ProviderReply
 from outspoken.providers.stream import ProviderStream
+from outspoken.providers.wire.chat_completions.exporter import ChatCompletionsExporter
+from outspoken.providers.wire.parts import StreamCalls
 from outspoken.results.call_ids import CallIds
 
 from .assembler import ReaderOptions, aread_chunks, read_chunks

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pydantic import TypeAdapter
 
 from outspoken.providers.events import StreamEvent
-from outspoken.providers.export.parts import ExportedCall
-from outspoken.providers.export.replay import replay
-from outspoken.providers.export.responses import ResponsesExporter
 from outspoken.providers.replies import ProviderReply
 from outspoken.providers.stream import ProviderStream
+from outspoken.providers.wire.parts import ExportedCall
+from outspoken.providers.wire.replay import replay
+from outspoken.providers.wire.responses.exporter import ResponsesExporter
 from outspoken.results.call_ids import CallIds
 from outspoken.results.replies import ToolCall
 

@@ -21,7 +21,7 @@ from outspoken.parsing.inspection import formats
 from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import Session
 from outspoken.providers.events import StreamEvent
-from outspoken.providers.export.replay import replay
+from outspoken.providers.wire.replay import replay
 from outspoken.rendering.render import render
 from outspoken.results import events as results
 from outspoken.results.errors import RenderError

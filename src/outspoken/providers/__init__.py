@@ -5,9 +5,8 @@ A response flows through the rooms in this order; each imports only from those b
 - `errors`, `usage`, `replies`, `events`: what callers receive and catch
 - `decode`: bytes, text and SDK objects to JSON objects
 - `assembly`: text, reasoning and calls to one stream of events and one reply
-- `readers`: the wire format of one API each; they feed the assembly
+- `wire`: one module or package for each API: its reader, which feeds the assembly, its exporter, and its requests
 - `registry`, `stream`: the providers by name, and what callers use
-- `export`: events and replies to the wire formats of other APIs; it needs only what callers receive
 
 Import the public names from here. The rooms may import the parser and what it is made of (`parsing`, `json`,
 `notations`, `grammar`, `results`).
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
         StreamEvent as StreamEvent,
         UsageReported as UsageReported,
     )
-    from .export.wires import (
+    from .wire.writing import (
         Wire as Wire,
         WireOptions as WireOptions,
         sse as sse,

@@ -11,14 +11,14 @@ from outspoken.results.arguments import check_type
 from .assembly.assembler import Assembler
 from .decode.json_object import JsonObject
 from .errors import UnknownProviderError
-from .readers.anthropic import AnthropicReader
-from .readers.base import Reader
-from .readers.bedrock import BedrockReader
-from .readers.chat_completions import ChatCompletionsReader
-from .readers.cohere import CohereReader
-from .readers.gemini import GeminiReader
-from .readers.ollama import OllamaReader
-from .readers.responses import ResponsesReader
+from .wire.bedrock import BedrockReader
+from .wire.chat_completions.reader import ChatCompletionsReader
+from .wire.cohere import CohereReader
+from .wire.gemini import GeminiReader
+from .wire.messages.reader import AnthropicReader
+from .wire.ollama import OllamaReader
+from .wire.reader import Reader
+from .wire.responses.reader import ResponsesReader
 
 #: The names of providers.
 Provider = Literal[

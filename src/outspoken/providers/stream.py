@@ -19,9 +19,9 @@ from .decode.json_object import JsonObject, describe_value
 from .decode.sdk_objects import ChunkLike, chunk_data
 from .errors import ProviderFormatError
 from .events import ProviderEvent
-from .readers.base import Reader, find_error
 from .registry import Provider, content_format, find_provider, make_reader
 from .replies import ProviderReply
+from .wire.reader import Reader, find_error
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

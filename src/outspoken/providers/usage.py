@@ -44,36 +44,3 @@ class UsageKeys(NamedTuple):
                     inner = inner.setdefault(key, {})
                 inner[last] = count
         return found
-
-
-CHAT_COMPLETIONS = UsageKeys(
-    ("prompt_tokens",),
-    ("completion_tokens",),
-    ("total_tokens",),
-    ("completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
-    ("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens"),
-)
-RESPONSES = UsageKeys(
-    ("input_tokens",),
-    ("output_tokens",),
-    ("total_tokens",),
-    ("output_tokens_details.reasoning_tokens",),
-    ("input_tokens_details.cached_tokens",),
-)
-ANTHROPIC = UsageKeys(
-    ("input_tokens",), ("output_tokens",), (), ("output_tokens_details.thinking_tokens",), ("cache_read_input_tokens",)
-)
-GEMINI = UsageKeys(
-    ("promptTokenCount", "prompt_token_count"),
-    ("candidatesTokenCount", "candidates_token_count"),
-    ("totalTokenCount", "total_token_count"),
-    ("thoughtsTokenCount", "thoughts_token_count"),
-    ("cachedContentTokenCount", "cached_content_token_count"),
-)
-COHERE = UsageKeys(
-    ("tokens.input_tokens", "billed_units.input_tokens"), ("tokens.output_tokens", "billed_units.output_tokens"),
-    (), (), ("cached_tokens",),
-)  # fmt: skip
-BEDROCK = UsageKeys(("inputTokens",), ("outputTokens",), ("totalTokens",), (), ("cacheReadInputTokens",))
-OLLAMA = UsageKeys(("prompt_eval_count",), ("eval_count",))
-VERCEL = UsageKeys(("inputTokens",), ("outputTokens",), ("totalTokens",), ("reasoningTokens",), ("cachedInputTokens",))

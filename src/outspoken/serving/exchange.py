@@ -13,8 +13,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from outspoken.providers.export.parts import Part
-from outspoken.providers.export.wires import sse_end, sse_event
+from outspoken.providers.wire.parts import Part
+from outspoken.providers.wire.writing import sse_end, sse_event
 
 from .apis.base import Api, ApiRequest
 from .constrain import constrain_request

@@ -16,11 +16,11 @@ from typing import Any, TypeAlias, cast
 from outspoken.integrations import framework
 from outspoken.providers.decode.framing import Framer
 from outspoken.providers.events import Failed, Finished, ProviderEvent
-from outspoken.providers.export.exporter import Exporter
-from outspoken.providers.export.parts import Part
-from outspoken.providers.readers.chat_completions import STOPS
 from outspoken.providers.replies import ProviderError, ProviderReply
 from outspoken.providers.stream import ProviderOptions, ProviderStream
+from outspoken.providers.wire.chat_completions.reader import STOPS
+from outspoken.providers.wire.exporter import Exporter
+from outspoken.providers.wire.parts import Part
 from outspoken.results.errors import OutspokenError, UnknownFormatError
 from outspoken.results.events import Done, TextDelta
 from outspoken.results.replies import has_failed_call, retry_of

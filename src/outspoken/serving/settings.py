@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from outspoken.grammar.model_ids import bare_id, find
 from outspoken.grammar.registry import resolve
-from outspoken.providers.export.parts import STREAM_CALLS, StreamCalls
+from outspoken.providers.wire.parts import STREAM_CALLS, StreamCalls
 from outspoken.results.arguments import check_optional, check_type, kind_of
 from outspoken.results.errors import OutspokenError
 

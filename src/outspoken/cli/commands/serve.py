@@ -9,7 +9,7 @@ import click
 from cloup import option_group
 
 from outspoken.cli.options import command, format_option, option, unescaped
-from outspoken.providers.export.parts import STREAM_CALLS
+from outspoken.providers.wire.parts import STREAM_CALLS
 from outspoken.serving.settings import UPSTREAMS, ServerSettings
 from outspoken.terminal.ports import listen
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import secrets
 from functools import partial
 from typing import Any, cast
 
-from outspoken.providers.export.anthropic import AnthropicExporter
-from outspoken.providers.export.parts import Part
-from outspoken.providers.export.wires import Wire
-from outspoken.serving.http_errors import HttpError, parse_object, write_object
-from outspoken.serving.rewriter import ExportRewriter, OnReply
-from outspoken.serving.settings import ServerSettings
+from outspoken.providers.wire.fields import Translated
+from outspoken.providers.wire.messages.exporter import AnthropicExporter
+from outspoken.providers.wire.messages.request import THREADS, to_chat
+from outspoken.providers.wire.parts import Part
+from outspoken.providers.wire.writing import Wire
+from outspoken.serving.http_errors import HttpError, write_object
+from outspoken.serving.rewriter import Complete
 from outspoken.serving.upstream import Headers
 
-from .anthropic_request import THREADS, to_chat
-from .base import Api, ApiRequest, read_upstream_error
+from .base import TranslatedApi, read_upstream_error
 
 #: Anthropic's word for an HTTP status; others are `invalid_request_error` below 500, else `api_error`.
 _ERROR_TYPES = {
@@ -40,13 +39,14 @@ def _name_stop(stops: list[Any], part: Part, stop: str | None) -> Part:
     return part
 
 
-class AnthropicApi(Api):
+class AnthropicApi(TranslatedApi):
     """Anthropic's Messages."""
 
     name = "messages"
     path = "/v1/messages"
     id_headers: tuple[bytes, ...] = (b"request-id",)
     wire: Wire = "anthropic"
+    exporter = AnthropicExporter
 
     def headers(self, headers: Headers) -> Headers:
         """Return the headers with the API key where upstreams of chat completions expect it."""
@@ -56,13 +56,13 @@ class AnthropicApi(Api):
             kept.append((_AUTHORIZATION, b"Bearer " + key))
         return kept
 
-    def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
-        """Translate a request. Raises HttpError, with the field that cannot be translated."""
-        chat, ignored, forwarded = to_chat(parse_object(body), settings.reasoning_field)
-        complete = partial(_name_stop, cast("list[Any]", chat.get("stop") or []))
-        id = f"msg_{secrets.token_hex(12)}"
-        rewriter = ExportRewriter(settings, chat, on_reply, AnthropicExporter, id, complete)
-        return ApiRequest(write_object(chat), chat, rewriter, ignored, forwarded)
+    def translate(self, request: dict[str, Any], reasoning_field: str) -> Translated:
+        """Translate a request. Raises RequestError."""
+        return to_chat(request, reasoning_field)
+
+    def completion(self, request: dict[str, Any], chat: dict[str, Any]) -> Complete:
+        """Return what names the stop sequence."""
+        return partial(_name_stop, cast("list[Any]", chat.get("stop") or []))
 
     def error(self, error: HttpError, request_id: str) -> dict[str, Any]:
         """Return the body of an error response."""

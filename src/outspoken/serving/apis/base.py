@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import dataclass, field
 from typing import Any
 
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.export.wires import Wire
-from outspoken.providers.readers.base import find_error
 from outspoken.providers.replies import ProviderError
-from outspoken.serving.http_errors import HttpError
-from outspoken.serving.rewriter import OnReply, Rewriter
+from outspoken.providers.wire.exporter import Exporter
+from outspoken.providers.wire.fields import RequestError, Translated
+from outspoken.providers.wire.reader import find_error
+from outspoken.providers.wire.writing import Wire
+from outspoken.serving.http_errors import HttpError, parse_object, write_object
+from outspoken.serving.rewriter import Complete, ExportRewriter, OnReply, Rewriter
 from outspoken.serving.settings import ServerSettings
 from outspoken.serving.upstream import Headers
 
@@ -76,6 +79,31 @@ class Api:
     def upstream_error(self, status: int, content: bytes, request_id: str) -> bytes | None:
         """Return the body of an upstream's error in the shape of the API; None if it stays as it is."""
         return None
+
+
+class TranslatedApi(Api):
+    """An API whose requests become chat completions, and whose responses are exported."""
+
+    exporter: type[Exporter]
+
+    def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
+        """Translate a request. Raises HttpError, with the field that cannot be translated."""
+        request = parse_object(body)
+        try:
+            chat, ignored, forwarded = self.translate(request, settings.reasoning_field)
+        except RequestError as error:
+            raise HttpError(400, str(error), error.code, error.place) from None
+        id = self.exporter.id_prefix + secrets.token_hex(12)
+        rewriter = ExportRewriter(settings, chat, on_reply, self.exporter, id, self.completion(request, chat))
+        return ApiRequest(write_object(chat), chat, rewriter, ignored, forwarded)
+
+    def translate(self, request: dict[str, Any], reasoning_field: str) -> Translated:
+        """Translate a request. Raises RequestError."""
+        raise NotImplementedError
+
+    def completion(self, request: dict[str, Any], chat: dict[str, Any]) -> Complete:
+        """Return what adds to the parts of a response what only the request says."""
+        raise NotImplementedError
 
 
 def read_upstream_error(status: int, content: bytes) -> ProviderError:

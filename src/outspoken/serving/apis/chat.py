@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from outspoken.providers.events import Failed
-from outspoken.providers.export.chat_completions import ChatCompletionsExporter
-from outspoken.providers.export.parts import Part
-from outspoken.providers.export.wires import Wire
 from outspoken.providers.replies import EXTENSION, ProviderError
+from outspoken.providers.wire.chat_completions.exporter import ChatCompletionsExporter
+from outspoken.providers.wire.parts import Part
+from outspoken.providers.wire.writing import Wire
 from outspoken.serving.http_errors import HttpError, bad_upstream_response, parse_object
 from outspoken.serving.rewriter import Choice, OnReply, Rewriter
 from outspoken.serving.settings import ServerSettings

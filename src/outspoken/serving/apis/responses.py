@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import secrets
 from functools import partial
 from typing import Any, cast
 
-from outspoken.providers.export.parts import Part
-from outspoken.providers.export.responses import ResponsesExporter
-from outspoken.providers.export.wires import Wire, without_halves
-from outspoken.serving.http_errors import parse_object, write_object
-from outspoken.serving.rewriter import ExportRewriter, OnReply
-from outspoken.serving.settings import ServerSettings
+from outspoken.providers.wire.fields import Translated
+from outspoken.providers.wire.parts import Part
+from outspoken.providers.wire.responses.exporter import ResponsesExporter
+from outspoken.providers.wire.responses.request import to_chat
+from outspoken.providers.wire.writing import Wire, without_halves
+from outspoken.serving.http_errors import write_object
+from outspoken.serving.rewriter import Complete
 
-from .base import Api, ApiRequest, read_upstream_error
-from .responses_request import to_chat
+from .base import TranslatedApi, read_upstream_error
 
 #: What a response repeats of its request, and the values where the request says nothing.
 _REPEATED: dict[str, Any] = {
@@ -42,22 +41,22 @@ def _repeat(fields: dict[str, Any], part: Part, stop: str | None) -> Part:
     return part
 
 
-class ResponsesApi(Api):
+class ResponsesApi(TranslatedApi):
     """OpenAI's Responses."""
 
     name = "responses"
     path = "/v1/responses"
     wire: Wire = "openai_responses"
+    exporter = ResponsesExporter
 
-    def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
-        """Translate a request. Raises HttpError, with the field that cannot be translated."""
-        request = parse_object(body)
-        chat, ignored, forwarded = to_chat(request, settings.reasoning_field)
+    def translate(self, request: dict[str, Any], reasoning_field: str) -> Translated:
+        """Translate a request. Raises RequestError."""
+        return to_chat(request, reasoning_field)
+
+    def completion(self, request: dict[str, Any], chat: dict[str, Any]) -> Complete:
+        """Return what repeats the request in a response."""
         given = {key: request[key] for key in _REPEATED if request.get(key) is not None}
-        complete = partial(_repeat, _REPEATED | _FIXED | without_halves(given))
-        id = f"resp_{secrets.token_hex(24)}"
-        rewriter = ExportRewriter(settings, chat, on_reply, ResponsesExporter, id, complete)
-        return ApiRequest(write_object(chat), chat, rewriter, ignored, forwarded)
+        return partial(_repeat, _REPEATED | _FIXED | without_halves(given))
 
     def upstream_error(self, status: int, content: bytes, request_id: str) -> bytes | None:
         """Return the upstream's error in OpenAI's shape, with all that it says."""

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from outspoken.json.scanner import JsonScanner
 from outspoken.providers.replies import EXTENSION
-from outspoken.providers.usage import ANTHROPIC, Usage
+from outspoken.providers.usage import Usage
+from outspoken.providers.wire.exporter import Exporter
+from outspoken.providers.wire.parts import BlockKind, ExportedCall, ExportOptions, Part
 from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply
 
-from .exporter import Exporter
-from .parts import BlockKind, ExportedCall, ExportOptions, Part
+from . import USAGE
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -158,7 +159,7 @@ class AnthropicExporter(Exporter):
         self._add_part("message_stop")
 
     def _usage(self) -> Part:
-        return ANTHROPIC.write(self.usage or Usage(), "input_tokens", "output_tokens")
+        return USAGE.write(self.usage or Usage(), "input_tokens", "output_tokens")
 
     def _stop_reason(self) -> str:
         if self.refusal and self.reason == "stop":

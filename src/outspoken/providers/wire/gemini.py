@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from outspoken.notations.coerce import to_json
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.usage import GEMINI
+from outspoken.providers.usage import UsageKeys
 
-from .base import Reader
+from .reader import Reader
 
+#: the names of token counts
+_USAGE = UsageKeys(
+    ("promptTokenCount", "prompt_token_count"),
+    ("candidatesTokenCount", "candidates_token_count"),
+    ("totalTokenCount", "total_token_count"),
+    ("thoughtsTokenCount", "thoughts_token_count"),
+    ("cachedContentTokenCount", "cached_content_token_count"),
+)
 #: what a part may have beside its content
 _PART_EXTRAS = frozenset({"thought", "thoughtSignature", "thought_signature", "videoMetadata", "video_metadata"})
 #: what a response or a chunk has, one of them at least
@@ -33,7 +41,7 @@ class GeminiReader(Reader):
         to.started(body.string("responseId", "response_id"), body.string("modelVersion", "model_version"))
         for candidate in self._selected(body.objects("candidates")):
             self._read_candidate(candidate)
-        self._report_usage(body.object("usageMetadata", "usage_metadata"), GEMINI)
+        self._report_usage(body.object("usageMetadata", "usage_metadata"), _USAGE)
         feedback = body.object("promptFeedback", "prompt_feedback")
         blocked = feedback.string("blockReason", "block_reason") if feedback is not None else None
         if feedback is not None and blocked:

@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers.replies import EXTENSION, REASONING_BREAKS, ProviderError
-from outspoken.providers.usage import CHAT_COMPLETIONS
+from outspoken.providers.wire.exporter import Exporter
+from outspoken.providers.wire.parts import BlockKind, ExportedCall, ExportOptions, Part
 from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply
 
-from .exporter import Exporter
-from .parts import BlockKind, ExportedCall, ExportOptions, Part
+from . import USAGE
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -100,7 +100,7 @@ class ChatCompletionsExporter(Exporter):
         if self.error is not None:
             return {"error": error_object(self.error)}
         choice = self.choice("message", _message(self, reply), self.finish_reason)
-        usage = {"usage": CHAT_COMPLETIONS.write(self.usage, *_COUNTS)} if self.usage else {}
+        usage = {"usage": USAGE.write(self.usage, *_COUNTS)} if self.usage else {}
         return self.envelope([choice], "chat.completion") | usage
 
     def _on_start(self) -> None:
@@ -174,7 +174,7 @@ class ChatCompletionsExporter(Exporter):
             return
         self._add_chunk({}, self.finish_reason)
         if self.usage is not None and self._include_usage:
-            self._parts.append({**self.envelope([]), "usage": CHAT_COMPLETIONS.write(self.usage, *_COUNTS)})
+            self._parts.append({**self.envelope([]), "usage": USAGE.write(self.usage, *_COUNTS)})
 
 
 def _message(exporter: ChatCompletionsExporter, reply: Reply) -> Part:

@@ -6,10 +6,15 @@ Source: https://docs.cohere.com/reference/chat and https://docs.cohere.com/v2/do
 from __future__ import annotations
 
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.usage import COHERE
+from outspoken.providers.usage import UsageKeys
 
-from .base import Reader, parse_error
+from .reader import Reader, parse_error
 
+#: the names of token counts
+_USAGE = UsageKeys(
+    ("tokens.input_tokens", "billed_units.input_tokens"), ("tokens.output_tokens", "billed_units.output_tokens"),
+    (), (), ("cached_tokens",),
+)  # fmt: skip
 #: the key of the tool plan, which is reasoning
 _PLAN = ("plan",)
 
@@ -43,7 +48,7 @@ class CohereReader(Reader):
             to.payload("citation", citation.value, aside=True)
 
     def _read_end(self, body: JsonObject) -> None:
-        self._report_usage(body.object("usage"), COHERE)
+        self._report_usage(body.object("usage"), _USAGE)
         if error := body.get("error"):
             self._assembler.failed(parse_error(error))
         self._assembler.finished(body.string("finish_reason"))

@@ -12,12 +12,12 @@ from outspoken.providers.events import StreamEvent
 from outspoken.results.arguments import check_choice, check_type
 from outspoken.results.replies import Reply
 
-from .anthropic import AnthropicExporter
-from .chat_completions import ChatCompletionsExporter, ChatCompletionsOptions
+from .chat_completions.exporter import ChatCompletionsExporter, ChatCompletionsOptions
 from .exporter import Exporter
+from .messages.exporter import AnthropicExporter
 from .parts import Part
 from .replay import check_events
-from .responses import ResponsesExporter
+from .responses.exporter import ResponsesExporter
 from .vercel import VercelExporter
 
 if TYPE_CHECKING:

@@ -8,10 +8,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from outspoken.providers.export.parts import Part
-
-from .conversation import Conversation, text_part
-from .fields import FUNCTIONS, Fields, Translated, closed, functions, named, opened, refused
+from outspoken.providers.wire.conversation import Conversation, text_part
+from outspoken.providers.wire.fields import (
+    FUNCTIONS,
+    Fields,
+    RequestError,
+    Translated,
+    closed,
+    functions,
+    named,
+    opened,
+)
+from outspoken.providers.wire.parts import Part
 
 #: Fields that upstreams of chat completions have under the same name.
 _SAME = ("model", "max_tokens", "temperature", "top_p", "top_k")
@@ -32,18 +40,20 @@ THREADS = "thread_unsupported_request"
 
 
 def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
-    """Translate a request. Raises HttpError, with the field that cannot be translated."""
+    """Translate a request. Raises RequestError, with the field that cannot be translated."""
     request, chat = opened(body, _REFUSED, _SAME, "a message")
     if request.has("thread"):
-        raise refused("thread", "is not supported: the proxy stores no messages; send all of them", THREADS)
+        raise RequestError("thread", "is not supported: the proxy stores no messages; send all of them", THREADS)
     conversation = Conversation(reasoning_field)
     _read_system(request, "system", conversation)
     for message in request.children("messages"):
         _read_message(message, conversation)
     if not conversation.messages or conversation.messages[-1]["role"] == "system":
-        raise refused("messages", "is missing or empty; expected at least one message", "missing_required_parameter")
+        raise RequestError(
+            "messages", "is missing or empty; expected at least one message", "missing_required_parameter"
+        )
     if conversation.messages[-1]["role"] == "assistant":
-        raise refused("messages", "ends with a message of the assistant, which the upstream cannot continue")
+        raise RequestError("messages", "ends with a message of the assistant, which the upstream cannot continue")
     chat["messages"] = conversation.messages
     _read_tools(request, chat)
     if stops := request.items("stop_sequences"):
@@ -63,7 +73,7 @@ def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
 def _message_blocks(message: Fields) -> list[Fields]:
     blocks = message.contents("content")
     if not blocks:
-        raise refused(message.at("content"), "is empty; expected at least one block", "empty_array")
+        raise RequestError(message.at("content"), "is empty; expected at least one block", "empty_array")
     return blocks
 
 
@@ -74,7 +84,7 @@ def _read_system(owner: Fields, name: str, conversation: Conversation) -> None:
     for block in owner.contents(name):
         kind = block.required("type")
         if kind != "text":
-            raise refused(block.at("type"), f"is {kind!r}; expected text")
+            raise RequestError(block.at("type"), f"is {kind!r}; expected text")
         texts.append(block.required("text"))
         block.ignore_rest()
     if any(texts):
@@ -91,7 +101,7 @@ def _read_message(message: Fields, conversation: Conversation) -> None:
     elif role == "user":
         _read_user(message, conversation)
     else:
-        raise refused(message.at("role"), f"is {role!r}; expected user, assistant or system")
+        raise RequestError(message.at("role"), f"is {role!r}; expected user, assistant or system")
     message.ignore_rest()
 
 
@@ -102,7 +112,7 @@ def _read_user(message: Fields, conversation: Conversation) -> None:
         if kind != "tool_result":
             parts += _read_part(block, kind)
         elif parts:
-            raise refused(block.place, "is a tool result behind other content; results come first")
+            raise RequestError(block.place, "is a tool result behind other content; results come first")
         else:
             _read_result(block, conversation)
     if parts:
@@ -131,7 +141,7 @@ def _read_part(block: Fields, kind: str) -> list[Part]:
         case "document":
             parts = _read_document(block)
         case _:
-            raise refused(block.at("type"), f"is {kind!r}, which is not supported")
+            raise block.unsupported(kind)
     block.ignore_rest()
     return parts
 
@@ -148,7 +158,7 @@ def _read_image(block: Fields) -> Part:
     elif kind == "url":
         url = source.required("url")
     else:
-        raise refused(source.at("type"), f"is {kind!r}, which is not supported; send base64 or url")
+        raise source.unsupported(kind, "; send base64 or url")
     source.ignore_rest()
     return {"type": "image_url", "image_url": {"url": url}}
 
@@ -157,7 +167,7 @@ def _read_document(block: Fields) -> list[Part]:
     """Read a document: its text with its title and context, or a file."""
     cited = block.object("citations")
     if cited is not None and cited.flag("enabled"):
-        raise refused(cited.at("enabled"), "is true, but the upstream does not cite")
+        raise RequestError(cited.at("enabled"), "is true, but the upstream does not cite")
     source = block.needed("source")
     kind = source.required("type")
     heading = [text for text in (block.text("title"), block.text("context")) if text]
@@ -174,7 +184,7 @@ def _read_document(block: Fields) -> list[Part]:
             found = [{"type": "file", "file": {"file_data": _data_url(source), **name}}]
             found += [text_part(text) for text in heading[1:]]
         case _:
-            raise refused(source.at("type"), f"is {kind!r}, which is not supported; send base64, text or content")
+            raise source.unsupported(kind, "; send base64, text or content")
     source.ignore_rest()
     return found
 
@@ -195,11 +205,11 @@ def _read_answer(block: Fields, conversation: Conversation) -> None:
             block.ignore("caller", harmless=({"type": "direct"},))
             arguments = block.take("input")
             if not isinstance(arguments, dict):
-                raise refused(block.at("input"), "is missing or no object", "invalid_type")
+                raise RequestError(block.at("input"), "is missing or no object", "invalid_type")
             id, name = block.required("id"), block.required("name")
             conversation.add_call(id, name, json.dumps(arguments, ensure_ascii=False))
         case _:
-            raise refused(block.at("type"), f"is {kind!r}, which is not supported: {FUNCTIONS}")
+            raise block.unsupported(kind, FUNCTIONS)
     block.ignore_rest()
 
 
@@ -218,7 +228,7 @@ def _read_tools(request: Fields, chat: dict[str, Any]) -> None:
     if kind == "tool":
         chat["tool_choice"] = named(choice, tools)
     elif kind not in _CHOICES:
-        raise refused("tool_choice.type", f"is {kind!r}; expected auto, any, tool or none")
+        raise RequestError("tool_choice.type", f"is {kind!r}; expected auto, any, tool or none")
     elif tools or kind == "any":  # servers reject others without tools
         chat["tool_choice"] = _CHOICES[kind]
     if single is not None and tools:
@@ -229,16 +239,19 @@ def _read_tools(request: Fields, chat: dict[str, Any]) -> None:
 def _read_output(request: Fields, chat: dict[str, Any]) -> None:
     """Read the format of the answer, under its two names, and how much the model is to think."""
     config = request.object("output_config")
-    wanted = request.object("output_format")
+    wanted = config.object("format") if config is not None else None
+    if wanted is None:
+        wanted = request.object("output_format")
+    else:
+        request.ignore("output_format")
     if config is not None:
         config.move("effort", chat, "reasoning_effort")
-        wanted = config.object("format") or wanted
         config.ignore_rest()
     if wanted is None:
         return
     kind = wanted.required("type")
     if kind != "json_schema":
-        raise refused(wanted.at("type"), f"is {kind!r}; expected json_schema")
+        raise RequestError(wanted.at("type"), f"is {kind!r}; expected json_schema")
     schema = {"name": "output", "schema": wanted.take("schema"), "strict": True}
     chat["response_format"] = {"type": "json_schema", "json_schema": schema}
     wanted.ignore_rest()

@@ -13,9 +13,9 @@ from outspoken.providers.assembly.blocks import join_surrogates
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.replies import EXTENSION, REASONING_BREAKS
-from outspoken.providers.usage import CHAT_COMPLETIONS
+from outspoken.providers.wire.reader import Reader, arguments_text, find_error, list_of, parse_error
 
-from .base import Reader, arguments_text, find_error, list_of, parse_error
+from . import USAGE
 
 #: fields that hold reasoning as text; a server that sends several sends the same in all
 REASONING = ("reasoning_content", "reasoning", "thinking")
@@ -93,7 +93,7 @@ class ChatCompletionsReader(Reader):
 
     def _read_usage(self, body: JsonObject) -> None:
         groq = body.object("x_groq")
-        self._report_usage(body.object("usage") or (groq and groq.object("usage")), CHAT_COMPLETIONS)
+        self._report_usage(body.object("usage") or (groq and groq.object("usage")), USAGE)
         if groq is not None and (error := groq.get("error")):
             self._assembler.failed(parse_error(error))
 

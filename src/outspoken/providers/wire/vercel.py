@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers.replies import EXTENSION
-from outspoken.providers.usage import VERCEL
+from outspoken.providers.usage import UsageKeys
 from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply
 
@@ -20,6 +20,8 @@ from .parts import BlockKind, ExportedCall, ExportOptions, Part
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+#: the names of token counts
+_USAGE = UsageKeys(("inputTokens",), ("outputTokens",), ("totalTokens",), ("reasoningTokens",), ("cachedInputTokens",))
 #: The header by which the SDK recognises the protocol.
 HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
 
@@ -127,7 +129,7 @@ class VercelExporter(Exporter):
         if self.error is not None:
             self._add_part("error", errorText=self.error.message)
         self._add_part("finish-step")
-        usage = {"messageMetadata": {"usage": VERCEL.write(self.usage)}} if self.usage else {}
+        usage = {"messageMetadata": {"usage": _USAGE.write(self.usage)}} if self.usage else {}
         reason = _OTHER_REASONS.get(self.reason, self.reason).replace("_", "-")
         self._add_part("finish", finishReason=reason, **usage)
 

@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from outspoken.providers.export.parts import Part
-
-from .conversation import Conversation, text_part
-from .fields import FUNCTIONS, Fields, Translated, closed, functions, named, opened, refused
+from outspoken.providers.wire.conversation import Conversation, text_part
+from outspoken.providers.wire.fields import (
+    FUNCTIONS,
+    Fields,
+    RequestError,
+    Translated,
+    closed,
+    functions,
+    named,
+    opened,
+)
+from outspoken.providers.wire.parts import Part
 
 #: Fields that chat completions have under the same name.
 _SAME = (
@@ -32,7 +40,7 @@ _LOGPROBS = "message.output_text.logprobs"
 
 
 def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
-    """Translate a request. Raises HttpError, with the field that cannot be translated."""
+    """Translate a request. Raises RequestError, with the field that cannot be translated."""
     request, chat = opened(body, _REFUSED, _SAME, "a response")
     conversation = Conversation(reasoning_field)
     instructions = request.text("instructions")
@@ -59,7 +67,7 @@ def _read_input(request: Fields, conversation: Conversation) -> None:
     for item in request.contents("input", {"role": "user"}, "content"):
         _read_item(item, conversation)
     if not conversation.messages:
-        raise refused("input", "is empty; expected at least one item", "empty_array")
+        raise RequestError("input", "is empty; expected at least one item", "empty_array")
 
 
 def _read_item(item: Fields, conversation: Conversation) -> None:
@@ -78,7 +86,7 @@ def _read_item(item: Fields, conversation: Conversation) -> None:
         case "reasoning":
             _read_reasoning(item, conversation)
         case _:
-            raise refused(item.at("type"), f"is {kind!r}, which is not supported: {FUNCTIONS}")
+            raise item.unsupported(kind, FUNCTIONS)
     item.ignore_rest()
 
 
@@ -91,9 +99,11 @@ def _read_message(item: Fields, conversation: Conversation) -> None:
     if role == "user":
         conversation.add_user(parts)
     elif role not in ("system", "developer", "assistant"):
-        raise refused(place, f"is {role!r}; expected user, assistant, system or developer")
+        raise RequestError(place, f"is {role!r}; expected user, assistant, system or developer")
     elif len(texts) < len(parts):
-        raise refused(item.at("content"), f"has a part that is no text, which messages of the role {role} cannot have")
+        raise RequestError(
+            item.at("content"), f"has a part that is no text, which messages of the role {role} cannot have"
+        )
     elif role == "assistant":
         conversation.add_answer("".join(texts))
     else:
@@ -117,7 +127,7 @@ def _read_part(part: Fields) -> Part:
         case "input_audio":
             read = {"type": "input_audio", "input_audio": part.needed("input_audio").rest()}
         case _:
-            raise refused(part.at("type"), f"is {kind!r}, which is not supported")
+            raise part.unsupported(kind)
     part.ignore_rest()
     return read
 
@@ -140,8 +150,7 @@ def _read_tools(request: Fields, chat: dict[str, Any]) -> None:
     tools = functions(request, "function", "parameters")
     choice = request.take("tool_choice")
     if choice is not None:
-        choice, tools = _read_tool_choice(choice, tools)
-        chat["tool_choice"] = choice
+        chat["tool_choice"], tools = _read_tool_choice(request, choice, tools)
     if tools:
         chat["tools"] = tools
     else:
@@ -150,28 +159,32 @@ def _read_tools(request: Fields, chat: dict[str, Any]) -> None:
             del chat["tool_choice"]  # servers reject it without tools
 
 
-def _read_tool_choice(choice: Any, tools: list[Part]) -> tuple[Any, list[Part]]:
+def _read_tool_choice(request: Fields, choice: Any, tools: list[Part]) -> tuple[Any, list[Part]]:
     """Return the choice of a chat completion, and the tools that the model may use."""
     if choice in ("auto", "none", "required"):
         return choice, tools
     if isinstance(choice, str):
-        raise refused("tool_choice", f"is {choice!r}; expected auto, none, required or an object")
-    fields = Fields(choice, "tool_choice", {})
+        raise RequestError("tool_choice", f"is {choice!r}; expected auto, none, required or an object")
+    fields = Fields(choice, "tool_choice", request.ignored)
     kind = fields.required("type")
     if kind == "function":
         return named(fields, tools), tools
-    if kind == "allowed_tools":
-        mode = fields.text("mode") or "auto"
-        if mode not in ("auto", "required"):
-            raise refused("tool_choice.mode", f"is {mode!r}; expected auto or required")
-        names = [_allowed_name(tool, tools) for tool in fields.children("tools")]
-        return mode, [tool for tool in tools if tool["function"]["name"] in names]
-    raise refused("tool_choice.type", f"is {kind!r}, which is not supported: {FUNCTIONS}")
+    if kind != "allowed_tools":
+        raise fields.unsupported(kind, FUNCTIONS)
+    mode = fields.text("mode") or "auto"
+    if mode not in ("auto", "required"):
+        raise RequestError("tool_choice.mode", f"is {mode!r}; expected auto or required")
+    allowed = fields.children("tools")
+    if mode == "required" and not allowed:
+        raise RequestError("tool_choice.tools", "is empty, but a call is required", "empty_array")
+    names = [_allowed_name(tool, tools) for tool in allowed]
+    fields.ignore_rest()
+    return mode, [tool for tool in tools if tool["function"]["name"] in names]
 
 
 def _allowed_name(tool: Fields, tools: list[Part]) -> str:
     if (kind := tool.required("type")) != "function":
-        raise refused(tool.at("type"), f"is {kind!r}, which is not supported: {FUNCTIONS}")
+        raise tool.unsupported(kind, FUNCTIONS)
     return named(tool, tools)["function"]["name"]
 
 
@@ -198,12 +211,12 @@ def _read_text_format(wanted: Fields, chat: dict[str, Any]) -> None:
     elif kind == "json_object":
         chat["response_format"] = {"type": kind}
     elif kind != "text":
-        raise refused(wanted.at("type"), f"is {kind!r}; expected text, json_object or json_schema")
+        raise RequestError(wanted.at("type"), f"is {kind!r}; expected text, json_object or json_schema")
     wanted.ignore_rest()
 
 
 def _read_include(request: Fields) -> None:
     for name in request.items("include"):
         if name == _LOGPROBS:
-            raise refused("include", f"has {name!r}: responses have no log probabilities here")
+            raise RequestError("include", f"has {name!r}: responses have no log probabilities here")
         request.ignored[f"include={name}"] = None

@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import Any, cast
 
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.usage import BEDROCK
+from outspoken.providers.usage import UsageKeys
 
-from .base import OpenPayload, Reader, arguments_text, parse_error
+from .reader import OpenPayload, Reader, arguments_text, parse_error
 
+#: the names of token counts
+_USAGE = UsageKeys(("inputTokens",), ("outputTokens",), ("totalTokens",), (), ("cacheReadInputTokens",))
 #: the type of the tools that the provider runs
 _SERVER_TOOL = "server_tool_use"
 _EVENTS = frozenset(
@@ -48,7 +50,7 @@ class BedrockReader(Reader):
         for index, block in enumerate(message.objects("content") if message is not None else ()):
             self._read_block(index, block)
             self._end_block(index)
-        self._report_usage(body.object("usage"), BEDROCK)
+        self._report_usage(body.object("usage"), _USAGE)
         self._assembler.finished(body.string("stopReason"))
 
     def _read_event(self, kind: str, event: JsonObject) -> None:
@@ -66,7 +68,7 @@ class BedrockReader(Reader):
         elif kind == "messageStop":
             self._assembler.finished(event.string("stopReason"))
         else:
-            self._report_usage(event.object("usage"), BEDROCK)
+            self._report_usage(event.object("usage"), _USAGE)
 
     def _read_block(self, index: int, block: JsonObject) -> None:
         """Read a content block, or a delta of one: then text goes on, and an input is JSON in pieces."""

@@ -12,9 +12,9 @@ from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.blocks import Key
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.usage import RESPONSES
+from outspoken.providers.wire.reader import Reader, arguments_text, parse_error
 
-from .base import Reader, arguments_text, parse_error
+from . import USAGE
 
 _TextKind = Literal["text", "reasoning"]
 
@@ -66,7 +66,7 @@ class ResponsesReader(Reader):
             self._read_item(index, item, done=ended)
         if ended:
             self.read_extension(response)
-        self._report_usage(response.object("usage"), RESPONSES)
+        self._report_usage(response.object("usage"), USAGE)
         if error := response.get("error"):
             to.failed(parse_error(error))
         status = response.string("status") or "completed"

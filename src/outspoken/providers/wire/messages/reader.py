@@ -10,9 +10,9 @@ from typing import Any
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.usage import ANTHROPIC
+from outspoken.providers.wire.reader import OpenPayload, Reader, arguments_text, list_of
 
-from .base import OpenPayload, Reader, arguments_text, list_of
+from . import USAGE
 
 
 class AnthropicReader(Reader):
@@ -68,7 +68,7 @@ class AnthropicReader(Reader):
         usage = body.object("usage")
         if usage is not None:
             self._usage.update({key: value for key, value in usage.value.items() if value is not None})
-            self._report_usage(JsonObject(dict(self._usage), usage.path), ANTHROPIC)
+            self._report_usage(JsonObject(dict(self._usage), usage.path), USAGE)
 
     def _read_end(self, body: JsonObject) -> None:
         details = body.object("stop_details")

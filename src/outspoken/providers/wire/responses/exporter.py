@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers.replies import ProviderError
-from outspoken.providers.usage import RESPONSES, Usage
+from outspoken.providers.usage import Usage
+from outspoken.providers.wire.exporter import Exporter
+from outspoken.providers.wire.parts import BlockKind, ExportedCall, ExportOptions, Part
 from outspoken.results.replies import Reply
 
-from .exporter import Exporter
-from .parts import BlockKind, ExportedCall, ExportOptions, Part
+from . import USAGE
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -215,7 +216,7 @@ class ResponsesExporter(Exporter):
         response = self._new_response("completed")
         response["output"] = [_copy(item) for item in self._output]
         if self.usage is not None:
-            response["usage"] = RESPONSES.write(self.usage, *Usage.model_fields)
+            response["usage"] = USAGE.write(self.usage, *Usage.model_fields)
             response["usage"]["input_tokens_details"]["cache_write_tokens"] = 0
         if self.error is not None:
             response |= {"status": "failed", "error": error_object(self.error)}

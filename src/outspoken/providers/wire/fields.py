@@ -7,18 +7,21 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar, cast
 
 from outspoken.providers.decode.json_object import describe_value
-from outspoken.serving.http_errors import HttpError
+from outspoken.results.errors import OutspokenError
 
 _T = TypeVar("_T")
 _INDEX = re.compile(r"\[\d+\]")
 _TEXT = {"type": "text"}
 #: Why tools and items of other types are refused.
-FUNCTIONS = "the model runs on a server that has only functions"
+FUNCTIONS = ": the model runs on a server that has only functions"
 
 
-def refused(place: str, problem: str, code: str = "unsupported_value") -> HttpError:
-    """Make the error for a field that cannot be translated or is malformed."""
-    return HttpError(400, f"`{place}` {problem}", code, place)
+class RequestError(OutspokenError, ValueError):
+    """A request cannot be translated: the field at `place` is malformed or unsupported, as OpenAI's `code` says."""
+
+    def __init__(self, place: str, problem: str, code: str = "unsupported_value") -> None:
+        self.place, self.code = place, code
+        super().__init__(f"`{place}` {problem}")
 
 
 class Translated(NamedTuple):
@@ -37,7 +40,7 @@ class Fields:
 
     def __init__(self, value: object, place: str, ignored: dict[str, None]) -> None:
         if not isinstance(value, dict):
-            raise refused(place, f"is {describe_value(value)}; expected an object", "invalid_type")
+            raise RequestError(place, f"is {describe_value(value)}; expected an object", "invalid_type")
         self._rest = {key: field for key, field in cast("dict[str, Any]", value).items() if field is not None}
         self.place, self.ignored = place, ignored
 
@@ -54,11 +57,11 @@ class Fields:
         return self._rest.pop(name, None)
 
     def typed(self, name: str, kind: type[_T], words: str) -> _T | None:
-        """Take a field of one type; None if it is missing. Raises HttpError for another type."""
+        """Take a field of one type; None if it is missing. Raises RequestError for another type."""
         value = self.take(name)
         if value is None or (isinstance(value, kind) and (kind is bool or not isinstance(value, bool))):
             return value
-        raise refused(self.at(name), f"is {describe_value(value)}; expected {words}", "invalid_type")
+        raise RequestError(self.at(name), f"is {describe_value(value)}; expected {words}", "invalid_type")
 
     def text(self, name: str) -> str | None:
         """Take a text; None if it is missing."""
@@ -68,7 +71,7 @@ class Fields:
         """Take a text that must be there."""
         value = self.text(name)
         if value is None:
-            raise refused(self.at(name), "is missing; expected a text", "missing_required_parameter")
+            raise RequestError(self.at(name), "is missing; expected a text", "missing_required_parameter")
         return value
 
     def flag(self, name: str) -> bool | None:
@@ -88,7 +91,7 @@ class Fields:
         """Take an object that must be there."""
         found = self.object(name)
         if found is None:
-            raise refused(self.at(name), "is missing; expected an object", "missing_required_parameter")
+            raise RequestError(self.at(name), "is missing; expected an object", "missing_required_parameter")
         return found
 
     def children(self, name: str, words: str = "a list") -> list[Fields]:
@@ -99,20 +102,24 @@ class Fields:
     def contents(self, name: str, frame: Mapping[str, str] = _TEXT, key: str = "text") -> list[Fields]:
         """Take a list of objects that must be there, or a text, which stands for one: a `frame` with the text."""
         if not self.has(name):
-            raise refused(self.at(name), "is missing; expected a text or a list", "missing_required_parameter")
+            raise RequestError(self.at(name), "is missing; expected a text or a list", "missing_required_parameter")
         if isinstance(text := self._rest[name], str):
             self._rest[name] = [{**frame, key: text}]
         return self.children(name, "a text or a list")
+
+    def unsupported(self, kind: str, why: str = "") -> RequestError:
+        """Return the error for a type of which upstreams of chat completions have nothing."""
+        return RequestError(self.at("type"), f"is {kind!r}, which is not supported{why}")
 
     def note(self, name: str) -> None:
         """Note a field as ignored."""
         self.ignored[_INDEX.sub("", self.at(name))] = None
 
     def refuse(self, *names: str, problem: str) -> None:
-        """Raise HttpError if one of these fields is there."""
+        """Raise RequestError if one of these fields is there."""
         for name in names:
             if self._rest.get(name) not in (None, False, [], {}):
-                raise refused(self.at(name), problem)
+                raise RequestError(self.at(name), problem)
             self._rest.pop(name, None)
 
     def ignore(self, *names: str, harmless: tuple[object, ...] = ()) -> None:
@@ -149,7 +156,7 @@ def opened(
     for name, problem in refusals.items():
         request.refuse(name, problem=problem)
     if request.take("n") not in (None, 1):
-        raise refused("n", f"is not supported: {one} has one choice")
+        raise RequestError("n", f"is not supported: {one} has one choice")
     stream = request.flag("stream")
     return request, request.forward(*same) | ({} if stream is None else {"stream": stream})
 
@@ -159,7 +166,7 @@ def functions(request: Fields, kind: str, schema: str, default: str | None = Non
     tools: list[dict[str, Any]] = []
     for tool in request.children("tools"):
         if (given := tool.text("type") or default or tool.required("type")) != kind:
-            raise refused(tool.at("type"), f"is {given!r}, which is not supported: {FUNCTIONS}")
+            raise tool.unsupported(given, FUNCTIONS)
         function = {"name": tool.required("name"), **tool.forward("description", "strict")}
         parameters = {} if (found := tool.take(schema)) is None else {"parameters": found}
         tools.append({"type": "function", "function": function | parameters})
@@ -171,7 +178,8 @@ def named(choice: Fields, tools: list[dict[str, Any]]) -> dict[str, Any]:
     """Read the choice of one tool."""
     name = choice.required("name")
     if name not in [tool["function"]["name"] for tool in tools]:
-        raise refused(choice.at("name"), f"is {name!r}, which is none of the `tools`")
+        raise RequestError(choice.at("name"), f"is {name!r}, which is none of the `tools`")
+    choice.ignore_rest()
     return {"type": "function", "function": {"name": name}}
 
 

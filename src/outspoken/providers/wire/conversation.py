@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from outspoken.providers.export.parts import Part
-
-from .fields import refused
+from .fields import RequestError
+from .parts import Part
 
 
 class Conversation:
@@ -59,9 +58,9 @@ class Conversation:
         self._assistant().setdefault("tool_calls", []).append({"id": id, "type": "function", "function": function})
 
     def add_result(self, id: str, parts: list[Part], place: str) -> None:
-        """Add the result of a call. Raises HttpError if there is no such call before it."""
+        """Add the result of a call. Raises RequestError if there is no such call before it."""
         if id not in self._call_ids:
-            raise refused(place, f"is {id!r}, but no call before it has this id", "unknown_call_id")
+            raise RequestError(place, f"is {id!r}, but no call before it has this id", "unknown_call_id")
         self.messages.append({"role": "tool", "tool_call_id": id, "content": _joined(parts)})
 
     def _assistant(self) -> Part:

@@ -6,9 +6,12 @@ Source: https://github.com/ollama/ollama/blob/main/docs/api.md
 from __future__ import annotations
 
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.usage import OLLAMA
+from outspoken.providers.usage import UsageKeys
 
-from .base import Reader, list_of
+from .reader import Reader, list_of
+
+#: the names of token counts
+_USAGE = UsageKeys(("prompt_eval_count",), ("eval_count",))
 
 
 class OllamaReader(Reader):
@@ -36,6 +39,6 @@ class OllamaReader(Reader):
             to.payload("image", image, aside=True)
         if body.get("prompt_eval_count", "eval_count") is not None:
             counts = {key: value for key, value in body.value.items() if key.endswith(("_count", "_duration"))}
-            self._report_usage(JsonObject(counts), OLLAMA)
+            self._report_usage(JsonObject(counts), _USAGE)
         if body.get("done"):
             to.finished(body.string("done_reason") or "stop")
