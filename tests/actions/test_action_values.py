@@ -108,6 +108,12 @@ def test_a_decision_behind_a_failed_step_is_typed() -> None:
     ] == ["invalid"]
 
 
+def test_remarks_are_written_in_one_order() -> None:
+    remarks = {"intention": "i", "reasoning": "r", "user_detail_query": "q", "confidence_float": 0.5}
+    action = skyvern("CLICK", id="A", **remarks)
+    assert [*json.loads(render([action], format="skyvern"))["actions"][0]] == ["action_type", "id", *remarks]
+
+
 def test_conditions_are_written_as_json() -> None:
     """A condition on true or false is written as a boolean, not as text."""
     for action in (skyvern("CLICK", id="A", double_click=True), skyvern("KEYPRESS", keys=["a"], hold=True)):

@@ -324,6 +324,14 @@ def test_calls_and_thinking_of_the_llm_itself_are_kept(ask: Ask) -> None:
     assert [(call.tool_name, call.tool_kwargs) for call in calls] == [("wind", {"place": "Paris"}), BOTH[0]]
 
 
+def test_a_refused_call_of_a_history_without_metadata_has_no_arguments() -> None:
+    script = Script(texts=[ANSWER])
+    call = ToolCallBlock(tool_call_id="c1", tool_name="tide", tool_kwargs="the call was cut off and was not run")
+    history = [ChatMessage(role="assistant", blocks=[call]), ChatMessage(role="tool", content="error")]
+    OutspokenLLM(llm=script, format="hermes").chat([*history, ChatMessage(role="user", content="Well?")])
+    assert script.sent[0][0].blocks[0].tool_kwargs == {}
+
+
 class Completions(CustomLLM):
     """An LLM of completions, without tools."""
 

@@ -35,7 +35,7 @@ def encode_action(header: Header, action: BaseAction) -> tuple[str, dict[str, An
             return rule.names[0], arguments
         if action.name not in rule.names:
             arguments[rule.conditions[0].keys[0]] = action.name
-        remarks = {key: arguments.pop(key) for key in rule.shared_sources & arguments.keys()}
+        remarks = {key: arguments.pop(key) for key in [*arguments] if key in rule.shared_sources}
         written = {**_merged(arguments, action.extra), **remarks}  # a remark may stand behind the action
         return action.name if action.name in rule.names else "", written
     return None

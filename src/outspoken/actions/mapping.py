@@ -228,7 +228,7 @@ class ActionMapping:
             return f"its arguments are those of `{word}`" if word else ""
         known = self.arguments_of(name)
         absent = sorted(known - arguments.keys())
-        for key in arguments.keys() - known:
+        for key in [key for key in arguments if key not in known]:
             word = next((word for word in absent if not key or is_alike(key, word)), "")
             if word:
                 return f"`{key}` may stand for `{word}`"

@@ -132,7 +132,7 @@ def without_collisions() -> Generator[None, None, None]:
 
 def _check_evidence(header: Header, terminals: dict[str, Terminal], path: str) -> None:
     """Raise GrammarError if `evidence` names a marker that the grammar does not have."""
-    for marker in header.evidence.keys() - {t.short for t in terminals.values()}:
+    for marker in sorted(header.evidence.keys() - {t.short for t in terminals.values()}):
         raise GrammarError(path, f"`evidence` names `{marker}`, which is no terminal of this grammar")
 
 

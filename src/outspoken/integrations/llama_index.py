@@ -238,15 +238,14 @@ def _to_send(messages: Sequence[Any]) -> list[Any]:
     """The messages without what servers do not read: the metadata, and arguments that are no JSON."""
     sent: list[Any] = []
     for message in messages:
+        blocks = [
+            block.model_copy(update={"tool_kwargs": {}})
+            if block.block_type == "tool_call" and object_of(block.tool_kwargs) is None
+            else block
+            for block in message.blocks
+        ]
         known: dict[str, Any] = message.additional_kwargs
-        if METADATA in known:
-            blocks = [
-                block.model_copy(update={"tool_kwargs": {}})
-                if block.block_type == "tool_call" and object_of(block.tool_kwargs) is None
-                else block
-                for block in message.blocks
-            ]
-            known = {key: value for key, value in known.items() if key not in (METADATA, "tool_calls")}
-            message = message.model_copy(update={"blocks": blocks, "additional_kwargs": known})
-        sent.append(message)
+        left_out = (METADATA, "tool_calls") if METADATA in known else ()
+        known = {key: value for key, value in known.items() if key not in left_out}
+        sent.append(message.model_copy(update={"blocks": blocks, "additional_kwargs": known}))
     return sent
