@@ -33,7 +33,7 @@ REMARKS = frozenset({"reasoning", "intention", "confidence", "sensitive"})
 _EDGES: dict[str, float] = {"rel1000": 1000, "rel999": 999, "unit": 1}
 #: What names an element in one word, and what no such word holds: the brackets and quotes that should end it,
 #: or punctuation that stood behind it.
-_WORDS_OF_ELEMENTS, _NO_WORD = frozenset({"id", "mark"}), lazy_pattern(r"[\n\[\]`]|[.,:;]\Z")
+_WORDS_OF_ELEMENTS, _NO_WORD = frozenset({"id", "mark"}), lazy_pattern(r"[\s\[\]`]|[.,:;]\Z")
 #: The readers of lists of keys.
 _KEYS = frozenset({"keys", "modifiers"})
 #: The element fields that take the place of points in spaces without coordinates.
