@@ -74,7 +74,7 @@ GROUPS: dict[str, Group] = {
     # Packages that ship chat templates. Nothing of them runs.
     "templates": Group("jinja2", bare="trl axolotl gpustack unsloth"),
     # Other projects that read JSON, for `tools.compare`.
-    "peers": Group("json-repair[schema] baml-py instructor pyyaml langchain-core pydantic-ai-slim railroad-diagrams"),
+    "peers": Group("json-repair[schema] baml-py instructor langchain-core pydantic-ai-slim"),
 }
 
 #: Installed in every environment, to run the tests.

@@ -84,5 +84,6 @@ def pin(session: nox.Session) -> None:
 def compare(session: nox.Session, group: str) -> None:
     """Measure tables with other projects, with the arguments of `tools.compare` but for their names."""
     _install(session, group)
-    session.install("hypothesis>=6.100")  # `tools.damage` generates the texts with it
+    # `tools.damage` generates the texts with the first, and `tools.docs` writes tables
+    session.install("hypothesis>=6.100", "railroad-diagrams>=3", "pyyaml>=6")
     session.run("python", "-m", "tools.compare", *_TABLES[group], *session.posargs)

@@ -203,7 +203,10 @@ class SingleSteps:
         if without:  # only damaged text has these
             match = step.find(self.text.text, at)
             end = end if match is None else match.start()
-            absent = tuple([m for m in without if self._next_place(m.prefilter, at, m.nearly) >= end])
+            # what goes before other markers may stand where they do
+            ends = [end + (m.terminal.priority > 0) for m in without]
+            near = zip(without, ends, strict=True)
+            absent = tuple([m for m, last in near if self._next_place(m.prefilter, at, m.nearly) >= last])
             step = matchers.matcher_of(target, "find", HANDLERS, final=True, closers=closers, without=absent)
         return step
 

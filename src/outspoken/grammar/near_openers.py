@@ -28,6 +28,7 @@ _LEAST_OTHER = 8
 #: How JSON begins that is not prose.
 _JSON_OPEN = {"JSON_OBJECT": r"\{\s{0,20}[\"'“＂}]", "JSON_ARRAY": r"\[\s{0,20}[\[{\"']", "JSON_STRING": '"'}
 _JSON_OPEN["JSON_VALUE"] = f"(?:{_JSON_OPEN['JSON_OBJECT']}|{_JSON_OPEN['JSON_ARRAY']})"
+_KEY_END = '":'
 #: How a value begins that follows a name. Without it, a name that is still arriving would be whole.
 _VALUE_OPEN = rf"{SPACES}[\[{{(<\"']"
 #: How the pattern of a marker begins that stands at the start of a line only.
@@ -56,7 +57,7 @@ def near_openers(config: Config) -> list[Transition]:
         if begun & {"think", "code"}:
             continue
         if following := evidence(opener.target, is_long=is_evidence(opener.terminal)):
-            forms, condition = all_forms(opener.terminal), _condition(opener.terminal.regex)
+            forms, condition = all_forms(opener.terminal), _condition(opener.terminal)
             for written in forms:
                 boundary = r"(?<!\w)" if written[0].isalnum() else ""
                 boundary = _LINE_BOUNDARY if _is_at_line_start(opener.terminal) else boundary
@@ -77,12 +78,18 @@ def near_openers(config: Config) -> list[Transition]:
     return found
 
 
-def _condition(regex: str) -> str:
-    """The look-ahead that a pattern ends with, if it has no other: a marker with a mistake stands before that, too."""
-    asked = f"(?={look_ahead(regex)})"
+def _condition(terminal: Terminal) -> str:
+    """The look-ahead that a pattern ends with, if it has no other: a marker with a mistake stands before that, too.
+
+    The line break at the end of a marker is no part of one with a mistake.
+    """
+    regex, asked = terminal.regex, look_ahead(terminal.regex)
     bare = regex.removeprefix("(?:").removesuffix(")") if regex.startswith("(?:") else regex
-    marker = bare.removesuffix(asked)
-    return asked if marker != bare and "(?=" not in marker and "|" not in marker else ""
+    marker = bare.removesuffix(f"(?={asked})")
+    if marker == bare or "(?=" in marker or "|" in marker:
+        return ""
+    space = SPACES if terminal.canonical[-1:] == "\n" else ""
+    return f"(?={space}{asked})"
 
 
 def _beside_line_start(opener: Transition) -> list[Transition]:
@@ -136,7 +143,9 @@ def _lenient(
     For `nearly` and `prefilter`, see `Transition`.
     """
     name, short = f"{opener.terminal.name}{mark}", opener.terminal.short
-    terminal = Terminal(name, short, regex, "", grows=False, may_stay_open=True, priority=_PRIORITY, first=first)
+    # a fence of calls goes before other fences, with a mistake, too
+    priority = opener.terminal.priority if opener.terminal.priority > 0 and written[:1] == "`" else _PRIORITY
+    terminal = Terminal(name, short, regex, "", grows=False, may_stay_open=True, priority=priority, first=first)
     after = (("replace", written) if written else ("odd", ""), *opener.after)
     if written and short == "PAYLOAD_NAME":
         after = tuple([("named", written.strip()) if op == ("token", short) else op for op in after])
@@ -184,6 +193,8 @@ def _ways(config: Config, depth: int, *, named: bool, mistaken: bool, is_long: b
         if is_evidence(step.terminal):
             found += [(_near_key(step, w),) for w in written_forms(step.terminal)] if mistaken else [(regex,)]
             found = [*(_behind_string(step) if mistaken else []), *found]
+        elif step.terminal.canonical.strip() == _KEY_END and not mistaken:
+            found.append((regex,))  # an object with a key, as `_JSON_OPEN` asks for
         elif depth > 1 and len(found) < _MAX_WAYS:
             if mistaken:
                 regex = f"(?:{without_conditions(step.terminal.regex)})"

@@ -243,6 +243,7 @@ class TaggedNotation(MarkedNotation):
 
     def __init__(self, mark: str) -> None:
         super().__init__("" if mark == "<" else mark, mark[:1])
+        self.ending = f"{self.mark}</->"
 
     def scanner(self, max_depth: int, view: SchemaView = ANY) -> TaggedScanner:
         return TaggedScanner(self.mark, max_depth, view)
@@ -269,6 +270,11 @@ class TaggedNotation(MarkedNotation):
             written.append(f"{to_json(name)}: {to_json(found)}")
             pos = closed.end()
         return None
+
+    def ends_before(self, text: str, pos: int, max_depth: int, view: SchemaView) -> list[int]:
+        scanner = self.scanner(max_depth, view)
+        end, is_done = scanner.feed(text, pos)
+        return [] if is_done or scanner.depth or end == pos else [end]
 
     def write(self, value: Any) -> str | None:
         """The object in this notation; None if the notation cannot express it."""

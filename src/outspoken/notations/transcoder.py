@@ -139,6 +139,8 @@ class MarkedNotation(Notation):
     """A notation with a mark of the format: around strings, or before tags. Its scanners transcode to JSON."""
 
     typed_by_schema = True
+    #: what shows behind a value that it has ended, if nothing in it does
+    ending = ""
 
     def __init__(self, mark: str, first: str) -> None:
         super().__init__(frozenset(first))
@@ -162,6 +164,10 @@ class MarkedNotation(Notation):
     def result(self, scanner: ValueScanner, text: str, max_depth: int) -> tuple[Any, str]:
         assert isinstance(scanner, Transcoder)
         return scanner.value, scanner.text
+
+    def ends_before(self, text: str, pos: int, max_depth: int, view: SchemaView) -> list[int]:
+        """Where a value that begins at `pos` may end before something that is not its own, and ends none."""
+        return []
 
     def read_without_marks(
         self, text: str, pos: int, max_depth: int, view: SchemaView

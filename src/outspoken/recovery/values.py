@@ -110,7 +110,8 @@ class ValueReader:
         target, depth, found = transition.target, self._region.settings.max_depth, list[Edge]()
         spellings = {text for marker in target.markers for text in marker_forms(marker).spellings}
         near = [start for start, ends in sorted(self._region.near.items()) if start > at and spellings & ends.keys()]
-        reads = (notation.read_at(self._text[:start], at, depth, True, schema) for start in near[:_MAX_ENDS])
+        near = sorted({*near[:_MAX_ENDS], *notation.ends_before(self._text, at, depth, schema)})
+        reads = (notation.read_at(self._text[:start] + notation.ending, at, depth, True, schema) for start in near)
         read = next((read for read in reads if read is not None), None)
         if read is not None:
             found.append(Edge(0, read[1], target, (RecoveryStep(transition, at, read[1], "", read[0], read[2]),)))

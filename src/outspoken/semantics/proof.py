@@ -51,6 +51,7 @@ _MARKS_BESIDE = frozenset((",", ":", *_BRACKETS))
 #: A bracket behind a number or a word.
 _BEHIND_WORD = re.compile(r"\w[}\])]\Z")
 _QUOTE_MARKS = frozenset({'"', "'"})
+_BEFORE_KEY = frozenset("{[,")
 #: So far before an insertion, a string may end.
 _SWAP = 20
 #: So far behind an insertion, nothing but white space shows that the text ends there.
@@ -178,9 +179,10 @@ class RepairedCall(NamedTuple):
         if edit.level == "markup" and len(marker) > 1:
             if not written and _is_swapped(behind, marker):
                 return True
-            core = written.strip()
-            begins = before[-1:].strip() and written[:1] == core[:1] and core[1:2].isalnum()
-            ends = behind[:1].strip() and written[-1:] == core[-1:] and core[-2:-1].isalnum()
+            core, is_key = written.strip(), marker[0] in _QUOTE_MARKS  # signs of JSON are beside a key, and no value
+            sides = "" if is_key and before[-1:] in _BEFORE_KEY else before[-1:], "" if is_key else behind[:1]
+            begins = sides[0].strip() and written[:1] == core[:1] and core[1:2].isalnum()
+            ends = sides[1].strip() and written[-1:] == core[-1:] and core[-2:-1].isalnum()
             return bool((begins and core[:1] + core[2:] == marker) or (ends and core[:-2] + core[-1:] == marker))
         is_before_quote = not written and marker and behind in _QUOTE_MARKS
         return bool(is_before_quote) and read(edit.end + 1, edit.end + 2) == marker
