@@ -14,6 +14,7 @@ import pytest
 from outspoken import __version__
 from outspoken.terminal.outputs import wants_color
 from outspoken.terminal.progress import ProgressLine
+from tests.authoring.grammar_mistakes import GRAMMAR
 from tests.cli.runner import CALL, COMMAND, Cli, Ran, Terminal
 from tests.tables import tables
 
@@ -74,6 +75,26 @@ def test_screen_prefix_and_finish_reason(cli: Cli) -> None:
     assert "reasoning 0-3" in cli.out("parse", "-p", r"<think>\n", "-t", "Hm.</think>Yes")
     assert "status: repaired" in cli.out("parse", "--finish-reason", "stop", "-t", CALL[:-12])
     assert "status: truncated" in cli("parse", "--finish-reason", "stop", "-r", "none", "-t", CALL[:-20]).out
+
+
+def test_arguments_of_authors_are_taken_as_they_are(cli: Cli) -> None:
+    """A prefix may be empty though the case has one, and the name of a file may begin with a dash."""
+    text = "Hm.\n</think>\nYes"
+    Path("-arrows", "ok").mkdir(parents=True)
+    for name, content in (
+        ("-arrows.lark", GRAMMAR.replace(" arrows", " -arrows")),
+        ("-arrows/ok/thought.txt", text),
+        ("-arrows/ok/thought.toml", 'prefix = "<think>\\n"'),
+        ("-r.txt", text),
+    ):
+        Path(name).write_text(content, "utf-8")
+    for arguments, thinks in (
+        (["--", "-arrows.lark", "ok/thought"], True),
+        (["--prefix", "", "--", "-arrows.lark", "ok/thought"], False),
+        (["--", "-arrows.lark", "-r.txt"], False),
+        (["-p", r"<think>\n", "--", "-arrows.lark", "-r.txt"], True),
+    ):
+        assert ("reasoning 0-" in cli("grammar", "show", *arguments).out) == thinks, arguments
 
 
 # output

@@ -77,11 +77,11 @@ def size(value: str) -> Screen:
 
 
 def positive(value: str) -> float:
-    """A number of more than 0. Raises BadParameter for others."""
+    """A finite number of more than 0. Raises BadParameter for others."""
     with suppress(ValueError):
         if 0 < float(value) < float("inf"):
             return float(value)
-    raise click.BadParameter(f"`{value}` is not a number of more than 0")
+    raise click.BadParameter(f"`{value}` is not a finite number of more than 0")
 
 
 def format_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

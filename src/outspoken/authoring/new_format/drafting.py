@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from outspoken import Reply, parse
-from outspoken.authoring.shared.arguments import counted
 from outspoken.authoring.shared.checkout import Case, Checkout
+from outspoken.authoring.shared.wording import counted
 from outspoken.grammar import registry
 from outspoken.models.markup_tokens import END_OF_TURN, TAG
 from outspoken.models.messages import Message, schemas
