@@ -11,6 +11,7 @@ import click
 from click.shell_completion import shell_complete
 
 from outspoken.results.errors import OutspokenError
+from outspoken.results.packages import missing_package
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError, did_you_mean
 from outspoken.terminal.outputs import use_utf8
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str] | None = None, command: click.Command = progra
         message = _sentence(error)
     except (UsageError, OutspokenError) as error:
         message = str(error)
+    except ModuleNotFoundError as error:  # the other commands say themselves what they need
+        message = str(missing_package(error, "grammar", "`outspoken grammar`"))
     except OSError as error:
         if error.filename is None:
             _drop_output()

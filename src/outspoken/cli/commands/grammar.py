@@ -7,7 +7,6 @@ they take names of formats in place of files, and no name stands for all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,7 @@ from cloup.constraints import mutually_exclusive
 
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.cli.groups import Group, example_text
-from outspoken.cli.options import SHARED, Command, File, command, json_option, option, positive
-from outspoken.results.packages import missing_package
+from outspoken.cli.options import SHARED, File, command, json_option, option, positive
 from outspoken.terminal.errors import UsageError
 
 #: So many responses are made of a file if neither a number nor a time is given.
@@ -27,20 +25,6 @@ _RUNS = 100
 
 _file = argument("file", metavar="FILE", type=File())
 _files = argument("files", metavar="FILE...", nargs=-1, type=File())
-
-
-class _Authoring(Command):
-    """A command that needs the extra `grammar`."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. Raises MissingPackageError if the extra is not installed."""
-        try:
-            return super().invoke(ctx)
-        except ModuleNotFoundError as error:
-            raise missing_package(error, "grammar", f"`{ctx.command_path}`") from error
-
-
-_command = partial(command, kind=_Authoring)
 
 
 def _named(words: Sequence[str], *, is_new: bool = False) -> list[tuple[Checkout, list[str]]]:
@@ -57,7 +41,7 @@ def _named(words: Sequence[str], *, is_new: bool = False) -> list[tuple[Checkout
     return [(Checkout.of(path, is_new=is_new), [path.stem]) for path in paths]
 
 
-@_command(
+@command(
     "new",
     "Write a first grammar and its cases, from responses or a chat template.",
     ("outspoken grammar new my_tags.lark --from a.txt b.txt", "from raw responses"),
@@ -81,7 +65,7 @@ def new(files: tuple[str, ...], responses: tuple[str, ...], **given: Any) -> int
     return new_format(checkout, name, responses=[*responses, *others], **given)
 
 
-@_command(
+@command(
     "check",
     "Report what is wrong with grammars or missing from them.",
     ("outspoken grammar check my_tags.lark", "every problem with its place"),
@@ -96,7 +80,7 @@ def check(files: tuple[str, ...], as_json: bool) -> int:
     return max([report(*one, as_json=as_json) for one in _named(files)])
 
 
-@_command(
+@command(
     "show",
     "Show how a response is read: tokens, tree, segments, and where the grammar rejects it."
     "\n\nRESPONSE is a file, `-` for standard input, or a case of the grammar, such as ok/one_call.",
@@ -120,7 +104,7 @@ def show(file: str, response: str, **given: Any) -> int:
     return show_response(checkout, name, response, **given)
 
 
-@_command(
+@command(
     "fuzz",
     "Make responses of a grammar, damage some, and check that nothing is lost and that pieces give the same.",
     ("outspoken grammar fuzz my_tags.lark", f"{_RUNS} texts"),
@@ -143,7 +127,7 @@ def fuzz(files: tuple[str, ...], runs: int | None, minutes: float | None, replay
     return max([run_fuzz(*one, **given) for one in chosen])
 
 
-@_command(
+@command(
     "diagram",
     "Draw the syntax of a grammar as a railroad diagram in SVG.",
     ("outspoken grammar diagram my_tags.lark -o my_tags.svg", "into a file"),
