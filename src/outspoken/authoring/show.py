@@ -56,7 +56,7 @@ def show_response(
             write_file(html, page(view))
             print_written(html, as_json=as_json)
         elif as_json:
-            print_json({**view_data(view), "reply": view.reply.model_dump(mode="json")}, indent=None)
+            print_json({**view_data(view), "reply": view.reply}, line=True)
         else:
             print_lines(full_view(view, stream=stream is not None, trace=trace), color)
     return int(bool(view.difference))

@@ -147,8 +147,7 @@ def report(checkout: Checkout, names: Sequence[str] = (), *, as_json: bool = Fal
     for name, found in reports.items():
         shown = [one for one in found if names or one.severity != "note"]
         if as_json:
-            rows = [one.model_dump(mode="json") for one in shown]
-            print_json({"name": name, "sound": not _is_wrong(found), "findings": rows}, indent=None)
+            print_json({"name": name, "sound": not _is_wrong(found), "findings": shown}, line=True)
         else:
             print("".join([f"{one.frame()}\n\n" for one in shown]) + f"{name}: {summary(found)}")
     return int(any(map(_is_wrong, reports.values())))

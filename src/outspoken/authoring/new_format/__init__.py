@@ -42,13 +42,13 @@ def new_format(
         draft = _drafted(checkout, name, responses, template, force=force)
         written = write(draft, checkout)
     except AlreadyReadError as known:
-        print_json({"written": [], "remarks": known.lines}, indent=None) if as_json else print("\n".join(known.lines))
+        print_json({"written": [], "remarks": known.lines}, line=True) if as_json else print("\n".join(known.lines))
         return 0
     except (UnclearError, GrammarError) as error:
         print(f"outspoken: nothing was written: {error}", file=sys.stderr)
         return 1
     if as_json:
-        print_json({"written": [checkout.shown(path) for path in written], "remarks": draft.remarks}, indent=None)
+        print_json({"written": [checkout.shown(path) for path in written], "remarks": draft.remarks}, line=True)
     else:
         _report(draft, written, checkout)
     return 0

@@ -55,13 +55,8 @@ def _explain(
     view = show(text, "", named, **reading.known, **reading.options) if with_tree else None
     candidates = [] if view else detect(text, tools=parser.tools)
     if as_json:
-        found: dict[str, Any] = {"file": source.name} if source.several else {}
-        found["reply"] = reply.model_dump(mode="json")
-        if view is not None:
-            found["tree"] = tree_as_json(view)
-        else:
-            found["candidates"] = [one.model_dump(mode="json") for one in candidates]
-        print_json(found, indent=None if source.several else 2)
+        more = {"candidates": candidates} if view is None else {"tree": tree_as_json(view)}
+        print_json({"reply": reply, **more}, source.title)
     else:
         print_title(source.title)
         print_lines(tree_view(view) if view else explanation(reply, candidates, named=named != "auto"), color)
