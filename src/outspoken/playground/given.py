@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -142,17 +143,7 @@ def checked(validate: Callable[[Any], _T], data: object) -> _T:
 
 
 #: What the page begins with if no file is given: a response with a mistake, for a first look.
-FIRST = Given(
-    name="an example",
-    text=(
-        "Let me look that up.\n<tool_call>\n"
-        '{"name": "get_weather", "arguments": {"city": "Paris", "days": 3,}}\n</tool_call>\nOne moment.'
-    ),
-    tools=(
-        '[{"name": "get_weather", "parameters": {"type": "object", "properties": '
-        '{"city": {"type": "string"}, "days": {"type": "integer"}}}}]'
-    ),
-)
+FIRST = Given.model_validate_json(Path(__file__).with_name("first.json").read_bytes())
 
 
 def one_line(told: object) -> str:

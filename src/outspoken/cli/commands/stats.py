@@ -9,7 +9,6 @@ from functools import cache
 from itertools import chain
 from typing import Any, get_args
 
-import click
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from outspoken.cli import options
@@ -23,6 +22,7 @@ from outspoken.results.snippet import visible
 from outspoken.terminal.inputs import read_text
 from outspoken.terminal.progress import ProgressLine
 
+_EXPECT = get_args(Expect)
 #: The suffixes of files with a response on each line.
 _LINE_SUFFIXES = (".jsonl", ".ndjson")
 
@@ -49,14 +49,11 @@ class Response(BaseModel):
 )
 @options.files_argument
 @options.reading_options(
-    options.option(
-        "--expect KIND", f"what a response must have: {', '.join(get_args(Expect))}", click.Choice(get_args(Expect)),
-        default="anything",
-    ),
+    options.option("--expect KIND", f"what a response must have: {', '.join(_EXPECT)}", _EXPECT, default="anything"),
     options.option("--strict", "count repairs and warnings as failures"),
     options.option("--no-recovery", "repair nothing"),
     format=options.format_option("the format of responses that name none"),
-)  # fmt: skip
+)
 @options.json_option("write the counts as JSON")
 def run(files: tuple[str, ...], expect: Expect, strict: bool, no_recovery: bool, as_json: bool, **given: Any) -> int:
     """Process the responses of all files and print the counts. Other lines are reported and skipped."""
