@@ -48,7 +48,7 @@ def findings(checkout: Checkout, name: str) -> list[Diagnostic]:
     """The findings of `check`, for a checkout that is in use."""
     path = checkout.existing(name)
     try:
-        grammar = CheckedGrammar.of(checkout, Source.of(path))
+        grammar = CheckedGrammar(checkout, Source.of(path))
     except UnicodeDecodeError:
         file = CheckedFile.of(checkout, path)
         return [file.finding("no-text", file.top, f"`{file.shown}` is no text", "write it as UTF-8")]
@@ -112,7 +112,7 @@ def shared_findings(checkout: Checkout) -> list[Diagnostic]:
             found.append(file.finding("banned-name", file.top, message, "name it after what is in it"))
     everything = [Source.of(path) for path in sorted(known)]
     for path in paths:
-        grammar = CheckedGrammar.of(checkout, Source.of(path))
+        grammar = CheckedGrammar(checkout, Source.of(path))
         wanted = {i.name for other in everything for i in other.imports if other.imported_file(i) == path}
         if grammar.source.definition(START) is not None:
             wanted.add(START)  # a grammar that only lacks the names which an application gives

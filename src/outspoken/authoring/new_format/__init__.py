@@ -14,7 +14,7 @@ from pathlib import Path
 
 from outspoken.authoring.check.header import BANNED
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.wording import counted
+from outspoken.authoring.shared.wording import counted, unique
 from outspoken.models.chat_template import ChatTemplate, TemplateError, turns_of
 from outspoken.results.errors import GrammarError
 from outspoken.terminal.errors import UsageError
@@ -117,9 +117,7 @@ def _responses(paths: list[Path], when: str) -> dict[str, Example]:
             raise UsageError(f"`{path}` is no text in UTF-8") from error
         if not text.strip():
             raise UsageError(f"`{path}` is empty")
-        name, number = path.stem, 2
-        while name in texts:
-            name, number = f"{path.stem}_{number}", number + 1
+        name = unique(path.stem, texts)
         texts[name] = Example(text, f"response {name}, {when}")
     return texts
 

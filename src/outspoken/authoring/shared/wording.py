@@ -1,8 +1,8 @@
-"""Small pieces of the messages that the tools print."""
+"""Small pieces of the messages that the tools print, and names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 #: Of more names, only the first ones are listed.
 _MOST = 6
@@ -24,3 +24,11 @@ def joined(words: list[str]) -> str:
 def counted(number: int, thing: str) -> str:
     """A number of things: `1 call`, `2 calls`."""
     return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def unique(name: str, taken: Container[str]) -> str:
+    """A name, with a number if it is taken."""
+    number, found = 2, name
+    while found in taken:
+        number, found = number + 1, f"{name}_{number}"
+    return found
