@@ -13,7 +13,7 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.grammar import compiler, registry
 from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
-from tests.authoring.grammar_mistakes import ERR, GRAMMAR, LARK, OK, Mistake, mistakes, said
+from tests.authoring.grammar_mistakes import ERR, GRAMMAR, LARK, MISTAKES, OK, said
 from tests.batch.arrows import arrows_in, change, write
 from tests.cli.runner import Cli, Ran
 from tests.tables import tables
@@ -37,10 +37,11 @@ def test_a_sound_format_has_no_findings(checkout: Checkout) -> None:
     assert check(checkout, "arrows") == []
 
 
-@pytest.mark.parametrize("mistake", mistakes(), ids=lambda mistake: mistake.name.replace(" ", "_"))
-def test_a_mistake(mistake: Mistake, checkout: Checkout) -> None:
-    change(checkout, mistake.path, mistake.before, mistake.after)
-    assert said(check(checkout, "arrows"), mistake.path) == mistake.expected
+@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake(mistake: dict[str, str], checkout: Checkout) -> None:
+    path = mistake.get("path", LARK)
+    change(checkout, path, mistake["before"], mistake["after"])
+    assert said(check(checkout, "arrows"), path) == mistake["said"].splitlines()
 
 
 # what is not a change of one file
