@@ -8,7 +8,6 @@ TABLES = tables(__file__)
 GRAMMAR = TABLES["GRAMMAR"]
 OK = "tests/corpus/arrows/ok/one_call.txt"
 ERR = "tests/corpus/arrows/err/cut.txt"
-SOURCES = "tests/corpus/arrows/sources.toml"
 FILES = TABLES["FILES"]
 LARK = "grammars/arrows.lark"
 MISTAKES: dict[str, dict[str, str]] = TABLES["MISTAKES"]
