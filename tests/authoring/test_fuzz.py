@@ -192,6 +192,9 @@ def test_findings_are_written_with_the_shortest_text_and_can_be_replayed(
         assert ran.out.replace(", repair='heuristic'", "").startswith(TABLES["FOUND"])
         assert ran.out.endswith(" texts: 1 texts are read wrongly\n")
         assert (ran.code, ran.err) == (1, "")
+        other = checkout.root / "other.jsonl"
+        other.write_text(file.read_text("utf-8").replace('"format": "text"', '"format": "elsewhere"'), "utf-8")
+        tool.out("text", "--replay", str(other))
     tool.out("--replay", str(file))
 
 

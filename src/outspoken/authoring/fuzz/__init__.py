@@ -14,17 +14,18 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import hypothesis
 
 from outspoken.authoring.shared.checkout import Checkout, cases
 from outspoken.grammar import registry
+from outspoken.terminal.errors import UsageError
+from outspoken.terminal.inputs import read_text
 from outspoken.terminal.progress import ProgressLine
 
 from .checks import ParseArguments, ViolationError, check_text, check_tree, require, said, violation_of
@@ -174,16 +175,21 @@ def minimise(text: str, shows: Callable[[str], bool], tries: int = 400) -> str:
     return text
 
 
-def replayed(file: Path) -> Iterator[Finding]:
-    """What is still found of the findings in a file, as `--json` writes them."""
-    for line in file.read_text("utf-8").splitlines():
-        found = json.loads(line)
-        if found["type"] == "finding":
+def replayed(path: str, names: Collection[str]) -> Iterator[Finding]:
+    """What is still found of the findings of some formats in a file, as `--json` writes them. Raises UsageError."""
+    for line in read_text(path).splitlines():
+        try:
+            found = json.loads(line)
+            if found["type"] != "finding" or found["format"] not in names:
+                continue
             args = ParseArguments(found["name"], found["options"], found["finish_reason"])
             example = Example(found["text"], args, tuple(found["cuts"]), found["whole"], found.get("expected"))
-            violation = violation_of(partial(Fuzz(found["format"], []).check_example, example))
-            if violation is not None:
-                yield Finding(found["format"], 0, example, violation, found["command"])
+            name, command = found["format"], found["command"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{path}: `{line[:60]}` is no finding that --json has written") from error
+        violation = violation_of(partial(Fuzz(name, []).check_example, example))
+        if violation is not None:
+            yield Finding(name, 0, example, violation, command)
 
 
 def fuzz(
@@ -212,7 +218,7 @@ def fuzz(
         try:
             with ProgressLine("texts", runs and runs * len(names)) as progress:
                 end = start + 60 * minutes if minutes else None
-                search = replayed(Path(replay)) if replay else _findings(fuzzes, seed, runs, end, progress)
+                search = replayed(replay, names) if replay else _findings(fuzzes, seed, runs, end, progress)
                 for finding in search:
                     found += 1
                     progress.clear()
