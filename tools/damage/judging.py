@@ -93,9 +93,10 @@ def is_beginning(token: Any, whole: Any) -> bool:
         known, meant = cast("dict[str, Any]", token), cast("dict[str, Any]", whole)
         return list(known) == list(meant)[: len(known)] and is_beginning([*known.values()], [*meant.values()])
     if isinstance(token, list) and isinstance(whole, list):
-        items, others = cast("list[Any]", token), cast("list[Any]", whole)[: len(token)]
-        is_last = len(items) == len(others) and (not items or is_beginning(items[-1], others[-1]))
-        return is_last and equal(items[:-1], others[:-1])
+        items, others = cast("list[Any]", token), cast("list[Any]", whole)
+        last = len(items) - 1
+        begins = last < len(others) and (last < 0 or is_beginning(items[last], others[last]))
+        return begins and equal(items[:-1], others[: max(last, 0)])
     return equal(token, whole)
 
 
