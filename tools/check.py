@@ -1,6 +1,6 @@
-"""Runs `python -m tools.check`: `outspoken.authoring.check` on the formats of this checkout."""
+"""Runs `python -m tools.check`: `outspoken grammar check` on the formats of this checkout."""
 
-from tools.shared.command import run_module
+from tools.shared.command import run_grammar
 
 if __name__ == "__main__":
-    run_module("outspoken.authoring.check")
+    run_grammar("check")

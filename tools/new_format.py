@@ -1,6 +1,6 @@
-"""Runs `python -m tools.new_format`: `outspoken.authoring.new_format` on the formats of this checkout."""
+"""Runs `python -m tools.new_format`: `outspoken grammar new` on the formats of this checkout."""
 
-from tools.shared.command import run_module
+from tools.shared.command import run_grammar
 
 if __name__ == "__main__":
-    run_module("outspoken.authoring.new_format")
+    run_grammar("new_format")

@@ -1,6 +1,6 @@
-"""Runs `python -m tools.show`: `outspoken.authoring.show` on the formats of this checkout."""
+"""Runs `python -m tools.show`: `outspoken grammar show` on the formats of this checkout."""
 
-from tools.shared.command import run_module
+from tools.shared.command import run_grammar
 
 if __name__ == "__main__":
-    run_module("outspoken.authoring.show")
+    run_grammar("show")

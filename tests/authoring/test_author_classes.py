@@ -10,9 +10,9 @@ from shutil import copytree, rmtree
 import pytest
 
 from outspoken.authoring.check import check
-from outspoken.authoring.new_format import main as new_format
+from outspoken.authoring.new_format import new_format
 from outspoken.authoring.shared.checkout import Checkout, cases
-from outspoken.authoring.show import main as show
+from outspoken.authoring.show import show_response
 from outspoken.grammar.registry import compiled_path
 from tests.authoring.grammar_mistakes import GRAMMAR, LARK
 from tests.batch.arrows import arrows_in, compile_arrows, write
@@ -98,7 +98,7 @@ def test_what_stands_there_is_not_called_expected(checkout: Checkout, capsys: py
     for text in TABLES["WHAT_STANDS_THERE_IS_NOT_CALLED_EXPECTED"]:
         path = checkout.root / "response.txt"
         path.write_text(text, "utf-8")
-        show(["arrows", str(path)], checkout)
+        show_response(checkout, "arrows", str(path))
         out = capsys.readouterr().out
         for place, expected in re.findall(r"\(offset (\d+)\)[\s\S]*?= note: expected[^:]*: (.*)", out):
             for marker in re.findall(r'"((?:[^"\\]|\\.)+)"', expected):
@@ -133,7 +133,7 @@ def test_a_format_from_responses_loses_nothing_of_them(tmp_path: Path, capsys: p
         files = [tmp_path / f"response_{one}.txt" for one in range(len(texts))]
         for file, text in zip(files, texts, strict=True):
             file.write_bytes(text.encode())
-        outcomes.append(new_format([f"f{number}", "--from", *map(str, files)], made))
+        outcomes.append(new_format(made, f"f{number}", responses=[*map(str, files)]))
         capsys.readouterr()
         if outcomes[-1]:
             assert not made.grammar(f"f{number}").exists()

@@ -1,22 +1,23 @@
 """`python -m tools.check`: every kind of mistake in a sound format, and what is said of it."""
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from textwrap import dedent
-from typing import NamedTuple
 
 import pytest
 
 from outspoken import UnknownFormatError
-from outspoken.authoring.check import check, main, shared_findings
+from outspoken.authoring.check import check, shared_findings
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.grammar import compiler, registry
 from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
-from tests.authoring.grammar_mistakes import ERR, GRAMMAR, LARK, OK, Mistake, mistakes, said
+from tests.authoring.grammar_mistakes import ERR, GRAMMAR, LARK, MISTAKES, OK, said
 from tests.batch.arrows import arrows_in, change, write
+from tests.cli.runner import Cli, Ran
 from tests.tables import tables
+from tools.shared.command import grammar
 
 TABLES = tables(__file__)
 
@@ -36,10 +37,11 @@ def test_a_sound_format_has_no_findings(checkout: Checkout) -> None:
     assert check(checkout, "arrows") == []
 
 
-@pytest.mark.parametrize("mistake", mistakes(), ids=lambda mistake: mistake.name.replace(" ", "_"))
-def test_a_mistake(mistake: Mistake, checkout: Checkout) -> None:
-    change(checkout, mistake.path, mistake.before, mistake.after)
-    assert said(check(checkout, "arrows"), mistake.path) == mistake.expected
+@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake(mistake: dict[str, str], checkout: Checkout) -> None:
+    path = mistake.get("path", LARK)
+    change(checkout, path, mistake["before"], mistake["after"])
+    assert said(check(checkout, "arrows"), path) == mistake["said"].splitlines()
 
 
 # what is not a change of one file
@@ -185,38 +187,27 @@ def test_a_variant_of_shared_rules_is_sound(checkout: Checkout) -> None:
 # the command
 
 
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
-def command(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
-    def run(*arguments: str) -> Ran:
-        code = main(list(arguments), checkout)
-        out, err = capsys.readouterr()
-        return Ran(code, out, err)
-
-    return run
+def tool(checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+    return Cli(capsys, monkeypatch, partial(grammar, "check", checkout))
 
 
-def test_the_command_finds_nothing(command: Callable[..., Ran]) -> None:
-    assert command("arrows") == Ran(0, "arrows: sound\n", "")
+def test_the_command_finds_nothing(tool: Cli) -> None:
+    assert tool("arrows") == Ran(0, "arrows: sound\n", "")
 
 
-def test_the_command_prints_frames_and_a_summary(command: Callable[..., Ran], checkout: Checkout) -> None:
+def test_the_command_prints_frames_and_a_summary(tool: Cli, checkout: Checkout) -> None:
     change(checkout, LARK, "// trim:    text", "// trim:    text\n// mode:    fast")
-    assert command("arrows") == Ran(1, dedent(TABLES["THE_COMMAND_PRINTS_FRAMES_AND_A_SUMMARY"]), "")
+    assert tool("arrows") == Ran(1, dedent(TABLES["THE_COMMAND_PRINTS_FRAMES_AND_A_SUMMARY"]), "")
 
 
-def test_notes_are_no_failure_and_shown_only_for_named_formats(command: Callable[..., Ran], checkout: Checkout) -> None:
+def test_notes_are_no_failure_and_shown_only_for_named_formats(tool: Cli, checkout: Checkout) -> None:
     other_format(checkout)
     change(checkout, "grammars/angles.lark", "start: (", "start: ")
-    ran = command("arrows")
+    ran = tool("arrows")
     message = "note[no-detection]: detection is not checked, since another format cannot be read"
     assert (ran.code, ran.out.splitlines()[0], ran.out.splitlines()[-1]) == (0, message, "arrows: sound, 1 note")
-    everything = command()
+    everything = tool()
     assert everything.code == 1
     assert "no-detection" not in everything.out
     unused = len(shared_findings(checkout))  # by the grammars of this checkout
@@ -225,16 +216,14 @@ def test_notes_are_no_failure_and_shown_only_for_named_formats(command: Callable
     assert unused > 1
 
 
-def test_an_unknown_name(command: Callable[..., Ran]) -> None:
-    assert command("arrows", "herms") == Ran(
-        2, "", "there is no format `herms`; did you mean `hermes`? (`outspoken formats` lists all 3 names)\n"
-    )
+def test_an_unknown_name(tool: Cli) -> None:
+    message = "there is no format `herms`; did you mean `hermes`? (`outspoken formats` lists all 3 names)"
+    assert tool("arrows", "herms") == Ran(2, "", f"outspoken: error: {message}\n")
 
 
-def test_an_unknown_option(command: Callable[..., Ran]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        command("--what")
-    assert caught.value.code == 2
+def test_an_unknown_option(tool: Cli) -> None:
+    message = "there is no option `--what`; see `python -m tools.check --help`"
+    assert tool("--what") == Ran(2, "", f"outspoken: error: {message}\n")
 
 
 def test_a_grammar_is_compiled_once(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ def made(tmp_path: Path, text: str, shared: str = "") -> CheckedGrammar:
     imported = "".join([line for line in dedent(text).splitlines() if line.startswith("%import")])
     used = [line for line in LETTERS.splitlines(keepends=True) if line[0] in text and line[0] not in imported]
     path.write_text(dedent(text).lstrip() + "".join(used), "utf-8")
-    return CheckedGrammar.of(checkout, Source.of(path))
+    return CheckedGrammar(checkout, Source.of(path))
 
 
 def conflicts(tmp_path: Path, text: str, shared: str = "") -> list[Diagnostic]:

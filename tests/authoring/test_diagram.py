@@ -1,6 +1,7 @@
 """Railroad diagrams: what is read of a grammar, and the SVG that is drawn of it."""
 
 import re
+from functools import partial
 from pathlib import Path
 from shutil import copytree
 from xml.etree import ElementTree
@@ -12,8 +13,10 @@ from outspoken.authoring.diagram.draw import draw
 from outspoken.authoring.diagram.syntax import Syntax, read_syntax
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.results.errors import GrammarError
+from tests.cli.runner import Cli, Ran
 from tests.loops import in_one_item, some
 from tests.tables import tables
+from tools.shared.command import grammar
 
 TABLES = tables(__file__)
 
@@ -144,26 +147,26 @@ def test_the_diagram_of_every_format_is_sound(name: str) -> None:
     assert len([line for line in (svg[1].text or "").split("\n") if re.match(r"\w+( \(\w+\))? = ", line)]) == len(rules)
 
 
-def test_the_command(checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def tool(checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     syntax(checkout, "start: TEXT _OPEN")
-    assert diagram.main(["made"], checkout) == 0
-    printed = capsys.readouterr().out
+    return Cli(capsys, monkeypatch, partial(grammar, "diagram", checkout))
+
+
+def test_the_command(tool: Cli, tmp_path: Path) -> None:
+    printed = tool.out("made")
     assert printed.startswith('<svg xmlns="http://www.w3.org/2000/svg" role="img"')
     path = tmp_path / "made.svg"
-    assert diagram.main(["made", "--output", str(path)], checkout) == 0
-    assert (path.read_text("utf-8"), capsys.readouterr().out) == (printed, "")
+    assert tool.out("made", "--output", str(path)) == ""
+    assert path.read_text("utf-8") == printed
 
 
 @pytest.mark.parametrize(("arguments", "message"), TABLES["ERRORS_ARE_REPORTED"])
-def test_errors_are_reported(
-    checkout: Checkout, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    syntax(checkout, "start: TEXT _OPEN")
-    assert diagram.main(arguments, checkout) == 2
-    assert tuple(capsys.readouterr()) == ("", message)
+def test_errors_are_reported(tool: Cli, arguments: list[str], message: str) -> None:
+    assert tool(*arguments) == Ran(2, "", f"outspoken: error: {message}\n")
 
 
-def test_broken_grammar_is_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_grammar_is_reported(tool: Cli, checkout: Checkout) -> None:
     checkout.grammar("made").write_text("// format: made\n\nstart: nothing\n", "utf-8")
-    assert diagram.main(["made"], checkout) == 2
-    assert capsys.readouterr().err.startswith("error: ")
+    message = f"{checkout.grammar('made')}: Rule 'nothing' used but not defined (in rule start)"
+    assert tool("made") == Ran(2, "", f"outspoken: error: {message}\n")

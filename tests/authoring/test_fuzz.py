@@ -3,6 +3,7 @@
 import json
 import shutil
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ from hypothesis import Phase, given, seed, settings
 import outspoken.authoring.fuzz
 import outspoken.authoring.fuzz.checks
 from outspoken import Reply, Text, parse
-from outspoken.authoring.fuzz import Example, Fuzz, main, minimise
+from outspoken.authoring.fuzz import Example, Fuzz, minimise
 from outspoken.authoring.fuzz.checks import ParseArguments, ViolationError
 from outspoken.authoring.fuzz.texts import SETTINGS, damaged, responses
 from outspoken.authoring.shared.checkout import Checkout
@@ -22,10 +23,12 @@ from outspoken.parsing.tree_parser import parse_tree
 from outspoken.results.edits import REPAIR_LIMITS
 from outspoken.results.errors import ResponseError
 from tests.cases import CASES, FORMATS
+from tests.cli.runner import Cli
 from tests.invariants.replies import check, check_reply, check_sound, pieces
 from tests.loops import SEED as TEST_SEED
 from tests.loops import in_one_item
 from tests.tables import tables
+from tools.shared.command import grammar
 
 TABLES = tables(__file__)
 
@@ -162,6 +165,11 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 @pytest.fixture
+def tool(checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+    return Cli(capsys, monkeypatch, partial(grammar, "fuzz", checkout))
+
+
+@pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every look at the clock is half a minute later."""
     looks = iter(range(0, 30 * 10_000, 30))
@@ -170,51 +178,50 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("clock")
 def test_findings_are_written_with_the_shortest_text_and_can_be_replayed(
-    checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tool: Cli, checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = checkout.root / "found.jsonl"
     with monkeypatch.context() as patch:
         patch.setattr(outspoken.authoring.fuzz.checks, "parse", without_cologne)
-        assert main(["text", "--runs", "50", "--json"], checkout) == 1
-        file.write_text(capsys.readouterr().out, "utf-8")
-        finding, summary = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-        assert (finding["kind"], finding["text"], summary["type"]) == ("lost", "Köln", "summary")
+        ran = tool("text", "--runs", "50", "--json")
+        file.write_text(ran.out, "utf-8")
+        finding, summary = [json.loads(line) for line in ran.out.splitlines()]
+        assert (ran.code, finding["kind"], finding["text"], summary["type"]) == (1, "lost", "Köln", "summary")
         assert summary["formats"]["text"]["findings"] == {"lost": 1}
-        assert main(["--replay", str(file)], checkout) == 1
-        out, err = capsys.readouterr()
-        assert out.replace(", repair='heuristic'", "").startswith(TABLES["FOUND"])
-        assert out.endswith(" texts: 1 texts are read wrongly\n")
-        assert err == ""
-    assert main(["--replay", str(file)], checkout) == 0
+        ran = tool("--replay", str(file))
+        assert ran.out.replace(", repair='heuristic'", "").startswith(TABLES["FOUND"])
+        assert ran.out.endswith(" texts: 1 texts are read wrongly\n")
+        assert (ran.code, ran.err) == (1, "")
+        other = checkout.root / "other.jsonl"
+        other.write_text(file.read_text("utf-8").replace('"format": "text"', '"format": "elsewhere"'), "utf-8")
+        tool.out("text", "--replay", str(other))
+    tool.out("--replay", str(file))
 
 
 @pytest.mark.usefixtures("clock")
-def test_what_was_read_is_summarised(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--seed", "7", "--runs", "120"], checkout) == 0
-    first, last = capsys.readouterr().out.splitlines()
+def test_what_was_read_is_summarised(tool: Cli) -> None:
+    first, last = tool.out("--seed", "7", "--runs", "120").splitlines()
     assert first.startswith("text: 120 texts, ")
     assert last == "120 texts: nothing was found"
 
 
 @pytest.mark.usefixtures("clock")
-def test_minutes_limit_the_run(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--minutes", "1.5"], checkout) == 0
-    assert capsys.readouterr().out.endswith("100 texts: nothing was found\n")
+def test_minutes_limit_the_run(tool: Cli) -> None:
+    assert tool.out("--minutes", "1.5").endswith("100 texts: nothing was found\n")
 
 
-def test_run_can_be_interrupted(
-    checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_run_can_be_interrupted(tool: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     run = Fuzz.run
 
     def stopped(fuzz: Fuzz, seed: int, number: int) -> Any:
-        if seed == 1:
+        if seed == 3:  # a checkout has no other limit
             raise KeyboardInterrupt
         return run(fuzz, seed, number)
 
     monkeypatch.setattr(Fuzz, "run", stopped)
-    assert main([], checkout) == 0
-    assert capsys.readouterr().out.endswith(": nothing was found\n")
+    ran = tool()
+    assert (ran.code, ran.err) == (0, "\n")
+    assert ran.out.endswith("150 texts: nothing was found\n")
 
 
 def test_an_exception_is_a_finding() -> None:
@@ -246,23 +253,10 @@ def test_pieces_that_are_read_differently_are_a_finding(monkeypatch: pytest.Monk
 # wrong use
 
 
-def test_unknown_format(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["txt", "--runs", "1"], checkout) == 2
-    assert capsys.readouterr() == (
-        "",
-        "there is no format `txt`; did you mean `text`? (`outspoken formats` lists all 1 names)\n",
-    )
-
-
-def test_unusable_grammar(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    checkout.grammar("odd").write_text("// format: odd\n\nstart: (\n", "utf-8")
-    assert main(["odd", "--runs", "1"], checkout) == 2
-    assert "odd.lark" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(("arguments", "message"), TABLES["WRONG_USE"])
-def test_wrong_use(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert caught.value.code == 2
-    assert capsys.readouterr().err.endswith(f"python -m tools.fuzz: error: {message}\n")
+def test_wrong_use(arguments: list[str], message: str, tool: Cli, checkout: Checkout) -> None:
+    checkout.grammar("odd").write_text("// format: odd\n\nstart: (\n", "utf-8")
+    ran = tool(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("outspoken: error: ")
+    assert message in ran.err

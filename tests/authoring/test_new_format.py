@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,15 +12,16 @@ import pytest
 from outspoken import parse
 from outspoken.authoring.check import check
 from outspoken.authoring.fuzz.checks import ParseArguments
-from outspoken.authoring.new_format import main
 from outspoken.authoring.new_format.drafting import Example, by_examples
 from outspoken.authoring.shared.checkout import Case, Checkout, cases, toml
 from outspoken.grammar import registry
 from outspoken.grammar.registry import compiled_path
 from outspoken.models.chat_template import ChatTemplate, TemplateError, turn
 from outspoken.models.messages import MESSAGES, Message, Tool
+from tests.cli.runner import Cli, Ran
 from tests.loops import some
 from tests.tables import tables
+from tools.shared.command import grammar
 
 TABLES = tables(__file__)
 
@@ -28,6 +30,9 @@ OWN = Checkout()
 HERE = ("harmony", "hermes", "json", "kimi_k2", "qwen3_coder", "text", "ui_tars")
 #: What `check` says of a format that was just written: what its author fills in, and what other tools write.
 LEFT = {"missing-field", "no-cases"}
+
+
+New = Callable[..., Ran]
 
 
 @pytest.fixture
@@ -43,24 +48,20 @@ def checkout(tmp_path: Path) -> Checkout:
     return made
 
 
-class Ran(NamedTuple):
-    """What `new_format` returned and printed."""
+@pytest.fixture
+def new(checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> New:
+    """Runs the command; `files` are responses, given with `--from`, and `template` a chat template."""
+    tool = Cli(capsys, monkeypatch, partial(grammar, "new_format", checkout))
 
-    code: int
-    out: str
-    err: str
+    def run(*arguments: str, files: dict[str, str] | None = None, template: str = "") -> Ran:
+        responses = {checkout.root / f"{name}.txt": text for name, text in (files or {}).items()}
+        given = {**responses, **({checkout.root / "vendor.jinja": template} if template else {})}
+        for path, text in given.items():
+            path.write_bytes(text.encode())
+        more = ["--template", str(checkout.root / "vendor.jinja")] if template else []
+        return tool(*arguments, *more, *(["--from", *map(str, responses)] if responses else []))
 
-
-def run(
-    checkout: Checkout, capsys: pytest.CaptureFixture[str], *arguments: str, files: dict[str, str] | None = None
-) -> Ran:
-    """Run the command; `files` are responses, given with `--from`."""
-    paths = [checkout.root / f"{name}.txt" for name in files or {}]
-    for path, text in zip(paths, (files or {}).values(), strict=True):
-        path.write_bytes(text.encode())
-    code = main([*arguments, *(["--from", *map(str, paths)] if paths else [])], checkout)
-    out, err = capsys.readouterr()
-    return Ran(code, out, err)
+    return run
 
 
 def sound(checkout: Checkout, name: str) -> dict[str, Case]:
@@ -127,10 +128,10 @@ ONE, TWO = ("get_weather", {"city": "Paris"}), ("find_hotels", {"area": "Montmar
 
 
 @pytest.mark.parametrize("shape", some(RESPONSES, "responses", 0.2))
-def test_from_responses(shape: str, checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_from_responses(shape: str, checkout: Checkout, new: New) -> None:
     one, two = RESPONSES[shape].text(ONE).lstrip(), f"Let me see.{RESPONSES[shape].text(ONE, TWO)}"
     thinks = f"<mythink>I look.</mythink>\n{one}"
-    ran = run(checkout, capsys, "mine", files={"one": one, "two": two, "thinks": thinks})
+    ran = new("mine", files={"one": one, "two": two, "thinks": thinks})
     assert (ran.code, ran.err) == (0, "")
     assert "3 of 3 responses read back" in ran.out
     assert "no response has two calls in a row" not in ran.out
@@ -151,10 +152,8 @@ def test_from_responses(shape: str, checkout: Checkout, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("shape", some(SHAPES, "template", 0.2))
-def test_from_a_template(shape: str, checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    path = checkout.root / "vendor.jinja"
-    path.write_text(SHAPES[shape].template("<mull>\n{{ m.reasoning_content }}\n</mull>\n"), "utf-8")
-    ran = run(checkout, capsys, "mine", "--template", str(path))
+def test_from_a_template(shape: str, checkout: Checkout, new: New) -> None:
+    ran = new("mine", template=SHAPES[shape].template("<mull>\n{{ m.reasoning_content }}\n</mull>\n"))
     assert (ran.code, ran.err) == (0, "")
     assert "11 of 11 responses read back" in ran.out
     written = {name: case for name, case in sound(checkout, "mine").items() if case.kind == "ok"}
@@ -186,15 +185,15 @@ def test_from_the_responses_of_a_format(format_: str) -> None:
 # other sources
 
 
-def test_blank(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(checkout, capsys, "unknown_one").out == TABLES["BLANK"]
+def test_blank(checkout: Checkout, new: New) -> None:
+    assert new("unknown_one").out == TABLES["BLANK"]
     assert set(sound(checkout, "unknown_one")) == {"one_call", "cut_inside_arguments"}
 
 
-def test_the_whole_grammar(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_whole_grammar(checkout: Checkout, new: New) -> None:
     markup = SHAPES["keys_in_tags"]
     one = markup.text(ONE).lstrip()
-    run(checkout, capsys, "my_use", files={"one": one, "two": f"Well.{markup.text(ONE, TWO)}"})
+    new("my_use", files={"one": one, "two": f"Well.{markup.text(ONE, TWO)}"})
     text = checkout.grammar("my_use").read_text("utf-8")
     source = text.splitlines()[3]
     assert source.startswith("// source:  responses one.txt, two.txt, read on 20")
@@ -205,36 +204,33 @@ def test_the_whole_grammar(checkout: Checkout, capsys: pytest.CaptureFixture[str
 # what is said of responses
 
 
-def test_a_damaged_response_lies_in_err(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_response_lies_in_err(checkout: Checkout, new: New) -> None:
     one, two = SHAPES["name_then_json"].text(ONE), SHAPES["name_then_json"].text(TWO)
-    ran = run(checkout, capsys, "mixed", files={"one": one, "two": two, "bad": '<|call|>f<|args|>{"a": 1,}<|end|>'})
+    ran = new("mixed", files={"one": one, "two": two, "bad": '<|call|>f<|args|>{"a": 1,}<|end|>'})
     assert ran.out.startswith(TABLES["A_DAMAGED_RESPONSE_LIES_IN_ERR"])
     assert sound(checkout, "mixed")["bad"].kind == "err"
 
 
-def test_bytes_are_kept(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bytes_are_kept(checkout: Checkout, new: New) -> None:
     text = SHAPES["json_in_tags"].text(ONE).replace("\n", "\r\n") + "<|im_end|>\n"
-    assert run(checkout, capsys, "crlf", files={"a": text}).code == 0
+    assert new("crlf", files={"a": text}).code == 0
     assert (checkout.corpus / "crlf" / "ok" / "a.txt").read_bytes() == text.encode()
     assert "im_end" not in checkout.grammar("crlf").read_text("utf-8").partition("\n\n")[2]
 
 
-def test_what_a_format_reads_already(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_format_reads_already(checkout: Checkout, new: New) -> None:
     text = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
-    path = checkout.root / "vendor.jinja"
-    path.write_text(
-        Markup("\n<tool_call>\nCALL\n</tool_call>").template("<think>\n{{ m.reasoning_content }}\n</think>\n\n")
-    )
-    for what, arguments, files in (
-        ("all 3 responses", [], {"a": text, "b": f"{text}\n{text}", "c": "No call."}),
-        ("all that the template writes", ["--template", str(path)], {}),
+    template = Markup("\n<tool_call>\nCALL\n</tool_call>").template("<think>\n{{ m.reasoning_content }}\n</think>\n\n")
+    for what, given in (
+        ("all 3 responses", {"files": {"a": text, "b": f"{text}\n{text}", "c": "No call."}}),
+        ("all that the template writes", {"template": template}),
     ):
-        ran = run(checkout, capsys, "known", *arguments, files=files)
+        ran = new("known", **given)
         assert ran.code == 0
         assert ran.out.startswith(f"`hermes` reads {what} already: add the model to its header\n")
         assert ran.out.endswith("nothing was written; `--force` writes a format of its own all the same\n")
         assert not checkout.grammar("known").exists()
-    ran = run(checkout, capsys, "known", "--force", files={"a": text})
+    ran = new("known", "--force", files={"a": text})
     assert ran.out.startswith("`hermes` reads the response already\na call is a JSON object:\n")
 
 
@@ -246,30 +242,26 @@ UNREAD: dict[str, tuple[list[str], str]] = TABLES["UNREAD"]
 
 
 @pytest.mark.parametrize(("texts", "message"), UNREAD.values(), ids=UNREAD)
-def test_what_is_not_read_back_is_refused(
-    texts: list[str], message: str, checkout: Checkout, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ran = run(checkout, capsys, "mine", files={str(number): text for number, text in enumerate(texts)})
+def test_what_is_not_read_back_is_refused(texts: list[str], message: str, checkout: Checkout, new: New) -> None:
+    ran = new("mine", files={str(number): text for number, text in enumerate(texts)})
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err.startswith(f"new_format: nothing was written: {message}")
+    assert ran.err.startswith(f"outspoken: nothing was written: {message}")
     assert not checkout.grammar("mine").exists()
     assert not checkout.corpus.exists()
 
 
 @pytest.mark.parametrize(("arguments", "content", "message"), TABLES["WRONG"].values(), ids=TABLES["WRONG"])
-def test_wrong_use(
-    arguments: list[str], content: str, message: str, checkout: Checkout, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_use(arguments: list[str], content: str, message: str, checkout: Checkout, new: New) -> None:
     path = checkout.root / "given"
     path.write_bytes(content.encode("latin-1"))
-    ran = run(checkout, capsys, *[argument.replace("FILE", str(path)) for argument in arguments])
-    assert ran == (2, "", f"new_format: {message.replace('FILE', str(path))}\n")
+    ran = new(*[argument.replace("GIVEN", str(path)) for argument in arguments])
+    assert ran == (2, "", f"outspoken: error: {message.replace('GIVEN', str(path))}\n")
 
 
-def test_nothing_is_overwritten(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_overwritten(checkout: Checkout, new: New) -> None:
     (checkout.corpus / "mine").mkdir(parents=True)
-    said = "new_format: `tests/corpus/mine` is there already, and nothing is overwritten\n"
-    assert run(checkout, capsys, "mine") == (2, "", said)
+    said = "outspoken: error: `tests/corpus/mine` is there already, and nothing is overwritten\n"
+    assert new("mine") == (2, "", said)
     assert not checkout.grammar("mine").exists()
 
 
@@ -322,12 +314,10 @@ def test_turn(opened: str, message: Message, written: tuple[str, str]) -> None:
     assert turn(ChatTemplate(source), message) == written
 
 
-def test_arguments_as_text(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_arguments_as_text(checkout: Checkout, new: New) -> None:
     """Some templates want the arguments as the text of JSON, and some write no reasoning."""
     source = SHAPES["name_then_json"].template("").replace("c.function.arguments | tojson", "'' + c.function.arguments")
-    path = checkout.root / "vendor.jinja"
-    path.write_text(source, "utf-8")
-    ran = run(checkout, capsys, "mine", "--template", str(path))
+    ran = new("mine", template=source)
     assert ran.code == 0
     assert "the template does not write reasoning beside a call\nthe template does not write reasoning\n" in ran.out
     sound(checkout, "mine")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
@@ -24,16 +25,21 @@ class Ran(NamedTuple):
 
 
 class Cli:
-    """Runs a command in a folder of its own that has the files `call.txt` and `cut.txt`."""
+    """Runs the command, or another one in its place."""
 
-    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        self._capsys, self._monkeypatch = capsys, monkeypatch
+    def __init__(
+        self,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+        run: Callable[[list[str]], int] = main,
+    ) -> None:
+        self._capsys, self._monkeypatch, self._run = capsys, monkeypatch, run
 
     def __call__(self, *arguments: str, stdin: str | bytes | Terminal = "") -> Ran:
         data = stdin.encode() if isinstance(stdin, str) else stdin
         given = io.TextIOWrapper(io.BytesIO(data)) if isinstance(data, bytes) else data
         self._monkeypatch.setattr(sys, "stdin", given)
-        code = main(list(arguments))
+        code = self._run(list(arguments))
         out, err = self._capsys.readouterr()
         return Ran(code, out, err)
 

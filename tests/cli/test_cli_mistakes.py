@@ -87,6 +87,15 @@ def test_what_is_not_enforced_is_a_warning_or_an_error(cli: Cli) -> None:
     refused(cli(*given, "--strict"), "`hermes` has no such constraint: count: of: `uniqueItems` is not enforced\n")
 
 
-def test_serve_without_the_extra_installed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    refused(cli("serve", "--upstream", "http://x"), install_command("serve"))
+@pytest.mark.parametrize(
+    ("module", "line", "extra"),
+    [("uvicorn", "serve --upstream http://x", "serve"), ("railroad", "grammar diagram a.lark", "grammar")],
+)
+def test_a_missing_package_is_answered_with_its_extra(
+    module: str, line: str, extra: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("a.lark").write_text("start: TEXT", "utf-8")
+    for name in [name for name in sys.modules if name.startswith("outspoken.authoring.diagram")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    refused(cli(*line.split(" ")), install_command(extra))

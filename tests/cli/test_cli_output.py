@@ -3,9 +3,8 @@
 import json
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -20,54 +19,17 @@ TABLES = tables(__file__)
 TABLE_REGISTRY = "outspoken.contrib.table_chat:tables_registry"
 
 
-def sse(*pieces: str, finish: str = "stop", **last: Any) -> str:
-    """A stream of OpenAI's chunks with these pieces of content."""
-    deltas = [{"content": piece} for piece in pieces]
-    chunks: list[Any] = [{"id": "x", "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
-    chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}], **last})
-    return "".join([f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]) + "data: [DONE]\n\n"
-
-
-STREAM = sse(
-    "<think>\nHm.\n</think>\nLet me look.\n<tool_",
-    'call>\n{"name": "get_weather", "arguments": {"city": "Par',
-    'is"}}\n</tool_call>',
-    usage={"prompt_tokens": 1200, "completion_tokens": 7, "total_tokens": 1207},
-)
-EVENTS: list[dict[str, Any]] = TABLES["EVENTS"]
-ANTHROPIC = "".join([f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in EVENTS])
-
-
-class Case(NamedTuple):
-    """A command with its standard input, and what it prints: those of `outputs.txt`, and those with odd characters."""
-
-    arguments: str
-    stdin: str | bytes
-    code: int
-    out: str
-
-
-def cases() -> Iterator[tuple[str, Case]]:
-    """The cases of `outputs.txt`: a name, the arguments behind `$`, standard input, and the output behind `---`."""
-    text = (Path(__file__).parent / "outputs.txt").read_text("utf-8")
-    pattern = r"^=== (.*)\n\$ (.*)\n((?:.*\n)*?)--- (\d)\n((?:.*\n)*?)(?:\n(?====)|\Z)"
-    for name, arguments, stdin, code, out in re.findall(pattern, text, re.MULTILINE):
-        yield name, Case(arguments, stdin[:-1], int(code), out)
-
-
-CASES = {
-    **dict(cases()),
-    **{name: Case(**case) for name, case in TABLES["CASES"].items()},
-    "stream": Case("stream --format hermes", STREAM, 0, TABLES["SHOWN"]),
-    "stream: another provider": Case("stream --provider anthropic", ANTHROPIC, 1, "thinking\nHm.\nerror: Overloaded\n"),
-    "parse --stream: bytes that split characters": Case(
-        "parse --stream=1", "é".encode() + b"\xff", 0, "TextDelta('é')\nTextDelta('\ufffd')\nDone(Reply(format=None))\n"
-    ),
+STREAM: str = TABLES["CASES"]["stream"]["stdin"]
+#: Commands: their arguments, standard input and exit code, and what they print.
+CASES: dict[str, dict[str, Any]] = {
+    **TABLES["CASES"],
+    "parse --stream: bytes that split characters": {
+        "arguments": "parse --stream=1",
+        "stdin": "é".encode() + b"\xff",
+        "code": 0,
+        "out": "TextDelta('é')\nTextDelta('\ufffd')\nDone(Reply(format=None))\n",
+    },
 }
-
-
-def test_all_cases_of_the_file_are_read() -> None:
-    assert len(dict(cases())) == (Path(__file__).parent / "outputs.txt").read_text("utf-8").count("=== ")
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -75,7 +37,7 @@ def test_output(name: str, cli: Cli) -> None:
     schema = {"name": "get_weather", "parameters": {"properties": {"days": {"type": "string"}}}}
     Path("days.json").write_text(json.dumps([schema]), "utf-8")
     case = CASES[name]
-    assert cli(*case.arguments.split(" "), stdin=case.stdin) == Ran(case.code, case.out)
+    assert cli(*case["arguments"].split(" "), stdin=case["stdin"]) == Ran(case["code"], case["out"])
 
 
 def test_the_tree_of_damage(cli: Cli) -> None:
@@ -88,7 +50,7 @@ def test_the_tree_of_damage(cli: Cli) -> None:
 def test_colour_changes_nothing_else_and_needs_no_package(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rich", None)
     monkeypatch.delenv("NO_COLOR", raising=False)
-    plain = CASES["explain"].out
+    plain = CASES["explain"]["out"]
     coloured = cli("explain", "--color", "always", stdin=CUT).out
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
     assert "\x1b[32mtool call 4-65: get_weather, truncated\x1b[0m\n" in coloured
@@ -97,7 +59,7 @@ def test_colour_changes_nothing_else_and_needs_no_package(cli: Cli, monkeypatch:
     assert "\x1b[3;35mHm.\x1b[0m" in cli.out("stream", "--format", "hermes", "--color", "always", stdin=STREAM)
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "\x1b[32m  ToolCall(get_weather, city='Paris')\x1b[0m\n" in cli.out("parse", "call.txt")
-    assert cli.out("parse", "call.txt", "--color", "never") == CASES["parse"].out
+    assert cli.out("parse", "call.txt", "--color", "never") == CASES["parse"]["out"]
     assert "\x1b" not in cli.out("parse", "call.txt", "--json", "--color", "always")
 
 

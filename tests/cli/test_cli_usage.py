@@ -14,6 +14,7 @@ import pytest
 from outspoken import __version__
 from outspoken.terminal.outputs import wants_color
 from outspoken.terminal.progress import ProgressLine
+from tests.authoring.grammar_mistakes import GRAMMAR
 from tests.cli.runner import CALL, COMMAND, Cli, Ran, Terminal
 from tests.tables import tables
 
@@ -76,6 +77,26 @@ def test_screen_prefix_and_finish_reason(cli: Cli) -> None:
     assert "status: truncated" in cli("parse", "--finish-reason", "stop", "-r", "none", "-t", CALL[:-20]).out
 
 
+def test_arguments_of_authors_are_taken_as_they_are(cli: Cli) -> None:
+    """A prefix may be empty though the case has one, and the name of a file may begin with a dash."""
+    text = "Hm.\n</think>\nYes"
+    Path("-arrows", "ok").mkdir(parents=True)
+    for name, content in (
+        ("-arrows.lark", GRAMMAR.replace(" arrows", " -arrows")),
+        ("-arrows/ok/thought.txt", text),
+        ("-arrows/ok/thought.toml", 'prefix = "<think>\\n"'),
+        ("-r.txt", text),
+    ):
+        Path(name).write_text(content, "utf-8")
+    for arguments, thinks in (
+        (["--", "-arrows.lark", "ok/thought"], True),
+        (["--prefix", "", "--", "-arrows.lark", "ok/thought"], False),
+        (["--", "-arrows.lark", "-r.txt"], False),
+        (["-p", r"<think>\n", "--", "-arrows.lark", "-r.txt"], True),
+    ):
+        assert ("reasoning 0-" in cli("grammar", "show", *arguments).out) == thinks, arguments
+
+
 # output
 
 
@@ -123,7 +144,7 @@ def test_output_is_live(command: str, first: bytes, shown: bytes, rest: bytes, e
 
 def test_closed_output_pipe_is_not_an_error(tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
-    path.write_text('{"a": 1}\n' * 20_000, "utf-8")
+    path.write_text('{"a": 1}\n' * 5_000, "utf-8")
     with subprocess.Popen([*COMMAND, "parse", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout
         assert process.stderr

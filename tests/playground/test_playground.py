@@ -217,7 +217,7 @@ def test_work_that_ends_its_process_or_takes_too_long_is_given_up_and_the_next_r
 def test_work_that_nobody_waits_for_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("outspoken.playground.worker._PATIENCE", 0.05)
     monkeypatch.setattr("outspoken.playground.worker.answer_bounded", hindered_answer)
-    with Server(Playground(read_limit=600).app()) as server, httpx.Client(base_url=server.url) as client:
+    with Server(Playground(limit=600).app()) as server, httpx.Client(base_url=server.url) as client:
         with pytest.raises(httpx.TimeoutException):
             client.post("/api/read", json={"given": {"text": "slow"}}, timeout=0.3)
         assert client.post("/api/read", json={"given": QUICK}, timeout=20).json()["format"] == "hermes"

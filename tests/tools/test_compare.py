@@ -7,12 +7,16 @@ from typing import Any
 import pytest
 
 from tests.json.typed_types import Answer, answers
+from tests.tables import tables
 from tools.compare import calls, documents, typed
-from tools.compare.__main__ import TABLES, main
+from tools.compare.__main__ import TABLES as MEASURED
+from tools.compare.__main__ import main
 from tools.compare.documents import GROUPS, READERS, Classes, JsonText, Reading, json_texts, same
 from tools.compare.servers import MarkerTokenizer
 from tools.compare.tables import commits_since, places, share, told, written
 from tools.damage.json_texts import sound
+
+TABLES = tables(__file__)
 
 TEXTS = json_texts(1)
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": ["string", "null"]}}}
@@ -30,49 +34,26 @@ def test_the_texts_of_each_group_and_how_ours_reads_them() -> None:
     assert {group: found[group, "meant"] for group in GROUPS} == dict(sizes)
 
 
-@pytest.mark.parametrize(
-    ("group", "result", "expected"),
-    [
-        ("records", Reading({"b": "x", "a": 1}), "meant"),
-        ("records", Reading({"a": 1.0, "b": "x"}), "wrong"),
-        ("records", Reading({"a": 1}), "wrong"),
-        ("records", Reading({"a": 1}, is_doubtful=True), "refused"),
-        ("records", Reading({"a": 1}, is_truncated=True), "refused"),
-        ("records", Reading(MEANT, is_truncated=True), "refused"),
-        ("records", None, "refused"),
-        ("records", ValueError("no JSON"), "refused"),
-        ("cut", Reading({"a": 1}, is_truncated=True), "meant"),
-        ("cut", Reading({"a": 2}, is_truncated=True), "wrong"),
-        ("cut", Reading({"a": 1}), "wrong"),
-        ("cut", Reading(MEANT), "meant"),
-    ],
-)
-def test_a_reading_is_judged(group: str, result: Any, expected: str) -> None:
-    def read(number: int) -> Reading | None:
-        if isinstance(result, Exception):
-            raise result
+def returning(result: Any) -> Any:
+    """A reader that returns this, or refuses what it is given for "refused"."""
+
+    def read(_: Any) -> Any:
+        if result == "refused":
+            raise ValueError
         return result
 
+    return read
+
+
+@pytest.mark.parametrize(("group", "found", "expected"), TABLES["READINGS"])
+def test_a_reading_is_judged(group: str, found: Any, expected: str) -> None:
+    read = returning(Reading(**found) if isinstance(found, dict) else found)
     assert documents.outcome(read, 0, JsonText(group, group, "", MEANT, SCHEMA)) == expected
 
 
-@pytest.mark.parametrize(
-    ("meant", "result", "expected"),
-    [
-        ("12", 12, "meant"),
-        ("12", 13, "wrong"),
-        ("12", ValueError("no JSON"), "none"),
-        (None, 12, "wrong"),
-        (None, ValueError("no JSON"), "meant"),
-    ],
-)
-def test_the_value_of_a_type_is_judged(meant: str | None, result: Any, expected: str) -> None:
-    def read(answer: Answer) -> Any:
-        if isinstance(result, Exception):
-            raise result
-        return result
-
-    assert typed.outcome(read, Answer("int", "sound", "", meant)) == expected
+@pytest.mark.parametrize(("meant", "found", "expected"), TABLES["VALUES"])
+def test_the_value_of_a_type_is_judged(meant: str | None, found: Any, expected: str) -> None:
+    assert typed.outcome(returning(found), Answer("int", "sound", "", meant)) == expected
 
 
 def test_ours_reads_typed_answers() -> None:
@@ -88,17 +69,7 @@ def test_null_is_as_good_as_missing_in_a_class() -> None:
 
 
 def test_schemas_are_classes() -> None:
-    schema: dict[str, Any] = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string"},
-            "env": {"type": "object"},
-            "mode": {"type": "string", "enum": ["a", "b"]},
-            "parts": {"type": "array", "items": {"type": "object", "properties": {"size": {"type": "number"}}}},
-        },
-        "required": ["name"],
-    }
-    made = Classes("C", schema, module := ModuleType("types"))
+    made = Classes("C", TABLES["SCHEMA"], module := ModuleType("types"))
     assert made.sources == [
         "class CN1 {\n  size float?\n}",
         'class C {\n  name string\n  env_ map<string, Anything>? @alias("env")\n  mode ("a" | "b")?\n  parts CN1[]?\n}',
@@ -111,17 +82,10 @@ CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
 
 
-@pytest.mark.parametrize(
-    ("text", "meant", "kind", "expected"),
-    [
-        (CALL, [("f", {"a": 1})], "damaged", "meant"),
-        (CALL, [("f", {"a": 2})], "damaged", "wrong"),
-        (CALL[:40], [("f", {"a": 1})], "damaged", "refused"),
-        (CALL[:40], [], "cut", "meant"),
-    ],
-)
-def test_calls_of_ours_are_judged(text: str, meant: Any, kind: str, expected: str) -> None:
-    example = calls.Example(kind, text, meant, TOOLS, text, meant)
+@pytest.mark.parametrize(("end", "meant", "kind", "expected"), TABLES["CALLS"])
+def test_calls_of_ours_are_judged(end: int | None, meant: list[Any], kind: str, expected: str) -> None:
+    right = [("f", arguments) for arguments in meant]
+    example = calls.Example(kind, CALL[:end], right, TOOLS, CALL[:end], right)
     alone = calls.Alone("hermes", TOOLS)
     assert [calls.judged(alone, example, way) for way in calls.WAYS] == [expected, expected]
 
@@ -156,11 +120,11 @@ def test_shares_are_never_rounded_to_all_or_none() -> None:
 def test_tables_in_documents(capsys: pytest.CaptureFixture[str]) -> None:
     """Each table stands in one document, with the date and the commit of its measurement; `main` lists them."""
     found = [place.name for place in places()]
-    assert sorted(found) == sorted(TABLES)
+    assert sorted(found) == sorted(MEASURED)
     text = "A <!-- figures: speed, 2026-01-01, abc -->\n\n| 1 |\n\n<!-- end --> b"
     changed = "A <!-- figures: speed, 2026-01-02, def -->\n\n| 2 |\n\n<!-- end --> b"
     assert written(text, "speed", "2026-01-02", "def", "| 2 |") == changed
     assert written(text, "servers", "2026-01-02", "def", "| 2 |") == text
     assert commits_since("no-commit") == -1
     assert main([]) == 0
-    assert capsys.readouterr().out.count("measured on 20") == len(TABLES)
+    assert capsys.readouterr().out.count("measured on 20") == len(MEASURED)

@@ -23,7 +23,7 @@ from tools.damage.__main__ import main
 from tools.damage.documents import document
 from tools.damage.json_damage import joined, style, tokens
 from tools.damage.json_texts import KINDS, DamageCase, generate
-from tools.damage.judging import Evaluation, damaged_texts, equal, evaluate, is_beginning, read, replay
+from tools.damage.judging import Evaluation, damaged_texts, equal, evaluate, is_beginning, read
 from tools.damage.responses import SEED, bases, is_writable
 
 TABLES = tables(__file__)
@@ -79,6 +79,21 @@ def test_bare_inner_quotes_are_nearly_always_repaired(schema: bool) -> None:
     run = [one for kind in QUOTES for one in evaluated(kind, schema)]
     wrong = misses(run)
     assert len(wrong) <= len(run) * (1 - LEAST[schema]), f"{len(wrong)} of {len(run)}; the first:\n{wrong[0]}"
+
+
+def replay(raw: str, reading: JsonReading) -> list[str]:
+    """The raw text of each value with the repairs in it done. They come in order, those of one value together."""
+    texts: list[str] = []
+    left = list(reading.repairs)
+    for start, end in reading.spans:
+        pieces: list[str] = []
+        at = start
+        while left and at <= left[0].span[0] and left[0].span[1] <= end:
+            first, last = left[0].span
+            pieces += [raw[at:first], left.pop(0).after]
+            at = last
+        texts.append("".join([*pieces, raw[at:end]]))
+    return texts
 
 
 def check_replay(case: DamageCase, reading: JsonReading) -> None:

@@ -8,8 +8,10 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from outspoken.authoring.show import main
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.show import show_response
 from outspoken.results.printing import one_line
+from outspoken.terminal.errors import UsageError
 from outspoken.viewer.lines import segment_title
 from outspoken.viewer.page import page as html_page
 from outspoken.viewer.view import View, show
@@ -166,10 +168,9 @@ def test_the_tool_writes_the_page_unless_the_response_is_too_long(
 ) -> None:
     path, out = tmp_path / "long.txt", tmp_path / "out.html"
     path.write_text("x" * 200_001, "utf-8")
-    assert main(["hermes", str(path), "--html", str(out)]) == 2
-    said = "show: error: the response has 200,001 characters; a page shows at most 200,000\n"
-    assert capsys.readouterr() == ("", said)
+    with pytest.raises(UsageError, match="the response has 200,001 characters; a page shows at most 200,000"):
+        show_response(Checkout(), "hermes", str(path), html=str(out))
     assert not out.exists()
-    assert main(["hermes", "ok/text_around", "--html", str(out)]) == 0
+    assert show_response(Checkout(), "hermes", "ok/text_around", html=str(out)) == 0
     assert capsys.readouterr().out == f"written: {out}\n"
     assert out.read_text("utf-8") == html_page(made("hermes-ok-text_around"))

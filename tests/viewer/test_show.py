@@ -1,40 +1,31 @@
 """What is shown of a response, what `python -m tools.show` prints of it, and that it agrees with `parse`."""
 
-import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from outspoken import Reply, parse
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.show import main
+from outspoken.authoring.show import show_response
 from outspoken.viewer import view as view_module
 from outspoken.viewer.view import Node, View, show
 from tests.cases import Case
+from tests.cli.runner import Cli, Ran
 from tests.loops import DRAWN, by_format, some
 from tests.tables import tables
 from tools.shared import browser
+from tools.shared.command import grammar
 
 TABLES = tables(__file__)
 
 GRAMMAR = TABLES["GRAMMAR"]
 CALL = 'Hi.\n[[call f {"a": "x"}]]\nDone.'
-
-
-class Ran(NamedTuple):
-    """The exit code and what was written."""
-
-    code: int
-    out: str
-    err: str = ""
-
-
-Tool = Callable[..., Ran]
 
 
 @pytest.fixture
@@ -51,16 +42,9 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 @pytest.fixture
-def tool(checkout: Checkout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tool:
+def tool(checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Runs the tool in that checkout, with some standard input."""
-
-    def run(*arguments: str, stdin: str = "") -> Ran:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        code = main(list(arguments), checkout)
-        out, err = capsys.readouterr()
-        return Ran(code, out, err)
-
-    return run
+    return Cli(capsys, monkeypatch, partial(grammar, "show", checkout))
 
 
 # what is printed
@@ -70,14 +54,14 @@ PRINTED: dict[str, dict[str, Any]] = TABLES["PRINTED"]
 
 
 @pytest.mark.parametrize("case", PRINTED.values(), ids=PRINTED)
-def test_what_is_printed(tool: Tool, case: dict[str, Any]) -> None:
+def test_what_is_printed(tool: Cli, case: dict[str, Any]) -> None:
     ran = tool("squares", *case["arguments"], stdin=case["stdin"])
     assert (ran.code, ran.err) == (0, "")
     behind = ran.out.partition(case["title"])[2] if case["title"] else ran.out
     assert behind.startswith(case["out"]) if case.get("goes_on") else behind == case["out"]
 
 
-def test_a_marker_without_what_its_pattern_asks_for_is_no_expected_one(tool: Tool, checkout: Checkout) -> None:
+def test_a_marker_without_what_its_pattern_asks_for_is_no_expected_one(tool: Cli, checkout: Checkout) -> None:
     """What is expected may stand there and yet not match: then its condition is shown, not only its spelling."""
     path = checkout.grammar("double_square")
     looking = GRAMMAR.replace(r'"\n[[call " | "[[call "', r'"\n[[call " | /\[\[call (?=[a-z]+ )/')
@@ -91,7 +75,7 @@ def test_a_marker_without_what_its_pattern_asks_for_is_no_expected_one(tool: Too
     assert "read before it: `_CALL_OPEN` [[call, `TOOL_NAME` f, `JSON_OBJECT` " in closer
 
 
-def test_all_of_it_is_written_as_json(tool: Tool) -> None:
+def test_all_of_it_is_written_as_json(tool: Cli) -> None:
     found = json.loads(tool("squares", "ok/one_call", "--stream", "7", "--json").out)
     assert [token["name"] for token in found["tokens"]][1:3] == ["_CALL_OPEN", "TOOL_NAME"]
     assert found["tree"][1][:2] == ["tool_call", True]
@@ -102,7 +86,7 @@ def test_all_of_it_is_written_as_json(tool: Tool) -> None:
 
 
 def test_options_of_a_case_apply_and_those_of_the_command_line_come_first(
-    tool: Tool, checkout: Checkout, tmp_path: Path
+    tool: Cli, checkout: Checkout, tmp_path: Path
 ) -> None:
     ran = tool("squares", "double_square-ok-from_prefix")
     assert "_CALL_OPEN -7-0" in ran.out
@@ -115,7 +99,7 @@ def test_options_of_a_case_apply_and_those_of_the_command_line_come_first(
     assert tool("squares", "-", "--prefix", r"\n[[call ", stdin='g {"a": 1}]]').out.count("tool call") == 1
 
 
-def test_an_edited_grammar_is_used_at_once(tool: Tool, checkout: Checkout) -> None:
+def test_an_edited_grammar_is_used_at_once(tool: Cli, checkout: Checkout) -> None:
     path = checkout.grammar("double_square")
     path.write_text(path.read_text("utf-8").replace("[a-z]+", "[A-Z]+"), "utf-8")
     assert "expected in tool_call: `TOOL_NAME`" in tool("squares", "ok/one_call").out
@@ -127,16 +111,13 @@ def test_a_file_anywhere_takes_the_place_of_a_format(tmp_path: Path, capsys: pyt
     path.write_text(GRAMMAR.replace("double_square", "hermes"), "utf-8")
     (tmp_path / "call.txt").write_text(CALL, "utf-8")
     for name, says in (("hermes", "tool_call 4-25"), ("auto", "hermes (detected)"), ("mistral", "TEXT 0-31")):
-        made = Checkout.of(path)
-        assert main([name, str(tmp_path / "call.txt")], made) == 0
+        assert show_response(Checkout.of(path), name, str(tmp_path / "call.txt")) == 0
         assert says in capsys.readouterr().out
     assert parse(CALL, format="hermes").tool_calls == []
-    assert [path.name for path in tmp_path.iterdir()] == ["hermes.lark", "call.txt"] or len(
-        list(tmp_path.iterdir())
-    ) == 2
+    assert {path.name for path in tmp_path.iterdir()} == {"hermes.lark", "call.txt"}
 
 
-def test_difference_between_stream_and_whole_is_reported(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_difference_between_stream_and_whole_is_reported(tool: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def other(text: str, format: str, **options: Any) -> Reply:
         return parse(text + "!", format=format, **options)
 
@@ -169,18 +150,18 @@ WRONG = TABLES["WRONG"]
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG)
-def test_wrong_use_prints_one_line(tool: Tool, arguments: list[str], message: str) -> None:
-    assert tool(*arguments) == Ran(2, "", f"show: error: {message}\n")
+def test_wrong_use_prints_one_line(tool: Cli, arguments: list[str], message: str) -> None:
+    assert tool(*arguments) == Ran(2, "", f"outspoken: error: {message}\n")
 
 
-def test_a_case_that_cannot_be_read_is_wrong_use(tool: Tool, checkout: Checkout) -> None:
+def test_a_case_that_cannot_be_read_is_wrong_use(tool: Cli, checkout: Checkout) -> None:
     (checkout.corpus / "double_square" / "ok" / "from_prefix.toml").write_text("prefix = ", "utf-8")
     ran = tool("squares", "ok/from_prefix")
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert ran.err.startswith("show: error: cannot read the case tests/corpus/double_square/ok/from_prefix.txt: ")
+    assert ran.err.startswith("outspoken: error: cannot read the case tests/corpus/double_square/ok/from_prefix.txt: ")
 
 
-def test_a_grammar_that_cannot_be_used_is_wrong_use(tool: Tool, checkout: Checkout) -> None:
+def test_a_grammar_that_cannot_be_used_is_wrong_use(tool: Cli, checkout: Checkout) -> None:
     path = checkout.grammar("double_square")
     path.write_text(path.read_text("utf-8").replace("JSON_OBJECT\n", "MISSING\n"), "utf-8")
     ran = tool("squares", "ok/one_call")

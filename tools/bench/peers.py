@@ -27,7 +27,6 @@ FUNCTIONS: list[dict[str, Any]] = [tool["function"] for tool in TOOLS]
 #: read once, as the peer is given its tools
 GIVEN = Tools.of(TOOLS)
 SENTENCE = "The ferry to the island leaves at nine and the last one back is at six. "
-FUNCTION = "functions.save_note"
 LEAD = "I will write that down."
 
 #: calls and size of the longest argument of the typical responses: about 0.25, 0.9 and 2 KB

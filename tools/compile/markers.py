@@ -34,6 +34,7 @@ class Markers:
         self._ignored = config.automaton.tables.ignore
         self._lead = "" if kind == "find" else self._ignored
         self.branches: dict[Path, Branch] = {}
+        self.terminals: dict[Path, Terminal] = {}
         #: the paths by the groups of the whole expression
         self.paths: dict[int, Path] = {}
         self._list(self.trees, ())
@@ -49,7 +50,7 @@ class Markers:
     def _list(self, trees: list[MarkerTree], above: Path) -> None:
         for index, tree in enumerate(trees):
             path = (*above, index)
-            self.branches[path], self.paths[tree.group] = tree.branch, path
+            self.branches[path], self.terminals[path], self.paths[tree.group] = tree.branch, tree.terminal, path
             self._list(tree.following, path)
 
     def whole(self) -> Expression:

@@ -104,11 +104,10 @@ class OperationWriter:
         """The kinds that the innermost node may become."""
         return set(self._nodes[self._top()].split())
 
-    def _pop(self) -> tuple[int, _Facts]:
-        """The innermost node ends: its depth, and what is certain about it."""
+    def _pop(self) -> tuple[int, str, _Facts]:
+        """The innermost node ends: its depth, its kinds, and what is certain about it."""
         d = self._top()
-        self._nodes.pop()
-        return d, self._facts.pop(d, _Facts())
+        return d, self._nodes.pop(), self._facts.pop(d, _Facts())
 
     def _note(self, **known: bool) -> None:
         """Note what is certain about the innermost node from here on."""
@@ -226,12 +225,10 @@ class OperationWriter:
 
     def _ends(self, function: str, end: str, *between: str, d: int) -> None:
         """The call of a function that adds what ended to the output."""
-        arguments = ["out", *between, f"start{d}{self._shift}", f"{end}{self._shift}"]
-        self._put(f"{function}({', '.join(arguments)})")
+        self._put(f"{function}({', '.join(['out', *between, self._offsets(f'start{d}', end)])})")
 
     def _do_end_code(self, arg: str, start: str, end: str, token: str) -> None:
-        kinds = self._nodes[self._top()]
-        d, _ = self._pop()
+        d, kinds, _ = self._pop()
         self._refuse_misspelt(kinds, d)
         self._ends("end_code", end, d=d)
 
@@ -239,30 +236,28 @@ class OperationWriter:
         self._ends("end_answer", end, d=self._pop()[0])
 
     def _do_end_think(self, arg: str, start: str, end: str, token: str) -> None:
-        d, _ = self._pop()
+        d, _, _ = self._pop()
         content = f", *(content{d} or ())" if self._has_content else ""
         self._put(f"end_think(out, {self._offsets(f'start{d}', end)}{content})")
 
     def _do_end_json(self, arg: str, start: str, end: str, token: str) -> None:
-        kinds = self._nodes[self._top()]
-        d, _ = self._pop()
+        d, kinds, _ = self._pop()
         self._refuse_misspelt(kinds, d)
         self._put(f"e = {end}")
         self._put(f"end_json(out, text[start{d}:e], {self._offsets(f'start{d}', 'e')}, settings.max_depth)")
 
     def _do_end_envelope(self, arg: str, start: str, end: str, token: str) -> None:
-        kinds = self._nodes[self._top()]
-        d, _ = self._pop()
+        d, kinds, _ = self._pop()
         self._refuse_unknown(kinds, d)
         self._put(f"if none{d}:", "    out.outcome.add_unread(NO_CALLS, [])")
         self._ends("end_envelope", end, f"*(content{d} or NO_CONTENT)", f"more{d}", d=d)
 
     def _do_end_payload(self, arg: str, start: str, end: str, token: str) -> None:
-        d, _ = self._pop()
+        d, _, _ = self._pop()
         self._ends("end_payload", end, f'header.payload(name{d} or "")', f"last if bare{d} is None else bare{d}", d=d)
 
     def _do_end_call_id(self, arg: str, start: str, end: str, token: str) -> None:
-        d, facts = self._pop()
+        d, _, facts = self._pop()
         c = self._top()
         same = bool(token) and facts.begun == (self._matches, start) and start != end
         self._put(f"id{c} = {token if same else f'text[start{d}:{end}]'}")
@@ -270,8 +265,7 @@ class OperationWriter:
             self._put(f"if name{d}:", f"    name{c} = name{d}")
 
     def _do_end_tool_call(self, arg: str, start: str, end: str, token: str) -> None:
-        kinds = self._nodes[self._top()]
-        d, facts = self._pop()
+        d, kinds, facts = self._pop()
         self._refuse_unknown(kinds, d)
         depth = self._indent
         if self._answers:
@@ -299,8 +293,7 @@ class OperationWriter:
         self._indent = depth
 
     def _do_end_action(self, arg: str, start: str, end: str, token: str) -> None:
-        kinds = self._nodes[self._top()]
-        d, _ = self._pop()
+        d, kinds, _ = self._pop()
         self._refuse_unknown(kinds, d)
         self._action(d, end)
         if self._nodes and "action" in self._nodes[-1].split():

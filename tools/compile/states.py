@@ -245,20 +245,13 @@ class StateWriter(OperationWriter):
             self._put("g = m.lastindex")
         for path, branch in branches.generated.items():
             self._put(f"if g == {expression.groups[path]}:")
-            self._block(partial(self._branch, branch, expression.tokens, self._spelling(branches.markers, path)))
+            self._block(partial(self._branch, branch, expression.tokens, spelling(branches.markers.terminals[path])))
         if self._learning:
             numbers = {group: self._lacks(part) for group, part in branches.missing.items()}
             missing = ", ".join([f"{group}: {number}" for group, number in numbers.items()])
             self._put(f"return {{{missing}}}[m.lastindex]")
         else:
             self._put("return None")
-
-    def _spelling(self, markers: Markers, path: Path) -> str:
-        """What the last marker of a branch looks like."""
-        trees = markers.trees
-        for index in path[:-1]:
-            trees = trees[index].following
-        return spelling(trees[path[-1]].terminal)
 
     def _branch(self, branch: Branch, tokens: dict[int, int], behind: str) -> None:
         self._operate([(name, arg, tokens[group]) for name, arg, group in branch.named_operations])

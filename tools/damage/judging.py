@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import accumulate, pairwise, product, takewhile
@@ -81,15 +82,7 @@ class Evaluation(NamedTuple):
 
 def equal(one: Any, other: Any) -> bool:
     """Whether two values are the same, with their types and with the order of their keys."""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, dict):
-        mine, yours = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
-        return list(mine) == list(yours) and all(equal(mine[k], yours[k]) for k in mine)
-    if isinstance(one, list):
-        items, others = cast("list[Any]", one), cast("list[Any]", other)
-        return len(items) == len(others) and all(map(equal, items, others))
-    return one == other
+    return json.dumps(one, default=repr) == json.dumps(other, default=repr)
 
 
 def is_beginning(token: Any, whole: Any) -> bool:
@@ -98,15 +91,13 @@ def is_beginning(token: Any, whole: Any) -> bool:
         return whole.startswith(token)
     if isinstance(token, dict) and isinstance(whole, dict):
         known, meant = cast("dict[str, Any]", token), cast("dict[str, Any]", whole)
-        return list(known) == list(meant)[: len(known)] and _begin([(known[k], meant[k]) for k in known])
+        return list(known) == list(meant)[: len(known)] and is_beginning([*known.values()], [*meant.values()])
     if isinstance(token, list) and isinstance(whole, list):
         items, others = cast("list[Any]", token), cast("list[Any]", whole)
-        return len(items) <= len(others) and _begin(list(zip(items, others, strict=False)))
+        last = len(items) - 1
+        begins = last < len(others) and (last < 0 or is_beginning(items[last], others[last]))
+        return begins and equal(items[:-1], others[: max(last, 0)])
     return equal(token, whole)
-
-
-def _begin(pairs: list[tuple[Any, Any]]) -> bool:
-    return all(equal(*pair) for pair in pairs[:-1]) and all(is_beginning(*pair) for pair in pairs[-1:])
 
 
 def evaluate(case: DamageCase, reading: JsonReading) -> Evaluation:
@@ -129,18 +120,3 @@ def evaluate(case: DamageCase, reading: JsonReading) -> Evaluation:
     if status == "invalid" or (status == "truncated" and not case.open_ended):
         return Evaluation(False, True, f"the value, but {status}")
     return Evaluation(True, flagged)
-
-
-def replay(raw: str, reading: JsonReading) -> list[str]:
-    """The raw text of each value with the repairs in it done. They come in order, those of one value together."""
-    texts: list[str] = []
-    left = list(reading.repairs)
-    for start, end in reading.spans:
-        pieces: list[str] = []
-        at = start
-        while left and at <= left[0].span[0] and left[0].span[1] <= end:
-            first, last = left[0].span
-            pieces += [raw[at:first], left.pop(0).after]
-            at = last
-        texts.append("".join([*pieces, raw[at:end]]))
-    return texts

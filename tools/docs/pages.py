@@ -7,8 +7,8 @@ from pathlib import Path
 
 from outspoken import formats, parse
 from outspoken.authoring.diagram.syntax import Syntax, read_syntax
-from outspoken.authoring.shared.arguments import joined
 from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.wording import joined
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.viewer.lines import summary

@@ -1,1 +1,1 @@
-"""What several tools use: snapshots, generated files, the browser, and running a command."""
+"""What several tools use: the browser, and running a command."""

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 
-def run_module(name: str) -> NoReturn:
-    """Run the `main` of a module. If a package is missing that it needs, say how to install it."""
-    try:
-        main: Callable[[], int] = import_module(name).main
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith(("outspoken", "tools")):
-            raise
-        print(f'`{error.name}` is missing: run `{sys.executable} -m pip install -e ".[grammar]"`', file=sys.stderr)
-        sys.exit(2)
-    run(main)
+def run_grammar(tool: str) -> NoReturn:
+    """Run a command of `outspoken grammar` on formats of this checkout, and end the process with its exit code."""
+    from outspoken.authoring.shared.checkout import Checkout  # the other tools need neither
+
+    sys.exit(grammar(tool, Checkout(), sys.argv[1:]))
+
+
+def grammar(tool: str, checkout: object, arguments: Sequence[str]) -> int:
+    """Run a command of `outspoken grammar` on formats of a checkout, and return its exit code."""
+    from outspoken.cli.commands.grammar import run as group
+    from outspoken.cli.main import main
+
+    command = group.commands["new" if tool == "new_format" else tool]
+    return main(arguments, command, info_name=f"python -m tools.{tool}", obj=checkout)
 
 
 def run(main: Callable[[], int]) -> NoReturn:

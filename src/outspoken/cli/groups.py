@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
 import click
 
@@ -56,9 +56,7 @@ class Group(click.Group):
 
     def load(self, name: str) -> click.Command:
         """Return a command, which is imported if there is a package of commands."""
-        return (
-            cast("click.Command", import_module(f"{self.package}.{name}").run) if self.package else self.commands[name]
-        )
+        return import_module(f"{self.package}.{name}").run if self.package else self.commands[name]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 from click.shell_completion import shell_complete
 
 from outspoken.results.errors import OutspokenError
+from outspoken.results.packages import missing_package
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError, did_you_mean
 from outspoken.terminal.outputs import use_utf8
@@ -17,8 +19,11 @@ from outspoken.terminal.outputs import use_utf8
 from .program import COMPLETE, program
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code. By default, the arguments are those of the process."""
+def main(arguments: Sequence[str] | None = None, command: click.Command = program, **settings: Any) -> int:
+    """Run a command and return its exit code. By default, the arguments are those of the process.
+
+    The `settings` of its context may be the name by which it is called (`info_name`), and `obj`, a tool's checkout.
+    """
     if arguments is None and COMPLETE in os.environ:
         return shell_complete(program, {}, "outspoken", COMPLETE, os.environ[COMPLETE])
     for name in ("stdout", "stderr"):
@@ -26,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it is open until the process ends
     try:
         use_utf8()
-        code = _run(list(sys.argv[1:] if arguments is None else arguments))
+        code = _run(command, list(sys.argv[1:] if arguments is None else arguments), **settings)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -38,10 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = _sentence(error)
     except (UsageError, OutspokenError) as error:
         message = str(error)
+    except ModuleNotFoundError as error:  # the other commands say themselves what they need
+        message = str(missing_package(error, "grammar", "`outspoken grammar`"))
     except OSError as error:
-        _drop_output()
-        place = f"`{error.filename}`: " if error.filename else "the output cannot be written: "
-        message = f"{place}{error.strerror or error}"
+        if error.filename is None:
+            _drop_output()
+        place = "the output cannot be written" if error.filename is None else f"`{error.filename}`"
+        message = f"{place}: {error.strerror or error}"
     print(f"outspoken: error: {visible(' '.join(message.split()))}", file=sys.stderr)
     return 2
 
@@ -51,10 +59,10 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _run(arguments: list[str]) -> int:
+def _run(command: click.Command, arguments: list[str], info_name: str = "outspoken", **settings: Any) -> int:
     try:
-        with program.make_context("outspoken", arguments) as context:
-            return program.invoke(context) or 0
+        with command.make_context(info_name, arguments, **settings) as context:
+            return command.invoke(context) or 0
     except click.exceptions.Exit as end:  # after `--help` and `--version`
         return end.exit_code
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import click
 import cloup
@@ -77,11 +77,11 @@ def size(value: str) -> Screen:
 
 
 def positive(value: str) -> float:
-    """A number of more than 0. Raises BadParameter for others."""
+    """A finite number of more than 0. Raises BadParameter for others."""
     with suppress(ValueError):
         if 0 < float(value) < float("inf"):
             return float(value)
-    raise click.BadParameter(f"`{value}` is not a number of more than 0")
+    raise click.BadParameter(f"`{value}` is not a finite number of more than 0")
 
 
 def format_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -118,9 +118,11 @@ def provider_names(ctx: click.Context, param: click.Parameter, incomplete: str) 
 def option(spec: str, help: str, type: Any = None, shown: object = None, **settings: Any) -> Callable[[_F], _F]:
     """Declare an option.
 
-    `spec` has its names and the word for its value, as in `-f --format NAME`; without such a word, it is a flag. The
-    help ends with the default, or with `shown` in its place. See `cloup.option` for other settings.
+    `spec` has its names and the word for its value, as in `-f --format NAME`; without such a word, it is a flag. A
+    tuple as the type lists the values. The help ends with the default, or with `shown` in its place. See `cloup.option`
+    for other settings.
     """
+    type = click.Choice(cast("tuple[str, ...]", type)) if isinstance(type, tuple) else type
     *names, last = spec.split()
     if last.startswith("-"):
         names, last, settings = [*names, last], None, {"is_flag": True, **settings}
@@ -150,6 +152,7 @@ def json_option(words: str) -> Callable[[_F], _F]:
 
 files_argument = argument("files", nargs=-1, type=File(), metavar="[FILE]...")
 
+_LEVELS = ", ".join(REPAIR_LIMITS)
 #: The options that several commands have, by their names.
 SHARED: dict[str, Callable[[Any], Any]] = {
     "text": option("-t --text TEXT", "the response itself, in place of FILE"),
@@ -160,14 +163,12 @@ SHARED: dict[str, Callable[[Any], Any]] = {
     "prefix": option("-p --prefix TEXT", r"the end of the prompt, if it opens a block: '<think>\n'", unescaped),
     "finish-reason": option("--finish-reason WORD", "the provider's finish reason, such as stop or length"),
     "repair": option(
-        "-r --repair LEVEL", f"how far damage may be repaired: {', '.join(REPAIR_LIMITS)}",
-        click.Choice(REPAIR_LIMITS), shown="heuristic",
+        "-r --repair LEVEL", f"how far damage may be repaired: {_LEVELS}", REPAIR_LIMITS, shown="heuristic"
     ),
     "color": option(
-        "--color WHEN", "auto (on a terminal), always or never", click.Choice(("auto", "always", "never")),
-        default="auto",
+        "--color WHEN", "auto (on a terminal), always or never", ("auto", "always", "never"), default="auto"
     ),
-}  # fmt: skip
+}
 _auto = format_option()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from outspoken import OutspokenError, RenderError, Reply, UnknownFormatError, detect, parse, render
-from outspoken.authoring.check.findings import CheckedFile, CheckedGrammar
+from outspoken.authoring.check.findings import CheckedGrammar
 from outspoken.authoring.check.grammar import check_grammar
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
@@ -80,11 +80,11 @@ def _path() -> Path:
 
 def _places(text: str, error: GrammarError) -> Iterator[Place]:
     """The errors of a grammar that cannot be used, with their places."""
-    checkout, source, file = Checkout(registry.grammars_folder().parent), Source(_path(), text), CheckedFile("", text)
-    found = [one for one in check_grammar(CheckedGrammar(checkout, source, file)) if one.severity == "error"]
-    if error.line or source.field("format") is None:  # it is the header that is refused
-        span = file.line(error.line)
-        found.insert(0, file.finding("grammar-refused", span, one_line(error.message), *error.helps))
+    edited = CheckedGrammar(Checkout(registry.grammars_folder().parent), Source(_path(), text))
+    found = [one for one in check_grammar(edited) if one.severity == "error"]
+    if error.line or edited.source.field("format") is None:  # it is the header that is refused
+        span = edited.file.line(error.line)
+        found.insert(0, edited.file.finding("grammar-refused", span, one_line(error.message), *error.helps))
     for diagnostic in found[:_MOST]:
         helps = (*diagnostic.notes, *diagnostic.helps)
         place = (diagnostic.line, diagnostic.column, *diagnostic.span)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +23,14 @@ from starlette.routing import Route
 
 from outspoken import formats
 from outspoken.constraints.deriving import TARGETS
-from outspoken.viewer.page import document
+from outspoken.viewer.page import document, own_file
 
 from .answers import ANSWERS
 from .given import FIRST, MOST_CHARS, Asked, Given, ProblemError, checked
 from .worker import Lane
 
-#: How long reading a response may take, in seconds, and everything else.
-READ_LIMIT, ASK_LIMIT = 30.0, 30.0
+#: How long an answer may take, in seconds.
+LIMIT = 30.0
 #: The largest request, in bytes: a response, a grammar and tools, each character of which JSON may write with six.
 _MAX_BODY = 8 * MOST_CHARS
 _HERE = Path(__file__).parent
@@ -48,12 +47,10 @@ _ALWAYS = {
 class Playground:
     """Serves the page and answers what it asks. `first` is what the page begins with."""
 
-    def __init__(
-        self, first: Given | None = None, *, read_limit: float = READ_LIMIT, ask_limit: float = ASK_LIMIT
-    ) -> None:
+    def __init__(self, first: Given | None = None, *, limit: float = LIMIT) -> None:
         self._first = first
         #: responses are read in one process, everything else is answered by another
-        self.reading, self.asking = Lane(read_limit), Lane(ask_limit)
+        self.reading, self.asking = Lane(limit), Lane(limit)
 
     def app(self) -> Starlette:
         """Return the application."""
@@ -126,12 +123,7 @@ def live_page(first: Given | None = None) -> str:
         "targets": TARGETS,
         "most": MOST_CHARS,
     }
-    parts: dict[str, Any] = {name: _file(f"{name}.html") for name in ("actions", "input", "keys")}
-    script = "\n".join([_file(f"{name}.js") for name in ("editors", "live", "files")])
-    title, style = "Outspoken playground", _file("live.css")
+    parts: dict[str, Any] = {name: own_file(f"{name}.html", _HERE) for name in ("actions", "input", "keys")}
+    script = "\n".join([own_file(f"{name}.js", _HERE) for name in ("editors", "live", "files")])
+    title, style = "Outspoken playground", own_file("live.css", _HERE)
     return document({"live": live}, title, script=script, style=style, mode="live", connect="'self'", **parts)
-
-
-@cache
-def _file(name: str) -> str:
-    return (_HERE / name).read_text("utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -44,7 +45,7 @@ class Place(NamedTuple):
     helps: tuple[str, ...] = ()
 
 
-class ProblemError(Exception):
+class ProblemError(UsageError):
     """Something that the user of the page can mend. `status` is that of the HTTP answer."""
 
     def __init__(self, field: Field, message: str, places: Iterable[Place] = (), status: int = 422) -> None:
@@ -86,10 +87,7 @@ class Given(BaseModel):
     def read_tools(self) -> Tools | None:
         """The tools. Raises ProblemError with the place if they are not a JSON list of tools."""
         try:
-            found: Any = json.loads(self.tools) if self.tools.strip() else []
-            if not isinstance(found, list):
-                raise ProblemError("tools", "the tools are no list; write them as JSON: [{...}, ...]")
-            return Tools.of(found or None)  # pyright: ignore[reportUnknownArgumentType] it checks what it is given
+            return Tools.of(json.loads(self.tools) if self.tools.strip() else None)
         except json.JSONDecodeError as error:
             place = Place(error.lineno, error.colno, error.pos, error.pos + 1, error.msg)
             message = f"the tools are not JSON: line {error.lineno}, column {error.colno}: {error.msg}"
@@ -142,17 +140,7 @@ def checked(validate: Callable[[Any], _T], data: object) -> _T:
 
 
 #: What the page begins with if no file is given: a response with a mistake, for a first look.
-FIRST = Given(
-    name="an example",
-    text=(
-        "Let me look that up.\n<tool_call>\n"
-        '{"name": "get_weather", "arguments": {"city": "Paris", "days": 3,}}\n</tool_call>\nOne moment.'
-    ),
-    tools=(
-        '[{"name": "get_weather", "parameters": {"type": "object", "properties": '
-        '{"city": {"type": "string"}, "days": {"type": "integer"}}}}]'
-    ),
-)
+FIRST = Given.model_validate_json(Path(__file__).with_name("first.json").read_bytes())
 
 
 def one_line(told: object) -> str:

@@ -89,8 +89,4 @@ def write(path: str | Path, first: Given | None, *, formats: list[str] | None = 
     """
     from .answers import file  # imports what reads grammars
 
-    try:
-        found = file(Asked(given=first or Given(), formats=formats or []))
-    except ProblemError as error:
-        raise UsageError(error.message) from None
-    write_file(path, found["html"])
+    write_file(path, file(Asked(given=first or Given(), formats=formats or []))["html"])

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from outspoken.results.snippet import visible
 
@@ -90,25 +90,16 @@ def print_title(file: str | None) -> None:
         print(f"==> {visible(file)} <==")
 
 
-def print_json(value: Any, indent: int | None = 2) -> None:
-    """Print a value as JSON: indented, or as a line if `indent` is None."""
-    print(json.dumps(value, ensure_ascii=False, indent=indent))
+def print_json(value: object, file: str | None = None, *, line: bool = False) -> None:
+    """Print a value, which may hold models, as JSON: indented, or as a line.
 
+    Of several files, it is a line with `file` as its first field.
+    """
+    from pydantic_core import to_json  # the list of commands need not wait for it
 
-def print_reply(reply: Reply, file: str | None = None) -> None:
-    """Print a reply as JSON; of several files, as a line `{"file": …, "reply": …}`."""
-    if file is None:
-        print(reply.model_dump_json(indent=2))
-    else:
-        print(f'{{"file":{json.dumps(file, ensure_ascii=False)},"reply":{reply.model_dump_json()}}}', flush=True)
-
-
-def print_event(event: object, file: str | None = None) -> None:
-    """Print an event as a line of JSON; of several files, with `file` as its first field."""
-    from pydantic_core import to_json  # only events need it
-
-    line = to_json(event, inf_nan_mode="null").decode()
-    print(line if file is None else f'{{"file":{json.dumps(file, ensure_ascii=False)},{line[1:]}', flush=True)
+    line = line or file is not None
+    text = to_json(value, indent=None if line else 2, inf_nan_mode="null").decode()
+    print(text if file is None else f'{{"file":{json.dumps(file, ensure_ascii=False)},{text[1:]}', flush=line)
 
 
 def exit_code(reply: Reply) -> int:

@@ -58,9 +58,9 @@ def page(view: View, **more: Any) -> str:
     return document({**view_data(view), **more}, view.headline, script=own_file("page.js"))
 
 
-def own_file(name: str) -> str:
-    """A file of this folder: a part of the page."""
-    return (_HERE / name).read_text("utf-8")
+def own_file(name: str, folder: Path = _HERE) -> str:
+    """A file of this folder, or of another one: a part of the page."""
+    return (folder / name).read_text("utf-8")
 
 
 def document(

@@ -1,24 +1,20 @@
-"""Report the problems of a grammar. Run as `python -m tools.check [NAME ...]`.
-
-Without a name, all formats and the shared files are checked. Notes are shown for the formats that are named; they are
-no faults.
-"""
+"""Report the problems of a grammar: `outspoken grammar check`. Notes are no faults."""
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections import Counter
+from collections.abc import Sequence
 
-from outspoken import Diagnostic, UnknownFormatError
-from outspoken.authoring.shared.arguments import counted, refuse
+from outspoken import Diagnostic
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
+from outspoken.authoring.shared.wording import counted
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.header import Header
 from outspoken.grammar.tables import START, Tables
 from outspoken.results.errors import GrammarError
+from outspoken.terminal.outputs import print_json
 
 from .detection import check_corpus, check_detection
 from .ends import check_ends
@@ -52,7 +48,7 @@ def findings(checkout: Checkout, name: str) -> list[Diagnostic]:
     """The findings of `check`, for a checkout that is in use."""
     path = checkout.existing(name)
     try:
-        grammar = CheckedGrammar.of(checkout, Source.of(path))
+        grammar = CheckedGrammar(checkout, Source.of(path))
     except UnicodeDecodeError:
         file = CheckedFile.of(checkout, path)
         return [file.finding("no-text", file.top, f"`{file.shown}` is no text", "write it as UTF-8")]
@@ -116,7 +112,7 @@ def shared_findings(checkout: Checkout) -> list[Diagnostic]:
             found.append(file.finding("banned-name", file.top, message, "name it after what is in it"))
     everything = [Source.of(path) for path in sorted(known)]
     for path in paths:
-        grammar = CheckedGrammar.of(checkout, Source.of(path))
+        grammar = CheckedGrammar(checkout, Source.of(path))
         wanted = {i.name for other in everything for i in other.imports if other.imported_file(i) == path}
         if grammar.source.definition(START) is not None:
             wanted.add(START)  # a grammar that only lacks the names which an application gives
@@ -136,30 +132,22 @@ def _is_wrong(found: list[Diagnostic]) -> bool:
     return any(finding.severity != "note" for finding in found)
 
 
-def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -> int:
-    """Print what is wrong, and return 1 where that is an error or a warning, 2 for wrong use."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tools.check", description="Say what is wrong with a grammar or missing from it."
-    )
-    parser.add_argument("names", metavar="NAME", nargs="*", help="a format; all of them where none is named")
-    parser.add_argument("--json", action="store_true", help="write the findings as JSON, a line for each format")
-    options = parser.parse_args(arguments)
-    checkout = checkout or Checkout()
-    names: list[str] = options.names or checkout.names()
-    try:
-        for name in names:
-            checkout.existing(name)
-    except UnknownFormatError as error:
-        return refuse("", error, checkout)
+def report(checkout: Checkout, names: Sequence[str] = (), *, as_json: bool = False) -> int:
+    """Print what is wrong with formats, and return 1 where that is an error or a warning.
+
+    Without names, that is of all formats and the shared files, without notes. Raises UnknownFormatError.
+    """
+    chosen = names or checkout.names()
+    for name in chosen:
+        checkout.existing(name)
     with checkout.in_use():
-        reports = {name: findings(checkout, name) for name in names}
-        if not options.names:
+        reports = {name: findings(checkout, name) for name in chosen}
+        if not names:
             reports["shared"] = shared_findings(checkout)
     for name, found in reports.items():
-        shown = [one for one in found if options.names or one.severity != "note"]
-        if options.json:
-            rows = [one.model_dump(mode="json") for one in shown]
-            print(json.dumps({"name": name, "sound": not _is_wrong(found), "findings": rows}, ensure_ascii=False))
+        shown = [one for one in found if names or one.severity != "note"]
+        if as_json:
+            print_json({"name": name, "sound": not _is_wrong(found), "findings": shown}, line=True)
         else:
             print("".join([f"{one.frame()}\n\n" for one in shown]) + f"{name}: {summary(found)}")
     return int(any(map(_is_wrong, reports.values())))

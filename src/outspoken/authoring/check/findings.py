@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from outspoken import Diagnostic
@@ -62,12 +63,11 @@ class CheckedGrammar:
 
     checkout: Checkout
     source: Source
-    file: CheckedFile
 
-    @classmethod
-    def of(cls, checkout: Checkout, source: Source) -> CheckedGrammar:
-        """The grammar of a source."""
-        return cls(checkout, source, CheckedFile(checkout.shown(source.path), source.text))
+    @cached_property
+    def file(self) -> CheckedFile:
+        """The file in which something is found."""
+        return self.file_of(self.source)
 
     @property
     def name(self) -> str:
@@ -76,7 +76,7 @@ class CheckedGrammar:
 
     def file_of(self, source: Source) -> CheckedFile:
         """The file of the grammar, or of one that it imports."""
-        return self.file if source.path == self.source.path else CheckedGrammar.of(self.checkout, source).file
+        return CheckedFile(self.checkout.shown(source.path), source.text)
 
     def example_span(self, example: str, start: int, end: int) -> Span:
         """Where a piece of the header's example stands in the file."""

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from itertools import combinations
 
 from outspoken import Diagnostic
-from outspoken.authoring.shared.arguments import listed
 from outspoken.authoring.shared.grammar_source import QUOTED, Source
+from outspoken.authoring.shared.wording import listed
 from outspoken.grammar.automaton import Automaton, Transition
 from outspoken.grammar.compiler import terminal_of
 from outspoken.grammar.tables import BROKEN, START, Terminal, order

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outspoken import Diagnostic, RenderError, parse, render
-from outspoken.authoring.shared.arguments import listed
+from outspoken.authoring.shared.wording import listed
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS

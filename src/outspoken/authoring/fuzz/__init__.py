@@ -1,4 +1,4 @@
-"""Search for texts that are read wrongly. Run as `python -m tools.fuzz [NAME ...]` or `outspoken grammar fuzz FILE`.
+"""Search for texts that are read wrongly: `outspoken grammar fuzz`.
 
 Hypothesis makes responses from the rules of a grammar (`texts.py`), damages some of them, and checks what
 holds of each (`checks.py`): reading raises nothing and loses nothing, pieces give the same reply as the whole, and a
@@ -10,25 +10,22 @@ table says what became of them (`sound.py`); a call that runs wrongly or is lost
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import hypothesis
-from hypothesis import given, settings
 
-from outspoken.authoring.shared.arguments import positive, refuse
 from outspoken.authoring.shared.checkout import Checkout, cases
 from outspoken.grammar import registry
-from outspoken.results.errors import OutspokenError
+from outspoken.terminal.errors import UsageError
+from outspoken.terminal.inputs import read_text
 from outspoken.terminal.progress import ProgressLine
 
 from .checks import ParseArguments, ViolationError, check_text, check_tree, require, said, violation_of
@@ -104,8 +101,8 @@ class Fuzz:
         worst: list[tuple[Example, ViolationError]] = []
 
         @hypothesis.seed(seed)
-        @settings(SETTINGS, max_examples=number)
-        @given(examples(self.name, self.others))
+        @hypothesis.settings(SETTINGS, max_examples=number)
+        @hypothesis.given(examples(self.name, self.others))
         def read(example: Example) -> None:
             if (found := self._violation(example)) is not None:
                 worst[:] = [(example, found)]  # the last one is the smallest
@@ -178,54 +175,66 @@ def minimise(text: str, shows: Callable[[str], bool], tries: int = 400) -> str:
     return text
 
 
-def replay(file: Path) -> Iterator[Finding]:
-    """What is still found of the findings in a file, as `--json` writes them."""
-    for line in file.read_text("utf-8").splitlines():
-        found = json.loads(line)
-        if found["type"] == "finding":
+def replayed(path: str, names: Collection[str]) -> Iterator[Finding]:
+    """What is still found of the findings of some formats in a file, as `--json` writes them. Raises UsageError."""
+    for line in read_text(path).splitlines():
+        try:
+            found = json.loads(line)
+            if found["type"] != "finding" or found["format"] not in names:
+                continue
             args = ParseArguments(found["name"], found["options"], found["finish_reason"])
             example = Example(found["text"], args, tuple(found["cuts"]), found["whole"], found.get("expected"))
-            violation = violation_of(partial(Fuzz(found["format"], []).check_example, example))
-            if violation is not None:
-                yield Finding(found["format"], 0, example, violation, found["command"])
+            name, command = found["format"], found["command"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{path}: `{line[:60]}` is no finding that --json has written") from error
+        violation = violation_of(partial(Fuzz(name, []).check_example, example))
+        if violation is not None:
+            yield Finding(name, 0, example, violation, command)
 
 
-def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -> int:
-    """Read texts until the runs or minutes are over, or until Ctrl-C. Returns 1 where something was found."""
-    checkout = checkout or Checkout()
-    options = _options(arguments)
-    names: list[str] = list(dict.fromkeys(options.names)) or checkout.names()
-    start, total = time.monotonic(), options.runs and options.runs * len(names)
+def fuzz(
+    checkout: Checkout,
+    names: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    runs: int | None = None,
+    minutes: float | None = None,
+    replay: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """Read texts of formats, by default of all, until the runs or minutes are over, or until Ctrl-C.
+
+    `replay` is a file of findings, which are read in their place. Returns 1 where something was found. Raises
+    UnknownFormatError, and GrammarError for a grammar that cannot be used.
+    """
+    names, start = list(dict.fromkeys(names)) or checkout.names(), time.monotonic()
     with checkout.in_use():
-        try:
-            for name in names:
-                checkout.existing(name)
-                registry.automaton(name)
-            others = [case.text for case in cases(checkout) if case.text] or ["text"]
-            fuzzes = [Fuzz(name, others, command=checkout.command("fuzz", name)) for name in names]
-        except OutspokenError as error:
-            return refuse("", error, checkout)
+        for name in names:
+            checkout.existing(name)
+            registry.automaton(name)
+        others = [case.text for case in cases(checkout) if case.text] or ["text"]
+        fuzzes = [Fuzz(name, others, command=checkout.command("fuzz", name)) for name in names]
         found = 0
         try:
-            with ProgressLine("texts", total) as progress:
-                search = replay(options.replay) if options.replay else _findings(fuzzes, options, start, progress)
+            with ProgressLine("texts", runs and runs * len(names)) as progress:
+                end = start + 60 * minutes if minutes else None
+                search = replayed(replay, names) if replay else _findings(fuzzes, seed, runs, end, progress)
                 for finding in search:
                     found += 1
                     progress.clear()
-                    print(json.dumps(finding.as_json()) if options.json else f"{finding}\n", flush=True)
+                    print(json.dumps(finding.as_json()) if as_json else f"{finding}\n", flush=True)
         except KeyboardInterrupt:
             print(file=sys.stderr)
-        print(_summary(fuzzes, found, time.monotonic() - start, as_json=options.json))
+        print(_summary(fuzzes, found, time.monotonic() - start, as_json=as_json))
     return int(found > 0)
 
 
 def _findings(
-    fuzzes: list[Fuzz], options: argparse.Namespace, start: float, progress: ProgressLine
+    fuzzes: list[Fuzz], first: int, runs: int | None, end: float | None, progress: ProgressLine
 ) -> Iterator[Finding]:
-    """What is found, until the runs or the minutes are over; what was found already is not told again."""
-    end = start + 60 * options.minutes if options.minutes else None
-    for seed in count(options.seed):
-        number = min(TEXTS, options.runs - TEXTS * (seed - options.seed)) if options.runs else TEXTS
+    """What is found, until the runs or the time are over; what was found already is not told again."""
+    for seed in count(first):
+        number = min(TEXTS, runs - TEXTS * (seed - first)) if runs else TEXTS
         if number <= 0:
             return
         for fuzz in fuzzes:
@@ -254,18 +263,3 @@ def _summary(fuzzes: list[Fuzz], found: int, seconds: float, *, as_json: bool) -
     in_order = sorted(damaged, key=lambda key: ROWS.index(key[0]))
     lines += [table({key: damaged[key] for key in in_order})] * bool(damaged)
     return "\n".join([*lines, f"{texts} texts: {outcome}"])
-
-
-def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m tools.fuzz",
-        description="Search for texts that are read wrongly, until Ctrl-C unless --runs or --minutes is given.",
-    )
-    parser.add_argument("names", metavar="NAME", nargs="*", help="formats; default: all")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first seed; default: 0")
-    limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--runs", type=positive(int), metavar="N", help="the number of texts per format")
-    limit.add_argument("--minutes", type=positive(float), metavar="M", help="the duration")
-    limit.add_argument("--replay", type=Path, metavar="FILE", help="check the findings that --json has written")
-    parser.add_argument("--json", action="store_true", help="write findings and the summary as JSON lines")
-    return parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Write a first grammar and corpus for the format of a new model. Run as `python -m tools.new_format NAME`.
+"""Write a first grammar and corpus for the format of a new model: `outspoken grammar new`.
 
 The source is raw responses (`--from`) or the vendor's chat template (`--template`). Without them, the grammar is a
 skeleton. A grammar is written only if it reads the responses back.
@@ -6,63 +6,56 @@ skeleton. A grammar is written only if it reads the responses back.
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
 import sys
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
 from outspoken.authoring.check.header import BANNED
-from outspoken.authoring.shared.arguments import ArgumentParser, counted, refuse
 from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.wording import counted, unique
 from outspoken.models.chat_template import ChatTemplate, TemplateError, turns_of
-from outspoken.results.errors import GrammarError, OutspokenError
+from outspoken.results.errors import GrammarError
 from outspoken.terminal.errors import UsageError
+from outspoken.terminal.outputs import print_json
 
 from .drafting import AlreadyReadError, Draft, Example, blank, by_examples, reading, write
 from .shapes import UnclearError
 
 
-def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -> int:
-    """Write a new format. Returns 0, 1 if no grammar can be inferred, or 2 for wrong use."""
-    checkout = checkout or Checkout()
-    as_json = False
+def new_format(
+    checkout: Checkout,
+    name: str,
+    *,
+    responses: Sequence[str] = (),
+    template: str | None = None,
+    as_json: bool = False,
+    force: bool = False,
+) -> int:
+    """Write a new format from the files of responses, or from a template. Returns 1 if no grammar can be inferred.
+
+    Without `force`, nothing is written if a format reads all of it already. Raises UsageError.
+    """
+    _check(name, checkout)
     try:
-        given = _parser().parse_args(arguments)
-        as_json = given.json
-        _check(given, checkout)
-        draft = _drafted(given, checkout)
+        draft = _drafted(checkout, name, responses, template, force=force)
         written = write(draft, checkout)
     except AlreadyReadError as known:
-        print(json.dumps({"written": [], "remarks": known.lines}) if as_json else "\n".join(known.lines))
+        print_json({"written": [], "remarks": known.lines}, line=True) if as_json else print("\n".join(known.lines))
         return 0
     except (UnclearError, GrammarError) as error:
-        print(f"{'new_format' if checkout.is_project else 'outspoken'}: nothing was written: {error}", file=sys.stderr)
+        print(f"outspoken: nothing was written: {error}", file=sys.stderr)
         return 1
-    except (UsageError, OutspokenError) as error:
-        return refuse("new_format: ", error, checkout)
     if as_json:
-        paths = [checkout.shown(path) for path in written]
-        print(json.dumps({"written": paths, "remarks": draft.remarks}, ensure_ascii=False))
+        print_json({"written": [checkout.shown(path) for path in written], "remarks": draft.remarks}, line=True)
     else:
         _report(draft, written, checkout)
     return 0
 
 
-def _parser() -> ArgumentParser:
-    parser = ArgumentParser(prog="python -m tools.new_format", description="Write a first grammar and corpus.")
-    parser.add_argument("name", metavar="NAME", help="the format's name: small letters, digits and `_`")
-    parser.add_argument("--from", metavar="FILE", dest="responses", nargs="+", type=Path, help="raw responses")
-    parser.add_argument("--template", metavar="FILE", type=Path, help="a chat template, or a tokenizer_config.json")
-    parser.add_argument("--json", action="store_true", help="write the paths and the remarks as JSON")
-    parser.add_argument("--force", action="store_true", help="write it even if a format reads all of it already")
-    return parser
-
-
-def _check(given: argparse.Namespace, checkout: Checkout) -> None:
-    """Raise UsageError for an unusable name, or options that exclude each other."""
-    name: str = given.name
+def _check(name: str, checkout: Checkout) -> None:
+    """Raise UsageError for an unusable name."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise UsageError(f"`{name}` is no name for a format: small letters, digits and `_`, beginning with a letter")
     if name in BANNED:
@@ -70,27 +63,25 @@ def _check(given: argparse.Namespace, checkout: Checkout) -> None:
     for path in (checkout.grammar(name), checkout.corpus / name):
         if path.exists():
             raise UsageError(f"`{checkout.shown(path)}` is there already, and nothing is overwritten")
-    if given.template and given.responses:
-        raise UsageError("`--template` says all that `--from` could; give it alone")
 
 
-def _drafted(given: argparse.Namespace, checkout: Checkout) -> Draft:
+def _drafted(checkout: Checkout, name: str, responses: Sequence[str], template: str | None, *, force: bool) -> Draft:
     when = f"read on {date.today().isoformat()}"
-    if given.template:
-        examples, remarks = examples_of(given.template)
-        source, what = f"chat template {given.template.name}, {when}", "all that the template writes"
+    if template:
+        examples, remarks = examples_of(Path(template))
+        source, what = f"chat template {Path(template).name}, {when}", "all that the template writes"
     else:
-        paths: list[Path] = given.responses or []
+        paths = [Path(path) for path in responses]
         examples, remarks = _responses(paths, when), list[str]()
         names = [path.name for path in paths]
         source = f"responses {', '.join(names[:3])}{', ...' if len(names) > 3 else ''}, {when}"
         what = f"all {len(names)} responses" if len(names) > 1 else "the response"
     if not examples:
-        return blank(checkout, given.name)
+        return blank(checkout, name)
     known = reading(checkout, list(examples.values()))
-    if known and not given.force:
+    if known and not force:
         raise AlreadyReadError(known, what)
-    draft = by_examples(checkout, given.name, examples, source)
+    draft = by_examples(checkout, name, examples, source)
     draft.remarks = [*([f"`{known[0]}` reads {what} already"] if known else []), *draft.remarks, *remarks]
     return draft
 
@@ -126,9 +117,7 @@ def _responses(paths: list[Path], when: str) -> dict[str, Example]:
             raise UsageError(f"`{path}` is no text in UTF-8") from error
         if not text.strip():
             raise UsageError(f"`{path}` is empty")
-        name, number = path.stem, 2
-        while name in texts:
-            name, number = f"{path.stem}_{number}", number + 1
+        name = unique(path.stem, texts)
         texts[name] = Example(text, f"response {name}, {when}")
     return texts
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from outspoken import Reply, parse
-from outspoken.authoring.shared.arguments import counted
 from outspoken.authoring.shared.checkout import Case, Checkout
+from outspoken.authoring.shared.wording import counted, unique
 from outspoken.grammar import registry
 from outspoken.models.markup_tokens import END_OF_TURN, TAG
 from outspoken.models.messages import Message, schemas
@@ -98,11 +98,9 @@ class Draft:
         if any(case.text == text and case.options == options for case in self.cases):
             return
         plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "response"
-        unique, number = plain, 2
-        while unique in self.origins:
-            unique, number = f"{plain}_{number}", number + 1
-        self.cases.append(Case(self.name, kind, unique, text, options))
-        self.origins[unique] = origin
+        name = unique(plain, self.origins)
+        self.cases.append(Case(self.name, kind, name, text, options))
+        self.origins[name] = origin
 
 
 @contextmanager

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from outspoken.authoring.shared.wording import unique
+from outspoken.grammar.template_fields import literal
+
 from .shapes import Shape, UnclearError, is_tag, tokens
 
 #: What may be read as a name, for a look ahead; a name where the shared pattern would take the markup behind it, too.
@@ -35,9 +38,7 @@ class _Body:
         for name, known in self.terminals.items():
             if known == pattern:
                 return name
-        name, number = wanted, 2
-        while name in self.terminals:
-            name, number = f"{wanted}_{number}", number + 1
+        name = unique(wanted, self.terminals)
         self.terminals[name] = pattern
         return name
 
@@ -204,7 +205,7 @@ def pieces(markup: str) -> list[str]:
 
 def _marker(piece: str, look: str, *, before: bool, behind: bool) -> str:
     """What a marker writes and reads. The line break between it and bare text is a part of it."""
-    bare, written = piece.strip(), _string(piece)
+    bare, written = piece.strip(), literal(piece)
     if before and piece.startswith("\n") and bare:
         initial = pattern(bare[:1])
         return f"{written} | /(?:\\n{initial}|{initial}){pattern(bare[1:])}{look}/"
@@ -215,13 +216,7 @@ def _marker(piece: str, look: str, *, before: bool, behind: bool) -> str:
         return f"{written} | /{pattern(read or piece)}{look}/"
     if bare.startswith('"') and bare.endswith(":"):
         return rf"{written} | /{pattern(bare[:-1].rstrip())}\s{{0,99}}:/"
-    return written if piece == bare else f"{written} | {_string(bare)}"
-
-
-def _string(text: str) -> str:
-    """Text as a string of a grammar."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + escaped.replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r") + '"'
+    return written if piece == bare else f"{written} | {literal(bare)}"
 
 
 def pattern(text: str) -> str:

@@ -12,10 +12,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from outspoken import Parser, Reply, parse
+from outspoken import Reply, parse
 from outspoken.grammar import registry
 from outspoken.grammar.sources import own_folder
-from outspoken.parsing import Session
 from outspoken.results.errors import GrammarError, UnknownFormatError
 
 #: The top of the checkout that this file lies in; of no use in an installed package.
@@ -154,12 +153,6 @@ class Case:
     def parse(self, text: str | None = None, format: str | None = None) -> Reply:
         """Read the text, or another one in its place."""
         return parse(self.text if text is None else text, format=format or self.format, **self.options)
-
-    def session(self, format: str | None = None) -> Session:
-        """A session that reads the text in chunks."""
-        options = dict(self.options)
-        prefix = options.pop("prefix", None)
-        return Parser(format or self.format, **options).session(prefix=prefix)
 
 
 def load(path: Path) -> Case:

@@ -62,7 +62,7 @@ _KEEP = "a column to keep, with or without a type: NAME, NAME:json, :string, :in
 @option_group(
     "Output",
     options.option("-o --out DIR", "the folder of the results", options.File(), required=True),
-    options.option("--output TYPE", "parquet or jsonl", click.Choice(("parquet", "jsonl")), default="parquet"),
+    options.option("--output TYPE", "parquet or jsonl", ("parquet", "jsonl"), default="parquet"),
     options.option("--restart", "remove the results that are in DIR, and begin again"),
     options.json_option("write the summary as JSON"),
 )

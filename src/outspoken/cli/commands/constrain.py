@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import click
 import cloup
 from cloup import argument, option_group
 from cloup.constraints import RequireExactly
@@ -36,7 +35,7 @@ from outspoken.terminal.outputs import print_json
     option("-s --screen WxH", "the screen's size in pixels, on which points lie, such as 1280x720", size),
     option("--tool-choice CHOICE", "auto, none, required or the name of a tool", default="auto"),
     option("--parallel/--no-parallel", "allow several calls", default=True),
-    option("--reasoning KIND", "free, none or required", click.Choice(("free", "none", "required")), default="free"),
+    option("--reasoning KIND", "free, none or required", ("free", "none", "required"), default="free"),
     option("--max-calls N", "at most so many calls", int),
 )
 @option_group(
@@ -46,7 +45,7 @@ from outspoken.terminal.outputs import print_json
 )
 @option_group(
     "Output",
-    option("--target NAME", f"what it is written for: {', '.join(TARGETS)}", click.Choice(TARGETS), required=True),
+    option("--target NAME", f"what it is written for: {', '.join(TARGETS)}", TARGETS, required=True),
     option("--strict", "fail if something of the tools' schemas is not enforced"),
     json_option("write format, target, constraint and warnings as JSON"),
 )

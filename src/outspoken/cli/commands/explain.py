@@ -7,7 +7,6 @@ from typing import Any
 from outspoken.cli import options
 from outspoken.grammar import registry
 from outspoken.parsing.inspection import detect
-from outspoken.parsing.parser import Parser
 from outspoken.terminal.outputs import exit_code, print_json, print_lines, print_title
 from outspoken.viewer.lines import explanation, tree_as_json, tree_view
 
@@ -40,29 +39,20 @@ def run(
         shown = {"format": registry.resolve(tolerant_grammar), "grammar": grammar}
         print_json(shown) if as_json else print(grammar, end="")
         return 0
-    reading = options.Reading.of(given)
-    parser = reading.parser()
-    return max([_explain(source, parser, reading, tree, as_json, color) for source in options.sources(files, text)])
+    from outspoken.viewer.view import show  # without a response, nobody need wait for it
 
-
-def _explain(
-    source: options.Source, parser: Parser, reading: options.Reading, with_tree: bool, as_json: bool, color: str
-) -> int:
-    from outspoken.viewer.view import show  # without a tree, nobody need wait for it
-
-    text, named = source.read(), reading.format or "auto"
-    reply = parser.parse(text, **reading.known)
-    view = show(text, "", named, **reading.known, **reading.options) if with_tree else None
-    candidates = [] if view else detect(text, tools=parser.tools)
-    if as_json:
-        found: dict[str, Any] = {"file": source.name} if source.several else {}
-        found["reply"] = reply.model_dump(mode="json")
-        if view is not None:
-            found["tree"] = tree_as_json(view)
+    reading, codes = options.Reading.of(given), [0]
+    parser, named = reading.parser(), reading.format or "auto"
+    for source in options.sources(files, text):
+        raw = source.read()
+        reply = parser.parse(raw, **reading.known)
+        view = show(raw, "", named, **reading.known, **reading.options) if tree else None
+        candidates = [] if view else detect(raw, tools=parser.tools)
+        if as_json:
+            more = {"candidates": candidates} if view is None else {"tree": tree_as_json(view)}
+            print_json({"reply": reply, **more}, source.title)
         else:
-            found["candidates"] = [one.model_dump(mode="json") for one in candidates]
-        print_json(found, indent=None if source.several else 2)
-    else:
-        print_title(source.title)
-        print_lines(tree_view(view) if view else explanation(reply, candidates, named=named != "auto"), color)
-    return exit_code(reply)
+            print_title(source.title)
+            print_lines(tree_view(view) if view else explanation(reply, candidates, named=named != "auto"), color)
+        codes.append(exit_code(reply))
+    return max(codes)

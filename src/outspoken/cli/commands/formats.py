@@ -26,7 +26,7 @@ def run(names: tuple[str, ...], models: bool, as_json: bool) -> int:
     wanted = {resolve(name) for name in names}
     found = [info for info in formats() if not wanted or info.name in wanted]
     if as_json:
-        print_json([info.model_dump() for info in found])
+        print_json(found)
         return 0
     width = max(len(info.name) for info in found)
     for info in found:

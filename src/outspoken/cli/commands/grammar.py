@@ -1,10 +1,13 @@
 """`outspoken grammar`: what authors of grammars use, for a grammar file anywhere.
 
-Each command passes its arguments on to the tool of its name in `outspoken.authoring`.
+The tools of a checkout (`python -m tools.check`) are the same commands, with the checkout as what their context holds:
+they take names of formats in place of files, and no name stands for all.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,22 +15,30 @@ import cloup
 from cloup import argument
 from cloup.constraints import mutually_exclusive
 
-from outspoken.authoring.commands import run as run_tool
+from outspoken.authoring.shared.checkout import Checkout
 from outspoken.cli.groups import Group, example_text
 from outspoken.cli.options import SHARED, File, command, json_option, option, positive
 from outspoken.terminal.errors import UsageError
 
-#: So many responses are made if neither a number nor a time is given.
+#: So many responses are made of a file if neither a number nor a time is given.
 _RUNS = 100
 
 _file = argument("file", metavar="FILE", type=File())
-_files = argument("files", metavar="FILE...", nargs=-1, required=True, type=File())
+_files = argument("files", metavar="FILE...", nargs=-1, type=File())
 
 
-def _words(as_json: bool = False, **given: Any) -> list[str]:
-    """The options of a tool, as it takes them: those that were given."""
-    options = {"json": as_json, **given}
-    return [f"--{name}" if value is True else f"--{name}={value}" for name, value in options.items() if value]
+def _named(words: Sequence[str], *, is_new: bool = False) -> list[tuple[Checkout, list[str]]]:
+    """The formats that a command is given: each file with what lies round it, or those of the tool's checkout.
+
+    Raises GrammarError for what is no file of a grammar, and MissingParameter if there is none.
+    """
+    context = click.get_current_context()
+    if context.obj is not None:
+        return [(context.obj, list(words))]
+    if not words:
+        raise click.MissingParameter(ctx=context, param=context.command.params[0])
+    paths = [Path(word) for word in words]
+    return [(Checkout.of(path, is_new=is_new), [path.stem]) for path in paths]
 
 
 @command(
@@ -41,13 +52,17 @@ def _words(as_json: bool = False, **given: Any) -> list[str]:
 @option("--template FILE", "a chat template, or a tokenizer_config.json", File())
 @option("--force", "write it even if a format reads all of it already")
 @json_option("write the paths and the remarks as JSON")
+@cloup.constraint(mutually_exclusive, ["responses", "template"])
 def new(files: tuple[str, ...], responses: tuple[str, ...], **given: Any) -> int:
     """Write the grammar. All files but the grammar are responses if `--from` is given."""
+    from outspoken.authoring.new_format import new_format
+
     file = next((one for one in files if one.endswith(".lark")), files[0])
     others = [one for one in files if one != file]
     if others and not responses:
         raise UsageError(f"one grammar is written; name the file `{others[0]}` behind `--from` if it is a response")
-    return run_tool("new", file, [*_words(**given), *(["--from", *responses, *others] if responses else [])])
+    [(checkout, [name])] = _named([file], is_new=True)
+    return new_format(checkout, name, responses=[*responses, *others], **given)
 
 
 @command(
@@ -58,9 +73,11 @@ def new(files: tuple[str, ...], responses: tuple[str, ...], **given: Any) -> int
 )
 @_files
 @json_option("write the findings as JSON, a line for each grammar")
-def check(files: tuple[str, ...], **given: Any) -> int:
+def check(files: tuple[str, ...], as_json: bool) -> int:
     """Check the grammars, and return the highest exit code."""
-    return max([run_tool("check", file, _words(**given)) for file in files])
+    from outspoken.authoring.check import report
+
+    return max([report(*one, as_json=as_json) for one in _named(files)])
 
 
 @command(
@@ -81,7 +98,10 @@ def check(files: tuple[str, ...], **given: Any) -> int:
 @SHARED["color"]
 def show(file: str, response: str, **given: Any) -> int:
     """Show the response."""
-    return run_tool("show", file, [response, *_words(**given)])
+    from outspoken.authoring.show import show_response
+
+    [(checkout, [name])] = _named([file])
+    return show_response(checkout, name, response, **given)
 
 
 @command(
@@ -93,14 +113,18 @@ def show(file: str, response: str, **given: Any) -> int:
 @_files
 @option("--runs N", "the number of texts", click.IntRange(1), shown=_RUNS)
 @option("--minutes M", "the duration", positive)
-@option("--seed N", "the first seed; default: 0", int)
+@option("--seed N", "the first seed; default: 0", int, default=0)
 @option("--replay FINDINGS", "check the findings that --json has written, and no others", File())
 @json_option("write findings and summaries as JSON lines")
 @cloup.constraint(mutually_exclusive, ["runs", "minutes", "replay"])
 def fuzz(files: tuple[str, ...], runs: int | None, minutes: float | None, replay: str | None, **given: Any) -> int:
-    """Fuzz the grammars, and return the highest exit code."""
-    words = _words(runs=None if minutes or replay else runs or _RUNS, minutes=minutes, replay=replay, **given)
-    return max([run_tool("fuzz", file, words) for file in files])
+    """Fuzz the grammars, and return the highest exit code. The formats of a checkout are fuzzed until Ctrl-C."""
+    from outspoken.authoring.fuzz import fuzz as run_fuzz
+
+    chosen = _named(files)
+    is_endless = minutes or replay or any(checkout.is_project for checkout, _ in chosen)
+    given |= {"runs": runs if runs or is_endless else _RUNS, "minutes": minutes, "replay": replay}
+    return max([run_fuzz(*one, **given) for one in chosen])
 
 
 @command(
@@ -110,9 +134,12 @@ def fuzz(files: tuple[str, ...], runs: int | None, minutes: float | None, replay
 )
 @_file
 @option("-o --output OUT", "the SVG file to write", File(), shown="standard output")
-def diagram(file: str, **given: Any) -> int:
+def diagram(file: str, output: str | None) -> int:
     """Draw the diagram."""
-    return run_tool("diagram", file, _words(**given))
+    from outspoken.authoring.diagram import write_diagram
+
+    [(checkout, [name])] = _named([file])
+    return write_diagram(checkout, name, output=output)
 
 
 run = Group(

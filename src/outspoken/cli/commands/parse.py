@@ -13,7 +13,7 @@ from outspoken.results.events import Done
 from outspoken.results.printing import one_line
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import CHUNK_SIZE
-from outspoken.terminal.outputs import exit_code, print_event, print_lines, print_reply, print_title
+from outspoken.terminal.outputs import exit_code, print_json, print_lines, print_title
 from outspoken.viewer.lines import summary
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ def run(
         print_title(None if as_json else name)
         if stream:
             for event in parser.stream(source.chunks(stream), **reading.known):
-                print_event(event, name) if as_json else print(one_line(event), flush=True)
+                print_json(event, name, line=True) if as_json else print(one_line(event), flush=True)
                 codes += [exit_code(event.reply)] if isinstance(event, Done) else []
             continue
         reply = parser.parse(source.read(), **reading.known)
-        print_reply(reply, name) if as_json else print_lines(summary(reply), color)
+        print_json({"reply": reply} if name else reply, name) if as_json else print_lines(summary(reply), color)
         codes.append(exit_code(reply))
     return max(codes)
 

@@ -13,6 +13,10 @@ from outspoken.providers.wire.parts import STREAM_CALLS
 from outspoken.serving.settings import UPSTREAMS, ServerSettings
 from outspoken.terminal.ports import listen
 
+_FORMAT = "the format of the models' output: a name or alias, or auto; by default, that of the model of a request"
+_MODELS = "the format of models by a pattern of their names, with * for anything; may be repeated"
+_SENT = "how calls of streams are sent: complete, or in pieces to clients that wait for the end"
+_CONSTRAINED = f"constrain requests with tools, for an upstream of this kind: {', '.join(UPSTREAMS)}"
 #: The limits of the proxy, by the names of its settings.
 _LIMITS = {
     "connect_timeout": "seconds to connect to the upstream",
@@ -54,36 +58,18 @@ def _pair(value: str) -> tuple[str, str]:
 )
 @option_group(
     "Reading",
-    format_option(
-        "the format of the models' output: a name or alias, or auto; by default, that of the model of a request",
-        default=None,
-    ),
-    option(
-        "--model MODEL=FORMAT",
-        "the format of models by a pattern of their names, with * for anything; may be repeated",
-        _pair,
-        into="models",
-        multiple=True,
-    ),
+    format_option(_FORMAT, default=None),
+    option("--model MODEL=FORMAT", _MODELS, _pair, into="models", multiple=True),
     option("-p --prefix TEXT", "what the prompts of the models end with, if not what is usual", unescaped),
 )
 @option_group(
     "Responses",
     option("--reasoning-field NAME", "the field for reasoning", default="reasoning_content"),
     option("--action-tool NAME", "export GUI actions as calls of a tool of this name"),
-    option(
-        "--stream-calls KIND",
-        "how calls of streams are sent: complete, or in pieces to clients that wait for the end",
-        click.Choice(STREAM_CALLS),
-        default="complete",
-    ),
+    option("--stream-calls KIND", _SENT, STREAM_CALLS, default="complete"),
     option("--show-invalid/--hide-invalid", "keep the text of invalid calls in the content", default=True),
     option("--ask-again N", "ask the model again so often if a call cannot be read", click.IntRange(0), default=0),
-    option(
-        "--constrain KIND",
-        f"constrain requests with tools, for an upstream of this kind: {', '.join(UPSTREAMS)}",
-        click.Choice(UPSTREAMS),
-    ),
+    option("--constrain KIND", _CONSTRAINED, UPSTREAMS),
     option("--constrain-strict", "reject a request that cannot be constrained, or not in everything"),
 )
 @option_group("Limits", *[_limit(name, words) for name, words in _LIMITS.items()])

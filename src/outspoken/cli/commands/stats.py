@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 from typing import Any, get_args
 
-import click
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from outspoken.cli import options
@@ -24,6 +22,7 @@ from outspoken.results.snippet import visible
 from outspoken.terminal.inputs import read_text
 from outspoken.terminal.progress import ProgressLine
 
+_EXPECT = get_args(Expect)
 #: The suffixes of files with a response on each line.
 _LINE_SUFFIXES = (".jsonl", ".ndjson")
 
@@ -50,14 +49,11 @@ class Response(BaseModel):
 )
 @options.files_argument
 @options.reading_options(
-    options.option(
-        "--expect KIND", f"what a response must have: {', '.join(get_args(Expect))}", click.Choice(get_args(Expect)),
-        default="anything",
-    ),
+    options.option("--expect KIND", f"what a response must have: {', '.join(_EXPECT)}", _EXPECT, default="anything"),
     options.option("--strict", "count repairs and warnings as failures"),
     options.option("--no-recovery", "repair nothing"),
     format=options.format_option("the format of responses that name none"),
-)  # fmt: skip
+)
 @options.json_option("write the counts as JSON")
 def run(files: tuple[str, ...], expect: Expect, strict: bool, no_recovery: bool, as_json: bool, **given: Any) -> int:
     """Process the responses of all files and print the counts. Other lines are reported and skipped."""
@@ -79,51 +75,42 @@ def run(files: tuple[str, ...], expect: Expect, strict: bool, no_recovery: bool,
 
     problems = 0
     with ProgressLine("responses") as progress:
-        for place, found in chain.from_iterable(map(_responses, options.given_files(files))):
-            problem = found if isinstance(found, str) else _process(processor, found, reading)
-            if not problem:
+        for place, line, is_json in chain.from_iterable(map(_responses, options.given_files(files))):
+            try:
+                found = Response.model_validate_json(line) if is_json else Response(text=line)
+                prefix = reading.prefix if found.prefix is None else found.prefix
+                end = found.finish_reason or reading.finish_reason
+                one = processor(found.format or reading.format or "auto")
+                one.process(found.text or "", prefix=prefix, finish_reason=end)
                 progress.step()
-                continue
-            problems += 1
-            progress.clear()
-            print(f"outspoken: {visible(' '.join(f'{place}: {problem}'.split()))}", file=sys.stderr)
+            except (ValidationError, OutspokenError) as error:
+                problems += 1
+                progress.clear()
+                print(f"outspoken: {visible(' '.join(f'{place}: {_problem(error)}'.split()))}", file=sys.stderr)
     print(stats.to_json() if as_json else stats.to_table())
     return int(problems > 0)
 
 
-def _process(processor: Callable[[str], ResponseProcessor], found: Response, reading: options.Reading) -> str | None:
-    """Process a response. Returns the problem, if there is one."""
-    prefix = reading.prefix if found.prefix is None else found.prefix
-    end = found.finish_reason or reading.finish_reason
-    try:
-        one = processor(found.format or reading.format or "auto")
-        one.process(found.text or "", prefix=prefix, finish_reason=end)
-    except OutspokenError as error:
-        return str(error)
-    return None
-
-
-def _responses(path: str) -> Iterator[tuple[str, Response | str]]:
-    """Read the responses of a file with their places, and a message for each other line.
+def _responses(path: str) -> Iterator[tuple[str, str, bool]]:
+    """Read the responses of a file: their places, what is written there, and whether that is JSON.
 
     Raises UsageError for an unreadable file.
     """
     text, name = read_text(path), "standard input" if path == "-" else path
     if path != "-" and not path.lower().endswith(_LINE_SUFFIXES):
-        yield name, Response(text=text)
+        yield name, text, False
         return
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            yield f"{name}:{number}", _response(line)
+            yield f"{name}:{number}", line, True
 
 
-def _response(line: str) -> Response | str:
-    """The response on a line, or why there is none."""
-    try:
-        return Response.model_validate(json.loads(line))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join([str(part) for part in first["loc"]])
-        return f"`{place}`: {first['msg']}" if place else f"{first['msg']}; expected an object with `text`"
-    except (ValueError, RecursionError):
+def _problem(error: ValidationError | OutspokenError) -> str:
+    """Why a line is no response, or cannot be read."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors(include_url=False)[0]
+    if first["type"] == "json_invalid":
         return "this is not JSON"
+    place = ".".join([str(part) for part in first["loc"]])
+    return f"`{place}`: {first['msg']}" if place else f"{first['msg']}; expected an object with `text`"

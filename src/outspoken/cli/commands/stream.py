@@ -16,7 +16,7 @@ from outspoken.results.printing import one_line
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import CHUNK_SIZE
-from outspoken.terminal.outputs import Writer, exit_code, make_writer, print_event, print_title
+from outspoken.terminal.outputs import Writer, exit_code, make_writer, print_json, print_title
 
 
 @options.command(
@@ -42,7 +42,7 @@ def run(files: tuple[str, ...], text: str | None, provider: Provider, as_json: b
         stream = stream_response(
             source.chunks(CHUNK_SIZE), provider=provider, format=reading.format or PROVIDER_FORMAT, **wanted
         )
-        show = partial(print_event, file=source.title) if as_json else LiveView(make_writer(color)).show
+        show = partial(print_json, file=source.title, line=True) if as_json else LiveView(make_writer(color)).show
         try:
             for event in stream:
                 show(event)
