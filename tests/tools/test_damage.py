@@ -25,6 +25,7 @@ from tools.damage.json_damage import joined, style, tokens
 from tools.damage.json_texts import KINDS, DamageCase, generate
 from tools.damage.judging import Evaluation, damaged_texts, equal, evaluate, is_beginning, read
 from tools.damage.responses import SEED, bases, is_writable
+from tools.shared.command import run
 
 TABLES = tables(__file__)
 
@@ -33,6 +34,13 @@ QUOTES = ("inner quotes bare", "inner quotes and breaks bare")
 LEAST = {True: 0.97, False: 0.92}
 SCHEMA = pytest.mark.parametrize("schema", [True, False], ids=["schema", "no-schema"])
 Evaluated = list[tuple[DamageCase, JsonReading, Evaluation]]
+
+
+def test_an_unknown_format_is_an_error_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(lambda: main(["markup", "--only", "nosuch"]))
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("error: there is no format `nosuch`")
 
 
 # --- JSON

@@ -26,6 +26,8 @@ def grammar(tool: str, checkout: object, arguments: Sequence[str]) -> int:
 
 def run(main: Callable[[], int]) -> NoReturn:
     """Run a command and end the process with its exit code. A reader that goes away (`| head`) is no error."""
+    from outspoken.results.errors import OutspokenError
+
     try:
         code = main()
         sys.stdout.flush()
@@ -35,4 +37,7 @@ def run(main: Callable[[], int]) -> NoReturn:
         code = 0
     except KeyboardInterrupt:
         code = 130
+    except OutspokenError as error:
+        print(f"error: {error}", file=sys.stderr)
+        code = 2
     sys.exit(code)
