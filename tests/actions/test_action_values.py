@@ -45,35 +45,6 @@ def test_no_part_of_an_object_is_lost() -> None:
         assert written == {"action_type": "CLICK", "id": "A", "click_context": given}
 
 
-def test_what_is_no_text_is_not_written_as_text() -> None:
-    """An object or a list where a text is needed makes the action invalid, since its JSON would be typed or sought."""
-    values: list[Any] = [{}, {"x": 1}, [], ["a"], [[]], [{"b": 2}]]
-    for value in values:
-        for wrong in (
-            skyvern("CLICK", id=value),
-            skyvern("INPUT_TEXT", id="A", text=value),
-            skyvern("UPLOAD_FILE", id="A", file_url=value),
-            skyvern("SELECT_OPTION", id="A", option={"label": value}),
-        ):
-            assert (wrong.type, wrong.status) == ("unknown", "invalid"), wrong
-    for value in (True, False):
-        assert skyvern("CLICK", id=value).status == "invalid"
-    assert [skyvern("CLICK", id=value).element.id for value in (0, 7, "7")] == ["0", "7", "7"]  # pyright: ignore
-
-
-def test_messages_may_be_data() -> None:
-    """The result of a task may be any JSON, and its errors texts and objects."""
-    errors: list[Any] = [{"error_code": "closed", "confidence_float": 0.5}, "no page", 4, None]
-    failed = skyvern("TERMINATE", errors=errors)
-    assert failed.type == "fail"
-    assert failed.errors == [errors[0], "no page", "4", "null"]
-    assert [skyvern("TERMINATE", errors=one).errors for one in (errors[0], "x")] == [[errors[0]], ["x"]]  # pyright: ignore
-    for value, text in (("moss", "moss"), ({"a": [1]}, '{"a": [1]}'), ([1], "[1]"), (5, "5"), (True, "true")):
-        made = skyvern("COMPLETE", output=value)
-        assert made.type == "complete"
-        assert made.answer == text
-
-
 def test_counts_below_one_are_one() -> None:
     """A count of clicks or keys that is zero or negative is one, with a diagnostic."""
     for number in (-7, -2, -1, 0, 1, 2, 3, "-2", "2"):
@@ -82,30 +53,6 @@ def test_counts_below_one_are_one() -> None:
         assert action.type == "press_keys"
         assert click.type == "click"
         assert action.repeat == click.clicks == max(1, int(number))
-
-
-def test_one_key_beats_a_list_of_keys() -> None:
-    """`key` is the one that counts, as in the agent that defines the format. A key that it does not know is invalid."""
-    for arguments, keys in TABLES["KEYS"]:
-        action = skyvern("KEYPRESS", **arguments)
-        assert (action.keys if action.type == "press_keys" else None) == keys, arguments
-
-
-def test_a_decision_behind_a_failed_step_is_typed() -> None:
-    """The object by which a computer-use model says how to go on is an action like any other."""
-    types = TABLES["A_DECISION_BEHIND_A_FAILED_STEP_IS_TYPED"]
-    for word, type_ in types.items():
-        for text in (
-            f'{{"action": "{word}", "useful_information": "moss"}}',
-            f'{{"useful_information": "moss", "action": "{word.upper()}"}}',
-        ):
-            (action,) = parse(text, format="skyvern").actions
-            assert action.type == type_
-            assert "moss" in action.model_dump_json()
-    assert parse('{"action": "other", "useful_information": null}', format="skyvern").actions[0].type == "no_op"
-    assert [
-        a.status for a in parse('{"action": "dance", "useful_information": ""}', format="skyvern").unfinished_actions
-    ] == ["invalid"]
 
 
 def test_remarks_are_written_in_one_order() -> None:

@@ -206,8 +206,3 @@ def test_some_calls_are_actions_and_others_are_not(acting: str) -> None:
     assert [a.status for a in reply.unfinished_actions] == ["invalid"]
     assert [c.arguments["action"] for c in reply.tool_calls] == ["sing", "left_click"]
     assert render(reply.actions, format=acting) == texts[0]
-
-
-def test_bare_word_is_an_action_only_in_a_named_format() -> None:
-    assert [action.type for action in parse("press_back()", format="ui_tars").actions] == ["device_button"]
-    assert parse("press_back()").actions == []

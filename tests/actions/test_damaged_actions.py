@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, cast
 
-import pytest
-
 from outspoken import Reply, formats, parse
 from outspoken.grammar import registry
 from outspoken.results.actions.base import BaseAction
@@ -116,10 +114,3 @@ def test_damaged_actions() -> None:
 def is_usable(case: Case, format: str) -> bool:
     """Is a case a sound response of a format that is short enough?"""
     return case.format == format and case.kind == "ok" and len(case.text) < 2000
-
-
-@pytest.mark.parametrize("text", ["Grounded Operation: GESTURE(actions=[KEY_DOWN(key=L'a'), KEY_UP(key='a')])"])
-def test_a_damaged_part_of_a_batch(text: str) -> None:
-    reply = parse(f"Action: Hold a key.\n{text}", "cogagent", finish_reason="stop")
-    assert not reply.actions
-    assert reply.diagnostics

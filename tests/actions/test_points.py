@@ -19,8 +19,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-#: The field of an action with its point, which not all actions have.
-NAME = "point"
 
 PLACED = [space for space in SPACES if space not in ("mark", "desc")]
 SIDES = st.integers(32, 6000)
@@ -117,36 +115,6 @@ def test_values_that_are_points(value: Any, numbers: list[float] | None) -> None
         assert [*read_point(value, "px", "at").numbers()] == numbers
 
 
-def test_caller_chooses_the_coordinate_space() -> None:
-    text = "Action: click(start_box='(500,250,700,350)')"
-    settings = Settings(coordinates="rel1000")
-    (own,) = parse(text, format="ui_tars").actions
-    (requested,) = parse(text, format="ui_tars", settings=settings).actions
-    (placed,) = parse(text, format="ui_tars", screen=Screen(1920, 1080), settings=settings).actions
-    spaces = [a.point and a.point.space for a in (own, requested, placed) if a.type == "click"]
-    assert spaces == ["px_smart28", "rel1000", "px"]
-    assert placed.type == "click"
-    assert placed.point == Point(x=1152, y=324, box=Box(960, 270, 1344, 378))
-
-
-def test_points_outside_the_screen_stay_unless_clamped() -> None:
-    text = "Action: click(start_box='(-5,1200)')"
-    for clamp, place in ((False, (-5, 1200)), (True, (0, 1000))):
-        reply = parse(text, format="ui_tars_1_0", settings=Settings(clamp=clamp))
-        (action,) = reply.actions
-        assert action.type == "click"
-        assert action.point is not None
-        assert (action.point.x, action.point.y) == place
-        assert [d.code for d in reply.diagnostics] == ["clamped-point" if clamp else "outside-point"]
-
-
-def test_an_image_that_cannot_be_resized() -> None:
-    reply = parse("Action: click(start_box='(1,1)')", format="ui_tars", screen=Screen(9000, 30))
-    assert reply.actions == []
-    assert [d.code for d in reply.diagnostics] == ["invalid-action"]
-    assert "cannot be placed" in reply.diagnostics[0].message
-
-
 def test_an_unknown_space() -> None:
     with pytest.raises(ValueError, match="`coordinates` is 'inches'"):
         Settings(coordinates="inches")  # pyright: ignore[reportArgumentType]
@@ -154,38 +122,6 @@ def test_an_unknown_space() -> None:
 
 
 # with the format unknown
-
-
-def check_ambiguous(text: str, place: tuple[float, float]) -> None:
-    """The first point of a text stays in the numbers of the model, whole and in pieces, and that is said."""
-    screen = Screen(1920, 1080)
-    reply = parse(text, screen=screen)
-    point: Any = getattr(reply.actions[0], NAME)
-    assert (point.x, point.y, {found.code for found in reply.diagnostics}) == (*place, {"ambiguous-space"})
-    for size in (1, 2, 3, 4, 5, 8):
-        pieces = [text[at : at + size] for at in range(0, len(text), size)]
-        assert list(stream(pieces, screen=screen))[-1] == Done(reply)
-
-
-def test_points_are_not_converted_where_kin_formats_write_other_spaces() -> None:
-    """With `auto`, points whose space is open stay in the numbers of the model, unless the caller names the space."""
-    screen = Screen(1920, 1080)
-    for text in TABLES["KIN_FORMATS"]:
-        check_ambiguous(text, (500, 250))
-        named = parse(text, screen=screen, settings=Settings(coordinates="rel1000"))
-        point: Any = getattr(named.actions[0], NAME)
-        assert (point.x, point.y, named.diagnostics) == (960, 270, [])
-        assert parse(text, format=parse(text, screen=screen).format or "", screen=screen).diagnostics == []
-    assert parse("Thought: So.\nAction: wait()", screen=screen).diagnostics == []
-
-
-def test_points_are_not_converted_where_formats_share_a_marker_and_all_words() -> None:
-    """Two formats read an environment alike and mean other places; what only one of them has is converted."""
-    shared, own = TABLES["SHARED_MARKER"]
-    check_ambiguous(shared, (500, 250))
-    reply = parse(own, screen=Screen(1920, 1080))
-    point: Any = getattr(reply.actions[0], NAME)
-    assert (point.x, point.y, reply.diagnostics) == (960, 270, [])
 
 
 #: Where no numbers of places are written.
@@ -233,14 +169,3 @@ def test_points_that_two_formats_read_alike_in_other_spaces_are_never_guessed() 
             assert reported == pointing, text
             assert list(stream([text[:9], text[9:]], screen=screen))[-1] == Done(reply)
     assert len(pairs) > 4
-
-
-@pytest.mark.parametrize("text", TABLES["POINTS_OF_FORMATS_WITH_THE_WORDS_OF_ANOTHER"])
-def test_points_of_formats_with_the_words_of_another_one_are_not_guessed(text: str) -> None:
-    """Two formats write the same calls between other markers."""
-    for screen in (None, Screen(1920, 1080)):
-        reply = parse(text, screen=screen)
-        point: Any = getattr(reply.actions[0], NAME)
-        assert (point.x, point.y, [found.code for found in reply.diagnostics]) == (0.5, 1, ["ambiguous-space"])
-        assert reply.diagnostics[0].severity == ("warning" if screen else "note")
-        assert parse(text, screen=screen, settings=Settings(coordinates="unit")).diagnostics == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from outspoken import detect, formats, parse, stream
+from outspoken import detect, formats, parse
 from outspoken.parsing import Candidate, FormatInfo
 from tests.cases import kin
 from tests.loops import some
@@ -73,22 +73,3 @@ def test_candidates_use_the_tools(tool: str, known: bool) -> None:
 @pytest.mark.parametrize("text", [HERMES, HERMES[:60], "Hello", '{"name": "a", "arguments": {}}'])
 def test_the_first_candidate_is_the_one_that_parse_picks(text: str) -> None:
     assert [c.format for c in detect(text)][:1] == [f for f in [parse(text).format] if f is not None]
-
-
-@pytest.mark.parametrize(
-    ("text", "format_"),
-    [
-        (
-            "<tool_call>\n<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>",
-            "qwen3_coder",
-        ),
-        ("At nine.<|message_sep|>\n\n", None),
-        ("<think>\nHm.\n</think>\n\nYes.", None),
-        (f'[TOOL_CALLS]f[ARGS]{{"a": 1}}\n{HERMES}', "mistral"),
-    ],
-)
-def test_the_first_segment_that_says_something_tells_the_format(text: str, format_: str | None) -> None:
-    assert parse(text).format == format_
-    events = stream([*text])
-    assert [*events]
-    assert (events.reply and events.reply.format) == format_

@@ -120,35 +120,3 @@ def test_a_bare_call_of_another_tool_is_text(name: str) -> None:
         reply = parse(sample, tools=other)
         assert_is_text(sample, reply)
         assert held(sample, tools=other)[1] == reply
-
-
-def test_damage_needs_a_tool_or_arguments() -> None:
-    damaged = '{name: "get_weather", arguments: {"city": "Paris"}}'
-    assert [call.status for call in parse(damaged).tool_calls] == ["repaired"]
-    assert [call.status for call in parse(damaged, tools=TOOLS).tool_calls] == ["repaired"]
-    for text in ('{"name": name, "summary": summary}', "[self.read(depth=depth + 1) for _ in range(count)]"):
-        assert_is_text(text, parse(text))
-        assert_is_text(text, parse(text, tools=TOOLS))
-
-
-def test_a_named_format_is_evidence() -> None:
-    for text in ('I call [get_weather(city="Paris")].', 'I call it now.\n[get_weather(city="Paris")] Done.'):
-        assert [call.name for call in parse(text, format="pythonic").tool_calls] == ["get_weather"]
-        assert_is_text(text, parse(text))
-    assert_is_text(quoted := 'I call [get_weather(city="Paris")] now.', parse(quoted, format="pythonic"))
-    comprehension = "[h.lower() for h in headers]"
-    assert_is_text(comprehension, parse(comprehension, format="pythonic"))
-
-
-def test_markup_without_calls_counts_at_the_end_of_its_line() -> None:
-    assert parse("Done.</s>").text == "Done."
-    for text in ("The pair <s> and </s> is HTML.", "<summary>More</summary>", "observation: Observation = None"):
-        assert_is_text(text, parse(text))
-
-
-def test_tags_of_reasoning_in_a_sentence_are_text() -> None:
-    for text in ("Put it in <think> and </think> tags.", 'if "<think>" in text: strip("</think>")'):
-        assert_is_text(text, parse(text))
-        assert parse(text).reasoning is None
-    assert parse("It is<think>a secret</think>.").reasoning == "a secret"
-    assert parse("Well. <think>\na secret\n</think>\n").reasoning == "a secret"

@@ -352,17 +352,6 @@ def test_lone_surrogates_are_replaced(format_: str) -> None:
     reply.model_dump_json().encode()
 
 
-@pytest.mark.parametrize("format_", ["hermes", "auto"])
-def test_a_call_with_half_a_character_is_refused(format_: str) -> None:
-    """JSON escapes it, so the model wrote it; no text can hold it, and another text was not meant."""
-    reply = parse(CALL.replace("a.txt", r"x\ud800y\ud83d\ude00"), format=format_)
-    assert [diagnostic.code for diagnostic in reply.diagnostics] == ["invalid-call"]
-    assert (reply.tool_calls, reply.unfinished_tool_calls[0].arguments) == ([], {"path": "x\ufffdy😀"})
-    assert reply.unfinished_tool_calls[0].arguments_text == r'{"path": "x\ud800y\ud83d\ude00"}'
-    assert parse(CALL.replace("a.txt", r"\ud83d\ude00"), format=format_).tool_calls[0].arguments == {"path": "😀"}
-    reply.model_dump_json().encode()
-
-
 def test_lone_surrogates_in_a_prefix_are_replaced() -> None:
     reply = parse("b</think>", format="text", prefix="<think>a\ud800")
     assert (reply.raw, reply.reasoning) == ("b</think>", "b")

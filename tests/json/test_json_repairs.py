@@ -204,3 +204,9 @@ def test_guesses_are_made_by_default() -> None:
     assert Parser().repair == "heuristic"
     assert Parser(on_error="raise").repair == "none"
     assert parse(text, repair="strings") == parse(text)
+
+
+@in_one_item("written", ["12,5", "1/2", "010", "1.500,25", "12 000", "12.5.1"])
+def test_what_is_no_number_is_kept_as_it_was_written(written: str) -> None:
+    value: Any = read_json(f'{{"amount": {written}, "to": "DE",}}').value
+    assert value == {"amount": written, "to": "DE"} or (" " in written and value is None)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from outspoken import parse, stream
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, read_bare, to_json
 from tests.invariants.cost import calls_in
 from tests.loops import in_one_item
@@ -154,16 +153,3 @@ def test_hostile_text_takes_linear_work(text: str) -> None:
             may_be_other_than_text(text, types, "json")
 
     assert calls_in(read) <= 5 * len(text)
-
-
-def test_value_that_the_markup_calls_a_string_is_one() -> None:
-    for type_, expected in ((["string", "null"], "null"), (["integer", "null"], None)):
-        tools = [{"name": "f", "parameters": {"type": "object", "properties": {"when": {"type": type_}}}}]
-        for format_, text in TABLES["STRINGS"].items():
-            reply = parse(text, format=format_, tools=tools)
-            assert [call.arguments for call in reply.tool_calls] == [{"when": expected}], (format_, reply)
-            assert (reply.status, reply.diagnostics) == ("ok", [])
-            for size in (1, 7):
-                events = stream([text[i : i + size] for i in range(0, len(text), size)], format=format_, tools=tools)
-                assert [*events]
-                assert events.reply == reply

@@ -11,7 +11,6 @@ from outspoken.recovery.marker_lexer import marker_lexer
 from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import ToolCall
 from tests.cases import FORMATS
-from tests.loops import in_one_item
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -52,32 +51,6 @@ def test_misspelt_and_other_keys_of_a_call_are_read_or_reported(format_: str) ->
     assert [(found.code, found.severity) for found in reply.diagnostics] == [("unknown-key", "note")]
 
 
-def test_misspelt_name_of_a_call_is_read() -> None:
-    for format_ in ("hermes", "function_calls_json", "tool_calls_json", "longcat", "cohere", "granite_20b_fc"):
-        for key in ("nme", "naem", "Name", "tool", "function"):
-            reply = read(FRAMES[format_] % f'{{"{key}": "f", "arguments": {{"x": 1}}}}', format_)
-            assert calls(reply) == [("f", {"x": 1})], (format_, key, reply)
-            assert reply.status == "repaired" or format_ == "cohere"
-    reply = read('{"toolCalls": [{"nme": "f", "arguments": {"x": 1}}, {"arguments": {}}]}', "json")
-    assert calls(reply) == [("f", {"x": 1})]
-    assert [found.code for found in reply.diagnostics] == ["other-key", "unread-entry"]
-
-
-def test_call_whose_arguments_may_stand_under_an_unknown_key_is_invalid() -> None:
-    text = FRAMES["hermes"] % '{"name": "f", "config": {"x": 1}}'
-    reply = read(text, "hermes")
-    assert reply.tool_calls == []
-    assert [call.status for call in reply.unfinished_tool_calls] == ["invalid"]
-    assert [found.code for found in reply.diagnostics] == ["unknown-key", "invalid-call"]
-    tool = {"name": "f", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
-    text = FRAMES["hermes"] % '{"name": "f", "city": "Paris"}'
-    assert read(text, "hermes", tools=[tool]).tool_calls == []
-    text = FRAMES["hermes"] % '{"name": "f", "thought": "I need no arguments."}'
-    reply = read(text, "hermes", tools=[tool])
-    assert calls(reply) == [("f", {})]
-    assert [(found.code, found.severity) for found in reply.diagnostics] == [("unknown-key", "warning")]
-
-
 OTHER_ENTRIES = ['"all": true', '"path": "/"', '"x": 1, "y": 2', '"id": "c1", "force": "yes"']
 
 
@@ -94,13 +67,6 @@ def test_what_may_be_an_argument_of_a_call_without_any_is_not_left_out(entry: st
             assert reply.diagnostics or reply.text, reply
         about = frame % f'{{"{key}": "delete", "id": "c1", "reason": "It is old."}}'
         assert calls(read(about, format_)) == [("delete", {})], about
-
-
-def test_object_without_a_known_key_is_no_call() -> None:
-    for text in TABLES["OBJECT_WITHOUT_A_KNOWN_KEY_IS_NO_CALL"]:
-        reply = read(text, "json")
-        assert reply.tool_calls == []
-        assert reply.text == text
 
 
 A, B, C = (f'{{"name": "{name}", "arguments": {{"x": "{name}]}}"}}}}' for name in "abc")
@@ -130,26 +96,6 @@ def test_one_bad_entry_of_a_list_costs_no_other_entry(format_: str) -> None:
     assert [call.status for call in reply.unfinished_tool_calls] == ["invalid"]
 
 
-def test_damage_between_actions_is_reported() -> None:
-    one, two = (f'{{"action_type": "CLICK", "id": "{id}"}}' for id in "ac")
-    for between in (" ", "}},,", ",,"):
-        text = f'{{"actions": [{one}{between}{two}]}}'
-        reply = read(text, "skyvern")
-        assert [action.status for action in reply.actions] == ["ok", "ok"]
-        assert (reply.status, reply.text) == ("repaired", "")
-    reply = read(f'{{"actions": [{one}, {{"action_type": "INPUT_TEXT", "id": "b", "text":}}, {two}]}}', "skyvern")
-    assert [len(reply.actions), len(reply.unfinished_actions), reply.status] == [2, 1, "invalid"]
-    assert read(f'{{"actions": [{one},', "skyvern").status == "truncated"
-
-
-@in_one_item("text, expected, codes", TABLES["ENVELOPES"])
-def test_envelope_keeps_all_of_its_entries(text: str, expected: dict[str, Any], codes: list[str]) -> None:
-    reply = read(text, "json")
-    found = reply.to_envelope()
-    assert {key: found[key] for key in found if key != "needsMoreWork" or key in expected} == expected
-    assert ([one.code for one in reply.diagnostics], reply.status) == (codes, "ok")
-
-
 #: The formats whose grammar names the keys of a call's object.
 FRAMED = [name for name in FORMATS if any(marker_lexer(registry.automaton(name)).keys.values())]
 
@@ -170,10 +116,3 @@ def test_keys_without_quotes_are_read_in_every_format_that_frames_json(format_: 
         reply = read(damaged, format_, **options)
         assert calls(reply) == expected, (damaged, reply)
         assert reply.status == ("repaired" if damaged != text else "ok")
-
-
-@in_one_item("written, declared, name", TABLES["DOUBLED_NAMES"])
-def test_a_doubled_name_is_that_of_a_tool_in_its_own_namespace(written: str, declared: str, name: str) -> None:
-    text = f'<tool_call>\n{{"name": "{written}", "arguments": {{}}}}\n</tool_call>'
-    (call,) = parse(text, format="hermes", tools=[{"name": declared, "parameters": {}}]).tool_calls
-    assert call.name == name

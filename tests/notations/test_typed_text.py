@@ -45,24 +45,6 @@ def test_truncated_text() -> None:
     assert (last[0].action.status, getattr(last[0].action, "text", "")) == ("truncated", "lich")
 
 
-@pytest.mark.parametrize("text", TABLES["CALLS"])
-def test_streamed_text_is_the_typed_text(text: str) -> None:
-    whole = parse(text, format="ui_tars")
-    for size in (1, 2, 3, 7):
-        session = Parser("ui_tars").session()
-        events = [e for at in range(0, len(text), size) for e in session.feed(text[at : at + size])] + session.close()
-        assert session.reply == whole
-        sent: dict[int, str] = {}
-        for event in events:
-            if isinstance(event, ActionText):
-                sent[event.index] = sent.get(event.index, "") + event.text
-            elif isinstance(event, (ActionParsed, ActionUnfinished)) and event.action.type == "type_text":
-                assert sent.get(event.action.order, "") == event.action.text
-        ended = [event.action for event in events if isinstance(event, (ActionParsed, ActionUnfinished))]
-        wanted = sorted([*whole.actions, *whole.unfinished_actions], key=lambda action: action.order)
-        assert sorted(ended, key=lambda action: action.order) == wanted
-
-
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
 PLACES = st.builds(Point.of, st.lists(st.integers(0, 1000) | st.floats(0, 1000), min_size=2, max_size=2) | st.lists(
     st.integers(0, 1000), min_size=4, max_size=4), st.just("rel1000"))  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import Parser, Reasoning, Reply, Text, TextDelta, ToolCall, parse
+from outspoken import Parser, Reply, TextDelta, ToolCall, parse
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.providers import ProviderStream
 from tests.loops import in_one_item, some
@@ -112,66 +112,7 @@ def test_an_answer_before_its_name_is_sent_with_the_name() -> None:
     assert session.feed('answer"') == [TextDelta("The ferry é")]
 
 
-@pytest.mark.parametrize(("written", "shown_text"), TABLES["ESCAPES_AT_ANY_SPLIT"])
-def test_escapes_at_any_split(written: str, shown_text: str) -> None:
-    reply = at_splits(f"Action: {ANSWER}{written}}}")
-    assert (reply.text, reply.final_answer_streamed, reply.tool_calls) == (shown_text, True, [])
-    assert codes(reply) == ["lone-surrogate"] * (shown_text.count("\ufffd") > 0)
-
-
-@pytest.mark.parametrize("fragment", ["\\", "\\u", "\\u12", "\\ud83e", "\\ud83e\\", "\\ud83e\\udd"])
-def test_a_text_that_ends_inside_an_escape(fragment: str) -> None:
-    """What stands before it was sent, and nothing of it."""
-    reply = at_splits(f'{ANSWER}"cut here {fragment}')
-    assert (reply.text, reply.status, reply.final_answer_streamed) == ("cut here ", "truncated", True)
-    assert codes(reply) == ["truncated-escape", "unclosed-answer"]
-    assert fragment in reply.diagnostics[0].message
-    assert reply.raw[slice(*reply.diagnostics[0].span)] == fragment
-
-
-def test_truncated_answer() -> None:
-    reply = at_splits(f'Thought: so.\n{ANSWER}"The ferry')
-    assert (reply.text, reply.status, codes(reply)) == ("The ferry", "truncated", ["unclosed-answer"])
-    assert reply.unfinished_tool_calls == []
-    whole = at_splits(f'{ANSWER}"The ferry"', reason="stop")
-    assert (whole.text, whole.status, codes(whole)) == ("The ferry", "repaired", ["missing-closer"])
-
-
-def test_line_breaks_in_an_answer_do_not_stop_it() -> None:
-    text = f'Action: {ANSWER}"one\n\n- two\n\\"three\\" 4"}}'
-    reply = at_splits(text)
-    assert (reply.text, reply.status, codes(reply)) == ('one\n\n- two\n"three" 4', "repaired", ["raw-control"])
-    session = Parser("react_json").session()
-    events = session.feed(text[: text.index("three")])
-    assert "".join([e.text for e in events if isinstance(e, TextDelta)]) == 'one\n\n- two\n"'
-
-
-def test_quotes_that_are_not_escaped() -> None:
-    reply = at_splits(f'```json\n{ANSWER}"the "old gold" lichen"}}\n```')
-    assert (reply.text, reply.status, codes(reply)) == ('the "old gold" lichen', "repaired", ["bare-quote"])
-
-
-@pytest.mark.parametrize("value", ['{"berths": [3, 7]}', "[1, 2]", "7", "true"])
-def test_non_text_answer_is_a_json_value(value: str) -> None:
-    reply = at_splits(f"Action: {ANSWER}{value}}}")
-    assert (reply.text, reply.final_answer_streamed) == (value, True)
-    assert [segment.kind for segment in reply.segments] == ["json"]
-
-
-def test_other_calls_are_calls() -> None:
-    reply = at_splits('Action: {"action": "Final Answer Draft", "action_input": "x"}')
-    assert (reply.text, reply.final_answer_streamed) == ("", False)
-    assert [(call.name, call.arguments) for call in reply.tool_calls] == [("Final Answer Draft", {"$1": "x"})]
-
-
 # thoughts, text, observations
-
-
-def test_json_in_a_thought_is_reasoning() -> None:
-    thought = 'For example {"action": "erase", "action_input": {}}, or not.'
-    reply = at_splits(f'Thought: {thought}\nAction: {{"action": "look"}}')
-    assert reply.reasoning == thought
-    assert [call.name for call in reply.tool_calls] == ["look"]
 
 
 NAME_KEYS = ("action", "tool", "tool_name", "name", "function", "Action")
@@ -188,31 +129,6 @@ def test_names_and_inputs_under_any_key_in_any_order(key: str) -> None:
             assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"at": "sea"})], keys
 
 
-def test_first_of_two_names_counts() -> None:
-    """Since it was sent by the time that the second comes."""
-    reply = at_splits('Action: {"tool": "look", "action": "peek", "args": 1, "action_input": 2}')
-    assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"$1": 1})]
-    assert codes(reply) == ["unread-entry", "unread-entry"]
-
-
-CALL = '{"action": "look", "action_input": {"at": "sea"}}'
-
-
-@pytest.mark.parametrize("text", TABLES["ANSWERS"])
-def test_markup_around_an_action(text: str) -> None:
-    reply = at_splits(text)
-    assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"at": "sea"})]
-    assert (reply.status, codes(reply), reply.text) == ("ok", [], "")
-
-
-@pytest.mark.parametrize(("text", "noted"), TABLES["TEXT_WITHOUT_AN_ACTION_IS_TEXT"])
-def test_text_without_an_action_is_text(text: str, noted: str) -> None:
-    reply = at_splits(text)
-    assert ([segment.kind for segment in reply.segments], reply.text) == (["text"], text)
-    assert codes(reply) == ["unread-markup"] * bool(noted)
-    assert [text[slice(*diagnostic.span)] for diagnostic in reply.diagnostics] == [noted] * bool(noted)
-
-
 @in_one_item(
     "key, rest", [(key, rest) for key in ("action", "tool", "tool_name", "tOOl_name", "TOOL") for rest in BROKEN]
 )
@@ -226,52 +142,6 @@ def test_broken_action_is_no_silent_text(key: str, rest: str) -> None:
         assert read_stream("react_json", [text[i : i + 5] for i in range(0, len(text), 5)], reason)[1] == reply
 
 
-def test_text_beside_an_action_in_a_fence() -> None:
-    reply = at_splits(f'```\n{CALL}\n{{"type": 5}}\n```\nClear?')
-    assert [segment.kind for segment in reply.segments] == ["tool_call", "text", "text"]
-    assert [segment.text for segment in reply.segments if isinstance(segment, Text)] == ['{"type": 5}', "Clear?"]
-
-
-@pytest.mark.parametrize("text", TABLES["BARE_QUOTES_IN_AN_UNCLOSED_OBJECT"])
-def test_bare_quotes_in_an_unclosed_object(text: str) -> None:
-    reply = at_splits(text, "react_json" if '"action"' in text else "react")
-    assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"at": 'the "sea" side'})]
-    assert (reply.status, codes(reply), reply.text) == ("repaired", ["bare-quote"], "")
-
-
-def test_trailing_white_space_of_an_input_is_dropped() -> None:
-    for end in ("", "\n", "\n\nThought: so.", "\nObservation 1: none"):
-        reply = at_splits(f"Action 1: look\nAction Input 1: out to sea{end}", "react")
-        assert [call.arguments for call in reply.tool_calls] == [{"$1": "out to sea"}]
-
-
-def test_adjacent_roots_are_all_kept() -> None:
-    roots = "".join([f'{{"action": "{name}", "action_input": {{}}}}' for name in "abc"])
-    assert [call.name for call in at_splits(roots).tool_calls] == ["a", "b", "c"]
-    assert [call.name for call in at_splits(f"```\n{roots}\n```").tool_calls] == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize("format", ["react", "react_json"])
-@pytest.mark.parametrize("text", TABLES["PROSE_STAYS_AS_IT_IS"])
-def test_prose_stays_as_it_is(format: str, text: str) -> None:
-    reply = at_splits(text, format)
-    assert (reply.text, reply.reasoning, reply.tool_calls) == (text, None, [])
-
-
-@pytest.mark.parametrize("text", ["Action: none today.", "The action: {run} it.", "Action:\n- walk\n- rest"])
-def test_prose_is_not_detected(text: str) -> None:
-    assert parse(text).format is None
-
-
-def test_observations_become_reasoning() -> None:
-    text = "Action: look\nAction Input: here\nObservation: Nothing.\nThought: Then home.\nFinal Answer: Home."
-    reply = at_splits(text, "react")
-    assert [type(segment) for segment in reply.segments] == [ToolCall, Reasoning, Reasoning, Text]
-    assert (reply.reasoning, reply.text) == ("Nothing.\n\nThen home.", "Home.")
-    assert codes(reply) == ["invented-result"]
-    assert codes(at_splits("Action: look\nAction Input: here\nObservation:", "react")) == []
-
-
 def test_answers_stream_from_provider_chunks() -> None:
     provider_stream = ProviderStream("openai", format="react_json")
     chunks = [
@@ -283,12 +153,6 @@ def test_answers_stream_from_provider_chunks() -> None:
     reply = provider_stream.reply
     assert reply is not None
     assert (reply.text, reply.tool_calls, reply.final_answer_streamed) == ("Home, 🧥.", [], True)
-
-
-def test_answers_stream_in_detected_formats() -> None:
-    text = f'Thought: so.\nAction: {ANSWER}"Home, \\ud83e\\udde5."}}'
-    reply = at_splits(text, "auto")
-    assert (reply.text, reply.format, reply.final_answer_streamed) == ("Home, 🧥.", "react_json", True)
 
 
 # what Dify's tests assert
@@ -369,15 +233,3 @@ def test_cases_of_dify() -> None:
         else:
             assert (row["id"], found) == (row["id"], [])
     assert not DATA.exists() or (different == set(DIFFERENT) and len(rows()) >= 90)
-
-
-def test_empty_input_before_another_action_is_sound() -> None:
-    text = "Action: list_shelf\nAction Input:\nAction: open_shelf\nAction Input: B4"
-    whole = parse(text, format="react")
-    assert [(call.name, call.arguments) for call in whole.tool_calls] == [
-        ("list_shelf", {"$1": ""}),
-        ("open_shelf", {"$1": "B4"}),
-    ]
-    assert whole.status == "ok"
-    for at in range(1, len(text)):
-        assert ParseArguments("react").stream((text[:at], text[at:]))[1] == whole, at

@@ -20,7 +20,6 @@ from outspoken.recovery.search import _cheapest, recover  # pyright: ignore[repo
 from outspoken.results.edits import REPAIR_LIMITS, RepairBudget
 from outspoken.results.settings import DEFAULT
 from tests.cases import Case
-from tests.invariants.replies import pieces
 from tests.loops import in_one_item, sound_cases
 from tests.tables import tables
 
@@ -61,8 +60,6 @@ def replayed(raw: str, repairs: list[Repair]) -> str:
 DAMAGED: dict[str, tuple[str, list[Any], list[str]]] = {
     name: (text, [tuple(call) for call in calls], codes) for name, (text, calls, codes) in TABLES["DAMAGED"].items()
 }
-PATH = {"type": "string"}
-SHELF: Any = [{"name": "write_file", "parameters": {"properties": {"path": PATH, "text": PATH}}}]
 
 
 @pytest.mark.parametrize("name", DAMAGED)
@@ -79,18 +76,6 @@ def test_a_call_with_damaged_markers(name: str) -> None:
 WEATHER = TABLES["WEATHER"]
 #: Responses with one mistake of a character, which all mean the same call: format, text, and the code of the repair.
 MISTAKES = TABLES["MISTAKES"]
-
-
-def test_one_mistake_of_a_character() -> None:
-    for format_, text, code in MISTAKES:
-        reply = parse(text, format=format_, tools=WEATHER, finish_reason="stop")
-        assert (found(reply), codes(reply)) == ([("get_weather", {"city": "Paris", "days": 3})], [code]), format_
-        for size in (1, 3, 7):
-            session = Parser(format_, tools=WEATHER).session()
-            for at in range(0, len(text), size):
-                session.feed(text[at : at + size])
-            session.close("stop")
-            assert session.reply == reply, (format_, size)
 
 
 def test_a_known_tool_counts_for_a_reading() -> None:
@@ -111,28 +96,6 @@ def test_two_ways_that_cost_the_same_are_no_call() -> None:
     path = recover(region_of(text, "hermes"))
     assert path is not None
     assert any(step.ambiguous for step in path.steps)
-
-
-@in_one_item("format_, reason, text, known", TABLES["READINGS"].values())
-def test_what_is_known_of_a_reading(format_: str, reason: str | None, text: str, known: dict[str, Any]) -> None:
-    """Readings of the same cost, two calls in one, calls that contradict what was sent, brackets that are cut.
-
-    A reading that is rejected leaves the nodes round it alone: a fork has read the envelope to its end and reported
-    what is unknown in it, which is reported without it, too. Where a tool's name ends and that of its argument begins,
-    what separates them is missing (vllm#47190); two tools may be meant by `write_textfile`.
-    """
-    reply = parse(
-        text, format=format_, tools=TABLES["NEIGHBOURS"] if "arg_key>" in text else None, finish_reason=reason
-    )
-    read = {
-        "calls": [list(call) for call in found(reply)],
-        "unfinished": [[call.name, call.status] for call in reply.unfinished_tool_calls],
-        "status": reply.status,
-        "diagnostics": [str(diagnostic) for diagnostic in reply.diagnostics],
-        "noted": [diagnostic.code for diagnostic in reply.diagnostics],
-        "text": reply.text,
-    }
-    assert {key: read[key] for key in known} == known
 
 
 @pytest.mark.parametrize("name", DAMAGED)
@@ -173,74 +136,7 @@ def test_a_call_with_damaged_json(name: str) -> None:
         assert all(REPAIR_LIMITS.index(r.level) <= REPAIR_LIMITS.index(repair_limit) for r in capped.repairs)  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize(("arguments", "meant"), TABLES["ENDS_OF_STRINGS"])
-def test_the_end_of_a_string_is_not_sent_before_its_quote(arguments: str, meant: dict[str, object]) -> None:
-    text = f'<tool_call>\n{{"name": "f", "arguments": {arguments}}}\n</tool_call>'
-    reply = parse(text, format="hermes")
-    assert (found(reply), set(codes(reply))) == ([("f", meant)], {"lost-quote"})
-    for length in (1, 3, 40):
-        session = Parser("hermes").session()
-        events = [event for chunk in pieces(text, length) for event in session.feed(chunk)] + session.close()
-        assert session.reply == reply
-        sent = "".join([event.arguments for event in events if isinstance(event, ToolCallDelta)])
-        assert sent == reply.tool_calls[0].arguments_text
-
-
-def test_a_string_that_is_cut_keeps_its_end() -> None:
-    text = '<tool_call>\n{"name": "f", "arguments": {"a": "One, two: thr'
-    reply = parse(text, format="hermes")
-    assert reply.unfinished_tool_calls[0].arguments_text == '{"a": "One, two: thr'
-    session = Parser("hermes").session()
-    events = [event for chunk in text for event in session.feed(chunk)] + session.close()
-    sent = "".join([event.arguments for event in events if isinstance(event, ToolCallDelta)])
-    assert (session.reply, sent) == (reply, '{"a": "One, two: thr')
-
-
-@pytest.mark.parametrize("text", TABLES["PROSE"])
-@pytest.mark.parametrize("format_", ["qwen3_coder", "hermes", "glm_4_5", "auto"])
-def test_prose_about_calls_stays_prose(text: str, format_: str) -> None:
-    reply = parse(text, format=format_)
-    assert (reply.text, reply.tool_calls, reply.unfinished_tool_calls, reply.repairs) == (text, [], [], [])
-
-
 # the end of the text
-
-
-@pytest.mark.parametrize("reason", ["stop", "tool_calls", "end_turn", "STOP", "tool-calls"])
-def test_missing_closer_is_tolerated_after_a_natural_stop(reason: str) -> None:
-    text = '<tool_call>\n{"name": "brew", "arguments": {"kind": "green", "minutes": 3}}'
-    reply = parse(text, format="hermes", finish_reason=reason)
-    assert (found(reply), codes(reply)) == (BREW, ["missing-marker"])
-    session = Parser("hermes").session()
-    session.feed(text)
-    session.close(reason)
-    assert session.reply == reply
-
-
-@pytest.mark.parametrize("reason", ["length", "max_tokens", "content_filter", None])
-def test_truncated_response_has_no_complete_call(reason: str | None) -> None:
-    for text in (
-        '<tool_call>\n{"name": "brew", "arguments": {"kind": "green", "minutes": 3}}',
-        '<tool_call>\n{"name": "brew", "arguments": {"kind": "green", "minutes": 3',
-        without(QWEN, "\n</tool_call>"),
-    ):
-        reply = parse(text, finish_reason=reason)
-        assert (reply.tool_calls, reply.status) == ([], "truncated")
-        assert [(c.name, c.status) for c in reply.unfinished_tool_calls] == [("brew", "truncated")]
-
-
-@pytest.mark.parametrize("white", ["", "\n", " \n\n "])
-def test_white_space_behind_an_inner_closing_marker_is_no_part_of_its_value(white: str) -> None:
-    text = without(QWEN, "\n</function>\n</tool_call>") + white
-    reply = parse(text, format="qwen3_coder", finish_reason="stop")
-    assert (found(reply), codes(reply)) == (BREW, ["missing-marker"] * 2)
-
-
-def test_complete_arguments_survive_truncation() -> None:
-    reply = parse('<tool_call>\n{"name": "f", "arguments": {"a": "x", "b": [1, 2, {"c": "yz', format="hermes")
-    (call,) = reply.unfinished_tool_calls
-    assert call.arguments == {"a": "x", "b": [1, 2, {"c": "yz"}]}
-    assert call.arguments_text == '{"a": "x", "b": [1, 2, {"c": "yz'
 
 
 # raising
@@ -397,19 +293,3 @@ def test_path_of_a_repair_leads_from_the_arguments(format: str, lead: str, tail:
 def test_path_of_a_repair_in_one_argument_begins_with_its_name(format: str, text: str) -> None:
     call = parse(text, format=format, finish_reason="stop").tool_calls[0]
     assert [repair.path for repair in call.repairs] == [("a", "b")] * len(call.repairs)
-
-
-@in_one_item("format_, reason, text, status, arguments", TABLES["UNCERTAIN"].values())
-def test_what_is_uncertain_is_not_repaired(
-    format_: str, reason: Any, text: str, status: str, arguments: dict[str, Any] | None
-) -> None:
-    """Values that are read in no or in two ways, words and markers that are cut, and names that hold markup."""
-    reply = parse(text, format=format_, tools=SHELF if "write_file" in text else None, finish_reason=reason)
-    assert reply.status == status
-    assert [call.arguments for call in reply.unfinished_tool_calls] == [arguments]
-    assert reply.tool_calls == []
-
-
-def test_damage_says_the_format_only_if_it_is_read_by_one() -> None:
-    """Reasoning whose closing tag is missing is plain text's own."""
-    assert parse("<think>\nThe lich", finish_reason="stop").format is None

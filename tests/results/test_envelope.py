@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from outspoken import Done, parse, stream
 from outspoken.contrib.conventions import CONVENTIONS
 from outspoken.results.envelope import Conventions
-from tests.loops import in_one_item
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -37,44 +34,10 @@ def calls(*made: dict[str, Any], content: str | None = CONVENTIONS.placeholder, 
     return {**({} if content is None else {"content": content}), "toolCalls": list(made), "needsMoreWork": more}
 
 
-INVOKE_READ = '<invoke name="read_file"><parameter name="path">{}</parameter></invoke>'
-
 FORMATS: dict[str, tuple[str, dict[str, Any]]] = TABLES["FORMATS"]
 
 
-@pytest.mark.parametrize("case", FORMATS)
-def test_every_format_gives_the_same_envelope(case: str) -> None:
-    text, expected = FORMATS[case]
-    assert envelope(text) == expected
-
-
-CODE = 'Use this:\n```python\nprint("hi")\n```'
-LONG = 2**70 + 1
-
 RIGHT: dict[str, tuple[str, dict[str, Any]]] = TABLES["RIGHT"]
-
-
-@in_one_item("case", RIGHT)
-def test_easily_confused_envelopes(case: str) -> None:
-    text, expected = RIGHT[case]
-    assert envelope(text) == expected
-
-
-def test_types_come_from_the_tool_schemas() -> None:
-    tools = [{"name": "set", "parameters": {"properties": {"version": {"type": "string"}}}}]
-    text = '<invoke name="set"><parameter name="version">1.10</parameter></invoke>'
-    assert envelope(text, tools)["toolCalls"] == [call("set", {"version": "1.10"})]
-
-
-def test_truncated_call_is_kept_beside_the_envelope() -> None:
-    reply = parse('Hi <invoke name="x"><parameter name="a">1</parameter>')
-    assert [c.name for c in reply.unfinished_tool_calls] == ["x"]
-    assert [(d.code, d.severity) for d in reply.diagnostics] == [("unclosed-call", "error")]
-
-
-def test_text_round_an_envelope_is_kept_beside_it() -> None:
-    reply = parse('Well.\n\n{"content": "It is 42.", "needsMoreWork": false}')
-    assert (reply.envelope_content, reply.text) == ("It is 42.", "Well.\n\nIt is 42.")
 
 
 def test_the_envelope_is_a_copy() -> None:

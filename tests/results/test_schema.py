@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import parse
 from outspoken.json.read import read_json
 from outspoken.results.schemas.schema import Schema
 
@@ -62,13 +61,6 @@ def test_values_that_are_listed(values: dict[str, Any]) -> None:
     assert Schema(values).values == ["a", 1]
     assert Schema({"const": 0}).values == [0]
     assert Schema({"anyOf": [values]}).values is None
-
-
-def test_an_enumeration_behind_a_reference_is_known_of_a_call() -> None:
-    schema = {"properties": {"a": {"$ref": "#/$defs/K"}}, "$defs": {"K": {"enum": ["x", "y"], "type": "string"}}}
-    text = '<tool_call>\n{"name": "f", "arguments": {"a": "z"}}\n</tool_call>'
-    reply = parse(text, format="hermes", tools=[{"name": "f", "parameters": schema}])
-    assert [diagnostic.code for diagnostic in reply.diagnostics] == ["unlisted-value"]
 
 
 def test_members_that_a_schema_admits_tell_readings_apart() -> None:

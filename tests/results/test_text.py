@@ -13,7 +13,6 @@ from outspoken.providers.wire.writing import stream_to_wire, to_wire
 from outspoken.serving.apis.chat import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
 from tests.cases import CASES, FORMATS, Case
-from tests.loops import in_one_item
 from tests.serving.serving import chunk, completion, event
 from tests.tables import tables
 
@@ -86,18 +85,6 @@ def joined(parts: list[dict[str, Any]]) -> str:
 
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
-
-
-@in_one_item("text, expected", TABLES["THE_RULE"])
-def test_the_rule(text: str, expected: str) -> None:
-    """Ends without markup keep their white space, and those with markup have none; between texts it stays."""
-    for format_ in ("hermes", "auto"):
-        reply = parse(text, format=format_)
-        assert reply.text == expected
-        for size in range(1, 9):
-            deltas = [e.text for e in stream(pieces(text, size), format=format_) if isinstance(e, TextDelta)]
-            assert "".join(deltas) == expected
-            assert all(deltas)
 
 
 def test_the_separator_is_sent_with_the_text_behind_it() -> None:
@@ -209,39 +196,4 @@ def test_reasoning_ends_at_the_closing_tag_of_the_first_opening_tag() -> None:
     assert count >= 60
 
 
-def test_a_tag_that_reasoning_is_about_opens_nothing() -> None:
-    """In quotes, in brackets or between spaces, a tag is a word; otherwise unclosed reasoning is reported."""
-    for word in ("<think> in prose", "`<think>` tags", '"<think>"', "(<think>)", "<think>, say"):
-        reply = parse(f"<think>I could write {word}</think> answer", format="hermes")
-        assert (reply.text, reply.diagnostics) == ("answer", [])
-    lost = parse("<think>I write <think>so</think> answer", format="hermes")
-    assert (lost.text, lost.status, [d.code for d in lost.diagnostics]) == ("", "truncated", ["unclosed-reasoning"])
-
-
-def test_reasoning_that_the_prompt_opened_may_open_again() -> None:
-    for prefix, text in product(("<think>\n", "<|im_start|>assistant\n<think>"), ("<think>a</think>b", "a</think>b")):
-        reply = parse(text, format="hermes", prefix=prefix)
-        assert (reply.reasoning, reply.text) == ("a", "b")
-
-
-@in_one_item("format_", ["text", "hermes", "thinking_tags", "json", "qwen3_coder", "auto"])
-def test_tags_in_json_strings_are_data(format_: str) -> None:
-    for value in ("<think>no</think>", "say <think>no</think>", "<thinking>", "\\u003c <think>", "'<think>'"):
-        text = f'It was {{"x": "{value}", "y": 1}} so'
-        reply = parse(text, format=format_)
-        assert (reply.reasoning, reply.text) == (None, text)
-        assert list(stream(pieces(text, 2), format=format_))[-1] == Done(reply)
-
-
 # the format
-
-
-def test_a_lone_marker_says_no_format() -> None:
-    """A token that ends a turn is no evidence of a format of calls."""
-    tokens = ["</s>", "<|im_end|>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "<end_of_turn>", "<|return|>"]
-    for text in [form.format(token) for token in tokens for form in ("Hi{}", "Hi\n{}\n", "{}Hi", "Hi {} there.")]:
-        reply = parse(text)
-        assert reply.format in (None, "text"), text
-        for size in (1, 3):
-            assert list(stream(pieces(text, size)))[-1] == Done(reply)
-    assert parse("<|channel|>final<|message|>Hi<|return|>").format == "harmony"

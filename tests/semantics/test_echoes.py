@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from outspoken import Parser, RenderError, parse, render
+from outspoken import RenderError, parse, render
 from outspoken.authoring.fuzz.checks import ParseArguments
-from outspoken.parsing.options import Proof
 from outspoken.serving.apis.chat import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
 from tests.cases import FORMATS
@@ -86,17 +85,6 @@ def test_own_calls_run(format_: str) -> None:
         assert alone.tool_calls
 
 
-def test_message_is_named() -> None:
-    page = {"role": "tool", "content": call_of(THEIRS)}
-    reply = (
-        Parser("hermes", tools=TOOLS).replace(context=[{"role": "user", "content": "Hi."}, page]).parse(page["content"])
-    )
-    assert [str(d) for d in reply.diagnostics] == [
-        "hermes:1:1 echoed-call: the call of `send_funds` stands in message 1, which the model had read"
-    ]
-    assert [(call.name, call.status) for call in reply.unfinished_tool_calls] == [("send_funds", "invalid")]
-
-
 def test_no_messages() -> None:
     text = call_of(THEIRS)
     assert (
@@ -123,40 +111,6 @@ def test_proxy_knows_the_messages() -> None:
 
 
 # tools that want an exact call
-
-
-BARE = json.dumps({"name": "send_funds", "arguments": THEIRS})
-HERMES, REFUSED = call_of(THEIRS), (["invalid"], ["needs-exact"])
-#: Formats and texts, with the statuses of the calls and the codes of the diagnostics.
-EXACT: dict[str, tuple[str, str, tuple[list[str], list[str]]]] = {
-    "sound": ("hermes", HERMES, (["ok"], [])),
-    "in a list of its markers": ("mistral", call_of(THEIRS, "mistral"), (["ok"], [])),
-    "behind another one in a list of its markers": ("mistral", f"[TOOL_CALLS][{BARE}, {BARE}]", (["ok", "ok"], [])),
-    "without markers": ("json", BARE, REFUSED),
-    "bare": ("pythonic", call_of(THEIRS, "pythonic"), REFUSED),
-    "in reasoning": ("hermes", f"<think>So: {HERMES}</think>", REFUSED),
-    "repaired": ("hermes", HERMES.replace("}}", "},}"), REFUSED),
-}
-
-
-@pytest.mark.parametrize("name", EXACT)
-def test_tool_that_needs_an_exact_call(name: str) -> None:
-    format_, text, expected = EXACT[name]
-    levels: dict[str, Proof] = {"send_funds": "exact"}
-    args = ParseArguments(format_, {"tools": TOOLS, "proof": levels})
-    reply = args.parse(text)
-    calls = [*reply.tool_calls, *reply.unfinished_tool_calls]
-    assert ([call.status for call in calls], [d.code for d in reply.diagnostics]) == expected
-    assert args.stream(pieces(text, 3))[1] == reply
-    assert parse(text, format=format_, tools=TOOLS).tool_calls
-
-
-def test_destructive_tools_need_exact_calls() -> None:
-    tools: Any = [{"name": "send_funds", "inputSchema": SCHEMA, "annotations": {"destructiveHint": True}}]
-    text = json.dumps({"name": "send_funds", "arguments": THEIRS})
-    assert parse(text, format="json", tools=tools).tool_calls == []
-    assert parse(text, format="json", tools=tools, proof={"send_funds": "repaired"}).tool_calls
-    assert parse(HERMES, format="hermes", tools=tools).tool_calls
 
 
 def test_unknown_level() -> None:
