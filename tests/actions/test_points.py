@@ -67,30 +67,10 @@ def test_smart_resize_keeps_to_its_limits() -> None:
     assert smart_resize(1000, 1000, 32) == (992, 992)
 
 
-@pytest.mark.parametrize("size", [(6000, 29), (29, 6000), (0, 10), (10, -1)])
-def test_smart_resize_rejects_sizes(size: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match="an image of"):
-        smart_resize(*size)
-
-
-@pytest.mark.parametrize("space", ["mark", "desc"])
-def test_a_target_without_coordinates(space: Space) -> None:
-    with pytest.raises(ValueError, match="without coordinates"):
-        Point(x=1, y=1, space=space).to_pixels(Screen(100, 100))
-    with pytest.raises(ValueError, match="not in pixels"):
-        Point(x=1, y=1, space=space).from_pixels("unit", Screen(100, 100))
-
-
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_numbers_are_finite(number: float) -> None:
     with pytest.raises(ValidationError):
         Point(x=number, y=1)
-
-
-@pytest.mark.parametrize("size", [(0, 1), (1, -1), (1.5, 2), (True, 2)])
-def test_a_screen_has_a_size(size: Any) -> None:
-    with pytest.raises(ValueError, match=r"`Screen\.(width|height)` is .*; expected an integer of at least 1"):
-        Screen(*size)
 
 
 def test_a_box_has_its_edges_in_order() -> None:

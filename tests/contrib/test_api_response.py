@@ -140,30 +140,6 @@ def test_error_of_the_api() -> None:
     assert (read.model, read.finish_reason, read.prompt_tokens) == (None, None, None)
 
 
-@pytest.mark.parametrize(
-    ("response", "kind"),
-    [
-        (7, "an int"),
-        ({"actions": []}, "a dict"),
-        (SimpleNamespace(choices=None), "a SimpleNamespace"),
-        ({"choices": {}}, "a dict"),
-    ],
-)
-def test_no_response(response: Any, kind: str) -> None:
-    with pytest.raises(TypeError) as caught:
-        parse_api_response(response)
-    expected = "text, or an object or dict with `choices[0].message.content`"
-    assert str(caught.value) == f"`response` is {kind}; expected {expected}"
-
-
-def test_no_content_that_is_known() -> None:
-    with pytest.raises(TypeError) as caught:
-        parse_api_response(answer(7))
-    assert str(caught.value) == "`response.choices[0].message.content` is an int; expected str, bytes or None"
-    with pytest.raises(TypeError, match="`finish_reason` is an int; expected str or None"):
-        parse_api_response("{}", finish_reason=7)  # pyright: ignore[reportCallIssue, reportArgumentType]
-
-
 def test_text_alone_and_its_finish_reason() -> None:
     assert read_api_response(b'{"a": 1}') == read_api_response('{"a": 1}')
     assert read_api_response("Let me", finish_reason="LENGTH") == read_api_response(answer("Let me", "length"))
@@ -211,11 +187,6 @@ def test_no_object(text: str, kind: str) -> None:
     assert (read.status, read.value, codes(read)) == ("invalid", None, ["wrong-type"])
     assert str(read.diagnostics[0]) == f"text:1:1 wrong-type: the JSON is of type {kind}; expected an object"
 
-
-PAGE, NOTE = {"page": "A form."}, {"note": "Done."}
-#: alike in Python, not in JSON
-ONE, TRUE = {**CLICK, "n": 1}, {**CLICK, "n": True}
-BARE, OWN = [CLICK, TYPE], {"page": "p", "actions": [CLICK]}
 
 COERCED: list[tuple[list[Any], str | None, Any, list[str]]] = TABLES["COERCED"]
 

@@ -6,9 +6,8 @@ import pytest
 from pydantic import BaseModel
 from pydantic_core import from_json
 
-from outspoken.json.read import JsonLimitError, read_json, read_partial
+from outspoken.json.read import read_json, read_partial
 from outspoken.json.repair import repair_region
-from outspoken.results.settings import Settings
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -95,20 +94,6 @@ def test_a_model_as_schema() -> None:
 
     reading = read_json('{"code": "f("a", "lang": "b")", "lang": "py"}', schema=Call)
     assert reading.value == Call(code='f("a", "lang": "b")', lang="py")
-
-
-def test_wrong_use() -> None:
-    with pytest.raises(ValueError, match='`repair` is \'all\'; expected one of "none", "notation", "structure"'):
-        read_json("{}", repair="all")  # pyright: ignore[reportArgumentType]
-    odd: Any = "x"
-    with pytest.raises(TypeError, match="`schema` is a str; expected a JSON schema as a dict, or a type"):
-        read_json("{}", schema=odd)
-    with pytest.raises(TypeError, match="`settings` is a str; expected Settings or None"):
-        read_json("{}", settings=odd)
-    with pytest.raises(TypeError, match="`text` is a list; expected str, bytes or None"):
-        read_json([])  # pyright: ignore[reportArgumentType]
-    with pytest.raises(JsonLimitError, match=r"the text has 3 characters; `Settings\.max_chars` allows 2"):
-        read_json("[1]", settings=Settings(max_chars=2))
 
 
 #: Beginnings of these are read by pydantic's decoder where it gives what `repair_region` gives.

@@ -168,21 +168,6 @@ def test_a_value_in_a_sentence_that_goes_on_may_be_denied(before: str, behind: s
     assert (read.ambiguous, "in-sentence" in [one.code for one in read.diagnostics]) == (ambiguous, ambiguous)
 
 
-class Place:
-    """A class that pydantic does not know."""
-
-
-@pytest.mark.parametrize("wrong", [3, Place, "Ferry"])
-def test_what_is_no_type_is_refused(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="`schema` is"):
-        read_json("{}", wrong)
-
-
-def test_an_unknown_mode_is_refused() -> None:
-    with pytest.raises(ValueError, match="convert"):
-        read_json("{}", Ferry, convert="maybe")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType,reportCallIssue]
-
-
 TYPES: list[Any] = [
     Ferry, Fleet, Inbox, Point, Board, Deck, list[Ferry], dict[str, float], Call | Mail, int | None,
 ]  # fmt: skip

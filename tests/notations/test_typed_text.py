@@ -85,8 +85,3 @@ def test_points_are_moved_into_the_space_of_the_format() -> None:
         assert render(click, format=format, screen=Screen(1920, 1080)) == written
     with pytest.raises(RenderError, match="requires the size of the screen"):
         render(click, format="ui_tars")
-
-
-def test_actions_that_a_format_cannot_express() -> None:
-    with pytest.raises(RenderError, match="no action that means `click`"):
-        render(Click(point=Point(x=1, y=2, space="rel1000"), clicks=7), format="doubao_ui_tars")

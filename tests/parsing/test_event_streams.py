@@ -1,7 +1,7 @@
 """`stream`, `stream_response` and their asynchronous twins: the events of `feed` and `close`, and the reply."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import aclosing
 from typing import Any
 
@@ -9,7 +9,6 @@ import pytest
 
 from outspoken import Done, Parser, astream, parse, stream
 from outspoken.providers import ProviderStream, astream_response, parse_response, stream_response
-from tests.loops import in_one_item
 
 TEXT = 'Let me look.\n<tool_call>\n{"name": "find", "arguments": {"mosses": 3}}\n</tool_call>'
 PIECES = [TEXT[i : i + 7] for i in range(0, len(TEXT), 7)]
@@ -76,23 +75,3 @@ def test_an_asynchronous_stream_may_be_left() -> None:
         assert [event async for event in events] == []
 
     asyncio.run(read())
-
-
-ITERABLE, ASYNCHRONOUS = "expected an iterable of chunks", "expected an asynchronous iterable of chunks"
-
-
-@in_one_item(
-    "call,value,message",
-    [
-        (stream_response, b"{}", f"`chunks` is bytes; {ITERABLE} (for a whole response, call `parse_response`)"),
-        (stream_response, CHUNKS[0], f"`chunks` is a dict; {ITERABLE} (for a whole response, call `parse_response`)"),
-        (stream, parse(TEXT), f"`chunks` is a Reply; {ITERABLE} (for a whole response, call `parse`)"),
-        (stream_response, later([]), "`chunks` is asynchronous; call `astream_response`"),
-        (stream_response, None, f"`chunks` is None; {ITERABLE}"),
-        (astream_response, [], f"`chunks` is a list; {ASYNCHRONOUS} (else: `stream_response`)"),
-    ],
-)
-def test_what_is_no_iterable_of_chunks_is_refused(call: Callable[[Any], object], value: Any, message: str) -> None:
-    with pytest.raises(TypeError) as caught:
-        call(value)
-    assert str(caught.value) == message

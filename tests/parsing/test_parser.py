@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import outspoken
-from outspoken import Done, Parser, Screen, Settings, UnknownFormatError, astream, load_format, parse, render, stream
+from outspoken import Done, Parser, Screen, UnknownFormatError, astream, load_format, parse, stream
 from outspoken.actions import ElementRef, PageContext, Point
 from outspoken.parsing.inspection import detect
 from outspoken.parsing.prompt_prefix import PromptEnd
@@ -109,53 +109,6 @@ def test_text_may_be_bytes_or_missing(format_: str) -> None:
     pieces = [text.encode()[i : i + 3] for i in range(0, len(text.encode()), 3)]
     assert list(stream([None, *pieces, "", None], format=format_))[-1] == Done(parse(text, format=format_))
     assert detect(None) == detect(b"") == []
-
-
-_TEXT, _SETTINGS = "expected str, bytes or None", "expected Settings or None"
-_SEGMENTS = "expected a Reply, segments, or dicts with `name` and `arguments`"
-#: The call, the wrong value, and the message.
-WRONG: list[tuple[Callable[[Any], object], Any, str]] = [
-    (parse, {"content": "x"}, f"`text` is a dict; {_TEXT}"),
-    (parse, ["x"], f"`text` is a list; {_TEXT}"),
-    (detect, 5, f"`text` is an int; {_TEXT}"),
-    (lambda x: parse("x", prefix=x), 5, f"`prefix` is an int; {_TEXT}"),
-    (lambda x: list(stream([x])), {}, f"`chunk` is a dict; {_TEXT}"),
-    (lambda x: parse("x", format=x), None, "`format` is None; expected str"),
-    (lambda x: parse("x", format=x), ["hermes"], "`format` is a list; expected str"),
-    (lambda x: render(x, format="hermes"), 5, f"`what` is an int; {_SEGMENTS}"),
-    (lambda x: render(x, format="hermes"), "f()", f"`what` is a str; {_SEGMENTS}"),
-    (outspoken.load_format, 5, "`source` is an int; expected a path or a response template as a dict"),
-    (outspoken.load_format, None, "`source` is None; expected a path or a response template as a dict"),
-    (lambda x: render([], format=x), b"hermes", "`format` is bytes; expected str"),
-    (lambda x: Parser(settings=x), {"max_chars": 5}, f"`settings` is a dict; {_SETTINGS}"),
-    (lambda x: Parser(settings=x), Settings, f"`settings` is the class `Settings`; {_SETTINGS}"),
-    (lambda x: render([], format="hermes", settings=x), {}, f"`settings` is a dict; {_SETTINGS}"),
-    (lambda x: Parser(screen=x), (1, 2), "`screen` is a tuple; expected Screen or None"),
-    (lambda x: parse("x", finish_reason=x), True, "`finish_reason` is a bool; expected str or None"),
-    (lambda x: list(stream([], finish_reason=x)), lambda: 5, "`finish_reason` is an int; expected str or None"),
-    (stream, "abc", "`chunks` is a str; expected an iterable of chunks (for a whole response, call `parse`)"),
-    (stream, None, "`chunks` is None; expected an iterable of chunks"),
-    (astream, ["x"], "`chunks` is a list; expected an asynchronous iterable of chunks (else: `stream`)"),
-    (stream, _later([]), "`chunks` is asynchronous; call `astream`"),
-    (lambda x: Parser(tools=x), {"name": "moor"}, "`tools` is a dict; expected a list of tools"),
-]
-
-
-@pytest.mark.parametrize(("call", "value", "message"), WRONG, ids=[f"{n} {one[2][:28]}" for n, one in enumerate(WRONG)])
-def test_arguments_of_wrong_types_are_refused_by_name(call: Callable[[Any], object], value: Any, message: str) -> None:
-    with pytest.raises(TypeError) as caught:
-        call(value)
-    assert str(caught.value) == message
-
-
-def test_a_parser_refuses_wrong_values_when_it_is_made() -> None:
-    with pytest.raises(UnknownFormatError, match="did you mean `hermes`"):
-        Parser("hermess")
-    wrong: Any = "all"
-    with pytest.raises(ValueError, match='`repair` is \'all\'; expected one of "none", "notation"'):
-        Parser(repair=wrong)
-    with pytest.raises(ValueError, match='`on_error` is \'all\'; expected "keep" or "raise"'):
-        Parser(on_error=wrong)
 
 
 def test_the_shorthands_see_formats_that_are_added_later() -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from outspoken import Diagnostic, LimitError, Parser, Reply, Screen, Settings, UnknownFormatError, load_format, parse
+from outspoken import Diagnostic, Parser, Reply, Screen, Settings, load_format, parse
 from outspoken.actions import NoOp, PageContext
 from outspoken.processing import (
     ErrorCategory,
@@ -22,7 +22,6 @@ from outspoken.processing import (
     RetryRequest,
     parse_actions,
 )
-from outspoken.providers import ProviderFormatError
 from tests.cases import CASES, Case
 from tests.loops import in_one_item
 from tests.tables import tables
@@ -386,27 +385,6 @@ def test_what_is_wrong_on_the_page_is_asked_for_again() -> None:
     (action,) = processor.process(extract, page=PAGE, given=given, retry=retry).actions
     assert action.type == "extract"
     assert (action.query, len(asked)) == ("all tides", 1)
-
-
-def test_wrong_use_raises() -> None:
-    with pytest.raises(UnknownFormatError):
-        ResponseProcessor(Parser("hermess"))
-    with pytest.raises(LimitError):
-        ResponseProcessor(Parser(settings=Settings(max_chars=10))).process(SOUND)
-    wrong: Any = {"max_retry_attempts": 3}
-    for name in ("parser", "settings", "cache", "stats"):
-        with pytest.raises(TypeError, match=f"`{name}` is a dict; expected [A-Z][A-Za-z]+ or None"):
-            ResponseProcessor(**{name: wrong})
-    with pytest.raises(TypeError, match="`checks` is a function; expected Iterable"):
-        ResponseProcessor(checks=quiet_processor)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(TypeError, match=r"process\(\) has no argument `format`; for the parser's, use"):
-        ResponseProcessor().process("", **{"format": "hermes"})  # pyright: ignore[reportArgumentType]
-    for name in ("prefix", "finish_reason"):
-        given: dict[str, Any] = {"response": "", name: wrong}
-        with pytest.raises(TypeError, match=f"`{name}` is a dict; expected str"):
-            ResponseProcessor().process(**given)
-    with pytest.raises(ProviderFormatError, match="`choices` is missing"):
-        quiet_processor().process(CUT, retry=lambda request: wrong)
 
 
 def test_bytes_are_text_and_none_is_empty() -> None:

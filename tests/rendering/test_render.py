@@ -330,12 +330,6 @@ def test_line_breaks_at_the_ends_of_a_value(name: str, code: str) -> None:
     assert reply.tool_calls[0].arguments == {"code": code}
 
 
-@pytest.mark.parametrize("wrong", [{"nom": "x"}, {"name": "x", "arguments": "{}"}, 5, "text"])
-def test_objects_that_are_not_calls(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="`what`"):
-        render(wrong, format="hermes")
-
-
 def test_id_that_is_not_a_valid_number() -> None:
     made: list[dict[str, Any]] = [{"name": "f", "id": "ab_7"}, {"name": "g"}, {"name": "h", "id": 'x"'}]
     assert [call.id for call in parse(render(made, format="cohere"), format="cohere").tool_calls] == ["ab_7", "1", 'x"']
@@ -377,10 +371,3 @@ def test_what_is_written(what: Any, format: str, expected: str) -> None:
 def test_parts_of_what_is_written(what: Any, format: str, pattern: str, expected: list[str]) -> None:
     found = re.findall(pattern, render(what, format=format))
     assert [[*one] if isinstance(one, tuple) else one for one in found] == expected
-
-
-def test_what_a_format_cannot_express() -> None:
-    with pytest.raises(RenderError, match=r"^`suggestions` has no way to write the call of `save`$"):
-        render({"name": "save", "arguments": {}}, format="suggestions")
-    with pytest.raises(RenderError):
-        render(Batch(actions=[Complete()]), format="yutori_navigator")

@@ -6,7 +6,6 @@ import json
 import pickle
 import re
 import threading
-from collections.abc import Callable
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -31,7 +30,7 @@ from outspoken import (
 from outspoken.integrations.messages import parts_of, refusal_of
 from outspoken.processing import ResponseCache
 from outspoken.providers import to_wire
-from outspoken.results.errors import CallError, OutspokenError, ToolError
+from outspoken.results.errors import CallError, OutspokenError
 from outspoken.results.signatures import callable_name
 from tests.loops import in_one_item
 
@@ -479,33 +478,6 @@ def test_run_refuses_asynchronous_tools() -> None:
         reply_of(call("hidden")).run([hidden])
     assert contents(asyncio.run(reply_of(call("hidden")).arun([hidden]))) == ["day 1"]
     assert log.ran == [1]
-
-
-NO_TOOLS: list[tuple[Any, type[Exception]]] = [
-    ("book", ToolError),
-    ([{"name": "book", "parameters": {}}], ToolError),
-    ({"book": "book"}, ToolError),
-    ([SimpleNamespace(name="book", parameters={})], ToolError),
-    ([int], ToolError),
-]
-
-
-@in_one_item("tools, error", NO_TOOLS)
-def test_tools_that_cannot_be_run(tools: Any, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        reply_of(call("book", ferry="a")).run(tools)
-
-
-WRONG: list[Callable[[Reply], Any]] = [
-    lambda reply: reply.run([book], provider="opnai"),  # type: ignore[arg-type]
-    lambda reply: reply.run([book], on_error="ignore"),  # type: ignore[arg-type]
-]
-
-
-@in_one_item("run", WRONG)
-def test_wrong_options(run: Callable[[Reply], Any]) -> None:
-    with pytest.raises(ValueError, match="; expected "):
-        run(reply_of(call("book", ferry="a")))
 
 
 def test_frameworks_and_results_give_the_same_reason() -> None:

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-import pytest
-
 from outspoken import RenderError, parse, render
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.serving.apis.chat import CompletionRewriter
@@ -94,12 +92,6 @@ def test_no_messages() -> None:
     )
 
 
-@pytest.mark.parametrize("context", ["text", {"role": "user"}, 3, [3]])
-def test_wrong_messages(context: Any) -> None:
-    with pytest.raises(TypeError, match="context"):
-        parse(call_of(THEIRS), format="hermes", context=context)
-
-
 def test_proxy_knows_the_messages() -> None:
     text = call_of(THEIRS)
     request = {"tools": TOOLS, "messages": [CARRIERS["page"](text)]}
@@ -111,8 +103,3 @@ def test_proxy_knows_the_messages() -> None:
 
 
 # tools that want an exact call
-
-
-def test_unknown_level() -> None:
-    with pytest.raises(ValueError, match="proof"):
-        parse("", proof={"f": "sure"})  # type: ignore[dict-item]  # pyright: ignore[reportArgumentType]

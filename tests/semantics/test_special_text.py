@@ -7,8 +7,6 @@ from functools import cache
 from random import Random
 from typing import Any
 
-import pytest
-
 from outspoken import Parser, RenderError, Reply, TextDelta, ToolCallEnd, parse, render
 from outspoken.grammar import registry
 from outspoken.models import special_spans
@@ -217,22 +215,6 @@ def test_typed_token_in_an_echo_is_found() -> None:
     parser = Parser("hermes", special_tokens=HERMES, context=[{"role": "tool", "content": call}])
     spans = [span for span in marks(call, tuple(HERMES)) if call[span[0] - 1 : span[0]] != '"']
     assert [found.code for found in parser.parse(call, special=spans).diagnostics] == ["echoed-call"]
-
-
-def test_wrong_arguments() -> None:
-    parser = Parser("hermes", special_tokens=HERMES)
-    with pytest.raises(ValueError, match="needs the `special_tokens`"):
-        parse(CALL, "hermes", special=[])
-    with pytest.raises(ValueError, match="which is not within its 2 characters"):
-        parser.parse("Hi", special=[(1, 3)])
-    with pytest.raises(TypeError, match="expected a list of tokens"):
-        Parser("hermes", special_tokens="<tool_call>")
-    session = parser.session()
-    with pytest.raises(TypeError, match="for chunks of text"):
-        session.feed(b"Hi", [(0, 1)])
-    session.feed("Hi", [])
-    with pytest.raises(ValueError, match="for every chunk"):
-        session.feed(" there")
 
 
 def test_held_text_is_shown() -> None:
