@@ -6,7 +6,7 @@ import re
 from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -75,8 +75,8 @@ def test_a_sound_response() -> None:
 
 def of_error(error: ApiResponseError) -> dict[str, Any]:
     """What an error says, but for the response that it carries."""
-    more = {key: [*value] if isinstance(value, tuple) else value for key, value in vars(error).items() if value}
-    more.pop("response", None)
+    more = {key: value for key, value in vars(error).items() if value and key != "response"}
+    more |= {"keys": [*error.keys]} if isinstance(error, LLMResponseMissingActionsError) else {}
     return {"type": type(error).__name__, "message": str(error), **more}
 
 
@@ -100,7 +100,7 @@ def said(read: ApiResponse) -> dict[str, Any]:
 def test_all_that_a_response_says(name: str) -> None:
     """What is read of a response, and the value or the error that `parse_api_response` makes of it."""
     found: Any = TABLES["RESPONSES"][name]
-    cases: list[dict[str, Any]] = found if isinstance(found, list) else [found]
+    cases = cast("list[dict[str, Any]]", found if isinstance(found, list) else [found])
     for case in cases:
         options: dict[str, Any] = case.get("options", {})
         for response in case.get("alike", [case.get("given")]):

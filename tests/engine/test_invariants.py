@@ -160,8 +160,8 @@ def test_detection_does_not_depend_on_the_order_of_formats(other_order: dict[str
     assert registry.names() == tuple(sorted(FORMATS, reverse=True))
     for case in ORDERED:
         assert case.parse(format="auto") == other_order[str(case)], case
-    for case in ORDERED[::2]:
-        assert args(case, "auto").stream(pieces(case.text, 3))[1] == other_order[str(case)], case
+    for case in some(ORDERED, "streams in other order", 0.34):
+        assert args(case, "auto").stream(pieces(case.text, 7))[1] == other_order[str(case)], case
 
 
 # a text that breaks off

@@ -14,7 +14,7 @@ from outspoken.grammar import registry
 from outspoken.patterns import alike
 from outspoken.patterns.alike import compile_alike
 from tests.cases import FORMATS
-from tests.loops import SEED, in_one_item, some
+from tests.loops import IN_TURN, SEED, in_one_item, some
 
 EVERY = "".join(map(chr, range(0x110000)))
 #: A class, or an escape that stands for one.
@@ -88,7 +88,7 @@ def doubtful() -> str:
     return "".join(dict.fromkeys(f"{found}\x1c\x1f\x85\xa0\u200b\u2028\u3000\ufeffıİſK²é"))
 
 
-@in_one_item("format_", FORMATS)
+@in_one_item("format_", IN_TURN)
 def test_streams_read_every_character_as_whole_text_does(format_: str) -> None:
     """A character beside, in, before or in place of a marker; each run tries a share of them in each format."""
     example = registry.header(format_).example or "text"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from outspoken.contrib.table_chat import DATA_PROPOSAL, SCHEMA_PROPOSAL, DataProposal, SchemaProposal, tables_registry
+from outspoken.contrib.table_chat import SCHEMA_PROPOSAL, DataProposal, SchemaProposal, tables_registry
 from outspoken.payloads import Page, PayloadRegistry, PayloadSettings, PayloadType, TypedPayload
 from tests.tables import tables
 
@@ -28,10 +28,15 @@ def judged(
     return (reply.payloads[0].data if reply.payloads else None), messages
 
 
-@pytest.mark.parametrize("validation", ["off", "warn", "strict"])
-def test_sound_proposal_is_unchanged(validation: str) -> None:
-    assert judged("SCHEMA_PROPOSAL:", CREATE, validation) == (CREATE, [])
-    assert judged("DATA_PROPOSAL:", DATA_PROPOSAL.example, validation) == (DATA_PROPOSAL.example, [])
+@pytest.mark.parametrize("name", TABLES["JUDGED"])
+def test_data_and_messages(name: str) -> None:
+    case = TABLES["JUDGED"][name]
+    for validation in ("off", "warn", "strict"):
+        if validation in case:
+            data, messages = case[validation]
+            data = case["data"] if data == "(same)" else data
+            found = judged(case["marker"], case["data"], validation)
+            assert repr(found) == repr((data, messages))
 
 
 def test_a_value_is_an_instance_of_the_model() -> None:
@@ -53,16 +58,6 @@ def test_invalid_schemas(data: dict[str, Any], message: str) -> None:
     assert judged("SCHEMA_PROPOSAL:", data, "off") == (data, [])
 
 
-def test_every_broken_rule_is_reported() -> None:
-    _, messages = judged("SCHEMA_PROPOSAL:", {"mode": "create", "operations": [{"action": "remove", "column_id": "c"}]})
-    assert messages == [
-        "invalid-payload: a new table takes only `add` operations, not `remove`",
-        "invalid-payload: a new table needs `table_name`",
-        "invalid-payload: a new table needs `table_description`",
-        "invalid-payload: a new table needs `sample_rows`",
-    ]
-
-
 def update(*operations: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A change of a table's columns."""
     return {"mode": "update", "operations": list(operations), **more}
@@ -76,34 +71,6 @@ ODD: list[tuple[str, Any, str]] = TABLES["ODD"]
 def test_odd_values_are_accepted_and_reported(marker: str, data: Any, message: str, validation: str) -> None:
     assert judged(marker, data, validation) == (data, [f"odd-payload: {message}"])
     assert judged(marker, data, "off") == (data, [])
-
-
-def test_filter_type_follows_the_new_column_type() -> None:
-    tab = {"filterDisplay": "tab"}
-    for changes, is_sound in (
-        (tab, True),
-        ({**tab, "type": "select", "options": ["a"]}, True),
-        ({**tab, "type": "text"}, False),
-    ):
-        proposal = update({"action": "modify", "column_id": "c", "changes": changes})
-        data, messages = judged("SCHEMA_PROPOSAL:", proposal, "strict")
-        assert (data is not None, not messages) == (is_sound, is_sound)
-
-
-@pytest.mark.parametrize("operation", [{"action": "reorder", "column_id": "c"}, {"action": "remove", "column_id": "c"}])
-def test_optional_fields_can_be_omitted(operation: dict[str, Any]) -> None:
-    assert judged("SCHEMA_PROPOSAL:", update(operation), "strict") == (update(operation), [])
-
-
-def test_numeric_strings_are_converted_and_reported() -> None:
-    rows = [{"action": "delete", "row_id": one} for one in ("5", 6.0, 7)]
-    data, messages = judged("DATA_PROPOSAL:", {"operations": rows, "mood": "good"}, "strict")
-    assert data == {"operations": [{"action": "delete", "row_id": one} for one in (5, 6, 7)], "mood": "good"}
-    assert messages == [
-        "coerced-value: `operations[0].row_id` is '5', and was read as 5",
-        "coerced-value: `operations[1].row_id` is 6.0, and was read as 6",
-    ]
-    assert [type(one["row_id"]) for one in data["operations"]] == [int, int, int]
 
 
 class Berth(BaseModel):
@@ -146,34 +113,6 @@ def test_whole_numbers_are_numbers() -> None:
     reply = PayloadRegistry([PayloadType("weight", "WEIGHT", Weight)]).parse('WEIGHT: {"kilos": 3}')
     assert [payload.data for payload in reply.payloads] == [{"kilos": 3.0}]
     assert not reply.diagnostics
-
-
-@pytest.mark.parametrize("row_id", [True, "a few", 5.5, None])
-def test_other_strings_are_not_numbers(row_id: object) -> None:
-    data, messages = judged("DATA_PROPOSAL:", {"operations": [{"action": "delete", "row_id": row_id}]}, "strict")
-    assert data is None
-    assert [one.partition(":")[0] for one in messages] == ["invalid-payload"]
-
-
-def test_unusable_items_are_dropped() -> None:
-    good = {"label": "Close the chat", "action": "close_chat", "handler": "client", "icon": "x"}
-    bad = [{**good, "action": "fly"}, {**good, "handler": "server"}, {"action": "close_chat", "handler": "client"}, "x"]
-    assert judged("SUGGESTED_ACTIONS:", [bad[0], good, *bad[1:]]) == (
-        [good],
-        [
-            "invalid-item: `[0]`: there is no client action `fly` on this page",
-            "invalid-item: `[2].handler`: Input should be 'client'",
-            "invalid-item: `[3].label`: Field required",
-            "invalid-item: `[4]`: Input should be a valid dictionary or instance of SuggestedAction",
-        ],
-    )
-    assert judged("SUGGESTED_ACTIONS:", bad[:1])[0] == []
-    assert judged("SUGGESTED_ACTIONS:", [good, bad[0]], "strict")[0] is None
-    assert judged("SUGGESTED_ACTIONS:", [good, bad[0]], "off") == ([good, bad[0]], [])
-
-
-def test_empty_suggestions_are_a_list() -> None:
-    assert judged("SUGGESTED_VALUES:", [], "strict") == ([], [])
 
 
 def test_strictly_rejected_payload_is_text_unless_stripped() -> None:
