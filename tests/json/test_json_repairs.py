@@ -54,20 +54,6 @@ def test_cut(code: str, text: str, value: Any) -> None:
     assert json.loads(mended.text) == value
 
 
-@in_one_item("source, text, value", TABLES["TRACKERS"])
-def test_damage_that_others_met(source: str, text: str, value: Any) -> None:
-    reading = read_json(text)
-    assert reading.values == (value,), source
-    assert reading.status in ("ok", "repaired")
-
-
-@in_one_item("source, text", TABLES["TOLD"])
-def test_doubt_is_told(source: str, text: str) -> None:
-    reading = read_json(text)
-    assert reading.status in ("truncated", "invalid") or reading.ambiguous or reading.level == "heuristic", source
-    assert any(note.severity != "note" for note in reading.diagnostics)
-
-
 def test_every_code_has_a_case() -> None:
     elsewhere = {"dropped-text", "heuristic"}
     assert {case[0] for case in CASES + CUT} | elsewhere == {code for code in _of_json() if CODES[code].level}
@@ -133,13 +119,6 @@ def test_text_outside_the_values_of_a_region() -> None:
     assert repair_region(long, 0, len(long), closed=True, repair_limit="heuristic") == []
 
 
-@pytest.mark.parametrize("text", TABLES["EARLY"])
-def test_early_end_of_a_value_is_reported(text: str) -> None:
-    """A value seems to end early: what is read of the text, if anything, is not read silently."""
-    reading = read_json(text)
-    assert reading.ambiguous or reading.status == "invalid"
-
-
 @pytest.mark.parametrize(("text", "value"), TABLES["TOGETHER"])
 def test_damages_of_the_structure_together(text: str, value: Any) -> None:
     (mended,) = repair_region(text, 0, len(text), closed=True, repair_limit="heuristic")
@@ -153,22 +132,6 @@ def test_exhausted_work_limit_reads_only_sound_json() -> None:
     assert [m.value for m in repair_region('{"a": 1}', 0, 8, closed=True, repair_limit="heuristic", budget=budget)] == [
         {"a": 1}
     ]
-
-
-def test_two_readings() -> None:
-    reading = read_json('{"a": {"b": {"c": 1}}, "d": 2}}')
-    assert reading.ambiguous
-    assert "ambiguous" in {note.code.partition("-")[0] for note in reading.diagnostics}
-    schema = {"properties": {"a": {"properties": {"b": {"type": "object"}}}, "d": {"type": "integer"}}}
-    reading = read_json('{"a": {"b": {"c": 1}}, "d": 2}}', schema=schema)
-    assert not reading.ambiguous
-    assert reading.value == {"a": {"b": {"c": 1}}, "d": 2}
-
-
-def test_schema_names_separate_strings() -> None:
-    text = '{"note": "use "a", "b": or "c"", "kind": "x"}'
-    schema = {"type": "object", "properties": {"note": {"type": "string"}, "kind": {"type": "string"}}}
-    assert read_json(text, schema=schema).value == {"note": 'use "a", "b": or "c"', "kind": "x"}
 
 
 def test_limit_of_trust_in_json_repair() -> None:
@@ -204,9 +167,3 @@ def test_guesses_are_made_by_default() -> None:
     assert Parser().repair == "heuristic"
     assert Parser(on_error="raise").repair == "none"
     assert parse(text, repair="strings") == parse(text)
-
-
-@in_one_item("written", ["12,5", "1/2", "010", "1.500,25", "12 000", "12.5.1"])
-def test_what_is_no_number_is_kept_as_it_was_written(written: str) -> None:
-    value: Any = read_json(f'{{"amount": {written}, "to": "DE",}}').value
-    assert value == {"amount": written, "to": "DE"} or (" " in written and value is None)
