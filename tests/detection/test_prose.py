@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from outspoken import Parser, Reply, ToolCall, parse
+from outspoken import Parser, Reply, parse
 from outspoken.results.events import TextDelta
 from tests.cases import CORPUS
 from tests.loops import for_each, in_one_item, some
@@ -92,31 +92,3 @@ def test_a_bare_call_in_a_line_is_text(bare: str, before: str, behind: str) -> N
         reply = parse(text, tools=tools)
         assert_is_text(text, reply)
     assert held(text)[1] == parse(text)
-
-
-@in_one_item("bare", BARE.values())
-def test_a_bare_call_that_stands_alone_counts(bare: str) -> None:
-    for text in (
-        bare,
-        f"I call it.\n{bare}",
-        f"{bare}  \r\n",
-        f"<think>\nHm.\n</think>\n{bare}",
-    ):
-        reply = parse(text, tools=TOOLS)
-        assert made(reply), text
-        assert held(text, tools=TOOLS)[1] == reply
-        calls = [call.name for call in made(reply) if isinstance(call, ToolCall)]
-        assert calls in ([], ["get_weather"], ["get_weather"] * 2)
-    reply = parse(f"I call it.\n\n{bare}\n\nThen I wait.", tools=TOOLS)
-    assert [call for call in made(reply) if isinstance(call, ToolCall)] == []
-    assert made(reply) or [found.code for found in reply.diagnostics][-1:] == ["quoted-call"]
-
-
-@in_one_item("name", ["list", "two in a list", "object", "other key", "list of objects", "action"])
-def test_a_bare_call_of_another_tool_is_text(name: str) -> None:
-    text = BARE[name]
-    other = [{"name": "get_time", "parameters": {"type": "object"}}]
-    for sample in (text, f"It is:\n{text}\n", f"```json\n{text}\n```"):
-        reply = parse(sample, tools=other)
-        assert_is_text(sample, reply)
-        assert held(sample, tools=other)[1] == reply

@@ -114,20 +114,6 @@ def test_a_prefix_does_not_count() -> None:
         list(stream([f"{text}x"], format="text", prefix=prefix, settings=settings))
 
 
-@either_format
-def test_a_value_that_nests_too_deeply_is_not_read(format_: str) -> None:
-    def nested(depth: int) -> str:
-        value = "[" * depth + "]" * depth
-        return f'<tool_call>\n{{"name": "save", "arguments": {{"rows": {value}}}}}\n</tool_call>'
-
-    settings = Settings(max_depth=5)
-    assert parse(nested(4), format=format_, settings=settings).status == "ok"
-    reply = parse(nested(5), format=format_, settings=settings)
-    assert (reply.tool_calls, reply.status) == ([], "invalid")
-    events = list(stream(list(nested(5)), format=format_, settings=settings))
-    assert events[-1] == Done(reply)
-
-
 def test_hold_limit_does_not_affect_a_named_format() -> None:
     for size in (1, 3, 30):
         chunks = [CALL[at : at + size] for at in range(0, len(CALL), size)]
@@ -255,12 +241,6 @@ def test_an_unknown_format_names_the_nearest() -> None:
         render([], format="auto")
 
 
-@pytest.mark.parametrize("name", ["qwen3_coder", "qwen3-coder", "Qwen3.Coder", "qwen3_xml", "QWEN3-XML"])
-def test_a_format_has_many_spellings(name: str) -> None:
-    assert parse("x", format=name).format == "qwen3_coder"
-    assert Parser(name).session().close() == [Done(parse("", format="qwen3_coder"))]
-
-
 def test_exceptions_derive_from_builtin_ones() -> None:
     for ours, common in {
         LimitError: ValueError,
@@ -373,21 +353,3 @@ def test_a_prefix_may_end_anywhere(format_: str, at: int) -> None:
         *events, done = stream(chunks, format=format_, prefix=prefix)
         assert done == Done(reply), size
         assert [event.call for event in events if isinstance(event, ToolCallEnd)] == [call], size
-
-
-@either_format
-def test_error_position_excludes_the_prefix(format_: str) -> None:
-    reply = parse('{"name": "save", "arguments": {"path":', format=format_, prefix="Hm.\n<tool_call>\n")
-    (diagnostic,) = reply.diagnostics
-    assert (diagnostic.line, diagnostic.column, diagnostic.span) == (1, 1, (0, 38))
-    assert diagnostic.frame().splitlines()[1] == "  --> hermes:1:1 (offset 0)"
-
-
-def test_a_prefix_may_be_the_first_character_of_the_opening_marker() -> None:
-    (call,) = parse(CALL[1:], prefix=CALL[:1]).segments
-    assert isinstance(call, ToolCall)
-
-
-@either_format
-def test_call_in_the_prefix_is_not_in_the_reply(format_: str) -> None:
-    assert parse("Hi.", format=format_, prefix=f"{CALL}\n").segments == [Text(text="Hi.", span=(0, 3))]

@@ -8,7 +8,6 @@ import pytest
 from outspoken import RenderError, Reply, ResponseError, parse, render, stream
 from outspoken.grammar import registry
 from outspoken.recovery.marker_lexer import marker_lexer
-from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import ToolCall
 from tests.cases import FORMATS
 from tests.tables import tables
@@ -31,42 +30,6 @@ def read(text: str, format_: str, **options: Any) -> Reply:
 
 def calls(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
     return [(call.name, call.arguments) for call in reply.tool_calls]
-
-
-@pytest.mark.parametrize("format_", FRAMES)
-def test_misspelt_and_other_keys_of_a_call_are_read_or_reported(format_: str) -> None:
-    for key in ("argumEnts", "argumens", "arrguments", "argument", "input", "params", "paramters"):
-        tools = [{"name": "write_file"}] if format_ in ("json", "llama3_json") else None
-        reply = read(FRAMES[format_] % f'{{"name": "write_file", "{key}": {{"path": "a"}}}}', format_, tools=tools)
-        assert calls(reply) == [("write_file", {"path": "a"})], (key, reply)
-        assert [repair.code for repair in reply.repairs] == ["other-key"]
-        assert reply.repairs[0].before == f'"{key}"'
-        assert reply.status == "repaired"
-    limits: list[RepairLimit] = ["none", "notation"]
-    for limit in limits:
-        reply = parse(FRAMES[format_] % '{"name": "write_file", "input": {"path": "a"}}', format=format_, repair=limit)
-        assert reply.tool_calls == []
-    reply = read(FRAMES[format_] % '{"name": "f", "arguments": {"x": 1}, "note": "b", "type": "function"}', format_)
-    assert calls(reply) == [("f", {"x": 1})]
-    assert [(found.code, found.severity) for found in reply.diagnostics] == [("unknown-key", "note")]
-
-
-OTHER_ENTRIES = ['"all": true', '"path": "/"', '"x": 1, "y": 2', '"id": "c1", "force": "yes"']
-
-
-@pytest.mark.parametrize("entry", [*OTHER_ENTRIES, '"arguments": {}, "all": 1', '"all": 1, "arguments": null'])
-def test_what_may_be_an_argument_of_a_call_without_any_is_not_left_out(entry: str) -> None:
-    """Models write arguments beside the name; without them it is another call, which does not run."""
-    for format_ in ("hermes", "function_calls_json", "tool_calls_json", "longcat", "granite_20b_fc", "react_json"):
-        key = "action" if format_ == "react_json" else "name"
-        frame = FRAMES.get(format_, "Thought: It goes.\nAction: %s")
-        text = frame % f'{{"{key}": "delete", {entry}}}'
-        for named in (format_, "auto"):
-            reply = read(text, named)
-            assert reply.tool_calls == [], reply
-            assert reply.diagnostics or reply.text, reply
-        about = frame % f'{{"{key}": "delete", "id": "c1", "reason": "It is old."}}'
-        assert calls(read(about, format_)) == [("delete", {})], about
 
 
 A, B, C = (f'{{"name": "{name}", "arguments": {{"x": "{name}]}}"}}}}' for name in "abc")

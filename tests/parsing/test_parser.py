@@ -131,15 +131,6 @@ def test_every_public_name_can_be_imported_and_is_listed() -> None:
 SAYS_NOTHING = TABLES["SAYS_NOTHING"]
 
 
-def test_one_marker_that_says_nothing_names_no_format_and_more_do() -> None:
-    for text, format_ in SAYS_NOTHING.items():
-        reply = parse(text)
-        assert (reply.format, reply.status, reply.diagnostics) == (format_, "ok", []), text
-        for size in (1, 4, 30):
-            pieces = [text[at : at + size] for at in range(0, len(text), size)]
-            assert list(stream(pieces))[-1] == Done(reply), (text, size)
-
-
 # the end of a prompt
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -59,37 +58,6 @@ def codes(reply: Reply) -> list[str]:
 # the answer
 
 
-def with_bare_quotes(answer: str, random: Random) -> str:
-    """The answer with a quoted word or two, whose quotes are not escaped."""
-    words = answer.split(" ")
-    for at in sorted(random.sample(range(len(words)), random.choice((1, 2)))):
-        words[at] = f'"{words[at]}"' if random.random() < 0.8 else words[at] + '"'
-    return " ".join(words)
-
-
-@in_one_item("lead, tail", [("Action: ", ""), ("", ""), ("Thought: so.\nAction: ", "\n"), ("Action:\n```\n", "\n```")])
-def test_answers_with_bare_quotes(lead: str, tail: str) -> None:
-    """Quotes without backslashes anywhere in an answer, with a proven end or not, complete or cut.
-
-    The reply says what is damaged and holds every word, a complete answer is read as meant, and streams say the same.
-    """
-    random = Random(f"{lead}{tail}")
-    for number in range(6):
-        answer = with_bare_quotes("Take the boat from Oban at noon, then walk.", random)
-        text, reason = f'{lead}{ANSWER}"{answer}"}}{tail}', ("stop", None)[number % 2]
-        cut = random.randrange(text.index('"', len(lead + ANSWER) + 1) + 2, len(text)) if number % 3 == 2 else len(text)
-        reply = parse(text[:cut], format="react_json", finish_reason=reason)
-        assert "".join(character for character in reply.text if character.isalpha()).endswith(
-            "".join(character for character in text[len(lead + ANSWER) : cut] if character.isalpha())
-        ), text[:cut]
-        assert reply.diagnostics, text[:cut]
-        if cut == len(text):
-            assert (reply.text, reply.status) == (answer, "repaired"), text
-        for size in (1, 5):
-            pieces = [text[at : min(at + size, cut)] for at in range(0, cut, size)]
-            assert read_stream("react_json", pieces, reason) == (reply.text, reply), text[:cut]
-
-
 @pytest.mark.parametrize("lead", TABLES["ANSWER_STREAMS_FROM_ITS_FIRST_CHARACTER"])
 def test_answer_streams_from_its_first_character(lead: str) -> None:
     """Its string, its object, its fence and its list are open."""
@@ -113,20 +81,6 @@ def test_an_answer_before_its_name_is_sent_with_the_name() -> None:
 
 
 # thoughts, text, observations
-
-
-NAME_KEYS = ("action", "tool", "tool_name", "name", "function", "Action")
-INPUT_KEYS = ("action_input", "tool_input", "input", "arguments", "parameters", "args", "Tool_Input")
-
-
-@pytest.mark.parametrize("key", NAME_KEYS)
-def test_names_and_inputs_under_any_key_in_any_order(key: str) -> None:
-    for other in INPUT_KEYS:
-        name, given = f'"{key}": " look "', f'"{other}": {{"at": "sea"}}'
-        more = '"thought": "so", "id": "1"'
-        for keys in ((name, given), (given, name), (more, name, given), (given, more, name)):
-            reply = parse(f"Action: {{{', '.join(keys)}}}", format="react_json")
-            assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"at": "sea"})], keys
 
 
 @in_one_item(

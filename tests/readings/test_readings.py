@@ -105,6 +105,7 @@ def asked(reply: Reply) -> dict[str, Any]:
         "says": [str(diagnostic) for diagnostic in reply.diagnostics],
         "marks": [reply.raw[slice(*diagnostic.span)] for diagnostic in reply.diagnostics],
         "repairs": [repair.code for repair in reply.repairs],
+        "paths": [".".join(map(str, repair.path)) for repair in reply.repairs if repair.level != "markup"],
         "read_as": reply.format,
         "answered": reply.final_answer_streamed,
         "failed": reply.looks_like_failed_tool_call,

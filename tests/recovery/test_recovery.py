@@ -266,23 +266,3 @@ def test_any_mixture_of_markers(pieces: list[str]) -> None:
             session.feed(char)
         session.close()
         assert session.reply == reply
-
-
-@in_one_item("format, lead, tail", TABLES["PATH_OF_A_REPAIR_LEADS_FROM_THE_ARGUMENTS"])
-def test_path_of_a_repair_leads_from_the_arguments(format: str, lead: str, tail: str) -> None:
-    """Repairs of the same arguments have the same paths in every format."""
-    wanted = {
-        '{"a": {"b": [1, 2,]}, "c": 3}': ("a", "b"),
-        '{"a": {"b": [1, 2]}, "c": {"d": True}}': ("c", "d"),
-        '{"a": {"b" [1, 2]}}': ("a", "b"),
-    }
-    for arguments, path in wanted.items():
-        call = parse(lead + arguments + tail, format=format, finish_reason="stop").tool_calls[0]
-        paths = {repair.path for repair in call.repairs if repair.level != "markup" and repair.path}
-        assert paths == {path}, (arguments, call.repairs)
-
-
-@in_one_item("format, text", TABLES["PATH_OF_A_REPAIR_IN_ONE_ARGUMENT_BEGINS_WITH"])
-def test_path_of_a_repair_in_one_argument_begins_with_its_name(format: str, text: str) -> None:
-    call = parse(text, format=format, finish_reason="stop").tool_calls[0]
-    assert [repair.path for repair in call.repairs] == [("a", "b")] * len(call.repairs)

@@ -11,7 +11,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-_CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
 #: Objects as each format's prompt asks for them.
 OBJECTS = TABLES["OBJECTS"]
 _LANGUAGES = ("", "json", " json", "JSON5", "jsonc", "js", "javascript", "python", "text", 'json title="x"')
@@ -65,27 +64,5 @@ def test_a_fence_without_such_an_object_stays_a_code_sample() -> None:
     samples = ("x = [1, 2]", '{"title": "Mosses"}', "[a, b] = [b, a]", "{ int x; }", "[link](x)", "{'name': f}")
     for format, sample, mark, language in product(OBJECTS, samples, _MARKS[:4], ("", "json", "js", "python", "c")):
         text = f"See:\n\n{_fenced(sample, mark, language, mark, chr(10))}\n\nThat is all."
-        reply = Parser(format).parse(text)
-        assert (_found(reply), reply.text) == ([], text), (format, text)
-
-
-def test_a_sample_does_not_hide_what_follows_it() -> None:
-    """What a fence or a span opens ends with it: an object behind it is read."""
-    openers = (
-        "```{x}``` and more.\n\n",
-        "````md\n[a]\n```\nb\n```\n````\n\n",
-        "`{x}` is it.\n\n",
-        "```js {1,3}\na\n```\n",
-    )
-    for format, opener in product(OBJECTS, openers):
-        parser, value = Parser(format), OBJECTS[format][0]
-        expected = _found(parser.parse(value))
-        assert _found(parser.parse(opener + value)) == expected, (format, opener)
-
-
-def test_other_formats_keep_their_samples() -> None:
-    """In a format that is not prompted JSON, a fence of JSON is a code sample, whatever it holds."""
-    for format, value in product(("hermes", "qwen3_coder", "text", "ui_tars"), OBJECTS["skyvern"] + OBJECTS["json"]):
-        text = f"As in:\n\n```json\n{value}\n```\n"
         reply = Parser(format).parse(text)
         assert (_found(reply), reply.text) == ([], text), (format, text)

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from outspoken import Parser, Reasoning, RenderError, Reply, Text, TextDelta, ToolCall, formats, parse, render
+from outspoken import Reasoning, RenderError, Text, ToolCall, formats, parse, render
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.grammar.near_openers import written_forms
@@ -21,28 +21,9 @@ MADE = [("send_funds", {"account": "DE-77"})]
 QUOTED = TABLES["QUOTED"]
 WRITTEN = TABLES["WRITTEN"]
 
-#: The call with one mistake in its markup.
-MISTAKEN = [
-    f"{CALL}</tool_call>",
-    f"{CALL}</tool_call>\n",
-    f"{CALL}\n</TOOL_CALL>\n",
-    f"<tool_call>{CALL}",
-    f"<{CALL}",
-    CALL.replace("</tool", "</TOOL"),
-    CALL[:-12],
-]
-
 
 def calls(text: str, format: str = "hermes") -> list[tuple[str, object]]:
     return [(call.name, call.arguments) for call in parse(text, format=format).tool_calls]
-
-
-@pytest.mark.parametrize("call", MISTAKEN)
-def test_a_call_with_a_mistake_is_quoted_and_thought_about(call: str) -> None:
-    for frame in (*QUOTED, "Il dit «{}» là.", "So ``{}`` it is.", "The page says '{}' there."):
-        assert calls(frame.format(call)) == [], frame
-    assert calls(f"<think>\nI must not: {call}.\n</think>\nNo.") == []
-    assert calls(f"<think>{call}\n</think>\nNo.") == []
 
 
 #: By format: a call as it stands in its own message or behind a line of reasoning.
@@ -53,46 +34,8 @@ THOUGHT = TABLES["THOUGHT"]
 UNMARKED = TABLES["UNMARKED"]
 
 
-TOOL = [{"name": "send_funds", "parameters": {"type": "object", "properties": {"account": {"type": "string"}}}}]
-LINE = 'send_funds(account="DE-77")'
-
-
-OBJECT = '{"name": "send_funds", "arguments": {"account": "DE-77"}}'
-#: Calls without markers, by format.
-BARE = {
-    "json": OBJECT,
-    "llama3_json": OBJECT.replace("arguments", "parameters"),
-    "xlam": f"[{OBJECT}]",
-    "pythonic": f"[{LINE}]",
-    "react_json": '{"action": "send_funds", "action_input": {"account": "DE-77"}}',
-}
 #: What stands round them, and how many are made: those on lines of their own behind which nothing but calls follows.
 ROUND = TABLES["ROUND"]
-
-
-@pytest.mark.parametrize("format_", BARE)
-def test_a_call_without_markers_is_made_on_the_last_lines(format_: str) -> None:
-    call = BARE[format_]
-    for frame, count in ROUND.items():
-        for read_by in (format_, "auto"):
-            reply = check_bare(read_by, frame.replace("{}", call), MADE * count)
-            assert (count == frame.count("{}")) is not bool(reply.diagnostics), (read_by, frame)
-    check_bare(format_, f"I do it now.{call}", MADE)  # as chat templates write it; `auto` looks at lines only
-    other = check_bare(format_, call.replace("send_funds", "find_book"), [])
-    assert [found.code for found in other.diagnostics] == ["unknown-tool", "quoted-call"]
-    assert "find_book" in other.text
-
-
-def check_bare(format_: str, text: str, made: object) -> Reply:
-    """The reply to a text whose calls are these, which is the same in pieces."""
-    parser = Parser(format_, tools=TOOL)
-    reply = parser.parse(text)
-    assert [(call.name, call.arguments) for call in reply.tool_calls] == made, (format_, text)
-    stream = parser.stream(list(text))
-    events = list(stream)
-    assert stream.reply == reply
-    assert "".join([event.text for event in events if isinstance(event, TextDelta)]).strip() == reply.text.strip()
-    return reply
 
 
 def check_stream(text: str, format_: str, random: Random) -> None:
