@@ -14,8 +14,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-FRAMES = TABLES["FRAMES"]
-
 
 def read(text: str, format_: str, **options: Any) -> Reply:
     """A text, read whole, and in pieces with the same result."""

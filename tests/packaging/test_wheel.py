@@ -130,7 +130,7 @@ def test_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     empty.mkdir()
     use = empty / "use.py"
     use.write_bytes((TOP / "tests" / "packaging" / "wheel_use.py").read_bytes())
-    where = run(commands / "python", "-I", "-W", "error", use, *some(names(), "cut", 0.2), cwd=empty)
+    where = run(commands / "python", "-I", "-W", "error", use, *some(names(), "cut", 0.1), cwd=empty)
     assert Path(where.strip()).is_relative_to(tmp_path)
     check_commands(commands, empty)
     check_grammars(commands, empty)

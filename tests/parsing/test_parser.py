@@ -15,9 +15,6 @@ from outspoken.actions import ElementRef, PageContext, Point
 from outspoken.parsing.inspection import detect
 from outspoken.parsing.prompt_prefix import PromptEnd
 from outspoken.processing import ResponseProcessor, parse_actions
-from tests.tables import tables
-
-TABLES = tables(__file__)
 
 CALL = '<tool_call>\n{"name": "moor", "arguments": {"berth": 7}}\n</tool_call>'
 OPEN = CALL.removesuffix("\n</tool_call>")
@@ -125,10 +122,6 @@ def test_every_public_name_can_be_imported_and_is_listed() -> None:
     assert set(names) <= set(dir(outspoken))
     with pytest.raises(AttributeError, match="module 'outspoken' has no attribute 'StreamParser'"):
         getattr(outspoken, "StreamParser")  # noqa: B009
-
-
-#: What says nothing: single markers, which many formats may have, and pairs of markers, which name the format.
-SAYS_NOTHING = TABLES["SAYS_NOTHING"]
 
 
 # the end of a prompt

@@ -24,7 +24,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-QWEN = TABLES["QWEN"]
 BREW = [("brew", {"kind": "green", "minutes": 3})]
 
 
@@ -73,8 +72,6 @@ def test_a_call_with_damaged_markers(name: str) -> None:
 
 
 WEATHER = TABLES["WEATHER"]
-#: Responses with one mistake of a character, which all mean the same call: format, text, and the code of the repair.
-MISTAKES = TABLES["MISTAKES"]
 
 
 def test_a_known_tool_counts_for_a_reading() -> None:

@@ -1,43 +1,12 @@
-"""The reply as one plain object, whatever notation the model chose.
-
-Every text is read whole and in pieces of three characters; both must give the same object.
-"""
+"""The reply as one plain object: its keys, and what other projects' tests assert of it."""
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from outspoken import Done, parse, stream
-from outspoken.contrib.conventions import CONVENTIONS
+from outspoken import parse
 from outspoken.results.envelope import Conventions
-from tests.tables import tables
-
-TABLES = tables(__file__)
-
-
-def envelope(text: str, tools: Any = None) -> dict[str, Any]:
-    """The envelope of a text whose format is not known."""
-    whole = parse(text, tools=tools).to_envelope()
-    *_, done = stream((text[i : i + 3] for i in range(0, len(text), 3)), tools=tools)
-    assert isinstance(done, Done)
-    assert done.reply.to_envelope() == whole
-    return whole
-
-
-def call(name: str, arguments: dict[str, Any] | None = None, **more: str) -> dict[str, Any]:
-    return {"name": name, "arguments": arguments or {}, **more}
-
-
-def calls(*made: dict[str, Any], content: str | None = CONVENTIONS.placeholder, more: bool = True) -> dict[str, Any]:
-    """An envelope with calls; without content where that is None."""
-    return {**({} if content is None else {"content": content}), "toolCalls": list(made), "needsMoreWork": more}
-
-
-FORMATS: dict[str, tuple[str, dict[str, Any]]] = TABLES["FORMATS"]
-
-
-RIGHT: dict[str, tuple[str, dict[str, Any]]] = TABLES["RIGHT"]
 
 
 def test_the_envelope_is_a_copy() -> None:
@@ -49,7 +18,7 @@ def test_the_envelope_is_a_copy() -> None:
 def test_an_application_names_the_keys() -> None:
     names = Conventions(tool_calls="calls", needs_more_work="again", placeholder="Working")
     reply = parse('<tool_call>\n{"name": "a", "arguments": {}}\n</tool_call>')
-    assert reply.to_envelope(names) == {"content": "Working", "calls": [call("a", {})], "again": True}
+    assert reply.to_envelope(names) == {"content": "Working", "calls": [{"name": "a", "arguments": {}}], "again": True}
 
 
 # what other projects' tests assert, where that data lies beside the project

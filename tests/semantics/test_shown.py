@@ -28,10 +28,6 @@ def test_a_call_that_is_shown_does_not_run(frame: str) -> None:
         check_stream(text, format_, Random(text))
 
 
-#: By format: a call that begins with the bracket of a list.
-LISTED = TABLES["LISTED"]
-
-
 def test_a_call_that_holds_the_end_of_its_reasoning_does_not_run() -> None:
     for format_ in some(FORMATS[:-1], "split", 0.5):
         call = render(ToolCall(name="send_funds", arguments={"account": "DE-77"}), format_).strip()
