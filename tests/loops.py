@@ -38,7 +38,7 @@ def some(items: Iterable[T], name: object, share: float) -> list[T]:
 IN_TURN = some(FORMATS, "turn", 0.5)
 #: The cases that this run reads in other ways than the snapshots do. All tests draw from the same ones, since what is
 #: made of a format for one text is there for the next. A sound and a damaged text of every format are among them.
-DRAWN = [case for _, own in groupby(CASES, lambda case: (case.format, case.kind)) for case in some(own, "cases", 0.3)]
+DRAWN = [case for _, own in groupby(CASES, lambda case: (case.format, case.kind)) for case in some(own, "cases", 0.2)]
 
 
 def for_each(items: Iterable[T], check: Callable[[T], None], name: Callable[[T], str] = str) -> None:

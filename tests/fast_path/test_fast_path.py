@@ -61,6 +61,12 @@ def by_parser(text: str, format_: str, tools: Any = None, prefix: str | None = N
     return ResponseReader(read_options(format_, tools), prefix).read(text)
 
 
+def check_agreement(text: str, format_: str, tools: Any = None) -> None:
+    """The fast path reads a text as the parser does, or leaves it to that."""
+    found = reader.read(text, format_, None, tools, DEFAULT)
+    assert found is None or found == by_parser(text, format_, tools), text
+
+
 @pytest.mark.parametrize("format_", FORMATS)
 def test_fast_path_agrees_with_the_parser(format_: str) -> None:
     left: set[str] = set()
@@ -94,14 +100,11 @@ def test_fast_path_agrees_with_the_parser_on_changed_texts(format_: str) -> None
     for _ in range(CHANGED):
         case = random.choice(own)
         text, tools = damaged(case.text, others, random), case.options.get("tools")
-        found = reader.read(text, format_, None, tools, DEFAULT)
-        assert found is None or found == by_parser(text, format_, tools), text
+        check_agreement(text, format_, tools)
         found = sound_text.read(text, tools, DEFAULT)
         assert found is None or found == by_parser(text, "auto", tools), text
     for case in own[::3]:
-        beginning, tools = case.text[: random.randrange(len(case.text) + 1)], case.options.get("tools")
-        found = reader.read(beginning, format_, None, tools, DEFAULT)
-        assert found is None or found == by_parser(beginning, format_, tools), beginning
+        check_agreement(case.text[: random.randrange(len(case.text) + 1)], format_, case.options.get("tools"))
 
 
 @pytest.mark.parametrize("format_", IN_TURN)
@@ -113,9 +116,7 @@ def test_fast_path_agrees_with_the_parser_on_values_that_hold_a_marker(format_: 
         return
     for form in sorted({*markers_of(format_), "\n<"}):
         place = random.choice(random.choice(sound.data))
-        changed = text[:place] + form + text[place:]
-        found = reader.read(changed, format_, None, sound.tools, DEFAULT)
-        assert found is None or found == by_parser(changed, format_, sound.tools), changed
+        check_agreement(text[:place] + form + text[place:], format_, sound.tools)
 
 
 @pytest.mark.parametrize("format_", IN_TURN)
@@ -130,9 +131,7 @@ def test_fast_path_agrees_with_the_parser_on_texts_that_hold_a_marker(format_: s
             [form, form, f"\n{form}", f"\n{form.strip()}6", form.upper(), form[:hole] + form[hole + 1 :]]
         )
         place = random.randrange(len(case.text) + 1)
-        changed, tools = case.text[:place] + form + case.text[place:], case.options.get("tools")
-        found = reader.read(changed, format_, None, tools, DEFAULT)
-        assert found is None or found == by_parser(changed, format_, tools), changed
+        check_agreement(case.text[:place] + form + case.text[place:], format_, case.options.get("tools"))
 
 
 def test_the_examples_are_read_by_a_fast_path() -> None:
