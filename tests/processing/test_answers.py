@@ -8,12 +8,13 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from outspoken import parse
 from outspoken.processing import aread_answer, read_answer
 from outspoken.providers import ProviderFormatError
 from outspoken.results.errors import UnknownFormatError
+from tests.tables import tables
 
 
 class Ferry(BaseModel):
@@ -28,6 +29,10 @@ class Wish(BaseModel):
 
     note: str | None = None
 
+
+TABLES = tables(__file__)
+#: The types that the table asks for.
+TYPES: dict[str, Any] = {"Ferry": Ferry, "Wish": Wish, "list[str]": list[str]}
 
 YSTAD = {"harbour": "Ystad", "seats": 2}
 JSON = json.dumps(YSTAD)
@@ -79,37 +84,28 @@ def test_any_way_to_answer(kind: str) -> None:
     assert (answer.source, answer.earlier) == (source, ())
 
 
-@pytest.mark.parametrize(
-    "response",
-    [
-        "",
-        None,
-        "I cannot say.",
-        '{"harbour": "Ystad", "seats": "many"}',
-        '{"harbour": "Ystad", "seats": 2',
-        '<tool_call>\n{"name": "search", "arguments": {"harbour": "Ystad"}}\n</tool_call>',
-        '{"name": "search", "arguments": {"q": "{\\"harbour\\": \\"Ystad\\"}"}}',
-        f'As an example: `<tool_call>{{"name": "Ferry", "arguments": {JSON}}}</tool_call>`, nothing else.',
-        f'The syntax is "<tool_call>{{"name": "Ferry", "arguments": {JSON}}}</tool_call>" as they say.',
-        '<tool_call>\n{"name": "Ferry", "arguments": {"harbour": "Ystad", "seats": 2}',
-        chat(**call("search", JSON)),
-        chat(finish_reason="length", **call("Ferry", '{"harbour": "Ystad", "seats": 2')),
-        chat(**call("Ferry", '["Ystad"]')),
-    ],
-)
-def test_no_answer_has_no_value_and_a_message(response: Any) -> None:
-    """Neither what was cut nor the call of another tool is an answer."""
-    answer = read_answer(response, Ferry)
-    assert (answer.value, answer.is_valid) == (None, False)
-    assert answer.retry
-    assert answer.status in ("invalid", "truncated")
+def said(answer: Any) -> dict[str, Any]:
+    """All that an answer says, without what is empty."""
+    value = answer.value
+    told: dict[str, Any] = {
+        "value": value.model_dump() if isinstance(value, BaseModel) else value,
+        "source": answer.source,
+        "status": answer.status,
+        "diagnostics": [f"{found.severity} {found.code}" for found in answer.diagnostics],
+        "repairs": [repair.code for repair in answer.reply.repairs] if answer.reply else [],
+        "asks_again": bool(answer.retry),
+    }
+    return {key: found for key, found in told.items() if found}
 
 
-def test_an_answer_in_a_repaired_call_is_repaired() -> None:
-    """What the markup needed is in the reply, and the status says so."""
-    answer = read_answer(f'<tool_call>\n<tool_call>\n{{"name": "Ferry", "arguments": {JSON}}}\n</tool_call>', Ferry)
-    assert (answer.value, answer.source, answer.status) == (Ferry.model_validate(YSTAD), "call", "repaired")
-    assert [one.code for one in answer.reply.repairs] == ["stray-marker"]
+@pytest.mark.parametrize("name", TABLES["SAID"])
+def test_all_that_is_said_of_an_answer(name: str) -> None:
+    """Neither what was cut nor the call of another tool is an answer; what a value leaves out is named."""
+    case = TABLES["SAID"][name]
+    options = {"tool": case["tool"]} if "tool" in case else {}
+    answer: Any = read_answer(case["response"], TYPES[case.get("type", "Ferry")], **options)
+    assert said(answer) == case["said"]
+    assert answer.is_valid == (answer.value is not None)
 
 
 def test_asks_again_as_often_as_is_allowed() -> None:
@@ -138,32 +134,6 @@ def test_does_not_ask_who_refused() -> None:
     for response in (chat(refusal="No."), chat("I", finish_reason="content_filter")):
         assert read_answer(response, Ferry, ask=ask).value is None
     assert read_answer(JSON, Ferry, ask=ask).value is not None
-
-
-def test_the_calls_of_other_tools_are_not_taken_for_values() -> None:
-    """Also where the type would take any object: what it leaves out is named."""
-    answer = read_answer('<tool_call>\n{"name": "drop", "arguments": {"note": "x"}}\n</tool_call>', Wish)
-    assert answer.value is None
-    answer = read_answer('{"name": "drop", "arguments": {}} {"note": "x"}', Wish)
-    assert answer.value == Wish(note="x")
-    answer = read_answer(
-        'The syntax is "<tool_call>{"name": "Ferry", "arguments": {}}</tool_call>", so:\n{"note": "x"}', Wish
-    )
-    assert (answer.value, [one.code for one in answer.diagnostics]) == (Wish(note="x"), ["left-out"])
-    answer = read_answer('{"error": "none"}', Wish)
-    assert [one.code for one in answer.diagnostics] == ["ignored-key"]
-    assert answer.diagnostics[0].severity == "warning"
-    assert read_answer('{"note": "x", "more": 1}', Wish).diagnostics[0].severity == "note"
-
-
-def test_the_name_of_the_tool_can_be_given() -> None:
-    """A list has no name of its own."""
-    response = chat(**call("final_result", '["a", "b"]'))
-    many: TypeAdapter[list[str]] = TypeAdapter(list[str])
-    assert read_answer(chat('["a", "b"]'), many).value == ["a", "b"]
-    assert read_answer(response, many).value is None
-    response = chat(**call("final_result", JSON))
-    assert read_answer(response, Ferry, tool="final_result").value == Ferry.model_validate(YSTAD)
 
 
 def test_answers_that_are_awaited() -> None:
