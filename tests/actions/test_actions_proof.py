@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from outspoken import Parser, RenderError, Reply, formats, parse, render
+from outspoken import RenderError, Reply, formats, parse, render
 from outspoken.actions import Action, Batch, Click, PressKeys, TypeText
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
@@ -85,12 +85,6 @@ def test_a_cut_never_changes_an_action() -> None:
             for end in random.sample(range(1, len(sample)), min(3, len(sample) - 1)):
                 for one in parse(sample[:end], format=format, finish_reason="stop").actions:
                     assert (type(one), one.model_dump(include={"point", "text", "keys"})) in meant, sample[:end]
-
-
-def test_an_action_behind_a_thought_that_nothing_closes_is_sent_at_once() -> None:
-    session = Parser("ui_tars").session()
-    events = session.feed("Thought: The box.\nAction: click(start_box='(5,5)')\n\nwa")
-    assert [event.type for event in events] == ["reasoning_delta", "reasoning_end", "action_parsed"]
 
 
 BATCH = (

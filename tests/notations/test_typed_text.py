@@ -6,43 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import ActionParsed, ActionUnfinished, Event, Parser, RenderError, Screen, Settings, parse, render
-from outspoken.actions import ActionText, Click, Drag, LongPress, Move, Point, PressKeys, Scroll, Swipe, TypeText, Wait
+from outspoken import RenderError, Screen, Settings, parse, render
+from outspoken.actions import Click, Drag, LongPress, Move, Point, PressKeys, Scroll, Swipe, TypeText, Wait
 from tests.tables import tables
 
 TABLES = tables(__file__)
 
 TARS = ["ui_tars", "ui_tars_1_0", "doubao_ui_tars", "ui_tars_calls"]
-
-
-def fed(chunks: list[str], format: str = "ui_tars") -> list[list[Event]]:
-    """The events of each chunk, and of the end."""
-    session = Parser(format).session()
-    return [*[session.feed(chunk) for chunk in chunks], session.close()]
-
-
-def test_typed_text_streams() -> None:
-    first, second, third, *_ = fed(["Action: type(content='lich", "ens and mos", "ses\\n')"])
-    assert first == [ActionText(0, "lich")]
-    assert second == [ActionText(0, "ens and mos")]
-    assert [type(event) for event in third] == [ActionText, ActionParsed]
-    (_, parsed) = third
-    assert isinstance(parsed, ActionParsed)
-    assert isinstance(parsed.action, TypeText)
-    assert (parsed.action.text, parsed.action.submit) == ("lichens and mosses", True)
-
-
-def test_a_click_is_announced_when_its_call_closes() -> None:
-    *before, last, _ = fed(["Action: click(", "start_box='(1", ",2)'", ")"])
-    assert before == [[], [], []]
-    assert [type(event) for event in last] == [ActionParsed]
-
-
-def test_truncated_text() -> None:
-    first, last = fed(["Action: type(content='lich"])
-    assert first == [ActionText(0, "lich")]
-    assert isinstance(last[0], ActionUnfinished)
-    assert (last[0].action.status, getattr(last[0].action, "text", "")) == ("truncated", "lich")
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)

@@ -10,9 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from outspoken import Parser, Reply, TextDelta, ToolCall, parse
+from outspoken import Reply, TextDelta, ToolCall, parse
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.providers import ProviderStream
 from tests.loops import in_one_item, some
@@ -56,28 +54,6 @@ def codes(reply: Reply) -> list[str]:
 
 
 # the answer
-
-
-@pytest.mark.parametrize("lead", TABLES["ANSWER_STREAMS_FROM_ITS_FIRST_CHARACTER"])
-def test_answer_streams_from_its_first_character(lead: str) -> None:
-    """Its string, its object, its fence and its list are open."""
-    session = Parser("react_json").session()
-    session.feed(lead + ANSWER)
-    shown = ["".join([e.text for e in session.feed(char) if isinstance(e, TextDelta)]) for char in '"Oban']
-    assert shown == ["", "O", "b", "a", "n"]
-
-
-def test_answer_in_lines_streams_from_its_first_character() -> None:
-    for lead in ("Thought: so.\nAction: Final Answer\nAction Input: ", "Thought: so.\nFinal Answer: "):
-        session = Parser("react").session()
-        session.feed(lead)
-        assert [e for e in session.feed("Ob") if isinstance(e, TextDelta)] == [TextDelta("Ob")]
-
-
-def test_an_answer_before_its_name_is_sent_with_the_name() -> None:
-    session = Parser("react_json").session()
-    assert session.feed('{"action_input": "The ferry \\u00e9", "action": "final ') == []
-    assert session.feed('answer"') == [TextDelta("The ferry é")]
 
 
 # thoughts, text, observations

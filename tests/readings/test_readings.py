@@ -8,6 +8,8 @@ case, or in its group where all cases share them:
 - what the reply says: all that `told` finds, and of what `asked` finds the keys that are listed
 
 Where `$NAME` stands in a text, the text of that name among the `parts` of the file is put.
+
+A file may have `streams`, too: chunks of a response, the events that come with each, and what is held behind the last.
 """
 
 import re
@@ -18,14 +20,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from outspoken import Reply, Screen, Settings, ToolCall
+from outspoken import Parser, Reply, Screen, Settings, ToolCall
 from outspoken.authoring.fuzz.checks import ParseArguments
+from outspoken.results.printing import one_line
+from tests.invariants.events import check_events
 from tests.invariants.replies import check_chunks
-from tests.loops import SEED, for_each
+from tests.loops import SEED, for_each, in_one_item
 from tests.tables import tables
 
 FILES = {path.stem: tables(str(path)) for path in sorted(Path(__file__).parent.glob("*.yaml"))}
-GROUPS = [(file, name) for file, table in FILES.items() for name in table["groups"]]
+GROUPS = [(file, name) for file, table in FILES.items() for name in table.get("groups", ())]
+STREAMS = {name: stream for table in FILES.values() for name, stream in table.get("streams", {}).items()}
 #: The text of a reply that is all of the response, to the byte.
 ALL = "(all)"
 
@@ -115,16 +120,30 @@ def asked(reply: Reply) -> dict[str, Any]:
 
 
 def check(row: Row) -> None:
-    """A text is read as its table says, whole and in pieces."""
+    """A text is read as its table says: whole, in single characters, and in pieces that are drawn."""
     reply = row.args.parse(row.text)
     more = asked(reply)
     found = told(reply) | {key: more[key] for key in row.said if key in more}
     assert found == {key: value for key, value in row.said.items() if value or key in more}
-    random = Random(f"{SEED} {row}")
-    for _ in range(2):
-        check_chunks(row.text, row.args, reply, random)
+    events, streamed = row.args.stream(row.text)
+    assert streamed == reply
+    check_events(events)
+    check_chunks(row.text, row.args, reply, Random(f"{SEED} {row}"))
 
 
 @pytest.mark.parametrize(("file", "group"), GROUPS, ids=[f"{file}: {name}" for file, name in GROUPS])
 def test_readings(file: str, group: str) -> None:
     for_each(rows(file, group), check)
+
+
+@in_one_item("name", STREAMS)
+def test_streams(name: str) -> None:
+    stream = STREAMS[name]
+    session = Parser(stream.get("format", "auto")).session()
+    assert session.held is None
+    for chunk, events in stream["chunks"]:
+        assert [one_line(event) for event in session.feed(chunk)] == events, chunk
+    held = session.held
+    assert (held and [held.reason, held.start, held.text]) == stream.get("held")
+    assert [one_line(event) for event in session.close()[:-1]] == stream.get("end", [])
+    assert session.held is None

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import Parser, Reply, ResponseError, ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished, parse
+from outspoken import Reply, ResponseError, parse
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.parsing import Repair
@@ -19,6 +20,8 @@ from outspoken.recovery.search import _cheapest, recover  # pyright: ignore[repo
 from outspoken.results.edits import REPAIR_LIMITS, RepairBudget
 from outspoken.results.settings import DEFAULT
 from tests.cases import Case
+from tests.invariants.events import check_events
+from tests.invariants.replies import pieces
 from tests.loops import in_one_item, sound_cases
 from tests.tables import tables
 
@@ -117,10 +120,14 @@ def test_without_repair_nothing_is_repaired(name: str) -> None:
 JSON_CALLS = TABLES["JSON_CALLS"]
 
 
+def json_call(arguments: str) -> str:
+    return f'<tool_call>\n{{"name": "brew", "arguments": {arguments}}}\n</tool_call>'
+
+
 @pytest.mark.parametrize("name", JSON_CALLS)
 def test_a_call_with_damaged_json(name: str) -> None:
     arguments, level, expected = JSON_CALLS[name]
-    text = f'<tool_call>\n{{"name": "brew", "arguments": {arguments}}}\n</tool_call>'
+    text = json_call(arguments)
     reply = parse(text, format="hermes")
     assert (found(reply), codes(reply)) == (BREW, expected)
     assert {repair.level for repair in reply.repairs} == {level}
@@ -153,24 +160,14 @@ def test_on_error_raise_repairs_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*DAMAGED, *JSON_CALLS])
-def test_later_events_never_contradict_events_of_damaged_calls(name: str) -> None:
-    text = (
-        DAMAGED[name][0]
-        if name in DAMAGED
-        else f'<tool_call>\n{{"name": "brew", "arguments": {JSON_CALLS[name][0]}}}\n</tool_call>'
-    )
-    format_ = "qwen3_coder" if name in DAMAGED else "hermes"
-    for size in (1, 3, 1000):
-        session = Parser(format_).session()
-        events = [e for at in range(0, len(text), size) for e in session.feed(text[at : at + size])] + session.close()
-        assert session.reply == parse(text, format=format_)
-        started = {e.index: e.name for e in events if isinstance(e, ToolCallStart)}
-        for end in [e for e in events if isinstance(e, ToolCallEnd)]:
-            assert started.pop(end.index) == end.call.name
-            deltas = [e.arguments for e in events if isinstance(e, ToolCallDelta) and e.index == end.index]
-            assert "".join(deltas) == end.call.arguments_text
-        left = [e.index for e in events if isinstance(e, ToolCallUnfinished)]
-        assert sorted(started) == sorted(i for i in left if i in started)
+def test_events_of_damaged_calls_add_up_to_the_reply(name: str) -> None:
+    is_json = name in JSON_CALLS
+    text = json_call(JSON_CALLS[name][0]) if is_json else DAMAGED[name][0]
+    args = ParseArguments("hermes" if is_json else "qwen3_coder")
+    for chunks in (text, pieces(text, 3), [text]):
+        events, reply = args.stream(chunks)
+        assert reply == args.parse(text)
+        check_events(events)
 
 
 # the cheapest way
@@ -258,8 +255,4 @@ def test_any_mixture_of_markers(pieces: list[str]) -> None:
             assert call.status == ("repaired" if call.repairs else "ok")
         assert all(r in reply.repairs for c in reply.tool_calls for r in c.repairs)
         replayed(text, reply.repairs)
-        session = Parser(format_).session()
-        for char in text:
-            session.feed(char)
-        session.close()
-        assert session.reply == reply
+        assert ParseArguments(format_).stream(text)[1] == reply

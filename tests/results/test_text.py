@@ -87,11 +87,6 @@ def joined(parts: list[dict[str, Any]]) -> str:
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 
-def test_the_separator_is_sent_with_the_text_behind_it() -> None:
-    deltas = [e.text for e in stream(["A.", "\n", CALL, "\n\n", "B."], format="hermes") if isinstance(e, TextDelta)]
-    assert deltas == ["A.", "\n\n\nB."]
-
-
 def test_segments_keep_their_own_text() -> None:
     text = f"A. {CALL} B."
     reply = parse(text, format="hermes")
