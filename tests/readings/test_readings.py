@@ -10,6 +10,7 @@ case, or in its group where all cases share them:
 Where `$NAME` stands in a text, the text of that name among the `parts` of the file is put.
 
 A file may have `streams`, too: chunks of a response, the events that come with each, and what is held behind the last.
+Texts of a file with `by_character` are read in single characters in each run, and others in pieces that are drawn.
 """
 
 import re
@@ -36,11 +37,12 @@ ALL = "(all)"
 
 
 class Row(NamedTuple):
-    """A text, how it is read, and what is said of it."""
+    """A text, how it is read, what is said of it, and whether it is also read in single characters in each run."""
 
     text: str
     args: ParseArguments
     said: dict[str, Any]
+    by_character: bool
 
     def __str__(self) -> str:
         return f"{self.text!r}, {self.args}"
@@ -79,7 +81,8 @@ def rows(file: str, group: str) -> Iterator[Row]:
         reason = options.pop("finish_reason", None)
         said = {key: value for key, value in row.items() if key not in ("text", "format", "with", "cases")}
         for format_ in [formats] if isinstance(formats, str) else formats:
-            yield Row(row["text"], ParseArguments(format_, options, reason), said)
+            args = ParseArguments(format_, options, reason)
+            yield Row(row["text"], args, said, "by_character" in table)
 
 
 def call(made: ToolCall) -> list[Any]:
@@ -120,14 +123,15 @@ def asked(reply: Reply) -> dict[str, Any]:
 
 
 def check(row: Row) -> None:
-    """A text is read as its table says: whole, in single characters, and in pieces that are drawn."""
+    """A text is read as its table says, whole and in pieces that are drawn."""
     reply = row.args.parse(row.text)
     more = asked(reply)
     found = told(reply) | {key: more[key] for key in row.said if key in more}
     assert found == {key: value for key, value in row.said.items() if value or key in more}
-    events, streamed = row.args.stream(row.text)
-    assert streamed == reply
-    check_events(events)
+    if row.by_character:
+        events, streamed = row.args.stream(row.text)
+        assert streamed == reply
+        check_events(events)
     check_chunks(row.text, row.args, reply, Random(f"{SEED} {row}"))
 
 
