@@ -20,7 +20,7 @@ def test_a_chunk_that_ends_nothing_ranks_nothing(unit: str, monkeypatch: pytest.
 
     monkeypatch.setattr(ParsedCandidate, "rank", counted)
     looked: list[int] = []
-    for count in (40, 160):
+    for count in (20, 80):
         ranked, session = 0, Parser("auto").session()
         for char in unit * count:
             session.feed(char)

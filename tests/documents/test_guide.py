@@ -74,12 +74,12 @@ def is_shown(printed: list[str], shown: tuple[str, ...]) -> bool:
 
 
 def kept(text: str) -> set[str]:
-    """The formats that the guide speaks of, every thirtieth of the others, and what these are said to be like.
+    """The formats that the guide speaks of, every sixtieth of the others, and what these are said to be like.
 
     Most steps work on all formats of a project, so they take many times as long on all of ours.
     """
     like = {info.name: info.like for info in formats()}
-    found = set(re.findall(r"\w+", text)) & like.keys() | {*[*like][::30]}
+    found = set(re.findall(r"\w+", text)) & like.keys() | {*[*like][::60]}
     while more := {other for name in found if (other := like[name])} - found:
         found |= more
     return found

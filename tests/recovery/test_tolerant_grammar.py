@@ -70,7 +70,7 @@ def _reads_text_only(path: RecoveryPath | None) -> bool:
 def test_the_search_and_the_earley_parser_give_the_same_cost(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of most of the regions. The parser may cost less only where the search reads nothing, or text."""
     compared = 0
-    for region in some(_regions(name, monkeypatch), name, 0.7):
+    for region in some(_regions(name, monkeypatch), name, 0.5):
         path, other = recover(replace(region, nodes=4000)), read(replace(region, nodes=4000, tokens_left=10_000))
         if path is None or other is None or _reads_text_only(path):
             continue

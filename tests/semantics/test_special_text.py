@@ -15,7 +15,7 @@ from tests.cases import CASES, FORMATS, Case
 from tests.loops import SEED, in_one_item, some
 
 #: Of the cases and formats, this share is read.
-SHARE = 1 / 24
+SHARE = 1 / 36
 #: What looks like a special token in a marker of a format.
 TOKEN = re.compile(r"<\|\"\|>|<[^<>\s=\"']+>|\[/?[A-Z_]{3,}\]|｜[A-Z]+｜|\]<\]minimax\[>\[")
 #: The call begins with words, and the first special token comes later; or the tags are not those of the vocabulary.
