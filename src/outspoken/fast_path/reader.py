@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from importlib.util import module_from_spec, spec_from_file_location
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +73,8 @@ class FastPath:
         self._reads_python: bool = module.READS_PYTHON
         #: do data or calls begin without a distinct marker?
         self._has_bare_data: bool = module.READS_BARE
+        #: in lower case, one of these is in every text that holds markup, but for the names of tools and of actions
+        self._signs = (*"[]{}<)", *self._short_openers, *self._markup.signs)
         #: how calls without markers begin, of which the text round them counts
         self._bare_calls: str = module.BARE_CALLS
         #: are values elements, which may look escaped?
@@ -121,11 +122,12 @@ class FastPath:
             return False
         thinks = self.thinks
         tags = [thinks] if plain is None or plain.thinks == thinks else [thinks, plain.thinks]
-        if any(may_be_said(raw, output.segments, one) for one in tags):
-            from outspoken.semantics.settle import is_any_said  # which most responses do not need
+        for one in tags:
+            if may_be_said(raw, output.segments, one):
+                from outspoken.semantics.settle import is_any_said  # which most responses do not need
 
-            if any(is_any_said(raw, output.segments, one, prompt_end) for one in tags):
-                return False
+                if any(is_any_said(raw, output.segments, one, prompt_end) for one in tags):
+                    return False
         if self._leaves_markup(raw, output, tools, settings):
             return False
         if not may_be_other(output.segments):
@@ -142,12 +144,15 @@ class FastPath:
         The parser reports it.
         """
         segments, before = output.segments, None
-        for segment, following in zip_longest(segments, segments[1:]):
+        for index, segment in enumerate(segments, 1):
             kind = segment.__class__
             if kind is ToolCall:
                 if self._is_call_in_doubt(raw, segment, tools, settings):
                     return True
-            elif kind is Text:
+                before = kind
+                continue
+            following = segments[index] if index < len(segments) else None
+            if kind is Text:
                 if self._text_holds_markup(raw, segment, tools) or _may_be_tagged(raw, segment, following):
                     return True
                 if before not in _SAID and goes_on_with_arguments(segment.text):
@@ -251,26 +256,38 @@ class FastPath:
 
     def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:
         text = segment.text
-        if (self._has_bare_data and text.rstrip()[-1:] in ("}", "]")) or text.strip() == "[":  # a list of forced calls
-            return True
+        lowered = text.lower()
         if tools is not None:
-            lowered = text.lower() if "<" in text else ""  # the tag of a tool is reported in any case
+            is_tagged = "<" in text  # the tag of a tool is reported in any case
             for name in tools.names:
-                if name in text or (lowered and name.lower() in lowered):
+                if name in text or (is_tagged and name.lower() in lowered):
                     return True
-            if find_keys(text, tools) is not None:
-                return True
-        elif (
-            self.format != registry.PLAIN and '"name"' in text and text.lstrip()[:1] in "[<"
-        ):  # a list of calls that an engine forced, perhaps
-            return True
         start, end = segment.span
-        for opener in self._short_openers:
-            if opener in text and any(find(raw, start, end + _LOOKAHEAD) for find in self._near_openers):
-                return True
+        for sign in self._signs:
+            if sign in lowered:
+                if self._has_keys(raw, text, start, end, tools):
+                    return True
+                break
+        else:
+            if not self._overlap and not self._markup.has_actions:
+                return False
         if not self._overlap:
             return self._markup.is_in(text)
         return self._markup.is_in(raw[start : end + self._overlap + 2], end - start)
+
+    def _has_keys(self, raw: str, text: str, start: int, end: int, tools: Tools | None) -> bool:
+        """May a text between two offsets hold keys or brackets of a call, or a short opening marker?"""
+        if (self._has_bare_data and text.rstrip()[-1:] in ("}", "]")) or text.strip() == "[":  # a list of forced calls
+            return True
+        if tools is not None:
+            if find_keys(text, tools) is not None:
+                return True
+        elif self.format != registry.PLAIN and '"name"' in text and text.lstrip()[:1] in "[<":
+            return True  # a list of calls that an engine forced, perhaps
+        for opener in self._short_openers:
+            if opener in text and any(find(raw, start, end + _LOOKAHEAD) for find in self._near_openers):
+                return True
+        return False
 
     def read_part(
         self,
@@ -327,8 +344,9 @@ def _names_tool(segment: Any, tools: Tools | None) -> bool:
 
 def _may_be_tagged(raw: str, text: Text, following: Any) -> bool:
     """May a tag stand in a text right before a call without markers?"""
-    is_bare = following.__class__ is ToolCall and raw[following.span[0]] == "{"
-    return is_bare and "<" in text.text[text.text.rstrip().rfind("\n") + 1 :]
+    if "<" not in text.text or following.__class__ is not ToolCall or raw[following.span[0]] != "{":
+        return False
+    return "<" in text.text[text.text.rstrip().rfind("\n") + 1 :]
 
 
 @registry.cached

@@ -104,13 +104,19 @@ class MarkupSearch:
         self.signs = _signs(self.markers)
         #: by fragment that was found, the markers that it may be of, and where they begin
         self._places: dict[str, tuple[int, list[tuple[str, int]]]] = {}
+        self.has_actions = bool(self._actions)
         self._has_letters = any(sign.upper() != sign for sign in self.signs)
 
     def is_in(self, text: str, end: int | None = None) -> bool:
         """Does a text hold a marker that begins before `end`?"""
         if self._actions and self.find_action(text[:end]) is not None:
             return True
-        return next(self.find(text, end), None) is not None
+        folded = _folded(text)
+        for sign in self.signs:
+            if sign in folded:
+                last = len(text) if end is None else end
+                return self._next(text, folded, 0, last) is not None and next(self.find(text, end), None) is not None
+        return False
 
     def find_action(self, text: str) -> re.Match[str] | None:
         """The name of an action where a call of it may begin, or a line that is like a call."""
@@ -221,19 +227,29 @@ class MarkupSearch:
     def _find(self, text: str, folded: str, last: int) -> Iterator[FoundMarkup]:
         pos = first = 0
         for _ in range(_MAX_PLACES):
-            match = self._search(folded, pos)
+            match = self._next(text, folded, pos, last)
             if match is None:
                 return
             pos = match.start() + 1
-            lowest, places = self._places_of(match[0])
-            if match.start() + lowest >= last:  # none that it may be of begins before `last`
-                if any(text.startswith(marker, match.start() + i) for marker, i in places):
-                    return
-                continue
-            found = self._around(text, match, places, first, last)
+            found = self._around(text, match, self._places_of(match[0])[1], first, last)
             if found is not None:
                 yield found
                 pos = first = max(found.end, match.end())
+
+    def _next(self, text: str, folded: str, pos: int, last: int) -> re.Match[str] | None:
+        """The next fragment of a marker that may begin before `last`; None if an intact one behind that comes first."""
+        for _ in range(_MAX_PLACES):
+            match = self._search(folded, pos)
+            if match is None:
+                return None
+            lowest, places = self._places_of(match[0])
+            if match.start() + lowest < last:
+                return match
+            for marker, at in places:
+                if text.startswith(marker, match.start() + at):
+                    return None
+            pos = match.start() + 1
+        return None
 
     def _places_of(self, piece: str) -> tuple[int, list[tuple[str, int]]]:
         """The markers that a fragment in lower case may be of, and where they begin; and how far before it one may.

@@ -20,6 +20,8 @@ _TAG = re.compile(rf"<(?:!--|!\[cdata\[|(?:{QUOTING_TAGS}|{THINKING_TAGS}|{RESUL
 _QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:：<~]|>>>")
 #: Signs at the end of a text that quotes, and at the beginning of its last line.
 _SIGNS, _LINE_SIGNS = frozenset("><\\#/+-"), frozenset(">|")
+#: One of these is in every text that opens a region.
+_REGION_SIGN = re.compile(r"[<`~{/]")
 #: And this one in text that is none of reasoning.
 THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.
@@ -29,6 +31,9 @@ _UNKNOWN: Any = object()
 _SEPARATORS = " \t\r\n,;"
 _LEADS = f"{_SEPARATORS}["
 _SENTENCE_ENDS = ".!?…。！？"
+#: Text that ends a sentence, and holds nothing that opens a quotation, shows what follows, or announces an example.
+_PLAIN = rf"[^{MARKS}`\[:：<~>|]*"
+_is_plain = re.compile(rf"{_PLAIN}(?:'(?=\w){_PLAIN})*(?<!\.[gG])[{_SENTENCE_ENDS}]\s*").fullmatch
 #: A marker that opens reasoning begins no farther before it, and what shows that it is one is no farther behind it.
 _LONGEST_OPENER, _LOOKAHEAD = 60, 1600
 #: No words within a line that announce an example are longer.
@@ -91,26 +96,29 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
 
     No call is thought about if no tag that closes reasoning follows.
     """
-    at, before, last, judged, quoting = 0, None, None, _UNKNOWN, None
+    at, before, last, judged, quoting, plain = 0, None, None, _UNKNOWN, None, _UNKNOWN
     if "](" in raw:  # there may be a link
         return True
     for segment in segments:
-        if segment.kind not in MADE:
+        kind = segment.__class__
+        if kind is Text or segment.kind not in MADE:
             if last.__class__ is not Text or not is_field(segment, lambda start, end: raw[start:end]):
                 before, last = last, segment
-            if segment.__class__ is Text and may_open_quote(segment.text):
+            if kind is Text and _is_plain(segment.text):
+                plain = segment
+            elif kind is Text and may_open_quote(segment.text):
                 quoting = still_quoting(quoting, segment)
             continue
         start, end = segment.span
-        if quoting is not None:
-            return True
-        if thinks is not None and (judged is _UNKNOWN or thinks.is_shared) and _may_be_thought(raw, at, start, thinks):
+        tags = thinks if judged is _UNKNOWN or (thinks is not None and thinks.is_shared) else None
+        if quoting is not None or (tags is not None and _may_be_thought(raw, at, start, tags)):
             return True
         if start - at >= _SHORTEST_TAG and may_open_region(raw[at:start], segments):
             return True
         if last is not judged:
-            text = last if last.__class__ is Text else None
-            if may_quote(text, raw[0], raw[start]) or any(_is_cut(raw, one, start, thinks) for one in (last, before)):
+            lead = last if last.__class__ is Text else None
+            is_led = last is not plain and may_quote(lead, raw[0], raw[start])
+            if is_led or _is_cut(raw, last, before, start, thinks):
                 return True
             judged = last
         at = end
@@ -176,6 +184,8 @@ def may_open_region(piece: str, segments: Iterable[Any]) -> bool:
 
     It may begin with a tag of reasoning that is text of one of the segments.
     """
+    if _REGION_SIGN.search(piece) is None:
+        return False
     lower = piece.lower()
     if "```" in lower or "~~~" in lower or _TAG.search(lower) is not None:
         return True
@@ -197,11 +207,12 @@ def may_quote(lead: Text | Reasoning | None, begin: str, first: str) -> bool:
     )
 
 
-def _is_cut(raw: str, before: Any, start: int, thinks: ThinkMarkers | None) -> bool:
-    """Is the segment before a call reasoning that nothing closes?"""
-    if before.__class__ is not Reasoning or thinks is None:
+def _is_cut(raw: str, last: Any, before: Any, start: int, thinks: ThinkMarkers | None) -> bool:
+    """Is one of the two segments before a call reasoning that nothing closes?"""
+    if thinks is None or (last.__class__ is not Reasoning and before.__class__ is not Reasoning):
         return False
-    return thinks.closer.search(raw, before.span[1], start) is None
+    thoughts = [segment for segment in (last, before) if segment.__class__ is Reasoning]
+    return any(thinks.closer.search(raw, segment.span[1], start) is None for segment in thoughts)
 
 
 def _opens_quote(text: str) -> bool:

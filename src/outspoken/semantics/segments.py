@@ -293,9 +293,10 @@ def reply_of(
     repairs: list[Repair] | None = None,
 ) -> Reply:
     """The reply to a text."""
-    outcome = output.outcome
-    texts = [segment.span for segment in output.segments if segment.kind in ("text", "json")] if output.begins else []
-    borders = tuple([start for (_, end), (start, _) in pairwise(texts) if start in output.begins and start > end])
+    outcome, borders = output.outcome, ()
+    if output.begins:
+        texts = [segment.span for segment in output.segments if segment.kind in ("text", "json")]
+        borders = tuple([start for (_, end), (start, _) in pairwise(texts) if start in output.begins and start > end])
     values: dict[str, Any] = {
         "raw": raw,
         "format": format,
