@@ -384,9 +384,11 @@ class OperationWriter:
         d = self._top()
         self._put(f"if key{d} is None and name{d} is None and tools is not None:", "    return None")
         self._put(f"k = key{d} or place_name(args{d}, tools, name{d}{self._unnamed})")
+        self._put(f"if args{d} is None:", f"    args{d}, parts{d} = {{}}, []")
+        self._put(f"elif k in args{d}:", "    return None")
         self._note(complete=False)
         if not self._is_bare:
-            self._put(f"if bare{d} is None:", "    value, t = last, said or to_json(last)")
+            self._put(f"if bare{d} is None:", f"    add_value(args{d}, parts{d}, k, last, said or to_json(last))")
             if self._answers:
                 self._put(f"    span{d} = ({self._offsets(start, end)})")
             self._put("else:")
@@ -394,22 +396,20 @@ class OperationWriter:
         self._bare_value(d)
         self._indent -= not self._is_bare
         self._is_bare = False
-        self._put(f"if args{d} is None:", f"    args{d}, parts{d} = {{}}, []")
-        self._put(f"elif k in args{d}:", "    return None")
-        self._put(f"parts{d}.append(argument_text(args{d}, k, t))", f"args{d}[k] = value", f"key{d} = bare{d} = None")
+        self._put(f"key{d} = bare{d} = None")
 
     def _bare_value(self, d: int) -> None:
         """The value of an argument that is written as bare text."""
-        self._put(f"types = types_of(tools, name{d}, k)")
+        has_told = self._has_told and "tool_call" in self._kinds()
+        self._put(f"types = None if tools is None or name{d} is None else tools.types(name{d}, k)")
         if self._acts:
             is_action = "True" if "action" in self._kinds() else f'mapping.is_name(name{d} or "")'
             self._put(f"if {is_action}:", "    if types is not None:", "        return None")
-            self._put(f"    value, fits = bare{d}, True", "else:")
+            self._put(f"    add_value(args{d}, parts{d}, k, bare{d}, to_json(bare{d}))", "else:")
             self._indent += 1
-        if self._has_told and "tool_call" in self._kinds():
+        if has_told:
             self._put(f"if told{d}:", "    types = as_text(types)")
-        self._put(f"value, fits = bare_value(bare{d}, types, {literal(self._values)})")
+        self._put(f"if not add_bare(args{d}, parts{d}, k, bare{d}, types, {literal(self._values)}):", "    return None")
         self._indent -= self._acts
-        if self._has_told and "tool_call" in self._kinds():
+        if has_told:
             self._put(f"told{d} = False")
-        self._put("if not fits:", "    return None", "t = to_json(value)")

@@ -20,11 +20,11 @@ from outspoken.semantics.segments import (
     action_fields,
     add_action,
     add_answer,
+    add_bare,
+    add_value,
     answer_names,
     answer_of,
-    argument_text,
     as_text,
-    bare_value,
     closing_text,
     end_answer,
     end_call,
@@ -38,7 +38,6 @@ from outspoken.semantics.segments import (
     nest_action,
     object_of,
     place_name,
-    types_of,
 )
 
 if TYPE_CHECKING:
@@ -53,10 +52,10 @@ __all__ = [
     "ValueCheck",
     "UNSOUND",
     "Header",
+    "add_bare",
+    "add_value",
     "answer_names",
-    "argument_text",
     "as_text",
-    "bare_value",
     "blanks",
     "checked",
     "closing_text",
@@ -81,7 +80,6 @@ __all__ = [
     "scan",
     "schema_view_of",
     "to_json",
-    "types_of",
 ]
 
 #: One segment is read, in text that may be of another format.

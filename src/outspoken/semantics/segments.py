@@ -13,7 +13,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from outspoken.json.decoder import NotJsonError, decode
-from outspoken.notations.coerce import read_bare
+from outspoken.notations.coerce import read_bare, to_json
 from outspoken.notations.tools import Tools
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.construct import construct, given, make, set_extra, set_given, set_private, set_values
@@ -175,6 +175,25 @@ def argument_text(arguments: dict[str, Any] | None, key: str, text: str) -> str:
     return f"{', ' if arguments else '{'}{encode_basestring(key)}: {text}"
 
 
+def add_value(arguments: dict[str, Any], parts: list[str], key: str, value: Any, text: str) -> None:
+    """Add an argument to those of a call, and its JSON text to the `parts` of theirs."""
+    parts.append(f"{', ' if arguments else '{'}{encode_basestring(key)}: {text}")
+    arguments[key] = value
+
+
+def add_bare(
+    arguments: dict[str, Any], parts: list[str], key: str, text: str, types: frozenset[str] | None, fallback: str
+) -> bool:
+    """The same for one that is written as bare text. Returns False, and adds nothing, if it is of none of the types."""
+    if types == _TEXT_ONLY:
+        add_value(arguments, parts, key, text, encode_basestring(text))
+        return True
+    value, is_typed = bare_value(text, types, fallback)
+    if is_typed:
+        add_value(arguments, parts, key, value, to_json(value))
+    return is_typed
+
+
 def closing_text(arguments: dict[str, Any] | None, *, keyed: bool) -> str:
     """What the end of a call adds to the JSON text of its arguments, which came one by one if they are `keyed`."""
     return "{}" if arguments is None else "}" if keyed else ""
@@ -212,7 +231,7 @@ def end_call(
     set_extra(call, None)
     set_private(call, None)
     output.segments.append(call)
-    output.end_node(start, end)
+    output.consumed, output.after_text, output.node_start = end, False, start  # as `end_node` does
     return call
 
 
