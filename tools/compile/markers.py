@@ -17,7 +17,7 @@ _MAX_BRANCHES, _MAX_DEPTH = 72, 12
 #: A JSON string without escapes is matched as a part of an expression; any other is left to its scanner.
 _PLAIN_STRING = r'"[^"\\\x00-\x1f\ud800-\udfff]*"'
 #: What no string may contain. The fast path reads no text with lone surrogates, and this class takes long to compile.
-_SURROGATES = r"\ud800-\udfff"
+SURROGATES = r"\ud800-\udfff"
 #: A branch of the trees of a configuration: which of the markers that may follow is taken, again and again.
 Path = tuple[int, ...]
 
@@ -32,7 +32,8 @@ class Markers:
     def __init__(self, config: Config, kind: str) -> None:
         self.trees = _TreeWriter(config, kind).trees
         self._ignored = config.automaton.tables.ignore
-        self._lead = "" if kind == "find" else self._ignored
+        #: what may stand before the markers
+        self.lead = "" if kind == "find" else self._ignored
         self.branches: dict[Path, Branch] = {}
         self.terminals: dict[Path, Terminal] = {}
         #: the paths by the groups of the whole expression
@@ -45,7 +46,7 @@ class Markers:
         self.source = self._enclosed("|".join([tree.source(self._ignored) for tree in self.trees]))
 
     def _enclosed(self, source: str) -> str:
-        return f"{self._lead}(?:{source})" if self._lead else source
+        return f"{self.lead}(?:{source})" if self.lead else source
 
     def _list(self, trees: list[MarkerTree], above: Path) -> None:
         for index, tree in enumerate(trees):
@@ -66,7 +67,7 @@ class Markers:
         kept = {path[:length] for path in taken for length in range(1, len(path) + 1)}
         writer = _Cut(kept, taken, self._ignored)
         found = "|".join([writer.source(tree, (index,)) for index, tree in enumerate(self.trees)])
-        return Expression(self._enclosed(found.replace(_SURROGATES, "")), writer.groups, writer.tokens)
+        return Expression(self._enclosed(found.replace(SURROGATES, "")), writer.groups, writer.tokens)
 
 
 class Branch(NamedTuple):
@@ -209,7 +210,7 @@ class _Cut:
             if (*path, index) in self.kept:
                 found.append((index, tree_after))
                 later.append(tree_after)
-            elif any(_may_both_match(tree_after, other) for other in later):
+            elif any(may_both_match(tree_after, other) for other in later):
                 found.append((index, tree_after))
         return found[::-1]
 
@@ -223,7 +224,7 @@ def _lookahead(markers: Sequence[Terminal | MissingCloser]) -> str:
     return f"(?={chars})(?={more})" if more else f"(?={chars})"
 
 
-def _may_both_match(one: MarkerTree, other: MarkerTree) -> bool:
+def may_both_match(one: MarkerTree, other: MarkerTree) -> bool:
     """May two markers begin at the same place?"""
     first, second = one.terminal.first, other.terminal.first
     return not first or not second or not set(first).isdisjoint(second)

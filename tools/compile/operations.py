@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.matchers import NamedOperation
 
@@ -130,56 +129,6 @@ class OperationWriter:
             if write is None:
                 raise UnsupportedError
             write(arg, first, last, "" if start else f"m[{group}]")
-
-    # free text
-
-    def _piece(self, role: str, after_marker: bool, end: str, *, ends: bool) -> None:
-        """The code for free text from `pos` to `end`, without the white space that belongs to markers."""
-        if role == "CODE":
-            self._put("if once == SEGMENT and not out.segments:", "    return None", f"if pos < {end}:")
-            self._put(f"    out.show({end}{self._shift})")
-            return
-        if role == "TEXT":
-            self._put(f"out.consumed = pos{self._shift}")
-        trims = role in self._automaton.trims
-        if role == "ARG_VALUE":
-            self._value(end, leads=trims and after_marker, ends=trims)
-            return
-        self._put(f"if pos < {end}:")
-        add = "text" if role == "TEXT" else "reasoning"
-        leads, ends = trims and after_marker, trims and not ends
-        if leads or ends:
-            self._indent += 1
-            self._trim(end, leads=leads, ends=ends, unless="out.after_text" if role == "TEXT" else "")
-            self._put("if piece:", f"    out.{add}(piece, {self._offsets('a', 'a + len(piece)')})")
-            self._indent -= 1
-        else:
-            self._put(f"    out.{add}(text[pos:{end}], {self._offsets('pos', end)})")
-
-    def _trim(self, end: str, *, leads: bool, ends: bool, unless: str = "") -> None:
-        """The code for the `piece` up to an end without white space round it, and for its start `a`, as of `trimmed`.
-
-        The white space before it is kept if what is said by `unless` is true.
-        """
-        self._put("a = pos", f"piece = text[pos:{end}]")
-        strip = [f"piece = piece.lstrip({literal(BLANK)})", f"a = {end} - len(piece)"]
-        if leads:
-            self._put(*([f"if not {unless}:", *[f"    {line}" for line in strip]] if unless else strip))
-        if ends:
-            self._put(f"piece = piece.rstrip({literal(BLANK)})")
-
-    def _value(self, end: str, *, leads: bool, ends: bool) -> None:
-        """The code for the bare text of an argument."""
-        d = self._top()
-        if leads or ends or self._answers:
-            self._trim(end, leads=leads, ends=ends)
-        else:
-            self._put(f"piece = text[pos:{end}]")
-        if self._answers:
-            self._put(f"if bare{d} is not None or name{d} is None:", "    return None")
-            self._put(f"span{d} = ({self._offsets('a', 'a + len(piece)')}) if piece else (0, 0)")
-        self._put(f"bare{d} = piece if bare{d} is None else bare{d} + piece")
-        self._is_bare = True
 
     # nodes
 

@@ -14,22 +14,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar.automaton import CLOSER_OVERLAP, Config, MissingCloser, Transition
 from outspoken.grammar.matchers import named_operation, named_operations
-from outspoken.grammar.value_markup import loose_markup, value_markup
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.notations.interface import notation_of
 from outspoken.patterns.analysis import required_chars
-from outspoken.patterns.loose_markup import ValueCheck
 
+from .free_text import FreeTextWriter
 from .markers import Branch, Expression, Markers, Path
-from .operations import OperationWriter, UnsupportedError
-from .parts import Part, Shared, State, StateBranch, literal, literals, spelling, written_markers
+from .operations import UnsupportedError
+from .parts import Part, Shared, State, StateBranch, literal, spelling
+from .usual import Way, Ways
 
 #: How deep code is nested at most, in steps of the indentation.
 _MAX_INDENT = 9
@@ -44,7 +44,7 @@ class _Branches(NamedTuple):
     missing: dict[int, StateBranch]
 
 
-class StateWriter(OperationWriter):
+class StateWriter(FreeTextWriter):
     """Writes the function with some `parts`.
 
     `lines` is the code of the function, `globals` that of what it needs. `states` are the numbers of the
@@ -54,21 +54,27 @@ class StateWriter(OperationWriter):
     """
 
     def __init__(
-        self, shared: Shared, parts: set[Part], counts: Counter[State] | None = None, *, learning: bool = False
+        self,
+        shared: Shared,
+        parts: set[Part],
+        counts: Counter[State] | None = None,
+        *,
+        learning: bool = False,
+        ways: Ways | None = None,
+        usual: Sequence[State] = (),
     ) -> None:
         super().__init__(shared.automaton)
-        self._shared, self._parts, self._learning = shared, parts, learning
+        self._shared, self._parts, self._learning, self._ways = shared, parts, learning, ways
         self._expressions = {} if learning else shared.expressions(parts)
         self._counts, self._inline = counts or Counter(), set[State]()
         self.states: dict[State, int] = {}
         self.counts = Counter(shared.entries)
-        self.globals: list[str] = []
-        self._names: dict[tuple[str, ...], str] = {}
-        self._counters: dict[str, int] = {}
         self.missing: list[Part] = []
         self._behind: dict[State, str] = {}
-        for state in shared.entries:
+        for state in [*shared.entries, *usual]:
             self._number(state)
+        #: the states in which usual ways end, behind those where the function starts
+        self.usual = dict.fromkeys(self.states)
         bodies: list[list[str]] = []
         while len(bodies) < len(self.states):
             self._lines = []
@@ -87,29 +93,14 @@ class StateWriter(OperationWriter):
         self._put("out.flush()", "return n")
 
     def _dispatch(self, bodies: list[tuple[int, list[str]]]) -> None:
-        """Dispatch to the code of the state `s`, by binary search."""
+        """Dispatch to the code of the state `s`, by binary search; first, to the usual states."""
         if len(bodies) > 1:
-            half = len(bodies) // 2
+            half = len(self.usual) if len(bodies) == len(self.states) > len(self.usual) > 0 else len(bodies) // 2
             for line, part in ((f"if s < {bodies[half][0]}:", bodies[:half]), ("else:", bodies[half:])):
                 self._put(line)
                 self._block(partial(self._dispatch, part))
         else:
             self._put(*bodies[0][1])
-
-    def _global(self, prefix: str, function: str, *texts: Any, own: Sequence[str] = ()) -> str:
-        """The name of a global that a function makes of some texts, or tuples of them, behind its `own` arguments.
-
-        A function that is lazy compiles the first text, a pattern, when it is first called, and then replaces itself.
-        """
-        key = (function, *texts)
-        name = self._names.get(key)
-        if name is None:
-            number = self._counters[prefix] = self._counters.get(prefix, 0) + 1
-            name = self._names[key] = f"{prefix}_{number}"
-            own = ["globals()", literal(name)] if function.startswith("lazy") else own
-            written = [literal(text) if isinstance(text, str) else literals(text) for text in texts]
-            self.globals.append(f"{name} = {function}({', '.join([*own, *written])})")
-        return name
 
     def global_of_leading(self, config: Config) -> str:
         """The name of a function that matches the markers that may precede all text."""
@@ -154,6 +145,8 @@ class StateWriter(OperationWriter):
             self._block(lambda: self._end(config))
             self._marker(state)
             return
+        if not state.nodes and config is self._automaton.start:
+            self._usual(config, "pos")
         if any(not step.inserted for step in config.leading_markers):
             branches = self._branches_of(config, state, "leading")
             self._put(f"m = {self._match(branches)}(text, pos)", "if m is not None:")
@@ -198,6 +191,55 @@ class StateWriter(OperationWriter):
             self._inline.discard(state)
             return
         self._put(f"s = {self._number(state)}", "continue")
+
+    def _usual(
+        self, config: Config, at: str, *, unless: str = "once", write_before: Callable[[], None] | None = None
+    ) -> None:
+        """The code for the usual ways from a configuration on, each of which does what the states on it do in a row.
+
+        `write_before` writes what they have in common.
+        """
+        ways = self._ways.of(config) if self._ways is not None else []
+        if not ways:
+            return
+        match = self._global("usual", "lazy", "|".join([way.source for way in ways]))
+        self._put(f"m = None if {unless} else {match}(text, {at})", "if m is not None:")
+        self._indent += 1
+        if write_before is not None:
+            write_before()
+        self._put("g = m.lastindex")
+        last = 0
+        for way in ways:
+            self._put(f"if g == {last + way.groups}:")
+            self._block(partial(self._way, way, last))
+            last += way.groups
+        self._indent -= 1
+
+    def _way(self, way: Way, last: int) -> None:
+        """The code for a way, whose groups follow the `last` one of others."""
+        for number, leg in enumerate(way.legs):
+            self._matches += 1
+            if leg.free is not None:
+                if number:
+                    self._put(f"pos = m.end({last + 1 - len(way.legs[number - 1].tokens)})")
+                self._put(f"e = m.start({last + 1})")
+                if leg.is_led:
+                    self._piece(leg.free.terminal.short, number > 0, "e", ends=False)
+                elif leg.free.terminal.short == "TEXT":
+                    self._put(f"out.consumed = pos{self._shift}")
+                self._operate(named_operations(leg.free), "e", "e")
+            self._operate([(name, arg, last + leg.tokens[group]) for name, arg, group in leg.branch.named_operations])
+            last += len(leg.tokens)
+        self._put("pos = m.end()")
+        if not way.ends_text:
+            self.usual[State(way.end, tuple(self._nodes), True)] = None
+            self._goto(way.end, "a usual way")
+        elif way.end.free is None:
+            self._end(way.end)
+        else:
+            self._put(f"out.consumed = pos{self._shift}")
+            self._operate(named_operations(way.end.free), "n", "n")
+            self._end(way.end.free.target)
 
     def _marker(self, state: State) -> None:
         """The code for a marker or an embedded value."""
@@ -272,22 +314,18 @@ class StateWriter(OperationWriter):
         # If the search stops at a character of every missing closer, only text with other stops may lack one.
         closers = _missing_closers(free)
         implied = all(searched & required_chars(closer.prefilter) for closer in closers)
+        lacks = f"{self._may_lack_closer(target)}(text, pos, e + {CLOSER_OVERLAP})" if closers else ""
+        if chars is not None and len(searched) == 1 and role == "ARG_VALUE":
+            self._put(f"e = text.find({literal(chars[1])}, pos)")
+            if chars[0]:
+                self._put(f"while e > pos and text[e - 1] in {literal(chars[0])}:", "    e -= 1")
+            write_end = partial(self._free_end, free, state.after_marker, "" if implied else lacks)
+            self._usual(state.config, "e", unless="once or e < 0", write_before=write_end)
         self._find(branches, notes_stops=implied and bool(closers))
         self._put("if m is None:")
         self._block(lambda: self._free_to_end(free, role, state.after_marker))
-        if closers:
-            search = f"{self._may_lack_closer(target)}(text, pos, e + {CLOSER_OVERLAP})"
-            self._put(f"k = {'stopped and ' if implied else ''}{search}")
-            self._put("if k and k.start() < e:", "    return None")
-        self._piece(role, state.after_marker, "e", ends=False)
-        self._check_value(free)
-        self._operate(named_operations(free), "e", "e")
+        self._free_end(free, state.after_marker, f"stopped and {lacks}" if implied and closers else lacks)
         self._take_branch(branches)
-
-    def _may_lack_closer(self, config: Config) -> str:
-        """The name of a function that searches for what shows that a value lacks its closing marker."""
-        prefilters = dict.fromkeys([closer.prefilter for closer in config.missing_closers])
-        return self._global("may_lack_closer", "lazy", "|".join(prefilters), "search")
 
     def _find(self, branches: _Branches, *, notes_stops: bool) -> None:
         """The search for the marker `m` that ends free text, at `e`.
@@ -334,16 +372,6 @@ class StateWriter(OperationWriter):
         self._operate([named_operation(op, 0, before=True) for op in ops], "n", "n")
         self._put("break")
 
-    def _check_value(self, free: Transition) -> None:
-        """The code that leaves a bare value that may hold markup to the parser."""
-        if free.terminal.short != "ARG_VALUE":
-            return
-        loose, ending = loose_markup(free.target).data, value_markup(free.target).data
-        signs = ValueCheck(*written_markers(self._automaton), loose, ending).signs
-        if signs:
-            check = self._global("holds_markup", "ValueCheck", loose, ending, signs, own=("MARKERS", "WEAK_MARKERS"))
-            self._put(f"if {check}(bare{self._top()}):", "    return None")
-
     # embedded values
 
     def _embedded(self, config: Config) -> None:
@@ -376,23 +404,25 @@ class StateWriter(OperationWriter):
         key = "None" if step.role == "arguments" else f"key{self._top()}"
         return f'schema_view_of(tools, name{self._top()}, {key}, "{self._values}")'
 
-    def _scan(self, step: Transition, read: str) -> None:
+    def _scan(self, step: Transition, read: str, *, is_usual: bool = True) -> None:
         self._put(f"found = {read}", "if found is None:", "    return None", "last, e, said = found")
-        self._shift_value(step)
+        self._shift_value(step, is_usual=is_usual)
 
     def _json(self, step: Transition, chars: str) -> None:
         """A JSON value that cannot continue behind its end; does inline what `read_at` does."""
         if not set(chars) <= set('{["'):
-            self._scan(step, "read_at(text, pos, depth)")
+            self._scan(step, "read_at(text, pos, depth)", is_usual=step.role != "arguments")
             return
         self._put("try:", "    last, e = scan(text, pos)", "    said = text[pos:e]")
         self._put(r'    if e - pos > depth or "\\" in said:', "        last = checked(last, said, depth)")
         self._put("except UNSOUND:", "    return None")
         self._shift_value(step)
 
-    def _shift_value(self, step: Transition) -> None:
+    def _shift_value(self, step: Transition, *, is_usual: bool = True) -> None:
         self._operate(named_operations(step), "pos", "e")
         self._put("pos = e")
+        if is_usual:
+            self._usual(step.target, "pos")
         self._goto(step.target, spelling(step.terminal))
 
 

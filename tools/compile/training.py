@@ -28,6 +28,7 @@ from outspoken.semantics.output import Output
 from .layout import source_of
 from .parts import Part, Shared
 from .states import StateWriter
+from .usual import Ways
 
 _T = TypeVar("_T")
 #: How many places with an opening marker are read in the texts of each other format.
@@ -166,8 +167,10 @@ class Trainer:
         """The source of the module of a format, by its lenient automaton."""
         shared = Shared(automaton)
         parts = self.parts(shared, name)
-        counts = StateWriter(shared, parts).counts
-        return source_of(StateWriter(shared, parts, counts), shared)
+        own = [*rendered(name), *[case.text for case in self._cases if case.format == name]]
+        ways = Ways(shared, [automaton.tables.header.opened + text for text in own])
+        first = StateWriter(shared, parts, ways=ways)
+        return source_of(StateWriter(shared, parts, first.counts, ways=ways, usual=[*first.usual]), shared)
 
     def texts(self, automaton: Automaton, name: str) -> list[tuple[Any, ...]]:
         """What a format is trained on beside what `render` writes."""

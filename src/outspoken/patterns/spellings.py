@@ -59,11 +59,15 @@ def _repeated(item: Repeat) -> tuple[str, ...] | None:
 
 
 @lru_cache(maxsize=1024)
-def without_conditions(pattern: str) -> str:
-    """The pattern without the positive look-arounds in it: what it matches, whatever stands beside it."""
+def without_conditions(pattern: str, *, negative: bool = False) -> str:
+    """The pattern without the positive look-arounds in it: what it matches, whatever stands beside it.
+
+    Without the negative ones, too, if that is asked.
+    """
+    conditions = ("(?=", "(?<=", "(?!", "(?<!") if negative else ("(?=", "(?<=")
     kept, at = "", 0
     while at < len(pattern):
-        is_condition = pattern.startswith(("(?=", "(?<="), at)
+        is_condition = pattern.startswith(conditions, at)
         end = at + 1 if pattern[at] == "(" and not is_condition else end_of(pattern, at)
         if not is_condition:
             kept += pattern[at:end]

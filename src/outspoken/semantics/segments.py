@@ -185,8 +185,9 @@ def add_bare(
     arguments: dict[str, Any], parts: list[str], key: str, text: str, types: frozenset[str] | None, fallback: str
 ) -> bool:
     """The same for one that is written as bare text. Returns False, and adds nothing, if it is of none of the types."""
-    if types == _TEXT_ONLY:
-        add_value(arguments, parts, key, text, encode_basestring(text))
+    if types == _TEXT_ONLY:  # what follows is `add_value`, written out, since this is hot
+        parts.append(f"{', ' if arguments else '{'}{encode_basestring(key)}: {encode_basestring(text)}")
+        arguments[key] = text
         return True
     value, is_typed = bare_value(text, types, fallback)
     if is_typed:
