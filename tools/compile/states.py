@@ -7,7 +7,7 @@ the text: a stream has passed on some of it by then, or not. Otherwise it return
 
 Local variables of the function: `s` is the state, `pos` the position, `n` the end and `o` the length of the prompt in
 the text; `once` tells what is read, and `out` is the output. `m` is the match, `g` its branch, `e` its start; `last` is
-the value that was read last and `said` its text.
+the value that was read last and `said` its text; `rare` counts the places without a usual way: after two, none is tried.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class StateWriter(FreeTextWriter):
         self._put("def read_sound(text, pos, s, out, tools, settings, once, o):")
         self._indent = 1
         self._put("n = len(text)", "known = None if tools is None else tools.names", "depth = settings.max_depth")
-        self._put("last = said = None", "while True:")
+        self._put("last = said = None", *["rare = 2 if once else 0"] * (self._ways is not None), "while True:")
         self._block(lambda: self._dispatch(bodies))
         self._put("out.flush()", "return n")
 
@@ -193,7 +193,7 @@ class StateWriter(FreeTextWriter):
         self._put(f"s = {self._number(state)}", "continue")
 
     def _usual(
-        self, config: Config, at: str, *, unless: str = "once", write_before: Callable[[], None] | None = None
+        self, config: Config, at: str, *, unless: str = "rare > 1", write_before: Callable[[], None] | None = None
     ) -> None:
         """The code for the usual ways from a configuration on, each of which does what the states on it do in a row.
 
@@ -214,6 +214,7 @@ class StateWriter(FreeTextWriter):
             self._block(partial(self._way, way, last))
             last += way.groups
         self._indent -= 1
+        self._put("rare += 1")
 
     def _way(self, way: Way, last: int) -> None:
         """The code for a way, whose groups follow the `last` one of others."""
@@ -320,7 +321,7 @@ class StateWriter(FreeTextWriter):
             if chars[0]:
                 self._put(f"while e > pos and text[e - 1] in {literal(chars[0])}:", "    e -= 1")
             write_end = partial(self._free_end, free, state.after_marker, "" if implied else lacks)
-            self._usual(state.config, "e", unless="once or e < 0", write_before=write_end)
+            self._usual(state.config, "e", unless="rare > 1 or e < 0", write_before=write_end)
         self._find(branches, notes_stops=implied and bool(closers))
         self._put("if m is None:")
         self._block(lambda: self._free_to_end(free, role, state.after_marker))
