@@ -7,7 +7,7 @@ the text: a stream has passed on some of it by then, or not. Otherwise it return
 
 Local variables of the function: `s` is the state, `pos` the position, `n` the end and `o` the length of the prompt in
 the text; `once` tells what is read, and `out` is the output. `m` is the match, `g` its branch, `e` its start; `last` is
-the value that was read last and `said` its text; `rare` counts the places without a usual way: after two, none is tried.
+the value that was read last and `said` its text. `rare` counts places without a usual way: behind two, none is tried.
 """
 
 from __future__ import annotations
