@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.grammar.marker_search import compile_search
 from outspoken.grammar.matchers import OpenMarkers
 from outspoken.grammar.tables import Terminal, order
 from outspoken.patterns.alike import compile_arriving
@@ -40,7 +40,7 @@ class SyncPoints:
     @cached_property
     def find(self) -> Any:
         """Finds the next point in a text that is complete."""
-        return re.compile(self._source).search
+        return compile_search(self._source, [point.terminal for _, point in self._ordered])[0]
 
     @cached_property
     def find_partial(self) -> Any:
