@@ -113,7 +113,7 @@ class MarkerLexer:
     def call_key(self) -> re.Pattern[str]:
         """Finds a JSON key that only calls have, in any quotes."""
         key = "|".join(map(re.escape, self.keys)) or "(?!)"
-        return re.compile(rf"""["'“＂`]?(?:{key})["'”＂`]?\s{{0,9}}[:：=]""")
+        return re.compile(rf"""["'“„＂`]?(?:{key})["'”“＂`]?\s{{0,9}}[:：=]""")
 
     @cached_property
     def spellings(self) -> dict[str, frozenset[str]]:
