@@ -184,6 +184,7 @@ class RecoveryDriver:
             or (not end_is_certain and self._recover_answer(damage, end))
         ):
             return True
+        self.builder.recorder.is_damaged = True
         if lose_entry(self, damage, end, cut=cut):
             return True
         if damage.call is None:

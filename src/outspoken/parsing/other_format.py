@@ -17,17 +17,27 @@ _NOUNS = {"tool_call": "call", "action": "action", "payload": "payload"}
 
 
 def other_format(
-    raw: str, segments: list[Segment], options: ReadOptions, read: Callable[[str, ReadOptions], Reply]
+    raw: str,
+    segments: list[Segment],
+    options: ReadOptions,
+    read: Callable[[str, ReadOptions], Reply],
+    *,
+    is_damaged: bool,
 ) -> list[PendingDiagnostic]:
-    """The diagnostic that says which format the calls of a text are in, if another one than the named one has some."""
-    reply = read(raw[: _end_of_signs(raw)], options._replace(format=None, on_error="keep"))
+    """The diagnostic that says which format the calls of a text are in, if another one than the named one has some.
+
+    If a damaged segment of the named format was lost, one that needs repairs is none of another format.
+    """
     thoughts = [s.span for s in segments[:-1] if type(s) is Reasoning]
-    made = [s for s in reply.segments if s.kind in _NOUNS and not any(a <= s.span[0] < b for a, b in thoughts)]
-    if not made or reply.format in (None, options.format):
-        return []
+    raw, options, named = raw[: _end_of_signs(raw)], options._replace(format=None, on_error="keep"), options.format
+    for tried in (options._replace(repair="none"), options)[not is_damaged :]:
+        reply = read(raw, tried)
+        made = [s for s in reply.segments if s.kind in _NOUNS and not any(a <= s.span[0] < b for a, b in thoughts)]
+        if not made or reply.format in (None, named):
+            return []
     message = f"this reads as {reply.format}, {_counted(made)}"
     helps = (f'pass format="{reply.format}" or format="auto"',)
-    return [PendingDiagnostic("other-format", message, made[0].span, "error", options.format, "", (), helps)]
+    return [PendingDiagnostic("other-format", message, made[0].span, "error", named, "", (), helps)]
 
 
 def _counted(segments: list[Segment]) -> str:
