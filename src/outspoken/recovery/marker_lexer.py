@@ -224,6 +224,7 @@ def leading_space(terminal: Terminal) -> frozenset[str]:
     return frozenset(found | {"\n"} if begins_with_newline(terminal) else found)
 
 
+@lru_cache(maxsize=4096)
 def is_closed(config: Config) -> bool:
     """Is nothing open in a configuration, apart from a section of calls?"""
     nodes = config.automaton.tables.nodes
