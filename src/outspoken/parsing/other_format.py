@@ -28,16 +28,24 @@ def other_format(
 
     If a damaged segment of the named format was lost, one that needs repairs is none of another format.
     """
-    thoughts = [s.span for s in segments[:-1] if type(s) is Reasoning]
-    raw, options, named = raw[: _end_of_signs(raw)], options._replace(format=None, on_error="keep"), options.format
-    for tried in (options._replace(repair="none"), options)[not is_damaged :]:
-        reply = read(raw, tried)
-        made = [s for s in reply.segments if s.kind in _NOUNS and not any(a <= s.span[0] < b for a, b in thoughts)]
-        if not made or reply.format in (None, named):
-            return []
+    raw, whole = raw[: _end_of_signs(raw)], options._replace(format=None, on_error="keep")
+    if is_damaged and not _made(read(raw, whole._replace(repair="none")), segments, options):
+        return []
+    reply = read(raw, whole)
+    made = _made(reply, segments, options)
+    if not made:
+        return []
     message = f"this reads as {reply.format}, {_counted(made)}"
     helps = (f'pass format="{reply.format}" or format="auto"',)
-    return [PendingDiagnostic("other-format", message, made[0].span, "error", named, "", (), helps)]
+    return [PendingDiagnostic("other-format", message, made[0].span, "error", options.format, "", (), helps)]
+
+
+def _made(reply: Reply, segments: list[Segment], options: ReadOptions) -> list[Segment]:
+    """What a reply in another format has made of the text, but for what stands in the reasoning of the named one."""
+    if reply.format in (None, options.format):
+        return []
+    thoughts = [s.span for s in segments[:-1] if type(s) is Reasoning]
+    return [s for s in reply.segments if s.kind in _NOUNS and not any(a <= s.span[0] < b for a, b in thoughts)]
 
 
 def _counted(segments: list[Segment]) -> str:
