@@ -25,7 +25,7 @@ _BARE_KEY = lazy_pattern(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}:")
 _OPEN_KEY = lazy_pattern(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}\Z")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False, repr=False)
 class DamagedSegment:
     """A segment that is held until its end because the grammar refuses a part of it.
 

@@ -24,8 +24,7 @@ _SAYING = TOKENS | EMBEDDED_VALUES | {"ARG_VALUE"}
 SIGNIFICANT = frozenset("{}[]()=<>\"'")
 
 
-@dataclass(frozen=True)
-class RecoveryPath:
+class RecoveryPath(NamedTuple):
     """The cheapest path through a region, and the configuration that it ends in. `cut`: the text ends inside it."""
 
     steps: tuple[RecoveryStep, ...]
@@ -34,7 +33,7 @@ class RecoveryPath:
     cut: bool = False
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Region:
     """A damaged segment: the text from the offset `base` on, read from the configuration `outer`.
 
