@@ -36,7 +36,7 @@ def test_a_skipped_edit_makes_no_sound_value() -> None:
             continue
         tokens = one_mistake._tokens(text, mistake)
         strings = one_mistake._strings(text, tokens, mistake)
-        for start, end, after in one_mistake._all_edits(text, tokens, mistake, only_there=False, quotes=True):
+        for start, end, after in one_mistake._edits(text, tokens, mistake, only_there=False, quotes=True):
             if one_mistake._may_help(text, (start, end, after), mistake, strings, is_decided=is_decided):
                 decoded += 1
                 continue

@@ -74,8 +74,8 @@ class OneEdit(NamedTuple):
 class OneMistake:
     """The value that begins at an offset, if it is sound but for one mistake.
 
-    `likely` are the readings by the most likely edits, which cost `LEAST_COST` at least, and `others` those by all
-    others, which cost more. Values that are equal are listed once. With `quotes`, a quote may be missing.
+    The most likely edits cost `LEAST_COST` at least, all others more. Values that are equal are listed once. With
+    `quotes`, a quote may be missing.
     """
 
     def __init__(self, text: str, at: int, max_depth: int, budget: RepairBudget, *, quotes: bool) -> None:
@@ -83,22 +83,16 @@ class OneMistake:
         self._mistake, self._is_decided = _mistake(self._piece)
         self._quotes, self._known = quotes, dict[str, int]()
 
-    def likely(self) -> list[OneEdit]:
-        """The readings by the most likely edits."""
-        return self._readings(likely=True)
-
-    def others(self) -> list[OneEdit]:
-        """The readings by all other edits."""
-        return self._readings(likely=False)
-
-    def _readings(self, *, likely: bool) -> list[OneEdit]:
-        """The readings by some edits, the cheapest first."""
+    def readings(self, *, likely: bool) -> list[OneEdit]:
+        """The readings by the most likely edits, or by all others, the cheapest first."""
         piece, at, mistake, found = self._piece, self._at, self._mistake, dict[str, OneEdit]()
         if mistake is None:
             return []
         tokens = _tokens(piece, mistake)
         strings = _strings(piece, tokens, mistake)
-        for start, end, after in dict.fromkeys(_edits(piece, tokens, mistake, likely=likely, quotes=self._quotes)):
+        for start, end, after in dict.fromkeys(_edits(piece, tokens, mistake, only_there=likely, quotes=self._quotes)):
+            if (_least_cost(start, end, after, mistake) == LEAST_COST) != likely:
+                continue
             self._budget.steps -= 1 + len(piece) // 64
             if self._budget.steps < 0:
                 break
@@ -207,16 +201,10 @@ def _never_follows(before: str, behind: str) -> bool:
     return behind in '{["'
 
 
-def _edits(piece: str, tokens: list[tuple[int, int]], mistake: int, *, likely: bool, quotes: bool) -> Iterator[_Edit]:
-    """The edits near a mistake that cost least, or all others: what each replaces, and by what."""
-    for edit in _all_edits(piece, tokens, mistake, only_there=likely, quotes=quotes):
-        if (_least_cost(*edit, mistake) == LEAST_COST) == likely:
-            yield edit
-
-
-def _all_edits(
+def _edits(
     piece: str, tokens: list[tuple[int, int]], mistake: int, *, only_there: bool, quotes: bool
 ) -> Iterator[_Edit]:
+    """The edits near a mistake, or only right there: what each replaces, and by what."""
     number = next((n for n, (_, end) in enumerate(tokens) if end > mistake), len(tokens))
     near = tokens[max(number - _TOKENS_BEFORE, 0) : number + 3]
     edges = sorted({0, mistake, *[edge for token in near for edge in token]})

@@ -253,7 +253,7 @@ class ValueReader:
             nonlocal mistake, left
             depth, quotes = region.settings.max_depth, region.repair_limit != "structure"
             mistake = OneMistake(self._text, at, depth, region.budget, quotes=quotes)
-            readings = mistake.likely()
+            readings = mistake.readings(likely=True)
             if self._text[at] == "{" and {step.terminal.short for step in config.embedded} == {"JSON_ARRAY"}:
                 readings += without_opener(self._text, at, "[", depth)
             found = self._edges_of(readings, config)[:left]
@@ -262,7 +262,7 @@ class ValueReader:
 
         def others() -> list[Edge]:
             keys, depth = call_keys(config.automaton), region.settings.max_depth
-            readings = [] if mistake is None else mistake.others()
+            readings = [] if mistake is None else mistake.readings(likely=False)
             readings += with_key(self._text, at, depth, keys, region.tools)
             return self._edges_of(readings, config)[:left]
 
