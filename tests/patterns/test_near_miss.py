@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement
 
 from outspoken import parse, stream
 from outspoken.grammar import registry
-from outspoken.patterns.near_miss import fragments, near_miss_pattern, near_misses
+from outspoken.patterns.near_miss import fragments, near_miss_pattern, near_misses, place_of_near_miss
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.recovery.near_markers import find_near
 from outspoken.semantics.unread_markup import markup_search
@@ -33,6 +33,20 @@ def test_one_mistake_is_found_and_none_is_not() -> None:
             assert pattern.match(f"{text}\n{{"), (written, text)
             assert near_misses(f"{text}\n{{", 0, written)[0][1] == 1, (written, text)
             assert any(part in text for part in fragments(written)), (written, text)
+
+
+def test_no_near_miss_begins_before_the_place_that_is_found() -> None:
+    for written in (*MARKERS, "to=", ">>>"):
+        pattern = re.compile(near_miss_pattern(written))
+        for text in {
+            f"{lead}{mistake}{rest}"
+            for mistake in mistakes(written)
+            for lead in ("", "a\n", written)
+            for rest in ("", written, "x")
+        }:
+            match, place = pattern.search(text), place_of_near_miss(text, text.lower(), 0, written)
+            assert match is None or 0 <= place <= match.start(), (written, text)
+    assert place_of_near_miss('{"action": 1}', '{"action": 1}', 0, "Action:") == -1
 
 
 def test_two_mistakes_are_found_in_long_markers_only() -> None:

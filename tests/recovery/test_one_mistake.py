@@ -34,8 +34,9 @@ def test_a_skipped_edit_makes_no_sound_value() -> None:
         mistake, is_decided = one_mistake._mistake(text)
         if mistake is None:
             continue
-        strings = one_mistake._strings(text, mistake)
-        for start, end, after in one_mistake._edits(text, mistake, quotes=True):
+        tokens = one_mistake._tokens(text, mistake)
+        strings = one_mistake._strings(text, tokens, mistake)
+        for start, end, after in one_mistake._edits(text, tokens, mistake, only_there=False, quotes=True):
             if one_mistake._may_help(text, (start, end, after), mistake, strings, is_decided=is_decided):
                 decoded += 1
                 continue

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import Reply, ResponseError, parse
+from outspoken import Reply, ResponseError, parse, stream
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
@@ -55,6 +55,24 @@ def replayed(raw: str, repairs: list[Repair]) -> str:
         assert raw[start:end] == repair.before
         raw = raw[:start] + repair.after + raw[end:]
     return raw
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        '{ // a, b: {c}\n  "name": "brew", "arguments": {"kind": "green", "minutes": 3',
+        '{\n  "name": /* the "final" name */ "brew", "arguments": {"kind": "green", "minutes": 3',
+        "{\n    “name”: “brew”, “arguments”: {“kind”: “green”, “minutes”: 3",
+        "{„name“: „brew“, „arguments“: {„kind“: „green“, „minutes“: 3",
+        '{\n    name: "brew", arguments: {kind: "green", minutes: 3',
+    ],
+)
+def test_a_key_behind_the_bracket_shows_that_it_is_a_call(begins: str) -> None:
+    text = f"<tool_call>\n{begins}{' ' * 150}}}}}\n</tool_call>"
+    reply = parse(text, format="hermes")
+    assert found(reply) == BREW
+    *_, done = stream([text[i : i + 3] for i in range(0, len(text), 3)], format="hermes")
+    assert done.reply == reply  # type: ignore[union-attr]
 
 
 #: Damaged texts of `qwen3_coder`, the calls in them, and the codes of the repairs.

@@ -26,7 +26,7 @@ from outspoken.grammar.tolerant import tolerant_rules
 from outspoken.grammar.value_markup import make_survey
 from outspoken.parsing.prompt_prefix import PromptState, after_anchor
 from outspoken.parsing.response_reader import read_embedded
-from outspoken.recovery import costs
+from outspoken.recovery.earley import RULES
 from outspoken.results.errors import GrammarError
 from outspoken.results.settings import DEFAULT
 from outspoken.semantics.builder import Builder
@@ -126,7 +126,7 @@ def _tables(path: Path) -> tuple[str, str]:
 def surveyed(tables: Tables) -> Tables:
     """The tables with what takes long to find."""
     automaton = LenientAutomaton(tables)
-    tolerant = tolerant_rules(tables, costs.RULES).to_data()
+    tolerant = tolerant_rules(tables, RULES).to_data()
     return replace(tables, survey=make_survey(automaton).to_data(), prompt=_prompt_data(automaton), tolerant=tolerant)
 
 

@@ -25,7 +25,7 @@ _BARE_KEY = lazy_pattern(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}:")
 _OPEN_KEY = lazy_pattern(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}\Z")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False, repr=False)
 class DamagedSegment:
     """A segment that is held until its end because the grammar refuses a part of it.
 
@@ -61,6 +61,8 @@ def looks_like_call(damage: DamagedSegment, automaton: Automaton, text: TextBuff
             return True
         if not final and _OPEN_KEY.match(text.text, start):
             return None
+        if "{" in text.slice(damage.start, text.base + start + 1) and markers.call_key.search(text.text, start, end):
+            return True
     match = markers.marker.search(text.text, start)
     if match is not None and match.start() <= end:
         return True if final or match.end() < len(text.text) else None

@@ -38,7 +38,7 @@ def damaged_gap(recovery: RecoveryDriver, at: int) -> DamagedSegment | None:
         start, config = recovery.builder.output.consumed, place.behind
         if start > at or GAP.match(between := recovery.text.slice(start, at)).end() < len(between):
             return None
-    return DamagedSegment(start, config, None, at, True, sync_points(automaton, config), is_gap=True)
+    return DamagedSegment(start, config, None, at, True, sync_points(config), is_gap=True)
 
 
 def read_between(recovery: RecoveryDriver, damage: DamagedSegment, *, final: bool) -> bool | None:

@@ -91,7 +91,7 @@ class RecoveryDriver:
         announced = next((node for node in reversed(nodes) if node.index >= 0), None)
         if announced is not None:
             outer = self._outside_of(announced)
-            sync = sync_points(self.automaton, outer, self.lacks_opener())  # the next opener may be missing, too
+            sync = sync_points(outer, self.lacks_opener())  # the next opener may be missing, too
             return DamagedSegment(announced.start, outer, announced, at, True, sync)
         if self.builder.context.repair_limit == "none":
             return None
@@ -109,16 +109,16 @@ class RecoveryDriver:
         if opener is not None:
             outer, start = automaton.top_level, self.state.opener_at
             is_call = is_call or opener.replaces or None  # it was believed for what follows it
-            sync = sync_points(automaton, outer, bool(opener.inserted))
+            sync = sync_points(outer, bool(opener.inserted))
             return DamagedSegment(start, outer, None, at, is_call, sync, from_bracket)
         safe = self.builder.output.consumed
         call = next((f for f in nodes if f.start >= safe and not CALLS.isdisjoint(f.kinds.split())), None)
         if call is not None:
             is_call = is_call or "action" in call.kinds or None
             outer = self._outside_of(call)
-            return DamagedSegment(call.start, outer, None, at, is_call, sync_points(automaton, outer))
+            return DamagedSegment(call.start, outer, None, at, is_call, sync_points(outer))
         inside = marker_lexer(automaton).has_json and not is_closed(config)
-        return DamagedSegment(at, config, None, at, is_call or inside or None, sync_points(automaton, config))
+        return DamagedSegment(at, config, None, at, is_call or inside or None, sync_points(config))
 
     def _outside_of(self, call: OpenNode) -> Config:
         """The configuration before an open call, which may hold others that are open, too."""
@@ -184,6 +184,7 @@ class RecoveryDriver:
             or (not end_is_certain and self._recover_answer(damage, end))
         ):
             return True
+        self.builder.recorder.is_damaged = True
         if lose_entry(self, damage, end, cut=cut):
             return True
         if damage.call is None:
@@ -222,7 +223,7 @@ class RecoveryDriver:
 
     def give_up(self, damage: DamagedSegment, config: Config, at: int, *, cut: bool) -> bool:
         """Report an announced call that cannot be read, and continue behind it."""
-        builder, sync = self.builder, single_character_points(self.automaton, damage.outer)
+        builder, sync = self.builder, single_character_points(damage.outer)
         match = sync.find(self.text.slice(damage.refused_at, at), 0) if sync is not None else None
         if sync is not None and match is not None:
             point, cut = sync.points[match.lastindex], False

@@ -197,12 +197,12 @@ class SingleSteps:
         closers = target.missing_closers if free.terminal.short == "ARG_VALUE" else ()
         if not final:
             return matchers.matcher_of(target, "find", HANDLERS, final=False, closers=closers)
-        end, without = len(self.text.text), tuple([step for step in target.markers if step.nearly or step.prefilter])
-        closers = tuple([closer for closer in closers if self._next_place(closer.prefilter, at) < end])
-        step = matchers.matcher_of(target, "find", HANDLERS, final=True, closers=closers, without=without)
-        if without:  # only damaged text has these
+        without = tuple([step for step in target.markers if step.nearly or step.prefilter])
+        step = matchers.matcher_of(target, "find", HANDLERS, final=True, without=without)
+        if without or closers:  # only damaged text has these
             match = step.find(self.text.text, at)
-            end = end if match is None else match.start()
+            end = len(self.text.text) if match is None else match.start()
+            closers = tuple([closer for closer in closers if self._next_place(closer.prefilter, at) < end])
             # what goes before other markers may stand where they do
             ends = [end + (m.terminal.priority > 0) for m in without]
             near = zip(without, ends, strict=True)

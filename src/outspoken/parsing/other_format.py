@@ -17,17 +17,35 @@ _NOUNS = {"tool_call": "call", "action": "action", "payload": "payload"}
 
 
 def other_format(
-    raw: str, segments: list[Segment], options: ReadOptions, read: Callable[[str, ReadOptions], Reply]
+    raw: str,
+    segments: list[Segment],
+    options: ReadOptions,
+    read: Callable[[str, ReadOptions], Reply],
+    *,
+    is_damaged: bool,
 ) -> list[PendingDiagnostic]:
-    """The diagnostic that says which format the calls of a text are in, if another one than the named one has some."""
-    reply = read(raw[: _end_of_signs(raw)], options._replace(format=None, on_error="keep"))
-    thoughts = [s.span for s in segments[:-1] if type(s) is Reasoning]
-    made = [s for s in reply.segments if s.kind in _NOUNS and not any(a <= s.span[0] < b for a, b in thoughts)]
-    if not made or reply.format in (None, options.format):
+    """The diagnostic that says which format the calls of a text are in, if another one than the named one has some.
+
+    If a damaged segment of the named format was lost, one that needs repairs is none of another format.
+    """
+    raw, whole = raw[: _end_of_signs(raw)], options._replace(format=None, on_error="keep")
+    if is_damaged and not _made(read(raw, whole._replace(repair="none")), segments, options):
+        return []
+    reply = read(raw, whole)
+    made = _made(reply, segments, options)
+    if not made:
         return []
     message = f"this reads as {reply.format}, {_counted(made)}"
     helps = (f'pass format="{reply.format}" or format="auto"',)
     return [PendingDiagnostic("other-format", message, made[0].span, "error", options.format, "", (), helps)]
+
+
+def _made(reply: Reply, segments: list[Segment], options: ReadOptions) -> list[Segment]:
+    """What a reply in another format has made of the text, but for what stands in the reasoning of the named one."""
+    if reply.format in (None, options.format):
+        return []
+    thoughts = [s.span for s in segments[:-1] if type(s) is Reasoning]
+    return [s for s in reply.segments if s.kind in _NOUNS and not any(a <= s.span[0] < b for a, b in thoughts)]
 
 
 def _counted(segments: list[Segment]) -> str:

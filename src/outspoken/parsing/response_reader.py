@@ -289,7 +289,8 @@ class ResponseReader:
         """Diagnostics for calls of another format than the named one, and for reasoning that never began."""
         segments = self._builder.output.segments
         is_named = self._options.calls and self.format not in (None, registry.PLAIN)
-        found = other_format(raw, segments, self._options, _read_whole) if is_named else []
+        is_damaged = self._builder.recorder.is_damaged
+        found = other_format(raw, segments, self._options, _read_whole, is_damaged=is_damaged) if is_named else []
         closer = None if found else orphan_closer(raw, segments, self._thinks(), self._prefix)
         return found if closer is None else [orphan_diagnostic(closer, automaton, format)]
 

@@ -201,11 +201,20 @@ def place_of_near_miss(text: str, low: str, pos: int, written: str) -> int:
     first = -1
     for offset, part in _parts(written):
         at = low.find(part, pos)
-        while at >= offset and text.startswith(written, at - offset):
+        while at >= 0 and not _may_be_near(text, at, offset, pos, written):
             at = low.find(part, at + 1)
         if at >= 0 and (first < 0 or at < first):
             first = at
     return -1 if first < 0 else max(first - len(written) - 1, pos)
+
+
+def _may_be_near(text: str, at: int, offset: int, pos: int, written: str) -> bool:
+    """May a near miss begin behind `pos` that holds the part of the marker that stands at a place?"""
+    if at >= offset and text.startswith(written, at - offset):
+        return False
+    firsts = {*written[:2], *written[:2].swapcase()}
+    starts = [i for i in range(max(at - len(written) - 1, pos), min(at + 2, len(text))) if text[i] in firsts]
+    return not mistakes_allowed(written) or any(near_misses(text, i, written) for i in starts)
 
 
 @lru_cache(maxsize=4096)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from outspoken.grammar import tolerant
-
 #: A marker is missing, lacks a character, or has no place where it stands.
 MISSING_MARKER, DAMAGED_MARKER, STRAY_MARKER = 3, 2, 3
 #: A name stands right behind itself, with the markup round it.
@@ -43,18 +41,3 @@ AMBIGUOUS_VALUE = 3
 REPEATED_KEY = 3
 #: A path that costs more is no reading.
 MAX_COST = 36
-
-#: What the rules of a tolerant grammar cost, or all of those whose names begin so.
-RULES = {
-    tolerant.MISSING: MISSING_MARKER,
-    "stray_marker": STRAY_MARKER,
-    "stray_text": STRAY_TEXT,
-    "stray_text_unsure": STRAY_TEXT_UNSURE,
-    "stray_character": STRAY_CHARACTER,
-    "marker_in_value": MARKER_IN_VALUE,
-    "short_in_value": MARKER_IN_STRING,
-    "opener_as_text": OPENER_AS_TEXT,
-    "marker_as_text": MARKER_AS_TEXT,
-    "cut_value": CUT_VALUE,
-    tolerant.FOREIGN: FOREIGN_NOTATION,
-}

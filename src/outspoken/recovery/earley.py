@@ -35,6 +35,21 @@ from .tolerant_tokens import Kinds, Lexeme
 #: A region with more markers, or more tokens, is not read. In a hundred tokens, half are what may be missing.
 MAX_MARKERS, MAX_TOKENS = 48, 120
 
+#: What the rules of a tolerant grammar cost, or all of those whose names begin so.
+RULES = {
+    tolerant.MISSING: costs.MISSING_MARKER,
+    "stray_marker": costs.STRAY_MARKER,
+    "stray_text": costs.STRAY_TEXT,
+    "stray_text_unsure": costs.STRAY_TEXT_UNSURE,
+    "stray_character": costs.STRAY_CHARACTER,
+    "marker_in_value": costs.MARKER_IN_VALUE,
+    "short_in_value": costs.MARKER_IN_STRING,
+    "opener_as_text": costs.OPENER_AS_TEXT,
+    "marker_as_text": costs.MARKER_AS_TEXT,
+    "cut_value": costs.CUT_VALUE,
+    tolerant.FOREIGN: costs.FOREIGN_NOTATION,
+}
+
 
 class Reading(NamedTuple):
     """A terminal of a reading: its name in the tolerant grammar, its token, and how it is read.
@@ -49,14 +64,14 @@ class Reading(NamedTuple):
 
 def grammar_text(name: str) -> str:
     """The text of the tolerant grammar of a format, by a name or alias. Raises UnknownFormatError."""
-    return tolerant.tolerant_grammar(registry.tables(registry.resolve(name)), costs.RULES)
+    return tolerant.tolerant_grammar(registry.tables(registry.resolve(name)), RULES)
 
 
 @lru_cache(maxsize=256)
 def grammar_of(automaton: Automaton) -> TolerantRules:
     """The tolerant grammar of a format: that of its compiled grammar, if there is one."""
     found = automaton.tables.tolerant
-    return TolerantRules.from_data(found) if found is not None else tolerant_rules(automaton.tables, costs.RULES)
+    return TolerantRules.from_data(found) if found is not None else tolerant_rules(automaton.tables, RULES)
 
 
 @lru_cache(maxsize=64)
@@ -177,7 +192,7 @@ def _cost_of_rule(rule: str) -> int:
     kind, _, number = rule.rpartition("_")
     if kind == "cost" and number.isdigit():
         return int(number)
-    return costs.RULES.get(tolerant.MISSING if rule.startswith(tolerant.MISSING) else rule, 0)
+    return RULES.get(tolerant.MISSING if rule.startswith(tolerant.MISSING) else rule, 0)
 
 
 def _readings(tree: Tree[Token], row: list[Lexeme], grammar: TolerantRules) -> Iterator[Reading]:

@@ -17,7 +17,7 @@ from .doubled import doubled_unit
 from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, leading_space, marker_forms, marker_lexer, token_starts
 from .names import NameReader, stands
 from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, Node, RecoveryStep, Region, behind_blank, name_after
-from .values import ValueReader, opens_json
+from .values import ValueReader, may_begin_json, opens_json
 
 #: How much of the text before a marker may decide whether it stands there; eight times as much may behind it.
 _CONTEXT = 50
@@ -270,7 +270,7 @@ class EdgeFinder:
             return []
         follows = after == self._end or after in self.starts or self.stands(config.markers, after)
         if self._has_json and text[after : after + 1] in ("{", "["):
-            follows = follows or any(opens_json(step) for step in (*config.markers, *config.embedded))
+            follows = follows or may_begin_json(config)
         if text[after : after + 1] in ("'", '"') and text[at] not in "{[":  # else a value begins here
             follows = follows or any(notation_of(step.terminal).repaired_as_literal for step in config.embedded)
         if not follows:
@@ -285,7 +285,7 @@ class EdgeFinder:
         """Drop text up to the next marker, or up to a bracket that may begin JSON."""
         text = self._text
         ends = [next((t.start for t in self._tokens if t.start > at), self._end)]
-        if self._has_json and any(opens_json(t) for t in (*config.markers, *config.embedded)):
+        if self._has_json and may_begin_json(config):
             bracket = min((i for c in "{[" if (i := text.find(c, at + 1)) > 0), default=-1)
             ends += [bracket] if 0 < bracket < ends[0] else []
         first = costs.STRAY_TEXT if self._region.announced else costs.STRAY_TEXT_UNSURE

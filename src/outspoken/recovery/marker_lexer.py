@@ -113,7 +113,7 @@ class MarkerLexer:
     def call_key(self) -> re.Pattern[str]:
         """Finds a JSON key that only calls have, in any quotes."""
         key = "|".join(map(re.escape, self.keys)) or "(?!)"
-        return re.compile(rf"""["'“＂`]?(?:{key})["'”＂`]?\s{{0,9}}[:：=]""")
+        return re.compile(rf"""["'“„＂`]?(?:{key})["'”“＂`]?\s{{0,9}}[:：=]""")
 
     @cached_property
     def spellings(self) -> dict[str, frozenset[str]]:
@@ -224,6 +224,7 @@ def leading_space(terminal: Terminal) -> frozenset[str]:
     return frozenset(found | {"\n"} if begins_with_newline(terminal) else found)
 
 
+@lru_cache(maxsize=4096)
 def is_closed(config: Config) -> bool:
     """Is nothing open in a configuration, apart from a section of calls?"""
     nodes = config.automaton.tables.nodes

@@ -29,19 +29,19 @@ def find_near(text: str, spellings: Iterable[str], marks: frozenset[str] = froze
     found: NearMarkers = {}
     places, low = 0, _lowered(text)
     for written in spellings:
-        size, most = len(written), mistakes_allowed(written)
         if written == TAG_END:
             _add_tag_ends(found, text)
             continue
-        starts = _starts(low, written.lower(), most)
+        most, firsts, parts = _form(written)
+        starts = _starts(low, parts, most)
         places += len(starts)
         if places > _MAX_PLACES:
             break
-        firsts = {c for char in written[: most + 1] for c in (char, char.swapcase())}
+        longest = len(written) + most + 1
         for start in starts:
             if text[start] not in firsts or text.startswith(written, start):
                 continue
-            ends = _near_ends(text[start : start + size + most + 1], written)
+            ends = _near_ends(text[start : start + longest], written)
             if ends:
                 found.setdefault(start, {})[written] = tuple([(start + length, cost) for length, cost in ends])
     return _without_tails(found, text, marks)
@@ -75,10 +75,10 @@ def _lowered(text: str) -> str:
     return low if len(low) == len(text) else "".join([char.lower()[:1] for char in text])
 
 
-def _starts(text: str, written: str, most: int) -> set[int]:
+def _starts(text: str, parts: tuple[tuple[int, str], ...], most: int) -> set[int]:
     """Where a near miss may begin: round the places of its parts, of which it holds at least one intact."""
     starts: set[int] = set()
-    for offset, part in _parts(written):
+    for offset, part in parts:
         at = text.find(part)
         while at >= 0:
             starts.update(range(max(at - offset - most, 0), min(at - offset + most + 1, len(text))))
@@ -89,14 +89,15 @@ def _starts(text: str, written: str, most: int) -> set[int]:
 
 
 @lru_cache(maxsize=4096)
-def _parts(written: str) -> tuple[tuple[int, str], ...]:
-    """The parts of a spelling, with their offsets."""
-    size = len(written)
+def _form(written: str) -> tuple[int, set[str], tuple[tuple[int, str], ...]]:
+    """How many mistakes a spelling may have, how a near miss begins, and its parts in lower case with their offsets."""
+    most, size, low = mistakes_allowed(written), len(written), written.lower()
+    firsts = {c for char in written[: most + 1] for c in (char, char.swapcase())}
     if size < LONG_MARKER:
-        left, right, swapped = fragments(written)
-        return (0, left), (size // 2, right), (max(size // 2 - 3, 0), swapped)
+        left, right, swapped = fragments(low)
+        return most, firsts, ((0, left), (size // 2, right), (max(size // 2 - 3, 0), swapped))
     third = size // 3
-    return (0, written[:third]), (third, written[third : 2 * third]), (2 * third, written[2 * third :])
+    return most, firsts, ((0, low[:third]), (third, low[third : 2 * third]), (2 * third, low[2 * third :]))
 
 
 @lru_cache(maxsize=32768)

@@ -45,12 +45,16 @@ _CLOSED = lazy_pattern(r'"(?:[^"\\]|\\.)*"')
 _SPACE = " \t\n\r"
 #: What an edit costs more that leaves a quote and its neighbour as they are, though they seem to be swapped.
 _BESIDE_SWAP = 2
-_WORD_EDGE = lazy_pattern(r"\b")
+_WORD_EDGE, _BRACKET = lazy_pattern(r"\b"), lazy_pattern(r"[{}\[\]]")
 _DELETED = {",": "extra-comma", ":": "extra-colon", "}": "extra-closer", "]": "extra-closer", '"': "stray-quote"}
 _INSERTED = {
     ",": "missing-comma", ":": "missing-colon", "}": "missing-closer", "]": "missing-closer", "{": "missing-opener",
     "[": "missing-opener", '"': "lost-quote",
 }  # fmt: skip
+
+
+#: What an edit replaces, and by what.
+_Edit = tuple[int, int, str]
 
 
 class CallKeys(NamedTuple):
@@ -70,37 +74,29 @@ class OneEdit(NamedTuple):
 class OneMistake:
     """The value that begins at an offset, if it is sound but for one mistake.
 
-    `likely` are the readings by the most likely edits, which cost `LEAST_COST` at least, and `others` those by all
-    others, which cost more. Values that are equal are listed once. With `quotes`, a quote may be missing.
+    The most likely edits cost `LEAST_COST` at least, all others more. Values that are equal are listed once. With
+    `quotes`, a quote may be missing.
     """
 
     def __init__(self, text: str, at: int, max_depth: int, budget: RepairBudget, *, quotes: bool) -> None:
         self._piece, self._at, self._max_depth, self._budget = text[at : at + _MAX_LENGTH], at, max_depth, budget
-        mistake, self._is_decided = _mistake(self._piece)
-        self._mistake = -1 if mistake is None else mistake
-        self._edits: dict[bool, list[tuple[int, int, str]]] = {True: [], False: []}
-        self._known: dict[str, int] = {}
-        if mistake is not None:
-            self._strings = _strings(self._piece, mistake)
-            for edit in dict.fromkeys(_edits(self._piece, mistake, quotes=quotes)):
-                self._edits[_least_cost(*edit, mistake) == LEAST_COST].append(edit)
+        self._mistake, self._is_decided = _mistake(self._piece)
+        self._quotes, self._known = quotes, dict[str, int]()
 
-    def likely(self) -> list[OneEdit]:
-        """The readings by the most likely edits."""
-        return self._readings(self._edits[True])
-
-    def others(self) -> list[OneEdit]:
-        """The readings by all other edits."""
-        return self._readings(self._edits[False])
-
-    def _readings(self, edits: list[tuple[int, int, str]]) -> list[OneEdit]:
-        """The readings by some edits, the cheapest first."""
+    def readings(self, *, likely: bool) -> list[OneEdit]:
+        """The readings by the most likely edits, or by all others, the cheapest first."""
         piece, at, mistake, found = self._piece, self._at, self._mistake, dict[str, OneEdit]()
-        for start, end, after in edits:
+        if mistake is None:
+            return []
+        tokens = _tokens(piece, mistake)
+        strings = _strings(piece, tokens, mistake)
+        for start, end, after in dict.fromkeys(_edits(piece, tokens, mistake, only_there=likely, quotes=self._quotes)):
+            if (_least_cost(start, end, after, mistake) == LEAST_COST) != likely:
+                continue
             self._budget.steps -= 1 + len(piece) // 64
             if self._budget.steps < 0:
                 break
-            if not _may_help(piece, (start, end, after), mistake, self._strings, is_decided=self._is_decided):
+            if not _may_help(piece, (start, end, after), mistake, strings, is_decided=self._is_decided):
                 continue
             edited = piece[:start] + after + piece[end:]
             read = read_at(edited, 0, self._max_depth)
@@ -162,9 +158,7 @@ def _mistake(piece: str) -> tuple[int | None, bool]:
     return None, False
 
 
-def _may_help(
-    piece: str, edit: tuple[int, int, str], mistake: int, strings: Sequence[tuple[int, int]], *, is_decided: bool
-) -> bool:
+def _may_help(piece: str, edit: _Edit, mistake: int, strings: Sequence[tuple[int, int]], *, is_decided: bool) -> bool:
     """May a value be sound with an edit? Most edits are refused without decoding it.
 
     The decoder has accepted what is before the `mistake`, where it `is_decided` that it stops, and the `strings` there.
@@ -182,10 +176,16 @@ def _may_help(
     return after not in ("{", "[", ",", ":") or not _never_follows(after, behind)
 
 
-def _strings(piece: str, mistake: int) -> list[tuple[int, int]]:
+def _tokens(piece: str, mistake: int) -> list[tuple[int, int]]:
+    """The tokens before a mistake, and those that begin soon behind it."""
+    return [match.span() for match in _TOKEN.finditer(piece, 0, min(mistake + 40, len(piece)))]
+
+
+def _strings(piece: str, tokens: list[tuple[int, int]], mistake: int) -> list[tuple[int, int]]:
     """The strings before a mistake. One that is open there has no end."""
-    found = [match for match in _TOKEN.finditer(piece, 0, mistake) if match[0][0] == '"']
-    return [(match.start(), match.end() if _CLOSED.fullmatch(match[0]) else len(piece) + 1) for match in found]
+    found = [(start, end) for start, end in tokens if piece[start] == '"' and start < mistake]
+    is_closed = [end <= mistake and _CLOSED.fullmatch(piece, start, end) is not None for start, end in found]
+    return [(start, end if closed else len(piece) + 1) for (start, end), closed in zip(found, is_closed, strict=True)]
 
 
 def _never_follows(before: str, behind: str) -> bool:
@@ -201,13 +201,14 @@ def _never_follows(before: str, behind: str) -> bool:
     return behind in '{["'
 
 
-def _edits(piece: str, mistake: int, *, quotes: bool) -> Iterator[tuple[int, int, str]]:
-    """The edits near a mistake: what each replaces, and by what."""
-    tokens = [match.span() for match in _TOKEN.finditer(piece, 0, min(mistake + 40, len(piece)))]
+def _edits(
+    piece: str, tokens: list[tuple[int, int]], mistake: int, *, only_there: bool, quotes: bool
+) -> Iterator[_Edit]:
+    """The edits near a mistake, or only right there: what each replaces, and by what."""
     number = next((n for n, (_, end) in enumerate(tokens) if end > mistake), len(tokens))
     near = tokens[max(number - _TOKENS_BEFORE, 0) : number + 3]
     edges = sorted({0, mistake, *[edge for token in near for edge in token]})
-    for at in edges:
+    for at in [at for at in edges if at - 1 <= mistake <= at + 2] if only_there else edges:
         if at < len(piece):
             yield at, at + 1, ""
         if at:
@@ -218,7 +219,9 @@ def _edits(piece: str, mistake: int, *, quotes: bool) -> Iterator[tuple[int, int
         yield at, at + 1, ""
         if at + 1 < len(piece) and piece[at] != piece[at + 1]:
             yield at, at + 2, piece[at + 1] + piece[at]
-    brackets = [at for at, char in enumerate(piece[:mistake]) if char in "{}[]"]
+    if only_there:
+        return
+    brackets = [match.start() for match in _BRACKET.finditer(piece, 0, mistake)]
     for at in brackets[-_MAX_BRACKETS:]:
         yield at, at + 1, ""
     if quotes and near:
@@ -248,7 +251,8 @@ def _is_beside_swap(piece: str, start: int, end: int, after: str) -> bool:
 
 def _is_in_string(text: str, at: int) -> bool:
     """Is a place within a string?"""
-    return any(match.start() < at < match.end() for match in _TOKEN.finditer(text) if match[0][0] == '"')
+    token = next((match for match in _TOKEN.finditer(text) if match.end() > at), None)
+    return token is not None and token.start() < at and token[0][0] == '"'
 
 
 def _is_at_key(text: str, start: int, end: int) -> bool:

@@ -24,8 +24,7 @@ _SAYING = TOKENS | EMBEDDED_VALUES | {"ARG_VALUE"}
 SIGNIFICANT = frozenset("{}[]()=<>\"'")
 
 
-@dataclass(frozen=True)
-class RecoveryPath:
+class RecoveryPath(NamedTuple):
     """The cheapest path through a region, and the configuration that it ends in. `cut`: the text ends inside it."""
 
     steps: tuple[RecoveryStep, ...]
@@ -34,7 +33,7 @@ class RecoveryPath:
     cut: bool = False
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Region:
     """A damaged segment: the text from the offset `base` on, read from the configuration `outer`.
 
@@ -137,12 +136,12 @@ def meaning_after(steps: tuple[RecoveryStep, ...], known: int, text: str) -> int
         if step.transition is None:
             continue
         short = step.transition.terminal.short
-        if _ends_call(step.transition.before):
+        if step.transition.before and _ends_call(step.transition.before):
             known = hash((known, "end")) or 1
         if short in _SAYING:
             said = text[step.start : step.end].strip(BLANK) if step.is_text else said_by(step)
             known = hash((known, said)) or 1
-        if _ends_call(step.transition.after):
+        if step.transition.after and _ends_call(step.transition.after):
             known = hash((known, "end")) or 1
     return known
 
@@ -182,7 +181,7 @@ def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...
             and _leaves_break(steps[:i])
         ):
             steps[i], steps[i + 1] = free.moved(1), after._replace(start=after.start + 1)
-    return tuple([step.moved(base) for step in steps])
+    return tuple([step.moved(base) for step in steps] if base else steps)
 
 
 def _line_breaks(steps: list[RecoveryStep]) -> int:

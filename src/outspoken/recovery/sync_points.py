@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.marker_search import compile_search
 from outspoken.grammar.matchers import OpenMarkers
 from outspoken.grammar.tables import Terminal, order
 from outspoken.patterns.alike import compile_arriving
@@ -40,7 +40,7 @@ class SyncPoints:
     @cached_property
     def find(self) -> Any:
         """Finds the next point in a text that is complete."""
-        return re.compile(self._source).search
+        return compile_search(self._source, [point.terminal for _, point in self._ordered])[0]
 
     @cached_property
     def find_partial(self) -> Any:
@@ -54,31 +54,36 @@ class SyncPoints:
         return OpenMarkers([(compile_arriving(pattern), i) for pattern, i in may_be_open])
 
 
-@lru_cache(maxsize=256)
-def sync_points(automaton: Automaton, outer: Config, lacks_opener: bool = False) -> SyncPoints:
+def sync_points(outer: Config, lacks_opener: bool = False) -> SyncPoints:
     """The synchronisation points behind a call that began in the configuration `outer`.
 
     They are the next call there, the end of the call or of its section, and the top-level opening markers; if the call
     `lacks_opener`, also those that stand without their opener. Single characters do not count; see
-    `single_character_points`.
+    `single_character_points`. They are kept with the configuration.
     """
-    points = {pattern: p for pattern, p in _inner_points(automaton, outer).items() if _is_long(p.terminal)}
-    for step in automaton.top_level_markers:
+    found: SyncPoints | None = outer.matchers.get(("sync", lacks_opener))
+    if found is None:
+        found = outer.matchers["sync", lacks_opener] = SyncPoints(_points(outer, lacks_opener=lacks_opener))
+    return found
+
+
+def _points(outer: Config, *, lacks_opener: bool) -> dict[str, SyncPoint]:
+    points = {pattern: p for pattern, p in _inner_points(outer).items() if _is_long(p.terminal)}
+    for step in outer.automaton.top_level_markers:
         if ("begin", "code") in step.after or (step.inserted and not (lacks_opener or step.replaces)):
             continue  # a fence is part of a broken call as likely as not
         pattern = step.terminal.regex
         written = step.inserted if step.replaces else step.terminal.canonical
         if written.strip() in ("{", "["):  # elsewhere in a line it is as likely part of the call
             pattern = f"(?<![^\n])(?:{pattern})"
-        points.setdefault(pattern, SyncPoint(step.terminal, automaton.top_level, False))
-    return SyncPoints(points)
+        points.setdefault(pattern, SyncPoint(step.terminal, outer.automaton.top_level, False))
+    return points
 
 
 @lru_cache(maxsize=256)
-def single_character_points(automaton: Automaton, outer: Config) -> SyncPoints | None:
+def single_character_points(outer: Config) -> SyncPoints | None:
     """The synchronisation points with single characters, if the calls of a format end with nothing else."""
-    points = _inner_points(automaton, outer)
-    ends = _inner_points(automaton, outer, only_calls=True)
+    points, ends = _inner_points(outer), _inner_points(outer, only_calls=True)
     if any(_is_long(point.terminal) for point in ends.values() if point.belongs_to_segment):
         return None
     return SyncPoints(points)
@@ -88,8 +93,9 @@ def _is_long(terminal: Terminal) -> bool:
     return len(terminal.canonical.strip() or terminal.regex) > 2
 
 
-def _inner_points(automaton: Automaton, outer: Config, *, only_calls: bool = False) -> dict[str, SyncPoint]:
+def _inner_points(outer: Config, *, only_calls: bool = False) -> dict[str, SyncPoint]:
     """The points inside the section of a call; with `only_calls`, only those where a call ends."""
+    automaton = outer.automaton
     top_level = (automaton.top_level, automaton.start)
     points: dict[str, SyncPoint] = {}
     if outer not in top_level:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.decoder import repeated_keys
@@ -217,9 +219,7 @@ class ValueReader:
     def json(self, at: int, config: Config, name: str) -> list[Edge]:
         """JSON that needs repair, as an embedded value or with keys that the grammar knows."""
         region, found = self._region, list[Edge]()
-        if region.repair_limit == "none" or not any(opens_json(t) for t in (*config.markers, *config.embedded)):
-            return found
-        if self._is_marker(at):
+        if region.repair_limit == "none" or not may_begin_json(config) or self._is_marker(at):
             return found
         if not region.end_is_certain:
             found.append(self._cut_json(at, config, name))
@@ -237,13 +237,14 @@ class ValueReader:
             surplus = _SURPLUS.match(self._text, value.end)
             if is_sound and (surplus is None or self._is_followed(value.end, read[1], beyond=surplus.end())):
                 break  # its strings are intact, so it does not end further on
+            if cost <= costs.LEVEL_COSTS["strings"] and value.end == end and self._ends_region(end):
+                break  # further on, a string would hold the marker, which costs more
         return found
 
     def with_one_edit(self, at: int, config: Config) -> list[LaterEdges]:
         """JSON with one mistake of a character."""
         region = self._region
-        is_json = any(opens_json(t) for t in (*config.markers, *config.embedded))
-        if region.repair_limit in ("none", "notation") or not is_json or self._is_marker(at):
+        if region.repair_limit in ("none", "notation") or not may_begin_json(config) or self._is_marker(at):
             return []
         mistake: OneMistake | None = None
         left = _MAX_ENDS
@@ -252,7 +253,7 @@ class ValueReader:
             nonlocal mistake, left
             depth, quotes = region.settings.max_depth, region.repair_limit != "structure"
             mistake = OneMistake(self._text, at, depth, region.budget, quotes=quotes)
-            readings = mistake.likely()
+            readings = mistake.readings(likely=True)
             if self._text[at] == "{" and {step.terminal.short for step in config.embedded} == {"JSON_ARRAY"}:
                 readings += without_opener(self._text, at, "[", depth)
             found = self._edges_of(readings, config)[:left]
@@ -261,7 +262,7 @@ class ValueReader:
 
         def others() -> list[Edge]:
             keys, depth = call_keys(config.automaton), region.settings.max_depth
-            readings = [] if mistake is None else mistake.others()
+            readings = [] if mistake is None else mistake.readings(likely=False)
             readings += with_key(self._text, at, depth, keys, region.tools)
             return self._edges_of(readings, config)[:left]
 
@@ -288,6 +289,11 @@ class ValueReader:
     def _is_marker(self, at: int) -> bool:
         """Does a marker stand at a place that begins no JSON?"""
         return at in self._starts and self._text[at] not in "{["
+
+    def _ends_region(self, at: int) -> bool:
+        """Does an intact marker stand at a place, and nothing behind it?"""
+        token = self._starts.get(at)
+        return token is not None and not token.is_near and not self._text[token.end :].strip(BLANK)
 
     def _json_ends(self, at: int) -> list[int]:
         """Where JSON may end: at its closing bracket, or before a marker."""
@@ -396,6 +402,12 @@ def _edit_of_item(edit: Edit, start: int, end: int) -> Edit | None:
 def opens_json(transition: Transition) -> bool:
     """Does a transition begin JSON: as an embedded value, or with the bracket of an object that the grammar knows?"""
     return transition.terminal.short in JSON_FIRST or transition.terminal.canonical.strip() in ("{", "[")
+
+
+@lru_cache(maxsize=4096)
+def may_begin_json(config: Config) -> bool:
+    """May JSON begin in a configuration?"""
+    return any(opens_json(step) for step in (*config.markers, *config.embedded))
 
 
 def _dropped_text(repaired: RepairedValue) -> list[Edit]:

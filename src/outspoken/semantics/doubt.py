@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.replies import Reasoning, Text
 
 from .quotations import begins_with_closer, closes_quote
@@ -15,12 +16,12 @@ from .said_signs import MADE
 Verdict = Literal["made", "said"]
 
 #: A line of a fence, which is no prose.
-FENCE_LINE = re.compile(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
+FENCE_LINE = lazy_pattern(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
 #: Prose holds words; signs may be what is left of markup. The token that ends a response is no prose.
-_WORD = re.compile(r"\w")
-_END_TOKEN = re.compile(r"(?:<[|｜][\w▁]{1,40}[|｜]>|</s>|<eos>|<end_of_turn>)\s*\Z")
+_WORD = lazy_pattern(r"\w")
+_END_TOKEN = lazy_pattern(r"(?:<[|｜][\w▁]{1,40}[|｜]>|</s>|<eos>|<end_of_turn>)\s*\Z")
 #: What may become such a token.
-_OPEN_TAG = re.compile(r"<[|｜/]?[\w▁]{0,40}[|｜]?\Z")
+_OPEN_TAG = lazy_pattern(r"<[|｜/]?[\w▁]{0,40}[|｜]?\Z")
 #: The place of a closing tag that does not come.
 _NONE = (-1, -1)
 #: A quotation with other text or reasoning between its calls is no longer than this, in characters.
@@ -41,7 +42,7 @@ class _Behind(NamedTuple):
     final: bool
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Doubt:
     """Why a call that starts at an offset may only be said, and what behind it decides.
 

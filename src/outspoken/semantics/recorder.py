@@ -32,12 +32,14 @@ class Recorder:
 
     `edits` are changes that no node has taken yet; the node that ends next takes them. `repairs` are those that were
     taken. `refused` are opening brackets, by their offsets, behind which no call could be read.
+    `is_damaged` says that a segment of the format could not be read, and was lost.
     `ambiguity` says why the call that ends next has two readings, or is empty; `was_ambiguous` stays true after that.
     """
 
     status: Status = "ok"
     ambiguity = ""
     was_ambiguous = False
+    is_damaged = False
     #: an offset, its line, and where that line begins: the first that is known, and the last that was asked for
     _first = _last = (0, 1, 0)
 

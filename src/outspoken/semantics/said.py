@@ -49,7 +49,7 @@ _REGION = lazy_pattern(
     re.IGNORECASE | re.MULTILINE,
 )
 #: Elements that are regions only where their tags are text.
-_TEXT_TAGS = re.compile(
+_TEXT_TAGS = lazy_pattern(
     rf"(?!(?:pre|code|blockquote)\Z)(?:{QUOTING_TAGS}|{THINKING_TAGS}|think(?:ing)?)", re.IGNORECASE
 )
 #: A fence whose label says that no JSON stands in it that was asked for.

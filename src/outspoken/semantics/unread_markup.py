@@ -29,10 +29,10 @@ _WORD = lazy_pattern(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
 _FENCE = lazy_pattern("```")
 
 #: An object of JSON on a line of its own or behind a colon, or a list that a text begins with.
-_JSON = re.compile(r"(?:(?:^|:)\s{0,9}(?=\{\s{0,20}\")|\A\s{0,9}(?=\[))([{\[])", re.MULTILINE)
+_JSON = lazy_pattern(r"(?:(?:^|:)\s{0,9}(?=\{\s{0,20}\")|\A\s{0,9}(?=\[))([{\[])", re.MULTILINE)
 #: A list of calls of Python on a line of its own, and a name on one, behind signs, before an object.
-_CALLS = re.compile(r"^\s{0,9}(\[)(?=\s{0,9}[A-Za-z_][\w.]{0,99}\()", re.MULTILINE)
-_NAMED_LINE = re.compile(r"^([^\w\s]{1,5})(?=[\w.\-]{1,64}\r?\n\s{0,9}\{\s{0,9}[\"}])", re.MULTILINE)
+_CALLS = lazy_pattern(r"^\s{0,9}(\[)(?=\s{0,9}[A-Za-z_][\w.]{0,99}\()", re.MULTILINE)
+_NAMED_LINE = lazy_pattern(r"^([^\w\s]{1,5})(?=[\w.\-]{1,64}\r?\n\s{0,9}\{\s{0,9}[\"}])", re.MULTILINE)
 #: A tag at the end of a text, of which the last sign may be missing.
 _TAG = lazy_pattern(r"<[/|]?\w[^<>\n]{0,40}>?\Z")
 #: The key whose value says which action is meant, in the words for an action: `(action_type=CLICK)`.
