@@ -61,10 +61,14 @@ class ReasoningTags(NamedTuple):
     open: str
     close: str
 
+    def stand_in(self, text: str) -> bool:
+        """May one of the tags, or another one of reasoning, stand in a text?"""
+        return self.close in text or self.open.strip() in text or "think" in text.lower()
+
     @property
     def closed(self) -> str:
-        """A prefix for what stands behind the reasoning."""
-        return f"{self.open.strip()}{_REASONING}{self.close}"
+        """A prefix for what stands behind the reasoning, on a line of its own."""
+        return f"{self.open.strip()}{_REASONING}{self.close}\n"
 
     def prefix(self, prompt: str) -> str | None:
         """The `prefix` of a response behind a prompt; None if the prompt says nothing about reasoning."""
@@ -147,7 +151,7 @@ class CallReader:
         self, format: str, tools: Tools | None = None, *, behind_reasoning: bool = False, has_reasoning: bool = False,
         keeps_calls: bool = False,
     ) -> None:  # fmt: skip
-        tags = reasoning_tags(format) if behind_reasoning else None
+        self._tags = tags = reasoning_tags(format) if behind_reasoning else None
         self._parser, self._prefix = Parser(format, tools=tools), tags.closed if tags else None
         self._at_start = behind_reasoning
         self._has_reasoning, self._keeps_calls = has_reasoning, keeps_calls
@@ -164,9 +168,18 @@ class CallReader:
         """Read a whole response."""
         text = text.lstrip("\r\n") if self._at_start else text
         self._raw.append(text)
-        reply = self._parser.parse(text, prefix=self._prefix)
+        reply = self._read_plain(text) or self._parser.parse(text, prefix=self._prefix)
         self._add(replay(reply, unfinished=True))
         return self._ended(reply)
+
+    def _read_plain(self, text: str) -> Reply | None:
+        """Read a sound response without reasoning as if nothing stood before it, in a tenth of the time; or None."""
+        if self._tags is None or self._tags.stand_in(text):
+            return None
+        reply = self._parser.parse(text, prefix="")
+        first = reply.segments[0] if reply.segments else None
+        is_all = first is not None and not text[: first.span[0]].strip() and not isinstance(first, Reasoning)
+        return reply if is_all and reply.status == "ok" and not reply.diagnostics else None
 
     def feed(self, text: str) -> Pieces:
         """Read a chunk."""
@@ -221,7 +234,8 @@ class CallReader:
         if segment.kind == "tool_call" and segment.status in ("ok", "repaired") and not self._keeps_calls:
             self._calls.append(segment)
         else:
-            text = "".join(self._raw)[slice(*segment.span)]
+            start, end = segment.span  # it may begin with the line break of the prefix
+            text = "".join(self._raw)[max(start, 0) : end]
             self._write("\n" + text if self._last not in ("", "\n") else text)
 
     def _write(self, text: str) -> None:
