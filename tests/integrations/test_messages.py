@@ -102,6 +102,25 @@ def test_servers_keep_actions_in_the_content(action: str) -> None:
     assert "".join([piece.content for piece in pieces_of]) == f"<think>\nI see.\n</think>\n\n{action}"
 
 
+@pytest.mark.parametrize(
+    ("format", "text", "content", "calls"),
+    [
+        ("granite_pythonic", "\n\nfind(title='Moss')", "", ["find"]),
+        ("suggestions", 'SUGGESTED_VALUES: ["a"]', 'SUGGESTED_VALUES: ["a"]', []),
+        ("hermes", 'Now.\n<tool_call>\n{"name": "find", "arguments": {}}\n</tool_call>', "Now.", ["find"]),
+    ],
+)
+def test_servers_read_what_stands_behind_reasoning_as_text_of_its_own(
+    format: str, text: str, content: str, calls: list[str]
+) -> None:
+    whole = CallReader(format, behind_reasoning=True).read(text)
+    reader = CallReader(format, behind_reasoning=True)
+    parts = [*[reader.feed(char) for char in text], reader.close()]
+    assert (whole.content, [call.name for call in whole.calls]) == (content, calls)
+    assert "".join([part.content for part in parts]) == content
+    assert [call.name for part in parts for call in part.calls] == calls
+
+
 def test_the_retry_message_names_each_problem_and_asks_again() -> None:
     reply = parse(CUT, format="hermes", tools=TOOLS)
     assert has_failed_call(reply)
