@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import Reply, ResponseError, parse, stream
+from outspoken import Parser, Reply, ResponseError, parse, stream
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
@@ -274,3 +274,17 @@ def test_any_mixture_of_markers(pieces: list[str]) -> None:
         assert all(r in reply.repairs for c in reply.tool_calls for r in c.repairs)
         replayed(text, reply.repairs)
         assert ParseArguments(format_).stream(text)[1] == reply
+
+
+def test_a_closing_marker_with_a_mistake_is_no_name_of_an_argument() -> None:
+    """Behind `</parameter>`, `/function>` is nearly the end of the call, wherever a stream is split."""
+    text = "<tool_call>\n<function=f>\n<parameter=a>x y</parameter>\n/function>\n</tool_call>"
+    parser = Parser("qwen3_coder", tools=[{"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}])
+    reply = parser.parse(text)
+    assert [call.arguments for call in reply.tool_calls] == [{"a": "x y"}]
+    for at in range(1, len(text)):
+        session = parser.session()
+        for piece in (text[:at], text[at:]):
+            session.feed(piece)
+        session.close()
+        assert session.reply == reply

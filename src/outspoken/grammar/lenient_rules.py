@@ -160,7 +160,8 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
             first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}{special}"
             found.append(MissingCloser(lead + SPACES.join(parts), regex_of(opener.terminal), first, "argument"))
             if is_distinct(closer):
-                intact, bare = _spelled(closer), f"({without_conditions(named.terminal.regex)})"
+                # what begins with a slash is a closing marker with a mistake, whose end may not have come
+                intact, bare = _spelled(closer), f"(?!/)({without_conditions(named.terminal.regex)})"
                 with_mistake = [[near_miss_of(opener), name, *to_value], [bare, *to_value]]
                 with_mistake.append(
                     [re.escape(opener.terminal.canonical.strip()), regex_of(opener.terminal), name, *to_value]
