@@ -224,7 +224,7 @@ class StateWriter(FreeTextWriter):
                 if number:
                     self._put(f"pos = m.end({last + 1 - len(way.legs[number - 1].tokens)})")
                 self._put(f"e = m.start({last + 1})")
-                if leg.is_led:
+                if leg.holds_text:
                     self._piece(leg.free.terminal.short, number > 0, "e", ends=False)
                 elif leg.free.terminal.short == "TEXT":
                     self._put(f"out.consumed = pos{self._shift}")

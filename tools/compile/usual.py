@@ -23,8 +23,8 @@ from outspoken.patterns.spellings import without_conditions
 from .markers import SURROGATES, Branch, Markers, MarkerTree, Path, may_both_match
 from .parts import Shared
 
-#: The most ways of a format; how often one counts that leads through words; the depth to which values are read.
-_MOST, _LED, _DEPTH = 24, 10, 128
+#: The most ways of a format; how often one counts that leads through text; the depth to which values are read.
+_MAX_WAYS, _TEXT_WEIGHT, _MAX_DEPTH = 24, 10, 128
 #: What depends on characters that a match does not hold, apart from look-arounds.
 _ANCHOR = re.compile(r"\\[bBZ]|[$^](?!\\|[^\[]*\])")
 
@@ -33,14 +33,14 @@ class Leg(NamedTuple):
     """A branch of markers that was read, behind free text if it was searched for: `free` leads to it.
 
     `source` matches both. It has a group for the branch, and groups for its tokens, numbered by those of the branch.
-    `is_led` tells whether the free text counts; `is_fixed`, whether the branch ends nowhere else.
+    `holds_text` tells whether there is free text that is kept; `is_fixed`, whether the branch ends nowhere else.
     """
 
     source: str
     branch: Branch
     tokens: dict[int, int]
     free: Transition | None
-    is_led: bool
+    holds_text: bool
     is_fixed: bool
 
 
@@ -74,7 +74,7 @@ class Ways:
         for text in texts:
             self._trace(text)
         often = [key for key, count in self._counts.items() if count > 1]
-        self._kept = sorted(often, key=self._rank, reverse=True)[:_MOST]
+        self._kept = sorted(often, key=self._rank, reverse=True)[:_MAX_WAYS]
 
     def of(self, config: Config) -> list[Way]:
         """The ways that begin in a configuration, the most frequent ones first."""
@@ -82,8 +82,10 @@ class Ways:
 
     def _rank(self, key: tuple[Config, str]) -> int:
         """How much a way is worth: those through text before the first call are rare among the texts."""
-        is_led = key[0] is self._shared.automaton.start and any(leg.is_led for leg in self._ways[key].legs)
-        return self._counts[key] * (_LED if is_led else 1)
+        begins_with_text = key[0] is self._shared.automaton.start and any(
+            leg.holds_text for leg in self._ways[key].legs
+        )
+        return self._counts[key] * (_TEXT_WEIGHT if begins_with_text else 1)
 
     def _add(self, begin: Config, legs: list[Leg], end: Config, *, ends_text: bool = False) -> None:
         way = Way(tuple(legs), end, ends_text)
@@ -140,7 +142,7 @@ class Ways:
         if blank := re.compile(self._shared.automaton.tables.ignore).match(text, pos):
             pos = blank.end()
         for step in config.embedded:
-            value = notation_of(step.terminal).read_at(text, pos, _DEPTH, True, ANY)
+            value = notation_of(step.terminal).read_at(text, pos, _MAX_DEPTH, True, ANY)
             if value is not None:
                 return step.target, value[1]
         return None

@@ -107,8 +107,8 @@ class ValueReader:
     def _before_marker(
         self, at: int, transition: Transition, notation: MarkedNotation, schema: SchemaView
     ) -> list[Edge]:
-        """A value before a closing marker with a mistake, which the notation takes for a part of it, and one that
-        lacks its last brace, right before what follows it."""
+        """A value before a closing marker with a mistake, which the notation takes for a part of it, or before
+        something else that is not its own; and one that lacks its last brace, right before what follows it."""
         target, depth, found = transition.target, self._region.settings.max_depth, list[Edge]()
         spellings = {text for marker in target.markers for text in marker_forms(marker).spellings}
         near = [start for start, ends in sorted(self._region.near.items()) if start > at and spellings & ends.keys()]

@@ -26,8 +26,8 @@ from .metrics import Metrics
 from .settings import ServerSettings
 from .upstream import Upstream, find_request_id, make_request_id, to_client, to_upstream, with_request_id
 
-#: The APIs that the proxy speaks. An error about an unknown path has the shape of the first whose path it begins with.
 _PROMETHEUS = Package("serve", "prometheus-client", needed_by="the page of metrics")
+#: The APIs that the proxy speaks. An error about an unknown path has the shape of the first whose path it begins with.
 _APIS: tuple[Api, ...] = (ChatApi(), ResponsesApi(), AnthropicApi())
 
 #: Paths that clients may expect, and why they are not served.
