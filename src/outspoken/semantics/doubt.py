@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.replies import Reasoning, Text
 
-from .quotations import begins_with_closer, closes_quote
+from .quotations import UNSURE_MARKS, begins_with_closer, closes_quote, ends_quote
 from .said_signs import MADE
 
 Verdict = Literal["made", "said"]
@@ -25,7 +25,7 @@ _OPEN_TAG = lazy_pattern(r"<[|｜/]?[\w▁]{0,40}[|｜]?\Z")
 #: The place of a closing tag that does not come.
 _NONE = (-1, -1)
 #: A quotation with other text or reasoning between its calls is no longer than this, in characters.
-_LONGEST_QUOTED = 2000
+LONGEST_QUOTED = 2000
 #: The mark that ends a message is no longer.
 _LONGEST_END = 40
 #: So much of the text that was searched is searched again with the next piece: more than any closing tag is long.
@@ -80,6 +80,8 @@ class Doubt:
         self.text_start = self.thought_start = self.start
         #: where what may close the quotations begins, and whether other segments stand before that
         self._quoted_to, self._is_passed = self.start, self.is_behind_other
+        #: the marks that are no letters, and no part of a sentence or a link
+        self._sure_marks = [mark for mark in self.quotes if mark not in UNSURE_MARKS]
 
     def decide(
         self, call: Any, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
@@ -140,13 +142,13 @@ class Doubt:
         return "made" if at.final else None
 
     def _is_prose_behind(self, behind: int, at: _Behind) -> bool:
-        """Does text stand behind a place, or a call of no given tool?"""
+        """Does text stand behind a place, if only as the rest of a field, or a call of no given tool?"""
         for segment in at.after:
             start, last = segment.span
             self.looked_to = start
             if self.tools is not None and segment.kind in MADE and segment.name not in self.tools:
                 return True
-            if type(segment) is Text:
+            if type(segment) is Text or (type(segment) is Reasoning and start < behind):
                 text = _END_TOKEN.sub("", FENCE_LINE.sub("", at.read(max(start, behind), last)))
                 if _WORD.search(text if at.final else _OPEN_TAG.sub("", text)):
                     return True
@@ -169,15 +171,15 @@ class Doubt:
             if segment.kind in MADE:
                 self._quoted_to = last
                 continue
-            if type(segment) not in (Text, Reasoning) or start - self.start > _LONGEST_QUOTED:
+            if type(segment) not in (Text, Reasoning) or start - self.start > LONGEST_QUOTED:
                 return "made"
             whole = at.final or number + 1 < len(at.after)
-            found = "open" if type(segment) is Reasoning else self._find_mark(at.read, segment.span, whole=whole)
+            found = self._find_mark(at.read, segment, whole=whole)
             if found == "closed":
                 return "said"
             if found is None or (found == "scrap" and whole and number + 1 < len(at.after)):
                 continue
-            if type(segment) is Text and not (self.is_open_certain or self._is_passed):
+            if type(segment) is Text and not (self.is_open_certain or self._is_passed or self._sure_marks):
                 return "made"
             self._is_passed = True
         if not at.final:
@@ -187,13 +189,18 @@ class Doubt:
         found = closes_quote(at.read(self._quoted_to, at.end), self.quotes, whole=True)
         return "said" if found == "closed" or self.is_open_certain else "made"  # only markup is behind the calls
 
-    def _find_mark(self, read: Callable[[int, int], str], span: tuple[int, int], *, whole: bool) -> str | None:
-        """What `closes_quote` says of a text behind the calls. Behind other segments, it has to begin with the mark."""
-        text = read(*span)
-        if self._is_passed:
-            return "closed" if begins_with_closer(text, self.quotes, whole=whole) else "open"
-        markup = read(self._quoted_to, span[0])
-        return closes_quote(markup[len(markup.rstrip()) :] + text, self.quotes, whole=whole)
+    def _find_mark(self, read: Callable[[int, int], str], segment: Any, *, whole: bool) -> str | None:
+        """What `closes_quote` says of a text behind the calls. Behind other segments, it has to begin with the mark.
+
+        The mark may also stand farther behind, if it surely closes the quotation.
+        """
+        text, found = read(*segment.span), "open"
+        if type(segment) is Text and self._is_passed:
+            found = "closed" if begins_with_closer(text, self.quotes, whole=whole) else "open"
+        elif type(segment) is Text:
+            markup = read(self._quoted_to, segment.span[0])
+            found = closes_quote(markup[len(markup.rstrip()) :] + text, self.quotes, whole=whole)
+        return ends_quote(text, self._sure_marks, whole=whole) if found == "open" and self._sure_marks else found
 
     def _pass_own_end(self, at: _Behind) -> bool:
         """Look for the mark that ends the message of the call behind it, which is none of the reasoning's."""

@@ -36,6 +36,8 @@ _CLOSING = {
 }
 #: Marks that are a part of words, too.
 _LETTERS = "'‘"
+#: Marks that have to be closed in the line in which a call ends.
+UNSURE_MARKS = f"{_LETTERS}{SENTENCE}[<"
 #: What is left of the markup of a call behind it: brackets, and the closing markers that are written twice or damaged.
 _LEFT = lazy_pattern(r"[\s\]})]*(?:<[/|｜][\w|｜:/-]{1,40}>[\s\]})]*){0,3}")
 _FENCE_END = re.compile(r"\A\s*(?:`{3,16}|~{3,16})[ \t\r]*(?=\n)")
@@ -89,7 +91,7 @@ def _closing(mark: str) -> re.Pattern[str]:
     if mark[0] == "`":
         return re.compile(f"(?:\\A`*|(?<!`)){mark}(?!`)" + ("|''" if len(mark) == 2 else ""))
     behind = r"\w" if mark in _LETTERS else "[a-zA-Z0-9_]"  # no blank is between them and the next word in Chinese
-    return re.compile(rf"(?:\A|(?<=\S)){_CLOSING.get(mark, mark)}(?!{behind})")
+    return re.compile(rf"(?:\A|(?<=\S)|(?<=\n)(?=.(?:[\s.,;:!?)]|\Z))){_CLOSING.get(mark, mark)}(?!{behind})")
 
 
 def open_quotes(text: str) -> tuple[str, ...]:
@@ -112,6 +114,27 @@ def begins_with_closer(text: str, marks: Collection[str], *, whole: bool) -> boo
     return any(match is not None and (whole or match.end() < len(body)) for match in found)
 
 
+def ends_quote(text: str, marks: Collection[str], *, whole: bool) -> Literal["closed", "open"] | None:
+    """Does a text behind a call, on another line or in another part of a message, close a quotation that began before?
+
+    None of its own quotations may be open at its end then. None if more text is needed.
+    """
+    if not whole and len(text) <= LONGEST_QUOTE:
+        return None
+    text = text[:LONGEST_QUOTE]
+    for mark in marks:
+        closer, at = _closing(mark), 0
+        while (end := closer.search(text, at)) is not None:
+            own = OPENING.search(text, at, end.start())
+            if own is None:
+                if not open_quotes(text[end.end() :]):
+                    return "closed"
+                break
+            own_end = _closing(own[0]).search(text, own.end())
+            at = own.end() if own_end is None else own_end.end()
+    return "open"
+
+
 def still_quoting(quoting: Text | None, text: Text) -> Text | None:
     """The text that opens a quotation which goes on behind a `text`: that itself, or one before it; None for none."""
     if quoting is not None and closes_quote(text.text, open_quotes(quoting.text), whole=True) == "closed":
@@ -123,6 +146,19 @@ def still_quoting(quoting: Text | None, text: Text) -> Text | None:
 def may_open_quote(text: str) -> bool:
     """May a text open a quotation that goes on behind it? This is fast."""
     return _SIGN.search(text, max(len(text) - LONGEST_QUOTE, 0)) is not None
+
+
+def still_showing(showing: Text | None, text: Text) -> Text | None:
+    """The text that ends in a line of a block quotation: the `text` itself, or one before it in its line; or None."""
+    line = text.text[text.text.rfind("\n") + 1 :]
+    if line.lstrip()[:1] == ">":
+        return text
+    return None if len(line) < len(text.text) else showing
+
+
+def goes_on(between: str) -> bool:
+    """Is a block quotation before a text not left at the end of it?"""
+    return all(line.lstrip()[:1] == ">" for line in between.split("\n")[1:])
 
 
 def is_linked(

@@ -16,16 +16,18 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.sentences import is_in_sentence
 from outspoken.results.replies import Reasoning, Text
 
-from .doubt import FENCE_LINE, LOOKBEHIND, Doubt
+from .doubt import FENCE_LINE, LONGEST_QUOTED, LOOKBEHIND, Doubt
 from .quotations import (
     ANNOUNCES,
     EXAMPLE,
     LONGEST_QUOTE,
     MARKS,
     SENTENCE,
+    goes_on,
     is_shown,
     open_quotes,
     still_quoting,
+    still_showing,
 )
 from .said_signs import (
     MADE,
@@ -97,6 +99,8 @@ class Surroundings:
     _is_bare = False
     #: the last text that opens a quotation which no later text closes
     _quoting: Text | None = None
+    #: the last text that ends in a line of a block quotation, which no later text leaves
+    _showing: Text | None = None
     #: that text, and the doubt about calls behind it
     _carried: tuple[Text, Doubt] | None = None
 
@@ -184,6 +188,7 @@ class Surroundings:
                     self._last = segment
                 if type(segment) is Text:
                     self._quoting = still_quoting(self._quoting, segment)
+                    self._showing = still_showing(self._showing, segment)
         self._count = count
         return self._last
 
@@ -239,6 +244,10 @@ class Surroundings:
 
     def _doubt_of_quoting(self, open: Any, start: int) -> Doubt | None:
         """Why a call is in doubt by a quotation that goes on behind other segments."""
+        showing = still_showing(self._showing, open) if type(open) is Text else self._showing
+        begin = start - LONGEST_QUOTED if showing is None else showing.span[1]
+        if begin > start - LONGEST_QUOTED and goes_on(self._read(begin, start)):
+            return Doubt("quoted-call", "in a quotation", start)
         quoting = still_quoting(self._quoting, open) if type(open) is Text else self._quoting
         if quoting is None or quoting is open:
             return None

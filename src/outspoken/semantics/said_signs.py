@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from outspoken.results.replies import Reasoning, Text
 
-from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, OPENING, is_shown, may_open_quote, still_quoting
+from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, OPENING, is_shown, may_open_quote, still_quoting, still_showing
 
 #: The elements that show text, those of reasoning that is none of the format, and those of results.
 QUOTING_TAGS = "pre|code|blockquote|samp|kbd|q|cite|xmp|textarea|script|style|details|documents?|context|page|examples?"
@@ -108,6 +108,8 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
                 plain = segment
             elif kind is Text and may_open_quote(segment.text):
                 quoting = still_quoting(quoting, segment)
+            elif kind is Text:
+                quoting = quoting or still_showing(None, segment)
             continue
         start, end = segment.span
         tags = thinks if judged is _UNKNOWN or (thinks is not None and thinks.is_shared) else None
