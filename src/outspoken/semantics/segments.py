@@ -112,7 +112,7 @@ def end_payload(
         "type": type,
         "data": data,
         "status": status or ("repaired" if repairs else "ok"),
-        "span": (max(start, 0), end) if status else (start, end),
+        "span": (max(start, 0), end),
         "repairs": repairs,
     }
     payload = construct(Payload, values)
