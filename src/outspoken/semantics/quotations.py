@@ -36,6 +36,8 @@ _CLOSING = {
 }
 #: Marks that are a part of words, too.
 _LETTERS = "'‘"
+#: Signs of an item of a list.
+_ITEMS = ("- ", "* ", "+ ")
 #: Marks that have to be closed in the line in which a call ends.
 UNSURE_MARKS = f"{_LETTERS}{SENTENCE}[<"
 #: What is left of the markup of a call behind it: brackets, and the closing markers that are written twice or damaged.
@@ -193,7 +195,7 @@ def closes_quote(text: str, marks: Collection[str], *, whole: bool) -> Literal["
     line, newline, _ = body[:LONGEST_QUOTE].partition("\n")
     is_whole = whole or bool(newline) or len(body) > LONGEST_QUOTE
     breaks = text[: len(text) - len(body)].count("\n")
-    if breaks > (SENTENCE in marks) and line[:1].isalnum():
+    if breaks > (SENTENCE in marks) and (line[:1].isalnum() or line[:2] in _ITEMS):
         return "open"
     found = [match.end() for mark in marks if (match := _closing(mark).search(line)) is not None]
     if found and (is_whole or min(found) < len(line)):
