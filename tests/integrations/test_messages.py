@@ -116,9 +116,9 @@ def test_servers_read_what_stands_behind_reasoning_as_text_of_its_own(
     whole = CallReader(format, behind_reasoning=True).read(text)
     reader = CallReader(format, behind_reasoning=True)
     parts = [*[reader.feed(char) for char in text], reader.close()]
-    assert (whole.content, [call.name for call in whole.calls]) == (content, calls)
+    assert (whole.content, [call.name for _, call in whole.calls]) == (content, calls)
     assert "".join([part.content for part in parts]) == content
-    assert [call.name for part in parts for call in part.calls] == calls
+    assert [call.name for part in parts for _, call in part.calls] == calls
 
 
 def test_the_retry_message_names_each_problem_and_asks_again() -> None:

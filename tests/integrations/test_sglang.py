@@ -126,14 +126,6 @@ def test_a_format_without_calls_is_not_constrained(caplog: pytest.LogCaptureFixt
     assert "no way to write tool calls" in caplog.text
 
 
-def test_structure_info_of_calls_in_json() -> None:
-    info = FunctionCallParser(GIVEN, "outspoken_hermes").detector.structure_info()("tide")
-    assert (info.begin, info.end) == ('<tool_call>\n{"name": "tide", "arguments": ', "}\n</tool_call>")
-    assert info.begin.startswith(info.trigger)
-    with pytest.raises(ValueError, match="no JSON object"):
-        FunctionCallParser(GIVEN, "outspoken_qwen3_coder").detector.structure_info()("tide")
-
-
 def test_a_format_without_tags_has_no_parser_of_reasoning() -> None:
     with pytest.raises(ValueError, match="no reasoning between tags"):
         ReasoningParser("outspoken_react")

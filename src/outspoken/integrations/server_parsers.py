@@ -6,7 +6,6 @@ complete. A call that is truncated or invalid stays in the content as the model 
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Iterable
@@ -40,19 +39,15 @@ _OPENING_TAG, _CLOSING_TAG = re.compile(r"<[^<>/\s]{1,80}>\Z"), re.compile(r"</[
 _REASONING, _ANSWER = "Outspoken weighs the words", "Outspoken answers"
 
 
-def parser_names() -> dict[str, str]:
-    """The name of each parser and its format: those of all formats, of their aliases, and `outspoken_auto`."""
-    found = {f"{PREFIX}{name}": one.name for one in formats() for name in (one.name, *one.aliases)}
+@cache
+def parser_names(*, of_reasoning: bool = False) -> dict[str, str]:
+    """The name of each parser and its format: those of all formats, of their aliases, and `outspoken_auto`.
+
+    Parsers `of_reasoning` are not there for formats of GUI actions.
+    """
+    known = [one for one in formats() if not (of_reasoning and registry.header(one.name).actions)]
+    found = {f"{PREFIX}{name}": one.name for one in known for name in (one.name, *one.aliases)}
     return {**found, f"{PREFIX}auto": "auto"}
-
-
-def reasoning_parser_names() -> dict[str, str]:
-    """The same for parsers of reasoning: no formats of GUI actions."""
-    return {
-        name: format
-        for name, format in parser_names().items()
-        if format == "auto" or not registry.header(format).actions
-    }
 
 
 class ReasoningTags(NamedTuple):
@@ -128,16 +123,11 @@ def needed_tags(format: str) -> ReasoningTags:
 
 
 class Pieces(NamedTuple):
-    """What a part of a response adds to the fields of a message."""
+    """What a part of a response adds to the fields of a message: each of the calls has its index in the response."""
 
     content: str = ""
     reasoning: str = ""
-    calls: tuple[ToolCall, ...] = ()
-
-
-def arguments_of(call: ToolCall) -> str:
-    """The arguments of a call as JSON text, as the model wrote them if they are sound."""
-    return call.arguments_text if call.status == "ok" else json.dumps(call.arguments, ensure_ascii=False)
+    calls: tuple[tuple[int, ToolCall], ...] = ()
 
 
 class CallReader:
@@ -157,7 +147,8 @@ class CallReader:
         self._has_reasoning, self._keeps_calls = has_reasoning, keeps_calls
         self._raw: list[str] = []
         self._content, self._reasoning = "", ""
-        self._calls: list[ToolCall] = []
+        self._calls: list[tuple[int, ToolCall]] = []
+        self._count = 0  # of all calls
         self._last, self._is_open, self._blocks = "", False, int(behind_reasoning)
 
     @cached_property
@@ -232,7 +223,8 @@ class CallReader:
     def _take(self, segment: Segment) -> None:
         """Take a sound call, or what the model wrote of all else, on a line of its own."""
         if segment.kind == "tool_call" and segment.status in ("ok", "repaired") and not self._keeps_calls:
-            self._calls.append(segment)
+            self._calls.append((self._count, segment))
+            self._count += 1
         else:
             start, end = segment.span  # it may begin with the line break of the prefix
             text = "".join(self._raw)[max(start, 0) : end]
@@ -264,20 +256,21 @@ class CallReader:
 class ReasoningSplitter:
     """Splits one response into its first reasoning and the raw text behind it, which another parser reads.
 
-    `prefix` is the end of the prompt, as `Parser.parse` takes it.
+    `prefix` is the end of the prompt, as `Parser.parse` takes it. Raises ValueError for a format without tags.
     """
 
     def __init__(self, format: str, prefix: str | None = None) -> None:
-        self._parser, self._prefix = Parser(format), prefix
-        self._session = self._parser.session(prefix=prefix)
-        self._tags = needed_tags(format)
-        self._raw = ""
+        self._parser, self._prefix, self._tags = Parser(format), prefix, needed_tags(format)
         self._is_opened = bool(prefix if prefix is not None or format == "auto" else registry.header(format).opened)
-        self._begun = False
+        self._raw, self._begun = "", False
         #: the reasoning has ended, or there is none: all that follows belongs to the other parser
         self.has_ended = False
 
-    def split(self, text: str, most: int | None = None) -> tuple[str, str]:
+    @cached_property
+    def _session(self) -> Session:
+        return self._parser.session(prefix=self._prefix)
+
+    def split(self, text: str, most: int | None = None) -> Pieces:
         """The reasoning of a whole response, all blocks of it or so many, and the raw text without it."""
         reply = self._parser.parse(text, prefix=self._prefix)
         blocks = [segment for segment in reply.segments if isinstance(segment, Reasoning)][:most]
@@ -286,48 +279,41 @@ class ReasoningSplitter:
             start, end = self._outside(text, block)
             rest, last = rest + text[last:start], end
         rest += text[last:]
-        return "\n\n".join([block.text for block in blocks]), rest.lstrip("\r\n") if blocks else rest
+        return Pieces(rest.lstrip("\r\n") if blocks else rest, "\n\n".join([block.text for block in blocks]))
 
-    def feed(self, text: str) -> tuple[str, str]:
+    def feed(self, text: str) -> Pieces:
         """What a chunk adds to the reasoning, and, when it has ended, the raw text behind it so far."""
         if self.has_ended:
-            return "", text
+            return Pieces(text)
         self._raw += text
-        reasoning, rest = self._add(self._session.feed(text))
-        if not (reasoning or self.has_ended or self._begun or self._may_begin()):
-            self.has_ended = True
-            return "", self._raw
-        self._begun = self._begun or bool(reasoning)
-        return reasoning, rest
+        found = self._add(self._session.feed(text))
+        self._begun = self._begun or bool(found.reasoning)
+        if self.has_ended or self._begun or self._may_begin():
+            return found
+        self.has_ended = True
+        return Pieces(self._raw)
 
     def _may_begin(self) -> bool:
         """Whether the response may still turn out to begin with reasoning."""
         found, opener = self._raw.lstrip(), self._tags.open.strip()
         return self._is_opened or found.startswith("<") or opener.startswith(found) or found.startswith(opener)
 
-    def close(self) -> tuple[str, str]:
+    def close(self) -> Pieces:
         """End the response: the rest of the reasoning, or the text that was held back."""
-        if self.has_ended:
-            return "", ""
-        return self._add(self._session.close())
+        return Pieces() if self.has_ended else self._add(self._session.close())
 
-    def _add(self, events: Iterable[results.Event]) -> tuple[str, str]:
+    def _add(self, events: Iterable[results.Event]) -> Pieces:
         reasoning = ""
         for event in events:
-            match event:
-                case results.ReasoningDelta(text=text):
-                    reasoning += text
-                case results.ReasoningEnd():
-                    self.has_ended = True
-                    return reasoning, self.split(self._raw, 1)[1]
-                case results.Done(reply=reply):
-                    self.has_ended = True
-                    has_reasoning = any(isinstance(segment, Reasoning) for segment in reply.segments)
-                    return reasoning, "" if has_reasoning else self._raw
-                case _:
-                    self.has_ended = True
-                    return reasoning, self._raw
-        return reasoning, ""
+            if isinstance(event, results.ReasoningDelta):
+                reasoning += event.text
+                continue
+            self.has_ended = True
+            if isinstance(event, results.ReasoningEnd):
+                return Pieces(self.split(self._raw, 1).content, reasoning)
+            is_thought = isinstance(event, results.Done) and event.reply.reasoning is not None
+            return Pieces("" if is_thought else self._raw, reasoning)
+        return Pieces("", reasoning)
 
     def _outside(self, text: str, block: Reasoning) -> tuple[int, int]:
         """The span of a block with its tags. It is empty if there are none: the reasoning is part of something else."""
