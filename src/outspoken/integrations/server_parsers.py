@@ -13,7 +13,6 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from outspoken.constraints.deriving import ReasoningMode, constraint
-from outspoken.constraints.heads import common_beginning
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.parsing.inspection import formats
@@ -82,37 +81,21 @@ def reasoning_tags(format: str) -> ReasoningTags | None:
     if format == "auto":
         return ReasoningTags("<think>\n", "</think>")
     header = registry.header(format)
-    if header.actions:
+    try:
+        thought = [Reasoning(text=_REASONING, span=(0, 0)), Text(text=_ANSWER, span=(0, 0))]
+        text = "" if header.actions else render(thought, format=format)
+    except RenderError:
         return None
-    behind: list[str] = []
-    opener = ""
-    for segment in (_ANSWER, ToolCall(name="tool", arguments={})):
-        after = Text(text=segment, span=(0, 0)) if isinstance(segment, str) else segment
-        parts: list[Segment] = [Reasoning(text=_REASONING, span=(0, 0)), after]
-        try:
-            text = render(Reply(raw="", format=format, segments=parts), format=format)
-        except RenderError:
-            continue
-        before, _, rest = text.partition(_REASONING)
-        opener, behind = before, [*behind, rest.partition(_ANSWER)[0].strip()]
-    if not behind:
-        return None
-    opener = opener or header.opened
-    closer = common_beginning(behind)
-    closer = common_beginning([closer, _closer(format, opener + _REASONING, closer)])
+    before, _, behind = text.partition(_REASONING)
+    opener = before or header.opened
+    behind = behind.partition(_ANSWER)[0].strip()
+    session = Parser(format).session(prefix="")
+    session.feed(opener + _REASONING)
+    ends = (any(isinstance(event, results.ReasoningEnd) for event in session.feed(char)) for char in behind)
+    closer = behind[: next((end for end, has_ended in enumerate(ends, 1) if has_ended), len(behind))]
     closer = closer[: max(closer.rfind(">"), closer.rfind("]")) + 1]
     is_marked = opener.strip()[:1] in ("<", "[") and closer[:1] in ("<", "[")
     return ReasoningTags(opener, closer) if is_marked else None
-
-
-def _closer(format: str, reasoning: str, behind: str) -> str:
-    """The text at whose end the parser knows that the reasoning has ended."""
-    session = Parser(format).session(prefix="")
-    session.feed(reasoning)
-    for end, character in enumerate(behind, 1):
-        if any(isinstance(event, results.ReasoningEnd) for event in session.feed(character)):
-            return behind[:end]
-    return behind
 
 
 def needed_tags(format: str) -> ReasoningTags:
