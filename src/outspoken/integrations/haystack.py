@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from inspect import isawaitable, iscoroutinefunction
+from inspect import iscoroutinefunction
 from typing import Any, TypeVar
 
 from outspoken.results.arguments import kind_of
@@ -28,7 +28,6 @@ _chunks = _HAYSTACK.load("haystack.dataclasses.streaming_chunk")
 _tools = _HAYSTACK.load("haystack.tools")
 _generators = _HAYSTACK.load("haystack.components.generators.utils")
 _serialization = _HAYSTACK.load("haystack.core.serialization")
-_deserialization = _HAYSTACK.load("haystack.utils.deserialization")
 _callables = _HAYSTACK.load("haystack.utils")
 _async = _HAYSTACK.load("haystack.utils.async_utils")
 
@@ -92,7 +91,6 @@ class OutspokenChatGenerator:
     def from_dict(cls, data: dict[str, Any]) -> Any:
         """The component from data."""
         given = data["init_parameters"]
-        _deserialization.deserialize_component_inplace(given, key="chat_generator")
         if given.get("streaming_callback"):
             given["streaming_callback"] = _callables.deserialize_callable(given["streaming_callback"])
         return _serialization.default_from_dict(cls, data)
@@ -125,7 +123,8 @@ class OutspokenChatGenerator:
         callback = self._callback(streaming_callback, is_async=True)
         asked, reading = self._request(messages, generation_kwargs, tools, tools_strict, callback)
         replies = (await _async._execute_component_async(self.chat_generator, **asked))["replies"]
-        await _send(callback, reading.close(replies) if callback else [])
+        for made in reading.close(replies) if callback else ():
+            await _chunks._invoke_streaming_callback(callback, made)
         return {"replies": reading.messages(replies, is_streamed=callback is not None)}
 
     def _callback(self, given: Any, *, is_async: bool) -> Any:
@@ -146,7 +145,8 @@ class OutspokenChatGenerator:
         reading = _Replies(assembler)
 
         async def feed(chunk: Any) -> None:
-            await _send(callback, reading.feed(chunk))
+            for made in reading.feed(chunk):
+                await _chunks._invoke_streaming_callback(callback, made)
 
         def feed_now(chunk: Any) -> None:
             for made in reading.feed(chunk):
@@ -226,13 +226,6 @@ class _Replies:
         self._kind, self._block = kind or self._kind, self._block + start
         meta = {key: value for key, value in self._last.meta.items() if key not in ("finish_reason", "usage")}
         return _messages.StreamingChunk("", meta, self._last.component_info, self._block if kind else None, start=start)
-
-
-async def _send(callback: Any, chunks: list[Any]) -> None:
-    for chunk in chunks:
-        sent = callback(chunk)
-        if isawaitable(sent):
-            await sent
 
 
 def _text(message: Any) -> str:

@@ -187,11 +187,11 @@ class CallReader:
                     self._think(text)
                 case results.ReasoningEnd():
                     self._end_reasoning()
-                case results.ToolCallEnd(call=segment) | results.ToolCallUnfinished(call=segment):
-                    self._take(segment)
-                case results.ActionParsed(action=segment) | results.ActionUnfinished(action=segment):
-                    self._take(segment)
-                case results.PayloadParsed(payload=segment) | results.PayloadUnfinished(payload=segment):
+                case (
+                    results.ToolCallEnd(call=segment) | results.ToolCallUnfinished(call=segment)
+                    | results.ActionParsed(action=segment) | results.ActionUnfinished(action=segment)
+                    | results.PayloadParsed(payload=segment) | results.PayloadUnfinished(payload=segment)
+                ):  # fmt: skip
                     self._take(segment)
                 case _:
                     pass
