@@ -65,11 +65,34 @@ def refused(request: dict[str, Any]) -> str:
     return f"calls have no answer: {sorted(waiting.values())}" if waiting else ""
 
 
+class _Running:
+    """The one server of a process, and what it answers now."""
+
+    script: TextServer
+    server: Server | None = None
+
+    async def answer(self, request: Request) -> Response:
+        return await self.script.answer(request)
+
+    def start(self) -> str:
+        """Start the server, unless it runs; return its URL."""
+        if self.server is None:
+            routes = [Route("/v1/chat/completions", self.answer, methods=["POST"])]
+            self.server = Server(Starlette(routes=routes)).__enter__()
+        return self.server.url
+
+    def stop(self) -> None:
+        """Stop the server, at the end of the tests."""
+        if self.server is not None:
+            self.server.__exit__()
+
+
+running = _Running()
+
+
 @contextmanager
 def text_server(*texts: str | tuple[str, str], size: int = 7) -> Generator[TextServer]:
-    """Runs a `TextServer` on a free port."""
-    script = TextServer(*texts, size=size)
-    routes = [Route("/v1/chat/completions", script.answer, methods=["POST"])]
-    with Server(Starlette(routes=routes)) as server:
-        script.url = f"{server.url}/v1"
-        yield script
+    """A `TextServer` on a port of this machine: one at a time, of one server for all tests."""
+    running.script = script = TextServer(*texts, size=size)
+    script.url = f"{running.start()}/v1"
+    yield script
