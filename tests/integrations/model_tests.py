@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from outspoken import UnknownFormatError
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THOUGHT, written
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, THOUGHT, written
+from tests.integrations.text_server import TextServer, text_server
 
 ANSWER = "High tide at nine, wind from the west."
 UNREAD = '<tool_cal>\n{"name": tide, arguments: place}\n'
@@ -64,6 +65,28 @@ class Run(NamedTuple):
     more: dict[str, Any]
     told: tuple[Any, str] | None = None
 
+    @classmethod
+    def of(cls, server: TextServer, answer: Any, ran: Ran, **more: Any) -> Run:
+        """The run in which a server was asked, by its requests, of which it takes only those that servers accept."""
+        (wrote, told), sent = server.requests[1]["messages"][-2:], server.requests[2]["messages"]
+        assert "outspoken" not in str(sent), "servers get no metadata"
+        calls = [call for message in sent for call in message.get("tool_calls") or ()]
+        arguments = wrote["tool_calls"][0]["function"]["arguments"]
+        return cls(
+            answer=answer,
+            ran=ran,
+            texts=[*[_text_of(message) for message in sent if message["role"] == "assistant"], answer],
+            ids=[call["id"] for call in calls],
+            tools=[tool["function"]["name"] for tool in server.requests[0]["tools"]],
+            more=more,
+            told=(arguments, _text_of(told)) if "was not run" in _text_of(told) else None,
+        )
+
+
+def _text_of(message: dict[str, Any]) -> str:
+    content = message["content"]
+    return "".join([part["text"] for part in content]) if isinstance(content, list) else content or ""
+
 
 class _Tests:
     """Tests that a framework runs in each of its `WAYS` to ask a model."""
@@ -86,6 +109,11 @@ class ModelTests(_Tests):
 
         Without a format, the name of the model is `THINKER`.
         """
+        server = text_server((text, reason), size=size)
+        return self.asked(server.url, way, format, "m" if format else THINKER)
+
+    def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
+        """What the framework makes of the response of a server, for frameworks with a client of servers."""
         raise NotImplementedError
 
     @pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
@@ -143,6 +171,13 @@ class AgentTests(_Tests):
 
     def run(self, texts: list[str], way: str, format: str) -> Run:
         """Run an agent whose model writes these texts in turn."""
+        ran = Ran()
+        server = text_server(*texts)
+        answer, more = self.agent(server.url, way, format, ran)
+        return Run.of(server, answer, ran, **more)
+
+    def agent(self, url: str, way: str, format: str, ran: Ran) -> tuple[Any, dict[str, Any]]:
+        """Run an agent with a server, for frameworks with a client of servers: its answer, and what is its own."""
         raise NotImplementedError
 
     @pytest.mark.parametrize("format", FORMATS)

@@ -353,10 +353,10 @@ def test_the_chat_generator_is_warmed_up_and_closed_with_the_agent() -> None:
 
 def test_the_example_runs_against_a_server() -> None:
     answer = "High tide in Brest at nine."
-    with text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), answer) as server:
-        assert printed_by_example("haystack", server.url) == f"{answer}\n"
-        assert [one["function"]["name"] for one in server.requests[0]["tools"]] == ["tide"]
-        assert [message["role"] for message in server.requests[1]["messages"]] == ["user", "assistant", "tool"]
+    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), answer)
+    assert printed_by_example("haystack", server.url) == f"{answer}\n"
+    assert [one["function"]["name"] for one in server.requests[0]["tools"]] == ["tide"]
+    assert [message["role"] for message in server.requests[1]["messages"]] == ["user", "assistant", "tool"]
 
 
 def test_wrong_options_fail_at_once() -> None:

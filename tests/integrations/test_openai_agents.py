@@ -63,15 +63,15 @@ def ran_with(
 ) -> tuple[Any, Ran, TextServer, list[ProviderReply]]:
     """The result of a run, the calls that were run, the server, and the replies."""
     replies: list[ProviderReply] = []
-    with text_server(*texts, size=size) as server:
+    server = text_server(*texts, size=size)
 
-        async def main() -> Any:
-            async with model_of(server, format, on_reply=replies.append) as model:
-                agent, ran = agent_of(model, **options)
-                return await run(agent, streamed), ran
+    async def main() -> Any:
+        async with model_of(server, format, on_reply=replies.append) as model:
+            agent, ran = agent_of(model, **options)
+            return await run(agent, streamed), ran
 
-        result, ran = asyncio.run(main())
-        return result, ran, server, replies
+    result, ran = asyncio.run(main())
+    return result, ran, server, replies
 
 
 async def output_of(model: OutspokenModel, streamed: bool) -> list[Any]:
@@ -98,8 +98,8 @@ def output(text: Any, format: str | None, streamed: bool, size: int = 7, **optio
         async with model_of(server, format, **options) as model:
             return await output_of(model, streamed)
 
-    with text_server(text, size=size) as server:
-        return asyncio.run(main())
+    server = text_server(text, size=size)
+    return asyncio.run(main())
 
 
 class TestResponses(ModelTests):
@@ -160,14 +160,14 @@ def test_a_call_without_its_end_is_taken_as_cut_unless_told_otherwise() -> None:
 
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_handoff_is_a_call(streamed: bool) -> None:
-    with text_server(written("qwen3_coder", ("transfer_to_sailor", {})), ANSWER) as server:
+    server = text_server(written("qwen3_coder", ("transfer_to_sailor", {})), ANSWER)
 
-        async def main() -> Any:
-            async with model_of(server, "qwen3_coder") as model:
-                sailor = Agent("sailor", model=model)
-                return await run(Agent("harbour", model=model, handoffs=[sailor]), streamed)
+    async def main() -> Any:
+        async with model_of(server, "qwen3_coder") as model:
+            sailor = Agent("sailor", model=model)
+            return await run(Agent("harbour", model=model, handoffs=[sailor]), streamed)
 
-        result = asyncio.run(main())
+    result = asyncio.run(main())
     assert (result.final_output, result.last_agent.name) == (ANSWER, "sailor")
 
 
@@ -184,16 +184,16 @@ def test_structured_output_is_the_text(streamed: bool) -> None:
 
 def test_text_streams_as_it_arrives_and_a_call_when_it_is_complete() -> None:
     text = written("hermes", ("tide", {"place": "Brest " * 20}), text=ANSWER)
-    with text_server(text, size=10) as server:
+    server = text_server(text, size=10)
 
-        async def main() -> list[Any]:
-            asked: dict[str, Any] = {"previous_response_id": None, "conversation_id": None, "prompt": None}
-            async with model_of(server, "hermes") as model:
-                tools = agent_of(model)[0].tools
-                given = ("", "When?", ModelSettings(), tools, None, [], ModelTracing.DISABLED)
-                return [event async for event in model.stream_response(*given, **asked)]
+    async def main() -> list[Any]:
+        asked: dict[str, Any] = {"previous_response_id": None, "conversation_id": None, "prompt": None}
+        async with model_of(server, "hermes") as model:
+            tools = agent_of(model)[0].tools
+            given = ("", "When?", ModelSettings(), tools, None, [], ModelTracing.DISABLED)
+            return [event async for event in model.stream_response(*given, **asked)]
 
-        events = asyncio.run(main())
+    events = asyncio.run(main())
     kinds = [event.type for event in events]
     assert kinds.count("response.output_text.delta") >= 3
     assert kinds.count("response.function_call_arguments.delta") == 1
@@ -202,8 +202,8 @@ def test_text_streams_as_it_arrives_and_a_call_when_it_is_complete() -> None:
 
 def test_the_example_runs() -> None:
     call = written("qwen3_coder", ("tide", {"place": "Brest"}))
-    with text_server(call, ANSWER) as server:
-        assert printed_by_example("openai_agents", server.url) == f"{ANSWER}\n"
+    server = text_server(call, ANSWER)
+    assert printed_by_example("openai_agents", server.url) == f"{ANSWER}\n"
     assert server.requests[1]["messages"][-1]["content"] == "High tide in Brest at nine."
 
 
@@ -212,7 +212,8 @@ def test_the_example_runs() -> None:
 
 def ran_through_the_proxy(api: str, streamed: bool, *texts: str | tuple[str, str]) -> tuple[Any, Ran, TextServer]:
     """A run with the SDK's own model in front of the proxy: its result or error, its calls, the upstream."""
-    with text_server(*texts) as server, Server(Proxy(ServerSettings(server.url, "hermes")).app()) as proxy:
+    server = text_server(*texts)
+    with Server(Proxy(ServerSettings(server.url, "hermes")).app()) as proxy:
 
         async def main() -> Any:
             async with AsyncOpenAI(base_url=f"{proxy.url}/v1", api_key="none", max_retries=0) as client:

@@ -278,8 +278,8 @@ def test_a_server_s_reasoning_is_none_of_the_answer(
                     pass
                 return stream.get()
 
-    with text_server((text, "length" if "</think>" not in text else "stop"), size=size) as server:
-        response = asyncio.run(run(server.url))
+    server = text_server((text, "length" if "</think>" not in text else "stop"), size=size)
+    response = asyncio.run(run(server.url))
     assert [(part.part_kind, part.content) for part in response.parts] == shown
     assert server.requests[0]["messages"][0]["content"] == "<think>\nWhich?\n</think>\n\nWhere?"
 
@@ -347,30 +347,28 @@ def test_a_thinking_part_of_the_wrapped_model_closes_what_the_prompt_opened() ->
 
 def test_a_server_of_chat_completions_is_wrapped() -> None:
     for streamed in (False, True):
-        with text_server(
-            *[written("qwen3_coder", *calls, text=text) for calls, text in ((BOTH, ""), ((), ANSWER))]
-        ) as server:
-            provider = OpenAIProvider(base_url=server.url, api_key="none")
-            agent, ran = agent_of(OutspokenModel(OpenAIChatModel("m", provider=provider), "qwen3_coder"))
+        server = text_server(*[written("qwen3_coder", *calls, text=text) for calls, text in ((BOTH, ""), ((), ANSWER))])
+        provider = OpenAIProvider(base_url=server.url, api_key="none")
+        agent, ran = agent_of(OutspokenModel(OpenAIChatModel("m", provider=provider), "qwen3_coder"))
 
-            async def run(agent: Agent[None, Any] = agent, streamed: bool = streamed) -> tuple[str, int]:
-                async with agent:
-                    if not streamed:
-                        result = await agent.run("When?")
-                        return result.output, result.usage.output_tokens
-                    async with agent.run_stream("When?") as stream:
-                        return await stream.get_output(), stream.usage.output_tokens
+        async def run(agent: Agent[None, Any] = agent, streamed: bool = streamed) -> tuple[str, int]:
+            async with agent:
+                if not streamed:
+                    result = await agent.run("When?")
+                    return result.output, result.usage.output_tokens
+                async with agent.run_stream("When?") as stream:
+                    return await stream.get_output(), stream.usage.output_tokens
 
-            assert asyncio.run(run()) == (ANSWER, 18)
-            assert sorted(ran) == sorted(BOTH)
-            assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide", "wind"]
-            roles = [message["role"] for message in server.requests[1]["messages"]]
-            assert roles == ["user", "assistant", "tool", "tool"]
-            assert server.requests[1]["messages"][1]["tool_calls"][0]["function"]["name"] == "tide"
+        assert asyncio.run(run()) == (ANSWER, 18)
+        assert sorted(ran) == sorted(BOTH)
+        assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide", "wind"]
+        roles = [message["role"] for message in server.requests[1]["messages"]]
+        assert roles == ["user", "assistant", "tool", "tool"]
+        assert server.requests[1]["messages"][1]["tool_calls"][0]["function"]["name"] == "tide"
 
 
 def test_the_example_runs() -> None:
     call = written("qwen3_coder", ("tide", {"place": "Brest"}))
-    with text_server(call, ANSWER) as server:
-        assert printed_by_example("pydantic_ai", server.url) == f"{ANSWER}\n"
+    server = text_server(call, ANSWER)
+    assert printed_by_example("pydantic_ai", server.url) == f"{ANSWER}\n"
     assert server.requests[1]["messages"][-1]["content"] == "High tide in Brest at nine."

@@ -319,10 +319,10 @@ def test_tools_need_not_be_sent() -> None:
 def test_the_example_runs_against_a_server() -> None:
     answer = "High tide in Brest at nine."
     calls = [("tide", {"place": "Brest"}), ("final_answer", {"answer": answer})]
-    with text_server(*[written("qwen3_coder", call) for call in calls]) as server:
-        assert printed_by_example("smolagents", server.url).endswith(f"{answer}\n")
-        assert server.requests[0]["tool_choice"] == "auto"
-        assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide", "final_answer"]
+    server = text_server(*[written("qwen3_coder", call) for call in calls])
+    assert printed_by_example("smolagents", server.url).endswith(f"{answer}\n")
+    assert server.requests[0]["tool_choice"] == "auto"
+    assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide", "final_answer"]
 
 
 def test_wrong_options_fail_at_once() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import Any
 
 from starlette.applications import Starlette
@@ -90,9 +88,8 @@ class _Running:
 running = _Running()
 
 
-@contextmanager
-def text_server(*texts: str | tuple[str, str], size: int = 7) -> Generator[TextServer]:
-    """A `TextServer` on a port of this machine: one at a time, of one server for all tests."""
-    running.script = script = TextServer(*texts, size=size)
-    script.url = f"{running.start()}/v1"
-    yield script
+def text_server(*texts: str | tuple[str, str], size: int = 7) -> TextServer:
+    """A `TextServer` on a port of this machine, up to the next one: there is one server for all tests."""
+    running.script = TextServer(*texts, size=size)
+    running.script.url = f"{running.start()}/v1"
+    return running.script
