@@ -84,7 +84,7 @@ class Run(NamedTuple):
 
 
 def _text_of(message: dict[str, Any]) -> str:
-    content = message["content"]
+    content = message.get("content")
     return "".join([part["text"] for part in content]) if isinstance(content, list) else content or ""
 
 
