@@ -75,15 +75,16 @@ class Run(NamedTuple):
         return cls(
             answer=answer,
             ran=ran,
-            texts=[*[_text_of(message) for message in sent if message["role"] == "assistant"], answer],
+            texts=[*[text_of(message) for message in sent if message["role"] == "assistant"], answer],
             ids=[call["id"] for call in calls],
             tools=[tool["function"]["name"] for tool in server.requests[0]["tools"]],
             more=more,
-            told=(arguments, _text_of(told)) if "was not run" in _text_of(told) else None,
+            told=(arguments, text_of(told)) if "was not run" in text_of(told) else None,
         )
 
 
-def _text_of(message: dict[str, Any]) -> str:
+def text_of(message: dict[str, Any]) -> str:
+    """The text of a message of a request."""
     content = message.get("content")
     return "".join([part["text"] for part in content]) if isinstance(content, list) else content or ""
 

@@ -21,7 +21,7 @@ class TextServer:
     `requests` are the bodies of the requests so far; `url` is the base URL for clients of OpenAI's API.
     """
 
-    def __init__(self, *texts: str | tuple[str, str], size: int = 7) -> None:
+    def __init__(self, *texts: str | tuple[str, str | None], size: int = 7) -> None:
         self._texts = [text if isinstance(text, tuple) else (text, "stop") for text in texts]
         self.requests: list[dict[str, Any]] = []
         self.size = size
@@ -88,7 +88,7 @@ class _Running:
 running = _Running()
 
 
-def text_server(*texts: str | tuple[str, str], size: int = 7) -> TextServer:
+def text_server(*texts: str | tuple[str, str | None], size: int = 7) -> TextServer:
     """A `TextServer` on a port of this machine, up to the next one: there is one server for all tests."""
     running.script = TextServer(*texts, size=size)
     running.script.url = f"{running.start()}/v1"
