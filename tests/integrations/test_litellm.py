@@ -17,10 +17,10 @@ import pytest
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
 
-from outspoken import UnknownFormatError
 from outspoken.integrations import litellm as ours
 from outspoken.integrations.litellm import OutspokenLLM
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, THOUGHT, TOOLS, written
+from tests.integrations.model_tests import ModelTests, Read
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
 
@@ -40,8 +40,8 @@ def provider(format: str, **options: Any) -> None:
     litellm.custom_provider_map = [{"provider": "outspoken", "custom_handler": OutspokenLLM(format, **options)}]
 
 
-def request(server: TextServer, messages: Any = ASKED, model: str = "outspoken/openai/m") -> dict[str, Any]:
-    return {"model": model, "messages": messages, "api_base": server.url, "api_key": "none", "tools": TOOLS}
+def request(url: str, messages: Any = ASKED, model: str = "outspoken/openai/m") -> dict[str, Any]:
+    return {"model": model, "messages": messages, "api_base": url, "api_key": "none", "tools": TOOLS}
 
 
 def joined(chunks: list[Any]) -> Any:
@@ -85,7 +85,7 @@ def loop(ask: Ask, server: TextServer) -> tuple[str, list[tuple[str, Any]]]:
     """An agent: it runs the calls of each response, and ends with the one that has none."""
     messages, ran = [*ASKED], list[tuple[str, Any]]()
     while True:
-        message = ask(**request(server, messages)).choices[0].message
+        message = ask(**request(server.url, messages)).choices[0].message
         messages.append(message.model_dump(exclude_none=True))
         if not message.tool_calls:
             return message.content, ran
@@ -107,41 +107,28 @@ def test_an_agent_runs_one_call_then_two_at_once(ask: Ask, format: str) -> None:
     assert server.requests[2]["messages"][1]["content"] == "Let me look."
 
 
-@pytest.mark.parametrize("ask", WAYS)
-@pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
-def test_reasoning_text_and_calls_have_their_fields(ask: Ask, format: str) -> None:
-    provider(format)
-    server = text_server(written(format, *BOTH, text="Look:", reasoning="Which day?"))
-    response = ask(**request(server))
-    (choice,) = response.choices
-    assert (choice.message.reasoning_content, choice.message.content) == ("Which day?", "Look:")
-    assert [call.function.name for call in choice.message.tool_calls] == ["tide", "wind"]
-    assert choice.finish_reason == "tool_calls"
-    assert response.usage.completion_tokens == 9
-    assert "outspoken" not in (choice.message.provider_specific_fields or {})
+class TestResponses(ModelTests):
+    def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
+        handler = OutspokenLLM(format) if format else ours.provider
+        litellm.custom_provider_map = [{"provider": "outspoken", "custom_handler": handler}]
+        response = WAYS[self.WAYS.index(way)](**request(url, model=f"outspoken/openai/{model}"))
+        ((message, reason),) = [(choice.message, choice.finish_reason) for choice in response.choices]
+        assert response.usage.completion_tokens == 9
+        found = (getattr(message, "provider_specific_fields", None) or {}).get("outspoken", {})
+        unfinished = found.get("unfinished_calls", ())
+        calls = [called(call.function) for call in message.tool_calls or ()]
+        assert reason == ("tool_calls" if calls else "length" if unfinished else "stop")
+        said = "the call of `{name}` is {status} and was not run: {written}"
+        refused = [(call["name"], said.format(**call)) for call in unfinished]
+        return Read(message.content, getattr(message, "reasoning_content", None), calls, refused, found)
 
 
 @pytest.mark.parametrize("ask", WAYS)
-def test_a_repaired_call_is_sound_and_says_what_was_repaired(ask: Ask) -> None:
+@pytest.mark.parametrize(("text", "reason"), [(INVALID, "stop"), (CUT, "length")])
+def test_a_call_that_is_cut_is_the_reason_for_the_end(ask: Ask, text: str, reason: str) -> None:
     provider("hermes")
-    server = text_server(REPAIRABLE)
-    (choice,) = ask(**request(server)).choices
-    (call,) = choice.message.tool_calls
-    assert json.loads(call.function.arguments) == BOTH[0][1]
-    found = choice.message.provider_specific_fields["outspoken"]
-    assert [repair["code"] for repair in found["repairs"]] == ["trailing-comma", "missing-closer"]
-
-
-@pytest.mark.parametrize("ask", WAYS)
-@pytest.mark.parametrize("text", [INVALID, CUT])
-def test_a_call_with_a_problem_is_not_among_the_calls(ask: Ask, text: str) -> None:
-    provider("hermes")
-    server = text_server(text)
-    (choice,) = ask(**request(server)).choices
-    assert not choice.message.tool_calls
-    assert choice.finish_reason == ("length" if text == CUT else "stop")
-    found = choice.message.provider_specific_fields["outspoken"]
-    assert [call["written"] for call in found["unfinished_calls"]] == [text.removeprefix("Wait.").lstrip()]
+    (choice,) = ask(**request(text_server(text).url)).choices
+    assert (choice.finish_reason, choice.message.tool_calls or []) == (reason, [])
 
 
 @pytest.mark.parametrize("ask", WAYS)
@@ -150,7 +137,7 @@ def test_a_stop_of_the_request_proves_no_end(ask: Ask, stop: Any, count: int) ->
     provider("hermes")
     text = written("hermes", BOTH[0]).removesuffix("\n</tool_call>")
     server = text_server(text)
-    (choice,) = ask(**request(server), stop=stop).choices
+    (choice,) = ask(**request(server.url), stop=stop).choices
     assert len(choice.message.tool_calls or ()) == count
 
 
@@ -159,7 +146,7 @@ def test_text_streams_as_it_arrives_and_calls_when_they_are_complete() -> None:
     for pieces in (False, True):
         provider("hermes", stream_arguments=pieces)
         server = text_server(text, size=10)
-        chunks = [*litellm.completion(**request(server), stream=True)]
+        chunks = [*litellm.completion(**request(server.url), stream=True)]
         deltas = [chunk.choices[0].delta for chunk in chunks]
         assert len([delta for delta in deltas if delta.content]) >= 3
         calls = [call for delta in deltas for call in delta.tool_calls or ()]
@@ -264,7 +251,7 @@ def test_a_request_is_logged_and_priced_once(streams: bool, prices: tuple[float,
     own = dict(zip(names, prices, strict=True)) if prices[0] == 1 else {}  # else those that LiteLLM knows
 
     async def run(server: TextServer) -> None:
-        asked = {**request(server, model="outspoken/openai/gpt-4o"), **own}
+        asked = {**request(server.url, model="outspoken/openai/gpt-4o"), **own}
         response = await litellm.acompletion(**asked, stream=streams, stream_options=USAGE if streams else None)
         if streams:
             assert len([chunk async for chunk in response]) > 2
@@ -288,7 +275,7 @@ def test_credentials_and_options_reach_the_model(monkeypatch: pytest.MonkeyPatch
     ask = litellm.completion
     monkeypatch.setattr(litellm, "completion", answer)
     server = text_server()
-    ask(**request(server), **given, top_k=5, extra_headers={"x-tide": "nine"})
+    ask(**request(server.url), **given, top_k=5, extra_headers={"x-tide": "nine"})
     assert given.items() <= sent.items()
     assert (sent["top_k"], sent["extra_headers"], sent["model"]) == (5, {"x-tide": "nine"}, "openai/m")
 
@@ -327,7 +314,7 @@ def test_what_the_server_sends_apart_from_text(deltas: Any, expected: Any, monke
     ask = litellm.completion
     monkeypatch.setattr(litellm, "completion", chunks)
     server = text_server()
-    made = [chunk.choices[0].delta.model_dump() for chunk in ask(**request(server), stream=True)]
+    made = [chunk.choices[0].delta.model_dump() for chunk in ask(**request(server.url), stream=True)]
     shown = [{key: value for key, value in delta.items() if value and key != "role"} for delta in made]
     shown = [*filter(None, shown)]
     if shown[0].get("provider_specific_fields"):
@@ -338,29 +325,14 @@ def test_what_the_server_sends_apart_from_text(deltas: Any, expected: Any, monke
 @pytest.mark.parametrize("ask", WAYS)
 def test_errors_of_the_server_are_not_hidden(ask: Ask) -> None:
     provider("hermes")
-    server = text_server()
-    asked = request(server)
     with pytest.raises(openai.OpenAIError, match="Connection error"):
-        ask(**asked, max_retries=0)
+        ask(**request("http://127.0.0.1:9/v1"), max_retries=0)
 
 
 def test_the_example_runs() -> None:
     server = text_server(written("qwen3_coder", ("tide", {})))
     printed = printed_by_example("litellm", server.url)
     assert "name='tide'" in printed
-
-
-def test_wrong_options_fail_at_once() -> None:
-    with pytest.raises(UnknownFormatError):
-        OutspokenLLM("hermess")
-
-
-@pytest.mark.parametrize("ask", WAYS)
-def test_the_name_of_the_model_says_the_format(ask: Ask) -> None:
-    litellm.custom_provider_map = [{"provider": "outspoken", "custom_handler": ours.provider}]
-    server = text_server(THOUGHT)
-    (choice,) = ask(**request(server, model=f"outspoken/openai/{THINKER}")).choices
-    assert (choice.message.reasoning_content, choice.message.content) == ("They ask.", "At nine.")
 
 
 def test_a_provider_has_the_name_of_a_format_or_of_a_model() -> None:

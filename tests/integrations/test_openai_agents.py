@@ -74,10 +74,15 @@ def ran_with(
     return result, ran, server, replies
 
 
-async def output_of(model: OutspokenModel, streamed: bool) -> list[Any]:
-    """The output of a request with two tools; of a stream, the events say the same."""
-    asked: dict[str, Any] = {"previous_response_id": None, "conversation_id": None, "prompt": None}
+def request_of(model: OutspokenModel) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a request with two tools."""
     given = ("", "When?", ModelSettings(), agent_of(model)[0].tools, None, [], ModelTracing.DISABLED)
+    return given, {"previous_response_id": None, "conversation_id": None, "prompt": None}
+
+
+async def output_of(model: OutspokenModel, streamed: bool) -> list[Any]:
+    """The output of a request; of a stream, the events say the same."""
+    given, asked = request_of(model)
     if not streamed:
         return (await model.get_response(*given, **asked)).output
     events = [event async for event in model.stream_response(*given, **asked)]
@@ -126,28 +131,12 @@ class TestAgents(AgentTests):
     MORE: ClassVar = {
         "tokens": [9, 9, 9],
         "statuses": ["ok", "ok", "ok"],
-        "roles": ["user", "assistant", "tool", "assistant", "tool", "tool"],
     }
 
     def run(self, texts: list[str], way: str, format: str) -> Run:
         result, ran, server, replies = ran_with(format, way == "streamed", *texts)
-        sent = server.requests[2]["messages"]
-        calls = [call for message in sent for call in message.get("tool_calls", ())]
-        assert [m["tool_call_id"] for m in sent if m["role"] == "tool"] == [call["id"] for call in calls]
-        answer = server.requests[1]["messages"][-1]["content"]
-        return Run(
-            answer=result.final_output,
-            ran=ran,
-            texts=[reply.text for reply in replies],
-            ids=[call["id"] for call in calls],
-            tools=[tool["function"]["name"] for tool in server.requests[0]["tools"]],
-            more={
-                "tokens": [response.usage.output_tokens for response in result.raw_responses],
-                "statuses": [reply.status for reply in replies],
-                "roles": [message["role"] for message in sent],
-            },
-            told=(calls[0]["function"]["arguments"], answer) if "not run" in answer else None,
-        )
+        tokens = [response.usage.output_tokens for response in result.raw_responses]
+        return Run.of(server, result.final_output, ran, tokens=tokens, statuses=[reply.status for reply in replies])
 
 
 def test_a_call_without_its_end_is_taken_as_cut_unless_told_otherwise() -> None:
@@ -187,10 +176,8 @@ def test_text_streams_as_it_arrives_and_a_call_when_it_is_complete() -> None:
     server = text_server(text, size=10)
 
     async def main() -> list[Any]:
-        asked: dict[str, Any] = {"previous_response_id": None, "conversation_id": None, "prompt": None}
         async with model_of(server, "hermes") as model:
-            tools = agent_of(model)[0].tools
-            given = ("", "When?", ModelSettings(), tools, None, [], ModelTracing.DISABLED)
+            given, asked = request_of(model)
             return [event async for event in model.stream_response(*given, **asked)]
 
     events = asyncio.run(main())
