@@ -105,7 +105,7 @@ class ModelTests(_Tests):
 
     KINDS: tuple[str, ...] = ()
 
-    def read(self, text: str, way: str, format: str | None = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
+    def read(self, text: Any, way: str, format: str | None = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
         """What the framework makes of a response that its model writes, in pieces of a size if it is streamed.
 
         Without a format, the name of the model is `THINKER`.
@@ -163,6 +163,26 @@ class ModelTests(_Tests):
     def test_an_unknown_format_fails_at_once(self) -> None:
         with pytest.raises((UnknownFormatError, ValidationError), match="`hermess`; did you mean `hermes`"):
             self.read("", "whole", "hermess")
+
+
+class ClientTests(ModelTests):
+    """What also holds with a client of servers, which may read calls themselves."""
+
+    def test_calls_of_the_server_itself_are_kept(self, way: str) -> None:
+        own = {"index": 0, "id": "c9", "type": "function"}
+        own["function"] = {"name": "wind", "arguments": '{"place": "Paris"}'}
+        message = {"content": written("hermes", BOTH[0]), "tool_calls": [own]}
+        found = self.read(message, way, reason="tool_calls")
+        assert sorted(found.calls, key=str) == [BOTH[0], ("wind", {"place": "Paris"})]
+        assert found.refused == []
+
+
+class ReasoningTests(ClientTests):
+    """What also holds if the client passes on the reasoning that a server reads itself."""
+
+    def test_reasoning_of_the_server_itself_ends_that_of_the_prompt(self, way: str) -> None:
+        found = self.read({"reasoning_content": "Which?", "content": ANSWER}, way, None)
+        assert (found.reasoning, found.text) == ("Which?", ANSWER)
 
 
 class AgentTests(_Tests):

@@ -19,7 +19,7 @@ from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
 
 from outspoken.integrations import litellm as ours
 from outspoken.integrations.litellm import OutspokenLLM
-from tests.integrations.model_tests import ModelTests, Read
+from tests.integrations.model_tests import Read, ReasoningTests
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
@@ -107,7 +107,7 @@ def test_an_agent_runs_one_call_then_two_at_once(ask: Ask, format: str) -> None:
     assert server.requests[2]["messages"][1]["content"] == "Let me look."
 
 
-class TestResponses(ModelTests):
+class TestResponses(ReasoningTests):
     def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
         handler = OutspokenLLM(format) if format else ours.provider
         litellm.custom_provider_map = [{"provider": "outspoken", "custom_handler": handler}]

@@ -14,8 +14,6 @@ from llama_index.core.base.llms.types import (
     ChatResponse,
     CompletionResponse,
     LLMMetadata,
-    TextBlock,
-    ThinkingBlock,
     ToolCallBlock,
 )
 from llama_index.core.llms import LLM
@@ -26,7 +24,7 @@ from llama_index.llms.openai_like import OpenAILike
 from pydantic import BaseModel
 
 from outspoken.integrations.llama_index import OutspokenLLM
-from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, weather
+from tests.integrations.model_tests import ANSWER, AgentTests, Ran, Read, ReasoningTests, weather
 from tests.integrations.model_texts import BOTH, FORMATS, INVALID, pieces, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
@@ -105,7 +103,7 @@ Ask = Callable[[OutspokenLLM, Any], ChatResponse]
 WAYS: list[Ask] = [invoked, ainvoked, streamed, astreamed]
 
 
-class TestResponses(ModelTests):
+class TestResponses(ReasoningTests):
     KINDS = ("thinking", "text", "tool_call", "tool_call")
 
     def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
@@ -245,26 +243,6 @@ class Completions(CustomLLM):
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
         for piece in pieces(self.text):
             yield CompletionResponse(text=piece, delta=piece)
-
-
-@pytest.mark.parametrize("ask", WAYS)
-def test_calls_and_thinking_of_the_llm_itself_are_kept(ask: Ask) -> None:
-    class Native(Completions):
-        def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
-            call = ToolCallBlock(tool_call_id="c9", tool_name="wind", tool_kwargs='{"place": "Paris"}')
-            blocks = [ThinkingBlock(content="Which?"), TextBlock(text=self.text), call]
-            return ChatResponse(
-                message=ChatMessage(role="assistant", blocks=blocks, additional_kwargs={"tool_calls": [1]})
-            )
-
-        def stream_chat(self, messages: Any, **kwargs: Any) -> Any:
-            yield self.chat(messages)
-
-    llm = OutspokenLLM(llm=Native(text=written("hermes", BOTH[0])), format="hermes", prefix="<think>\n")
-    response = ask(llm, tools_of([]))
-    assert response.message.blocks[0] == ThinkingBlock(content="Which?")
-    calls = llm.get_tool_calls_from_response(response)
-    assert [(call.tool_name, call.tool_kwargs) for call in calls] == [("wind", {"place": "Paris"}), BOTH[0]]
 
 
 def test_a_refused_call_of_a_history_without_metadata_has_no_arguments() -> None:

@@ -28,7 +28,7 @@ from outspoken.integrations.openai_agents import OutspokenModel
 from outspoken.providers import ProviderReply
 from outspoken.serving.app import Proxy
 from outspoken.serving.settings import ServerSettings
-from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, Run, weather
+from tests.integrations.model_tests import ANSWER, AgentTests, Ran, Read, ReasoningTests, Run, weather
 from tests.integrations.model_texts import BOTH, CUT, INVALID, REPAIRABLE, THINKER, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
@@ -107,7 +107,7 @@ def output(text: Any, format: str | None, streamed: bool, size: int = 7, **optio
     return asyncio.run(main())
 
 
-class TestResponses(ModelTests):
+class TestResponses(ReasoningTests):
     WAYS = ("whole", "streamed")
     KINDS = ("reasoning", "message", "function_call", "function_call")
 

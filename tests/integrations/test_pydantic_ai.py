@@ -25,7 +25,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import ToolDefinition
 
 from outspoken.integrations.pydantic_ai import AskAgain, OutspokenModel
-from tests.integrations.model_tests import ANSWER, UNREAD, AgentTests, ModelTests, Ran, Read, text_of, weather
+from tests.integrations.model_tests import ANSWER, UNREAD, AgentTests, Ran, Read, ReasoningTests, text_of, weather
 from tests.integrations.model_texts import (
     BOTH,
     CUT,
@@ -86,7 +86,7 @@ def responded(model: OutspokenModel, way: str) -> ModelResponse:
     return asyncio.run(run())
 
 
-class TestResponses(ModelTests):
+class TestResponses(ReasoningTests):
     WAYS = ("whole", "streamed")
     KINDS = ("thinking", "text", "tool-call", "tool-call")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,10 +9,8 @@ from smolagents import CodeAgent, Model, Tool, ToolCallingAgent
 from smolagents.agents import ActionStep, PlanningStep
 from smolagents.models import (
     ChatMessage,
-    ChatMessageStreamDelta,
     ChatMessageToolCall,
     ChatMessageToolCallFunction,
-    ChatMessageToolCallStreamDelta,
     MessageRole,
     OpenAIModel,
     agglomerate_stream_deltas,
@@ -24,7 +21,7 @@ from outspoken import Reply
 from outspoken.integrations.messages import noted, refusal_of
 from outspoken.integrations.smolagents import OutspokenModel
 from outspoken.results.replies import has_failed_call
-from tests.integrations.model_tests import ANSWER, UNREAD, ModelTests, Ran, Read, text_of
+from tests.integrations.model_tests import ANSWER, UNREAD, ClientTests, Ran, Read, text_of
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
@@ -123,7 +120,7 @@ def streamed(model: Model, tools: Any) -> ChatMessage:
 WAYS = [whole, streamed]
 
 
-class TestResponses(ModelTests):
+class TestResponses(ClientTests):
     WAYS = ("whole", "streamed")
 
     def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
@@ -208,29 +205,6 @@ def test_the_finish_reason_proves_the_end_of_a_call_without_its_closing_marker(r
     for ask in WAYS:
         model = model_of(text_server((text, None)).url, finish_reason=reason)
         assert bool(ask(model, tools_of([])).tool_calls) == (reason == "stop")
-
-
-class Native(OpenAIModel):
-    """A model that returns a call itself, beside its text."""
-
-    def generate(self, *args: Any, **kwargs: Any) -> ChatMessage:
-        message = super().generate(*args, **kwargs)
-        function = ChatMessageToolCallFunction({"place": "Paris"}, "wind")
-        message.tool_calls = [ChatMessageToolCall(function, "c9", "function")]
-        return message
-
-    def generate_stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatMessageStreamDelta]:
-        yield from super().generate_stream(*args, **kwargs)
-        for name, arguments in (("wind", '{"place": '), (None, '"Paris"}')):
-            function: Any = ChatMessageToolCallFunction(arguments, name)  # type: ignore[arg-type]
-            yield ChatMessageStreamDelta(tool_calls=[ChatMessageToolCallStreamDelta(0, "c9", "function", function)])
-
-
-@pytest.mark.parametrize("ask", WAYS)
-def test_calls_of_the_model_itself_are_kept(ask: Any) -> None:
-    server = text_server(written("hermes", BOTH[0]))
-    model = OutspokenModel(Native("m", api_base=server.url, api_key="none"), "hermes")
-    assert calls_of(model.parse_tool_calls(ask(model, tools_of([])))) == [("wind", {"place": "Paris"}), BOTH[0]]
 
 
 @pytest.mark.parametrize("ask", WAYS)

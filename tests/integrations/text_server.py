@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -15,13 +15,17 @@ from tests.serving.serving import Server, chunk, completion, event, written
 _USAGE = {"prompt_tokens": 20, "completion_tokens": 9, "total_tokens": 29}
 
 
+#: A text of a model, or a message with calls or reasoning that the server reads itself.
+Said: TypeAlias = str | dict[str, Any]
+
+
 class TextServer:
-    """Answers each request with the next text of a script: a text, or a text and its finish reason.
+    """Answers each request with the next text of a script, or with a text and its finish reason.
 
     `requests` are the bodies of the requests so far; `url` is the base URL for clients of OpenAI's API.
     """
 
-    def __init__(self, *texts: str | tuple[str, str | None], size: int = 7) -> None:
+    def __init__(self, *texts: Said | tuple[Said, str | None], size: int = 7) -> None:
         self._texts = [text if isinstance(text, tuple) else (text, "stop") for text in texts]
         self.requests: list[dict[str, Any]] = []
         self.size = size
@@ -34,11 +38,13 @@ class TextServer:
         if problem := refused(body):
             return JSONResponse({"error": {"message": problem, "type": "BadRequestError", "code": 400}}, 400)
         text, reason = self._texts[len(self.requests) - 1]
+        message = {"content": text} if isinstance(text, str) else text
         if not body.get("stream"):
-            return JSONResponse(completion({"content": text}, finish=reason, usage=_USAGE))
-        *pieces, done = written(text, self.size, reason)
+            return JSONResponse(completion(message, finish=reason, usage=_USAGE))
+        first, *pieces, finish, done = written(message["content"], self.size, reason)
+        own = [event(chunk({key: value})) for key, value in message.items() if key != "content"]
         usage = event({**chunk({}), "choices": [], "usage": _USAGE})
-        return Response(b"".join([*pieces, usage, done]), media_type="text/event-stream")
+        return Response(b"".join([first, *own, *pieces, finish, usage, done]), media_type="text/event-stream")
 
 
 def refused(request: dict[str, Any]) -> str:
@@ -88,7 +94,7 @@ class _Running:
 running = _Running()
 
 
-def text_server(*texts: str | tuple[str, str | None], size: int = 7) -> TextServer:
+def text_server(*texts: Said | tuple[Said, str | None], size: int = 7) -> TextServer:
     """A `TextServer` on a port of this machine, up to the next one: there is one server for all tests."""
     running.script = TextServer(*texts, size=size)
     running.script.url = f"{running.start()}/v1"
