@@ -114,7 +114,7 @@ class ModelTests(_Tests):
         return self.asked(server.url, way, format, "m" if format else THINKER)
 
     def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
-        """What the framework makes of the response of a server, for frameworks with a client of servers."""
+        """What the framework makes of the response of a server."""
         raise NotImplementedError
 
     @pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
@@ -156,6 +156,14 @@ class ModelTests(_Tests):
         found = self.read("", way)
         assert (found.text or "", found.calls, found.refused, found.about) == ("", [], [], {})
 
+    def test_calls_of_the_server_itself_are_kept(self, way: str) -> None:
+        own = {"index": 0, "id": "c9", "type": "function"}
+        own["function"] = {"name": "wind", "arguments": '{"place": "Paris"}'}
+        message = {"content": written("hermes", BOTH[0]), "tool_calls": [own]}
+        found = self.read(message, way, reason="tool_calls")
+        assert sorted(found.calls, key=str) == [BOTH[0], ("wind", {"place": "Paris"})]
+        assert found.refused == []
+
     def test_the_name_of_the_model_says_the_format(self, way: str) -> None:
         found = self.read(THOUGHT, way, None)
         assert (found.reasoning, found.text) == ("They ask.", "At nine.")
@@ -165,19 +173,7 @@ class ModelTests(_Tests):
             self.read("", "whole", "hermess")
 
 
-class ClientTests(ModelTests):
-    """What also holds with a client of servers, which may read calls themselves."""
-
-    def test_calls_of_the_server_itself_are_kept(self, way: str) -> None:
-        own = {"index": 0, "id": "c9", "type": "function"}
-        own["function"] = {"name": "wind", "arguments": '{"place": "Paris"}'}
-        message = {"content": written("hermes", BOTH[0]), "tool_calls": [own]}
-        found = self.read(message, way, reason="tool_calls")
-        assert sorted(found.calls, key=str) == [BOTH[0], ("wind", {"place": "Paris"})]
-        assert found.refused == []
-
-
-class ReasoningTests(ClientTests):
+class ReasoningTests(ModelTests):
     """What also holds if the client passes on the reasoning that a server reads itself."""
 
     def test_reasoning_of_the_server_itself_ends_that_of_the_prompt(self, way: str) -> None:
@@ -198,7 +194,7 @@ class AgentTests(_Tests):
         return Run.of(server, answer, ran, **more)
 
     def agent(self, url: str, way: str, format: str, ran: Ran) -> tuple[Any, dict[str, Any]]:
-        """Run an agent with a server, for frameworks with a client of servers: its answer, and what is its own."""
+        """Run an agent with a server: its answer, and what is its own."""
         raise NotImplementedError
 
     @pytest.mark.parametrize("format", FORMATS)

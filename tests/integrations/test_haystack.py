@@ -19,7 +19,7 @@ from haystack.tools import Tool, Toolset, tool
 from haystack.utils import Secret
 
 from outspoken.integrations.haystack import OutspokenChatGenerator
-from tests.integrations.model_tests import ANSWER, AgentTests, ClientTests, Ran, Read, weather
+from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, weather
 from tests.integrations.model_texts import BOTH, INVALID, pieces, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
@@ -92,7 +92,7 @@ Ask = Callable[[Any], ChatMessage]
 WAYS: list[Ask] = [invoked, ainvoked, streamed, astreamed]
 
 
-class TestResponses(ClientTests, AgentTests):
+class TestResponses(ModelTests, AgentTests):
     MORE: ClassVar = {
         "exit_reason": "text",
         "counts": {"tide": 2, "wind": 1},

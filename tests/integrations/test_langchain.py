@@ -19,6 +19,7 @@ from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
     HumanMessage,
+    ToolCallChunk,
     ToolMessage,
     convert_to_openai_messages,
     message_chunk_to_message,
@@ -81,14 +82,8 @@ class ChatOpenAI(BaseChatModel):
 def chunk_of(said: Any, **known: Any) -> AIMessageChunk:
     """A chunk for a message or a delta of OpenAI's client."""
     calls = [
-        {
-            "type": "tool_call_chunk",
-            "name": call.function.name,
-            "args": call.function.arguments,
-            "id": call.id,
-            "index": n,
-        }
-        for n, call in enumerate(said.tool_calls or ())
+        ToolCallChunk(name=call.function.name, args=call.function.arguments, id=call.id, index=number)
+        for number, call in enumerate(said.tool_calls or ())
     ]
     thought = getattr(said, "reasoning_content", None)
     extra = {"reasoning_content": thought} if thought else {}

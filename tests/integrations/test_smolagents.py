@@ -21,7 +21,7 @@ from outspoken import Reply
 from outspoken.integrations.messages import noted, refusal_of
 from outspoken.integrations.smolagents import OutspokenModel
 from outspoken.results.replies import has_failed_call
-from tests.integrations.model_tests import ANSWER, UNREAD, ClientTests, Ran, Read, text_of
+from tests.integrations.model_tests import ANSWER, UNREAD, ModelTests, Ran, Read, text_of
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
@@ -120,7 +120,7 @@ def streamed(model: Model, tools: Any) -> ChatMessage:
 WAYS = [whole, streamed]
 
 
-class TestResponses(ClientTests):
+class TestResponses(ModelTests):
     WAYS = ("whole", "streamed")
 
     def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
