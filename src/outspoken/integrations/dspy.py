@@ -76,15 +76,15 @@ class OutspokenAdapter(_adapters.ChatAdapter):
     def _make_json_adapter_fallback(self) -> Any:
         if not self._refusal:
             return _adapters.ChatAdapter._make_json_adapter_fallback(self)
-        again = copy(self)
+        again: Any = copy(self)
         again.use_json_adapter_fallback, again._told = False, self._refusal
         return again
 
     def _of(self, lm: Any, inputs: dict[str, Any]) -> OutspokenAdapter:
         """The adapter for one request."""
         made = copy(self)
-        listed = [value if isinstance(value, list) else [value] for value in inputs.values()]
-        tools = [one for some in listed for one in some if isinstance(one, _dspy.Tool)]
+        listed: list[list[Any]] = [value if isinstance(value, list) else [value] for value in inputs.values()]
+        tools: list[Any] = [one for some in listed for one in some if isinstance(one, _dspy.Tool)]
         made._lm, made._tools, made._refusal = lm, [tool.format_as_litellm_function_call() for tool in tools], []
         return made
 

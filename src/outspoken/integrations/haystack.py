@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from inspect import iscoroutinefunction
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from outspoken.results.arguments import kind_of
 from outspoken.results.edits import RepairLimit
@@ -34,25 +34,16 @@ _async = _HAYSTACK.load("haystack.utils.async_utils")
 _component: Callable[[type[Any]], type[Any]] = _haystack.component
 _delta = _chunks.ToolCallDelta
 
-#: The types of the inputs, which Haystack reads where they are checked.
-_INPUTS: dict[str, Any] = {
-    "messages": list[_messages.ChatMessage] | str,  # pyright: ignore[reportInvalidTypeArguments]
-    "streaming_callback": _chunks.StreamingCallbackT | None,
-    "generation_kwargs": dict[str, Any] | None,
-    "tools": _tools.ToolsType | None,
-    "tools_strict": bool | None,
-    "return": dict[str, Any],
-}
 #: The methods of components that Haystack calls around runs.
 _LIFE_CYCLE = ("warm_up", "warm_up_async", "close", "close_async")
 
-_Run = TypeVar("_Run", bound=Callable[..., Any])
-
-
-def _runs(run: _Run) -> _Run:
-    """Declares the inputs and outputs of a component."""
-    run.__annotations__ = dict(_INPUTS)
-    return _haystack.component.output_types(replies=_INPUTS["messages"].__args__[0])(run)
+if TYPE_CHECKING:
+    _Message: TypeAlias = Any
+    _Callback: TypeAlias = Any
+    _ToolsType: TypeAlias = Any
+else:  # Haystack reads the types of inputs where they are checked
+    _Message, _Callback, _ToolsType = _messages.ChatMessage, _chunks.StreamingCallbackT, _tools.ToolsType
+_replies: Callable[[Any], Any] = _haystack.component.output_types(replies=list[_Message])
 
 
 @_component
@@ -101,11 +92,12 @@ class OutspokenChatGenerator:
             return getattr(self.chat_generator, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    @_runs
+    @_replies
     def run(
-        self, messages: Any, streaming_callback: Any = None, generation_kwargs: Any = None, *,
-        tools: Any = None, tools_strict: Any = None,
-    ) -> Any:  # fmt: skip
+        self, messages: list[_Message] | str, streaming_callback: _Callback | None = None,
+        generation_kwargs: dict[str, Any] | None = None, *, tools: _ToolsType | None = None,
+        tools_strict: bool | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
         """Ask the chat generator, and return its replies with what their text means."""
         callback = self._callback(streaming_callback, is_async=False)
         asked, reading = self._request(messages, generation_kwargs, tools, tools_strict, callback)
@@ -114,11 +106,12 @@ class OutspokenChatGenerator:
             callback(made)
         return {"replies": reading.messages(replies, is_streamed=callback is not None)}
 
-    @_runs
+    @_replies
     async def run_async(
-        self, messages: Any, streaming_callback: Any = None, generation_kwargs: Any = None, *,
-        tools: Any = None, tools_strict: Any = None,
-    ) -> Any:  # fmt: skip
+        self, messages: list[_Message] | str, streaming_callback: _Callback | None = None,
+        generation_kwargs: dict[str, Any] | None = None, *, tools: _ToolsType | None = None,
+        tools_strict: bool | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
         """Ask the chat generator, and return its replies with what their text means."""
         callback = self._callback(streaming_callback, is_async=True)
         asked, reading = self._request(messages, generation_kwargs, tools, tools_strict, callback)

@@ -21,7 +21,7 @@ from outspoken.providers.wire.parts import StreamCalls
 from outspoken.results.call_ids import CallIds
 
 from .assembler import ReaderOptions, aread_chunks, read_chunks
-from .framework import Framework, allows_calls, format_of, readable_tools
+from .framework import Framework, choice_of, format_of, readable_tools
 from .messages import METADATA, noted
 
 if TYPE_CHECKING:
@@ -93,9 +93,10 @@ class OutspokenLLM(_custom_llm.CustomLLM):
         tools, stop = request.get("tools") or (), request.get("stop") and not self._finish_reason
         messages: list[Any] = [m for m in request.get("messages") or () if isinstance(m, Mapping)]
         ids = CallIds(taken=[call["id"] for message in messages for call in message.get("tool_calls") or ()])
+        choice = "none" if choice_of(request.get("tool_choice"), tools) == "none" else "auto"
         options = {
             "format": format_of(self._format, request["model"]), "tools": readable_tools(tools), "stops": bool(stop),
-            "tool_choice": "auto" if allows_calls(tools, request.get("tool_choice")) else "none", **self._options,
+            "tool_choice": choice, **self._options,
         }  # fmt: skip
         exporter = partial(ChatCompletionsExporter, stream_calls=self._stream_calls, include_usage=False, call_ids=ids)
         return request, _Response(options, exporter, self._finish_reason, given["logging_obj"])
@@ -213,7 +214,7 @@ class _Response:
                 made[-1]["choices"][0]["delta"] |= kept  # blocks of thinking stay beside their text
             chunks += made
         if (usage := getattr(chunk, "usage", None)) is not None:
-            counted = {"choices": [{"index": 0, "delta": {}}], "usage": usage}
+            counted: dict[str, Any] = {"choices": [{"index": 0, "delta": {}}], "usage": usage}
             chunks.append({"id": chunk.id, "created": chunk.created, "model": chunk.model, **counted})
         return [_types.ModelResponseStream(**made, system_fingerprint=chunk.system_fingerprint) for made in chunks]
 
@@ -237,7 +238,8 @@ def _export(events: list[ProviderEvent], exporter: ChatCompletionsExporter) -> l
     for chunk in [part for event in events for part in exporter.feed(event)]:
         choice = chunk["choices"][0]
         choice["delta"].pop(EXTENSION, None)
-        call: dict[str, Any] = next(iter(choice["delta"].get("tool_calls", ())), {})
+        calls: list[dict[str, Any]] = choice["delta"].get("tool_calls", [])
+        call: dict[str, Any] = calls[0] if calls else {}
         if call and call["index"] == last.get("index"):
             last["function"]["arguments"] += call["function"]["arguments"]
         elif choice["delta"] or choice["finish_reason"]:

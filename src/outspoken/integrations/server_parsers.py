@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -105,12 +106,13 @@ def needed_tags(format: str) -> ReasoningTags:
     return tags
 
 
-class Pieces(NamedTuple):
+@dataclass
+class Pieces:
     """What a part of a response adds to the fields of a message: each of the calls has its index in the response."""
 
     content: str = ""
     reasoning: str = ""
-    calls: tuple[tuple[int, ToolCall], ...] = ()
+    calls: list[tuple[int, ToolCall]] = field(default_factory=list[tuple[int, ToolCall]])
 
 
 class CallReader:
@@ -129,9 +131,7 @@ class CallReader:
         self._at_start = behind_reasoning
         self._has_reasoning, self._keeps_calls = has_reasoning, keeps_calls
         self._raw: list[str] = []
-        self._content, self._reasoning = "", ""
-        self._calls: list[tuple[int, ToolCall]] = []
-        self._count = 0  # of all calls
+        self._new, self._count = Pieces(), 0  # what was read since the last time, and the number of all calls
         self._last, self._is_open, self._blocks = "", False, int(behind_reasoning)
 
     @cached_property
@@ -143,8 +143,7 @@ class CallReader:
         text = text.lstrip("\r\n") if self._at_start else text
         self._raw.append(text)
         reply = self._read_plain(text) or self._parser.parse(text, prefix=self._prefix)
-        self._add(replay(reply, unfinished=True))
-        return self._ended(reply)
+        return self._added(replay(reply, unfinished=True))
 
     def _read_plain(self, text: str) -> Reply | None:
         """Read a sound response without reasoning as if nothing stood before it, in a tenth of the time; or None."""
@@ -161,24 +160,14 @@ class CallReader:
             text = text.lstrip("\r\n")
             self._at_start = not text
         self._raw.append(text)
-        self._add(self._session.feed(text))
-        return self._pieces()
+        return self._added(self._session.feed(text))
 
     def close(self) -> Pieces:
         """End the response."""
-        self._add(self._session.close())
-        self._end_reasoning()
-        return self._pieces() if self._session.reply is None else self._ended(self._session.reply)
+        return self._added(self._session.close())
 
-    def _ended(self, reply: Reply) -> Pieces:
-        """The last pieces. Repairs and damage go to the log of the server."""
-        if reply.status != "ok":
-            level = logging.INFO if reply.status == "repaired" else logging.WARNING
-            told = [d.message for d in reply.diagnostics if d.severity != "note"] or [r.code for r in reply.repairs]
-            _logger.log(level, "outspoken: a response in %s is %s: %s", reply.format, reply.status, "; ".join(told))
-        return self._pieces()
-
-    def _add(self, events: Iterable[StreamEvent]) -> None:
+    def _added(self, events: Iterable[StreamEvent]) -> Pieces:
+        """What some events add."""
         for event in events:
             match event:
                 case results.TextDelta(text=text):
@@ -193,20 +182,18 @@ class CallReader:
                     | results.PayloadParsed(payload=segment) | results.PayloadUnfinished(payload=segment)
                 ):  # fmt: skip
                     self._take(segment)
+                case results.Done(reply=reply):
+                    self._end_reasoning()
+                    _log(reply)
                 case _:
                     pass
-
-    def _pieces(self) -> Pieces:
-        """What was added since the last time."""
-        pieces = Pieces(self._content, self._reasoning, tuple(self._calls))
-        self._content, self._reasoning = "", ""
-        self._calls.clear()
-        return pieces
+        made, self._new = self._new, Pieces()
+        return made
 
     def _take(self, segment: Segment) -> None:
         """Take a sound call, or what the model wrote of all else, on a line of its own."""
         if segment.kind == "tool_call" and segment.status in ("ok", "repaired") and not self._keeps_calls:
-            self._calls.append((self._count, segment))
+            self._new.calls.append((self._count, segment))
             self._count += 1
         else:
             start, end = segment.span  # it may begin with the line break of the prefix
@@ -214,7 +201,7 @@ class CallReader:
             self._write("\n" + text if self._last not in ("", "\n") else text)
 
     def _write(self, text: str) -> None:
-        self._content += text
+        self._new.content += text
         self._last = text[-1:] or self._last
 
     def _think(self, text: str) -> None:
@@ -223,10 +210,10 @@ class CallReader:
             if not self._has_reasoning:
                 self._write(OPEN if self._last in ("", "\n") else "\n" + OPEN)
             elif self._blocks:
-                self._reasoning += "\n\n"
+                self._new.reasoning += "\n\n"
             self._blocks += 1
         if self._has_reasoning:
-            self._reasoning += text
+            self._new.reasoning += text
         else:
             self._write(text)
 
@@ -234,6 +221,14 @@ class CallReader:
         if self._is_open and not self._has_reasoning:
             self._write(CLOSE)
         self._is_open = False
+
+
+def _log(reply: Reply) -> None:
+    """Tell the log of the server of repairs and damage."""
+    if reply.status != "ok":
+        level = logging.INFO if reply.status == "repaired" else logging.WARNING
+        told = [d.message for d in reply.diagnostics if d.severity != "note"] or [r.code for r in reply.repairs]
+        _logger.log(level, "outspoken: a response in %s is %s: %s", reply.format, reply.status, "; ".join(told))
 
 
 class ReasoningSplitter:
@@ -325,8 +320,8 @@ def structural_tag(
     What it does not enforce goes to the log of the server. Raises ConstraintError if the format cannot write what is
     asked for.
     """
-    choice = choice_of(tool_choice)
-    if tools is None or choice == "none":
+    choice = choice_of(tool_choice, tools is not None)
+    if choice == "none":
         return None
     added = tokenizer if hasattr(tokenizer, "get_added_vocab") else None
     made = constraint(format, tools=tools, tool_choice=choice, parallel=parallel, reasoning=reasoning, tokenizer=added)
