@@ -260,6 +260,15 @@ def test_an_llm_of_completions_gets_no_tools() -> None:
         assert [(call.tool_name, call.tool_kwargs) for call in calls] == [*BOTH]
 
 
+def test_an_llm_without_tools_may_call_none_if_the_request_says_so() -> None:
+    text = written("hermes", BOTH[0])
+    llm = OutspokenLLM(llm=Completions(text=text), format="hermes")
+    for choice, content, count in (("none", text, 0), ("auto", None, 1)):
+        found = llm.chat_with_tools(tools_of([]), "When?", tool_choice=choice)
+        calls = llm.get_tool_calls_from_response(found, error_on_no_tool_call=False)
+        assert (found.message.content, len(calls)) == (content, count)
+
+
 def test_completions_are_text_without_reasoning() -> None:
     text = written("hermes", text=ANSWER, reasoning="Which?")
     llm: LLM = llm_of(text_server(*[text] * 4).url)
