@@ -6,6 +6,7 @@ import json
 import re
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,6 +39,13 @@ def test_calls_have_ids_of_their_own(format: str) -> None:
     assert [(call.name, json.loads(call.arguments), call.refusal) for call in calls] == [(*call, "") for call in BOTH]
     assert len({call.id for call in calls}) == 2
     assert all(call.id for call in calls)
+
+
+@pytest.mark.parametrize(("tools", "choice"), [((), None), (TOOLS, "none"), (TOOLS, False), (TOOLS, {"mode": "none"})])
+def test_markup_of_calls_is_text_if_the_request_lets_the_model_call_nothing(tools: Any, choice: Any) -> None:
+    assembler, text = FormatReader("hermes").begin(tools, choice), written("hermes", BOTH[0])
+    assembler.whole(text)
+    assert (assembler.text, assembler.calls) == (text, [])
 
 
 @pytest.mark.parametrize("joins", [False, True])
