@@ -85,7 +85,7 @@ class Run(NamedTuple):
 
 def text_of(message: dict[str, Any]) -> str:
     """The text of a message of a request."""
-    content = message.get("content")
+    content: str | list[Any] | None = message.get("content")
     return "".join([part["text"] for part in content]) if isinstance(content, list) else content or ""
 
 
@@ -157,7 +157,7 @@ class ModelTests(_Tests):
         assert (found.text or "", found.calls, found.refused, found.about) == ("", [], [], {})
 
     def test_calls_of_the_server_itself_are_kept(self, way: str) -> None:
-        own = {"index": 0, "id": "c9", "type": "function"}
+        own: dict[str, Any] = {"index": 0, "id": "c9", "type": "function"}
         own["function"] = {"name": "wind", "arguments": '{"place": "Paris"}'}
         message = {"content": written("hermes", BOTH[0]), "tool_calls": [own]}
         found = self.read(message, way, reason="tool_calls")

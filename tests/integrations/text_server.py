@@ -26,7 +26,7 @@ class TextServer:
     """
 
     def __init__(self, *texts: Said | tuple[Said, str | None], size: int = 7) -> None:
-        self._texts = [text if isinstance(text, tuple) else (text, "stop") for text in texts]
+        self._texts: list[tuple[Said, Any]] = [text if isinstance(text, tuple) else (text, "stop") for text in texts]
         self.requests: list[dict[str, Any]] = []
         self.size = size
         self.url = ""
