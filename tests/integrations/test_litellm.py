@@ -132,6 +132,18 @@ def test_a_call_that_is_cut_is_the_reason_for_the_end(ask: Ask, text: str, reaso
 
 
 @pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize("content", ["", "Look:"])
+def test_a_cut_call_of_the_server_itself_is_not_among_the_calls(ask: Ask, content: str) -> None:
+    provider("hermes")
+    own = {"index": 0, "id": "c9", "type": "function", "function": {"name": "tide", "arguments": '{"place": "Br'}}
+    server = text_server(({"content": content, "tool_calls": [own]}, "length"))
+    (choice,) = ask(**request(server.url)).choices
+    message = choice.message
+    assert (message.content or "", message.tool_calls or [], choice.finish_reason) == (content, [], "length")
+    assert [call["name"] for call in message.provider_specific_fields["outspoken"]["unfinished_calls"]] == ["tide"]
+
+
+@pytest.mark.parametrize("ask", WAYS)
 @pytest.mark.parametrize(("stop", "count"), [(None, 1), (["Observation:"], 0)])
 def test_a_stop_of_the_request_proves_no_end(ask: Ask, stop: Any, count: int) -> None:
     provider("hermes")

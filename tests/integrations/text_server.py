@@ -42,9 +42,14 @@ class TextServer:
         if not body.get("stream"):
             return JSONResponse(completion(message, finish=reason, usage=_USAGE))
         first, *pieces, finish, done = written(message["content"], self.size, reason)
-        own = [event(chunk({key: value})) for key, value in message.items() if key != "content"]
+        thought, calls = [
+            [event(chunk({name: message[name]}))] if name in message else []
+            for name in ("reasoning_content", "tool_calls")
+        ]
         usage = event({**chunk({}), "choices": [], "usage": _USAGE})
-        return Response(b"".join([first, *own, *pieces, finish, usage, done]), media_type="text/event-stream")
+        return Response(
+            b"".join([first, *thought, *pieces, *calls, finish, usage, done]), media_type="text/event-stream"
+        )
 
 
 def refused(request: dict[str, Any]) -> str:

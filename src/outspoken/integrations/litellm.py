@@ -172,7 +172,7 @@ class _Response:
     def whole(self, response: Any) -> Any:
         """Read a whole response; it is changed in place."""
         for choice in response.choices:
-            if isinstance(choice.message.content, str):
+            if isinstance(choice.message.content, str) or choice.message.tool_calls:
                 response._hidden_params.setdefault("provider_specific_fields", {}).update(self._read(choice))
         if not response._hidden_params.get("response_cost"):
             response._hidden_params.pop("response_cost", None)  # so that LiteLLM looks for the price elsewhere
@@ -184,15 +184,16 @@ class _Response:
         fields: dict[str, Any] = message.model_dump(include={*_READ}, exclude_none=True)
         if thought := fields.get("reasoning_content"):
             # LiteLLM itself takes `<think>` out of whole responses, and leaves the white space that stood next to it.
-            fields |= {"reasoning_content": thought.strip(), "content": message.content.lstrip()}
+            fields |= {"reasoning_content": thought.strip(), "content": (message.content or "").lstrip()}
         body = {"choices": [{"index": 0, "message": fields, "finish_reason": reason}]}
         reply = ProviderStream(**self._options).read(body)
         written = self._make_exporter().whole(reply)["choices"][0]
         message.content, choice.finish_reason = written["message"]["content"], written["finish_reason"]
         if reasoning := written["message"].get("reasoning_content"):
             message.reasoning_content = reasoning
-        if calls := written["message"].get("tool_calls"):
-            message.tool_calls = [_types.ChatCompletionMessageToolCall(**call) for call in calls]
+        calls = [_types.ChatCompletionMessageToolCall(**call) for call in written["message"].get("tool_calls", ())]
+        if calls or message.tool_calls:
+            message.tool_calls = calls or None
         if facts := noted(reply):
             message.provider_specific_fields = {**(getattr(message, "provider_specific_fields", None) or {}), **facts}
         self._noted |= facts
