@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from outspoken import Reply, load_format, parse, render
+from outspoken import Parser, RenderError, Reply, ToolCall, formats, load_format, parse, render
 from outspoken.actions import MODELS, Action, BaseAction, Batch, Click, ElementRef, Point
 from outspoken.actions.decoding import decode_action
 from outspoken.actions.encoding import encode_action
 from outspoken.actions.mapping import mapping_of, parse_rule
+from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.results.actions.models import TYPES, model_of
 from tests.tables import tables
@@ -206,3 +207,26 @@ def test_some_calls_are_actions_and_others_are_not(acting: str) -> None:
     assert [a.status for a in reply.unfinished_actions] == ["invalid"]
     assert [c.arguments["action"] for c in reply.tool_calls] == ["sing", "left_click"]
     assert render(reply.actions, format=acting) == texts[0]
+
+
+def test_a_given_tool_may_have_the_name_of_an_action() -> None:
+    read = 0
+    for info in formats():
+        written = [words.partition("(")[0].split("|") for words in registry.header(info.name).actions]
+        for name in sorted({name for names in written for name in names if name.isidentifier()}):
+            parameters = {"type": "object", "properties": {"ferry": {"type": "string"}}, "required": ["ferry"]}
+            tools = [{"name": name, "parameters": parameters}]
+            call = ToolCall(name=name, arguments={"ferry": "x"}, arguments_text='{"ferry": "x"}', span=(0, 0))
+            try:
+                text = render([call], format=info.name, tools=tools)
+            except RenderError:
+                break  # all calls of the format are actions
+            parser = Parser(info.name, tools=tools)
+            session = parser.session()
+            session.feed(text)
+            session.close()
+            assert session.reply is not None
+            assert parser.parse(text).segments == session.reply.segments, (info.name, name)
+            assert [(made.name, made.arguments) for made in session.reply.tool_calls] == [(name, {"ferry": "x"})]
+            read += 1
+    assert read > 100

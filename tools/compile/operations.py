@@ -227,6 +227,7 @@ class OperationWriter:
         if self._acts:
             self._put(f'if mapping.is_name(name{d} or ""):')
             self._indent += 1
+            self._put(f"if mapping.is_taken(name{d}, tools):", "    return None")
             self._action(d, end)
             self._indent -= 1
             self._put("else:")

@@ -146,7 +146,7 @@ class Doubt:
         for segment in at.after:
             start, last = segment.span
             self.looked_to = start
-            if self.tools is not None and segment.kind in MADE and segment.name not in self.tools:
+            if self.tools is not None and segment.kind == "tool_call" and segment.name not in self.tools:
                 return True
             if type(segment) is Text or (type(segment) is Reasoning and start < behind):
                 text = _END_TOKEN.sub("", FENCE_LINE.sub("", at.read(max(start, behind), last)))
