@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -127,7 +126,8 @@ def surveyed(tables: Tables) -> Tables:
     """The tables with what takes long to find."""
     automaton = LenientAutomaton(tables)
     tolerant = tolerant_rules(tables, RULES).to_data()
-    return replace(tables, survey=make_survey(automaton).to_data(), prompt=_prompt_data(automaton), tolerant=tolerant)
+    survey, prompt = make_survey(automaton).to_data(), _prompt_data(automaton)
+    return tables._replace(survey=survey, prompt=prompt, tolerant=tolerant)
 
 
 def _prompt_data(automaton: Automaton) -> dict[str, Any] | None:

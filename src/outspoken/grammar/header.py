@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, NonNegativeInt, TypeAdapter, ValidationError
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.errors import GrammarError
-from outspoken.results.geometry import Space
 
 from .model_ids import PromptEnds
+
+if TYPE_CHECKING:
+    from outspoken.results.geometry import Space
 
 _FIELD = lazy_pattern(r"//[ ]([A-Za-z_]\w*):(?=\s|$)[ \t]*(.*)")
 _MORE = lazy_pattern(r"//[ ]{3}(.*)|//[ \t]*$")
@@ -66,8 +67,11 @@ Expression = Annotated[str, AfterValidator(_expression)]
 Ends = Annotated[str, AfterValidator(_prompt_ends)]
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+#: What a field with entries is without any.
+_NO_ENTRIES: dict[str, Any] = {}
+
+
+class Header(NamedTuple):
     """The header of a format.
 
     - `like`: the format that spells its calls like this one, if any: detection prefers that one.
@@ -115,20 +119,18 @@ class Header:
     space: Space = "px"
     point: str = ""
     any_case: bool = False
-    arguments: dict[str, str] = field(default_factory=dict[str, str])
-    actions: dict[str, str] = field(default_factory=dict[str, str])
-    payloads: dict[str, Expression] = field(default_factory=dict[str, str])
+    arguments: dict[str, str] = _NO_ENTRIES
+    actions: dict[str, str] = _NO_ENTRIES
+    payloads: dict[str, Expression] = _NO_ENTRIES
     reasoned_calls: Literal["", "run"] = ""
     repeated: Literal["", "list"] = ""
     names: Literal["", "xml"] = ""
     forced: Expression = ""
     unnamed: str = ""
     answer: tuple[str, ...] = ()
-    checks: dict[str, str] = field(default_factory=dict[str, str])
-    evidence: dict[str, Literal["line", "end", "alone", "declared", "behind", "named"]] = field(
-        default_factory=dict[str, Any]
-    )
-    ids: dict[str, Ends] = field(default_factory=dict[str, str])
+    checks: dict[str, str] = _NO_ENTRIES
+    evidence: dict[str, Literal["line", "end", "alone", "declared", "behind", "named"]] = _NO_ENTRIES
+    ids: dict[str, Ends] = _NO_ENTRIES
 
     def evidence_of(self, marker: str) -> str:
         """What detection asks for at an opening marker; "" if the marker is evidence enough."""
@@ -165,7 +167,7 @@ class Header:
 
     def to_data(self) -> dict[str, Any]:
         """What is not empty of the header, as plain data."""
-        data = {**asdict(self), "trim": sorted(self.trim)}
+        data = {**self._asdict(), "trim": sorted(self.trim)}
         return {key: value for key, value in data.items() if value}
 
     @classmethod
@@ -219,7 +221,7 @@ def read_header(text: str, path: str) -> Header:
 def examine_header(text: str, folder: Path) -> tuple[Header | None, list[HeaderProblem]]:
     """The header, or None with all of its problems. `folder` is that of the grammar."""
     fields, problems = _fields(text)
-    known = Header.__dataclass_fields__
+    known = Header._fields
     first: dict[str, HeaderField] = {}
     values: dict[str, Any] = {}
     places: dict[tuple[str, ...], Span] = {}
@@ -263,6 +265,8 @@ def examine_header(text: str, folder: Path) -> tuple[Header | None, list[HeaderP
 
 @cache
 def _adapter() -> TypeAdapter[Header]:
+    from outspoken.results.geometry import Space as Space  # an annotation names it; not where a response is read
+
     return TypeAdapter(Header)
 
 

@@ -14,17 +14,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from outspoken.patterns.lazy import lazy_pattern
+
 #: By the provider whose responses hold read calls, what the names of models that only it serves begin with.
 _SERVED = Path(__file__).with_name("served_models.json")
-_SEPARATORS, _NO_LITERAL = re.compile(r"[-.]"), re.compile(r"[-.*]")
+_SEPARATORS, _NO_LITERAL = lazy_pattern(r"[-.]"), lazy_pattern(r"[-.*]")
 #: The folder in the cache of Hugging Face, the file of a quantised model, and what separates words.
 _FOLDER, _FILE, _SPACE = (
-    re.compile(r"\A(?:models|datasets)--"),
-    re.compile(r"\.(?:gguf|safetensors|bin)\Z"),
-    re.compile(r"[\s_:]+"),
+    lazy_pattern(r"\A(?:models|datasets)--"),
+    lazy_pattern(r"\.(?:gguf|safetensors|bin)\Z"),
+    lazy_pattern(r"[\s_:]+"),
 )
 #: Words for models that answer in no text.
-_SILENT = re.compile(r"(?<![a-z])(?:embed(?:ding)?s?|rerank(?:er)?|asr|tts|guard)(?![a-z])")
+_SILENT = lazy_pattern(r"(?<![a-z])(?:embed(?:ding)?s?|rerank(?:er)?|asr|tts|guard)(?![a-z])")
 #: No id is longer.
 _LONGEST = 300
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from outspoken.patterns.spellings import spellings
@@ -87,8 +86,7 @@ def rules_from_data(data: dict[str, Any]) -> tuple[Rule, ...]:
     return tuple([Rule(symbols[name], tuple([symbols[i] for i in body]), *rest) for name, body, *rest in rows])
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
+class Tables(NamedTuple):
     """The LALR tables of a grammar.
 
     `states[s]` maps a symbol to the next state (>= 0), or to the rule to reduce by (-1 - rule). `nodes[s]` names the
@@ -150,8 +148,8 @@ class Tables:
         )
         if "broken" not in data:
             return found
-        broken = replace(found, symbol=BROKEN, **_read_states(data["broken"]), **dict.fromkeys(_AHEAD))
-        return replace(found, broken=broken)
+        broken = found._replace(symbol=BROKEN, **_read_states(data["broken"]), **dict.fromkeys(_AHEAD))
+        return found._replace(broken=broken)
 
 
 def _read_states(data: dict[str, Any]) -> dict[str, Any]:

@@ -25,13 +25,14 @@ from outspoken.results.events import (
     ToolCallUnfinished,
     event_of,
 )
-from outspoken.results.held import HeldReason
 from outspoken.results.replies import Reasoning
 from outspoken.semantics.doubt import Doubt
 from outspoken.semantics.quotations import is_linked
 from outspoken.semantics.settle import weakened
 
 if TYPE_CHECKING:
+    from outspoken.results.held import HeldReason
+
     from .response_reader import ResponseReader
 
 

@@ -17,7 +17,6 @@ from outspoken.results.diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import LimitError, ResponseError
 from outspoken.results.finish_reasons import proves_end
-from outspoken.results.held import HeldReason
 from outspoken.results.message_text import ForwardText
 from outspoken.results.replies import Reasoning, Reply, Text
 from outspoken.results.settings import Settings
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from outspoken.detection.parsed_text import ParserDetector
     from outspoken.grammar.automaton import Automaton
     from outspoken.results.events import Event
+    from outspoken.results.held import HeldReason
 
 
 class Reading(NamedTuple):

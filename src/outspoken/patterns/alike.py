@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from string import ascii_letters
 from typing import Any
 
 from .arriving import while_arriving
@@ -22,7 +21,7 @@ _CATEGORY = lazy_pattern(r"\\[sSwWdD]")
 _IN_CLASS = lazy_pattern(r"\\.|[\[&|~]", re.DOTALL)
 #: What `re` takes for an `i` if it ignores case, and all letters that are or become a letter of ASCII.
 _CASES_OF_I = "iI\u0130\u0131"
-_CASES = f"{ascii_letters}\u0130\u0131\u017f\u212a"
+_CASES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ\u0130\u0131\u017f\u212a"
 #: The planes of Unicode that hold letters and digits.
 _PLANES = range(4)
 

@@ -12,7 +12,10 @@ from typing import NamedTuple
 from .alike import compile_alike
 from .syntax import SPACE, Alternatives, Chars, Group, Look, Node, Position, Repeat, Sequence, parse
 
-_SPACES = frozenset(char for char in map(chr, range(0x3001)) if char.isspace())
+#: All white space.
+_SPACES = frozenset("\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000").union(
+    map(chr, range(0x2000, 0x200B))
+)
 
 
 class UnsafePatternError(ValueError):

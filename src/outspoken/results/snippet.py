@@ -7,7 +7,6 @@ text without colours; invisible characters are shown as escapes.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
-from unicodedata import category, east_asian_width
 
 if TYPE_CHECKING:
     from .diagnostics import Diagnostic
@@ -138,4 +137,6 @@ def _columns(text: str) -> int:
     """The width of printable text in terminal columns."""
     if text.isascii():
         return len(text)
+    from unicodedata import category, east_asian_width  # only for what is drawn
+
     return sum(0 if category(c) in ("Mn", "Me") else 2 if east_asian_width(c) in ("W", "F") else 1 for c in text)
