@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 
 from pydantic_core import from_json, to_json
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.encoding import replace_surrogates
 
 from .tokens import LONE_ESCAPE
@@ -23,8 +24,8 @@ class TotalPattern(Protocol):
 
 
 def total_pattern(pattern: str) -> TotalPattern:
-    """Compile a pattern that matches at every place."""
-    return cast("TotalPattern", re.compile(pattern))
+    """A pattern that matches at every place, compiled when it is first used."""
+    return cast("TotalPattern", lazy_pattern(pattern))
 
 
 BLANKS = total_pattern(r"[ \t\r\n]*")

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.codes import CODES
 from outspoken.results.construct import FrozenModel
 from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair, Severity
@@ -20,7 +21,7 @@ from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
 
 from .decoder import read_at
-from .edits import without_insertion_behind
+from .edits import with_paths, without_insertion_behind
 from .repair import RegionReader, RepairContext
 from .tokens import ODD_SPACE
 
@@ -34,30 +35,30 @@ def note_of(
     return PendingDiagnostic(code, CODES[code].message.format(**values), span, severity, None, notes=notes)
 
 
-_BEGINS = re.compile(
+_BEGINS = lazy_pattern(
     rf"[\s{ODD_SPACE}]*(?://[^\n]*\n\s*|/\*.*?\*/\s*)*(?:[{{\[｛［【]|\"(?:[^\"\\\n]|\\.){{0,80}}\"\s*:)", re.DOTALL
 )
-_PAGE = re.compile(r"\s*<(?:!doctype|html|\?xml)\b", re.IGNORECASE)
+_PAGE = lazy_pattern(r"\s*<(?:!doctype|html|\?xml)\b", re.IGNORECASE)
 #: a fence, whose line holds no JSON, or a bracket
-_NEXT = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n`{\[｛［【]*(?:\n|\Z)|[{\[｛［【]", re.MULTILINE)
-_CLOSING = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
+_NEXT = lazy_pattern(r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n`{\[｛［【]*(?:\n|\Z)|[{\[｛［【]", re.MULTILINE)
+_CLOSING = lazy_pattern(r"^[ \t]*(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
 #: a bracket in prose that may begin JSON
-DATA = re.compile(
+DATA = lazy_pattern(
     r"""[{｛]\s*(?:["'“‘`＂「『{,}｝]|//|/\*|\#|(?:[^\W0-9]|\$)[\w$.\-]*\s*[:：]|\Z)"""
     r"""|[\[［【]\s*(?:["'“‘`＂「『{｛\[［【(\]\-.0-9０-９]|//|/\*|(?:true|false|null|True|False|None)\b|\Z)"""
 )
 #: a bracket that begins damaged JSON rather than prose
-_KEYED = re.compile(r"""[{｛\[［【\s]+["'“‘]?[^\n"'“‘’”{}\[\]:]{1,64}["'”’]?\s*[:：]""")
-_EXTENT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]｛｝［］【】]', re.DOTALL)
+_KEYED = lazy_pattern(r"""[{｛\[［【\s]+["'“‘]?[^\n"'“‘’”{}\[\]:]{1,64}["'”’]?\s*[:：]""")
+_EXTENT = lazy_pattern(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]｛｝［］【】]', re.DOTALL)
 _STEPS = dict.fromkeys("{[｛［【", 1) | dict.fromkeys("}]｝］】", -1)
 #: the steps that each attempt at damaged JSON costs at least
 _ATTEMPT = 60
 _OPENERS = frozenset("{[")
 #: JSON of which the quotes are escaped, and an escape
-_ESCAPED = re.compile(r"[{\[](?:[\s{\[]|\\[nrt])*\\\"")
-_ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.", re.DOTALL)
+_ESCAPED = lazy_pattern(r"[{\[](?:[\s{\[]|\\[nrt])*\\\"")
+_ESCAPE = lazy_pattern(r"(?:\\u[0-9a-fA-F]{4})+|\\.", re.DOTALL)
 #: what stands in code before a value that a variable gets
-_ASSIGNED = re.compile(
+_ASSIGNED = lazy_pattern(
     r"\s*(?:(?:const|let|var|final|auto)\s{1,9})?[A-Za-z_$][\w$]{0,63}(?:\s?:[\w<>\[\], ]{1,64})?"
     r"\s{0,9}=\s{0,9}(?=[{\[])"
 )
@@ -66,9 +67,9 @@ _REST = 2000
 _TAGS = ("think", "thinking", "thought", "reasoning")
 #: what opens the reasoning that a response begins with
 REASONING_OPENERS = (*[f"<{tag}>" for tag in _TAGS], "[think]")
-_REASONING = re.compile(rf"\s*(?:<({'|'.join(_TAGS)})>.*?</\1>|\[think\].*?\[/think\])", re.DOTALL | re.IGNORECASE)
+_REASONING = lazy_pattern(rf"\s*(?:<({'|'.join(_TAGS)})>.*?</\1>|\[think\].*?\[/think\])", re.DOTALL | re.IGNORECASE)
 #: what ends it, or such that the prompt began
-REASONING_END = re.compile(rf"</(?:{'|'.join(_TAGS)})>|\[/think\]", re.IGNORECASE)
+REASONING_END = lazy_pattern(rf"</(?:{'|'.join(_TAGS)})>|\[/think\]", re.IGNORECASE)
 
 
 class JsonReading(FrozenModel):
@@ -193,7 +194,7 @@ class Document:
         self._note_failure(reader, start)
         if whole and any(edit.code == "dropped-text" for repaired in found for edit in repaired.edits):
             return []
-        return found
+        return [with_paths(repaired) for repaired in found]
 
     def _in_prose(self, start: int) -> RepairedValue | None:
         """The value that begins at a bracket in prose."""
@@ -210,7 +211,7 @@ class Document:
         self._note_failure(reader, start)
         failed = reader.failed[0] if reader.failed else 0
         self.budget.steps -= _ATTEMPT + failed // 8
-        return without_insertion_behind(reader.with_surplus(repaired), self.text) if repaired else None
+        return with_paths(without_insertion_behind(reader.with_surplus(repaired), self.text)) if repaired else None
 
     def _note_failure(self, reader: RegionReader, start: int) -> None:
         if reader.failed is not None and (self.failed is None or start + reader.failed[0] > self.failed[0]):

@@ -11,14 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from json import JSONDecoder
 from typing import NamedTuple
 
+from outspoken.patterns.lazy import lazy_pattern
+
 from .decoder import BLANKS, UNSOUND, place_of_damage, read_strictly, scan_once, too_deep
 
 #: a comma, and a list or an object without another one at its beginning
-_NEXT = re.compile(r"[ \t\r\n]*(,)[ \t\r\n]*(?=[\[{](?!\s*[\[{]))")
+_NEXT = lazy_pattern(r"[ \t\r\n]*(,)[ \t\r\n]*(?=[\[{](?!\s*[\[{]))")
 #: After so many items, those that follow are read as one list, in windows of so many characters.
 _FEW, _WINDOW = 4, 1 << 15
 #: An item begins as the first one of its run does: with a bracket, or with a brace and the same key.
-_HEAD = re.compile(r'\[|\{[ \t\r\n]*(?:"[^"\\]{0,40}")?')
+_HEAD = lazy_pattern(r'\[|\{[ \t\r\n]*(?:"[^"\\]{0,40}")?')
 #: how many places are tried where the last item of a run begins
 _MAX_TRIES = 3
 #: how far the end of an object is searched
@@ -28,7 +30,7 @@ _DECODER = JSONDecoder()
 #: A part without a place is passed over as a whole if the next place is so far away, unless that failed so often.
 _FAR_PLACE, _MAX_MISSES = 48, 16
 #: a string or a mark of sound JSON
-_STRING_OR_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
+_STRING_OR_MARK = lazy_pattern(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
 _decode_loosely: Callable[[str], str] = JSONDecoder(strict=False).decode
 
 

@@ -6,8 +6,9 @@ or the region is not read at all.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.codes import CODES
@@ -43,14 +44,13 @@ from .edits import (
     changes_of,
     computes_string,
     edits_of,
-    with_paths,
     without_insertion_behind,
 )  # fmt: skip
-from .heuristic import read_heuristically
-from .quotes import Quotes
-from .strings import MAX_SPAN, Search
 from .structure import KEY_FIRST, StructureWalk
 from .tokens import BLANK, DATA, SURROGATE, TORN, Change
+
+if TYPE_CHECKING:
+    from .quotes import Quotes
 
 _STRUCTURE, _HEURISTIC = LEVELS.index("structure"), LEVELS.index("heuristic")
 
@@ -85,7 +85,8 @@ def repair_region(
     """The values of text[start:end], in order; none if there is none, or if `repair_limit` forbids the repairs.
 
     With `closed`, the format proves where the region ends, so that only closing brackets may be missing. Otherwise a
-    value without an end is truncated. The names and types of `schema` help to find where strings end.
+    value without an end is truncated. The names and types of `schema` help to find where strings end. The edits have no
+    paths; `edits.with_paths` adds them.
     """
     if repair_limit not in REPAIR_LIMITS:
         raise ValueError(f"`repair_limit` is {repair_limit!r}; expected one of {', '.join(map(repr, REPAIR_LIMITS))}")
@@ -125,9 +126,14 @@ class RegionReader:
         self._doubtful = False
         #: a place up to which a value that was tried is sound
         self._damage = 0
-        self._quotes = Quotes(self.text)
         #: see `changes_of`
         self._bodies: dict[Change, list[Change]] = {}
+
+    @cached_property
+    def _quotes(self) -> Quotes:
+        from .quotes import Quotes
+
+        return Quotes(self.text)
 
     def _skip(self, pos: int) -> int:
         """The place behind white space and separators."""
@@ -144,7 +150,7 @@ class RegionReader:
         repaired = self._damaged(first)
         self.budget.steps -= _MIN_STEPS
         if repaired is None or LEVELS.index(repaired.level) <= self.limit:
-            return with_paths(repaired) if repaired else None
+            return repaired
         place = next(edit.start for edit in repaired.edits if LEVELS.index(edit.level) > self.limit)
         self.failed = place - self.base, "sound JSON" if not self.limit else "JSON with less damage"
         return None
@@ -205,6 +211,8 @@ class RegionReader:
 
     def _search(self, first: int, *, first_quote_ends: bool) -> tuple[int, RepairedValue] | None:
         """The cheapest reading and its cost, by a search over brackets, or over the ends of strings, too."""
+        from .strings import MAX_SPAN, Search  # many damaged texts need no search
+
         if self.end - first > MAX_SPAN or self.budget.search <= 0:
             return None
         self.budget.search -= (self.end - first) // 50  # the search looks for all quotes up to the end
@@ -257,6 +265,8 @@ class RegionReader:
 
     def _guess(self, first: int) -> RepairedValue | None:
         """The rest of the region as one value, on the level "heuristic"."""
+        from .heuristic import read_heuristically
+
         span = self.text[first:].rstrip()
         if self.limit < _HEURISTIC or self.too_deep or self.budget.steps <= 0:
             return None

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from pydantic import Field
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.sentences import GOES_ON, is_in_sentence
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair, place_diagnostics
@@ -26,14 +27,14 @@ T = TypeVar("T")
 #: Repairs at the end of a text that cut a value short, or leave an entry out.
 _CUT = frozenset({"cut-string", "cut-text"})
 #: A word or number as the whole answer, with what may stand around it.
-_WORD = re.compile(
+_WORD = lazy_pattern(
     r"\s*(?:(?:`{3,}|~{3,})\w*\n)?\s*(?:[\"'*_]*(?:(?:the|my|final) ){0,2}[^\W\d]\w{0,40}[\"'*_]*[:=]"
     r"|(?:the )?(?:final )?(?P<name>[a-z]+)(?: is)?(?= ))?[\s\"'“‘*_`]*"
     r"(?P<word>[^\n\"“”]{1,200}?)[\"'”’*_`]*[.!]?[\"'”’*_`]*\s*(?:`{3,}|~{3,})?\s*",
     re.IGNORECASE,
 )
 #: A word or number as the last line of other text, or as what a sentence says of something. The text may deny it.
-_SAID = re.compile(
+_SAID = lazy_pattern(
     r"(?s:(?:.*\n)?)[ \t]*(?:(?<=\n)(?:[-*+•][ \t]+)?|(?:[^\W\d_][\w'’-]*,? ){1,12}(?:is|are|was|costs?|has):? )"
     r"[\"'“‘*_`]*(?P<word>[^\n\"“”]{1,80}?)[\"'”’*_`]*[.!]?[\"'”’*_`]*\s*",
 )
@@ -41,7 +42,7 @@ _SAID = re.compile(
 _ANSWER = ("answer", "result", "value")
 #: What a type takes that takes any text.
 _ANY_TEXT = "(any text)"
-_FINAL = re.compile(r"\bfinal\b[^\n.!?]{0,40}\Z", re.IGNORECASE)
+_FINAL = lazy_pattern(r"\bfinal\b[^\n.!?]{0,40}\Z", re.IGNORECASE)
 _QUOTES = "\"'“”‘’*`"
 #: So much of the text before and behind a value tells whether it stands in a sentence.
 _REST = 300

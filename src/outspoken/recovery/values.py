@@ -7,6 +7,7 @@ from functools import lru_cache
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.decoder import repeated_keys
+from outspoken.json.edits import with_paths
 from outspoken.json.repair import repair_region
 from outspoken.json.scanner import BracketCounter
 from outspoken.notations.coerce import ANY, SchemaView
@@ -23,6 +24,8 @@ from .one_mistake import LEAST_COST, OneEdit, OneMistake, with_key, without_open
 from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, RecoveryStep, Region, behind_blank
 from .repaired_json import call_keys, read_repaired
 
+#: What gives the edits of a call their paths.
+_ARGUMENTS = ("field", "arguments")
 #: How many ends of a value are tried, and how many readings of a literal are kept.
 _MAX_ENDS, _MAX_LITERALS = 6, 4
 #: A value with mistakes in more marks is not read.
@@ -227,7 +230,7 @@ class ValueReader:
             values = self._repair(at, end, name)
             if not values or not values[0].complete or not _is_trustworthy(values[0], self._text):
                 continue
-            value, read = values[0], read_repaired(config, values[0], region.settings.max_depth)
+            value, read = values[0], self._read(config, values[0])
             if read is None:
                 continue
             other_keys = sum(edit.code == "other-key" for edit in read[0][0].edits)
@@ -240,6 +243,12 @@ class ValueReader:
             if cost <= costs.LEVEL_COSTS["strings"] and value.end == end and self._ends_region(end):
                 break  # further on, a string would hold the marker, which costs more
         return found
+
+    def _read(self, config: Config, value: RepairedValue) -> tuple[tuple[RecoveryStep, ...], Config] | None:
+        """A repaired value as the grammar reads it. Its edits get paths here, if not with the arguments of a call."""
+        depth = self._region.settings.max_depth
+        read = read_repaired(config, value, depth)
+        return read if read is None or _gives_paths(read[0]) else read_repaired(config, with_paths(value), depth)
 
     def with_one_edit(self, at: int, config: Config) -> list[LaterEdges]:
         """JSON with one mistake of a character."""
@@ -335,7 +344,7 @@ class ValueReader:
         """JSON that the text cuts off: its complete part is read."""
         values = self._repair(at, self._end, name)
         if len(values) == 1 and not values[0].complete:
-            read = read_repaired(config, values[0], self._region.settings.max_depth)
+            read = self._read(config, values[0])
             if read is not None:
                 return Edge(costs.CUT_VALUE, self._end, read[1], read[0])
         return Edge(costs.CUT_VALUE, self._end, config, (RecoveryStep(None, at, self._end),))
@@ -364,6 +373,13 @@ class ValueReader:
         called = next((n for n in tools.names if self._text.find(f'"{n}"', start, end) >= 0), None)
         keys, argument_keys = marker_lexer(self._region.automaton).key_names
         return tools.envelope(called, keys, argument_keys) if called is not None and keys else None
+
+
+def _gives_paths(steps: tuple[RecoveryStep, ...]) -> bool:
+    """Are the arguments of a call read before anything ends that takes the edits?"""
+    transitions = [step.transition for step in steps if step.transition is not None]
+    operations = [operation for t in transitions for operation in (*t.before, *t.after)]
+    return next((op == _ARGUMENTS for op in operations if op == _ARGUMENTS or op[0] == "end"), False)
 
 
 def _supplies_marker(steps: tuple[RecoveryStep, ...], edit: Edit) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, cast
 
 from outspoken.json.decoder import NotJsonError, decode
+from outspoken.json.edits import with_paths
 from outspoken.json.repair import repair_region
 from outspoken.json.scanner import JsonScanner
 from outspoken.notations.coerce import escape
@@ -50,7 +51,7 @@ def parse_arguments(
     value = _as_object(found[0].value) if len(found) == 1 else None
     if value is None:
         return ParsedArguments({}, "invalid")
-    return ParsedArguments(value, "repaired", found[0].edits, found[0].text)
+    return ParsedArguments(value, "repaired", with_paths(found[0]).edits, found[0].text)
 
 
 def _as_object(value: Any) -> dict[str, Any] | None:
