@@ -43,6 +43,8 @@ _DECIDED = (
 _IN_NUMBER = frozenset(".eE")
 _CLOSED = lazy_pattern(r'"(?:[^"\\]|\\.)*"')
 _SPACE = " \t\n\r"
+#: What may follow a string that is a part of a value.
+_BEHIND = ("", ",", ":", "}", "]")
 #: What an edit costs more that leaves a quote and its neighbour as they are, though they seem to be swapped.
 _BESIDE_SWAP = 2
 _WORD_EDGE, _BRACKET = lazy_pattern(r"\b"), lazy_pattern(r"[{}\[\]]")
@@ -168,6 +170,13 @@ def _may_help(piece: str, edit: _Edit, mistake: int, strings: Sequence[tuple[int
         return not is_decided
     inside = next((string for string in strings if string[0] < start < string[1]), None)
     if inside is not None:
+        if (
+            after == '"'
+            and piece[start - 1] != "\\"
+            and piece[0] != '"'
+            and piece[start:].lstrip(_SPACE)[:1] not in _BEHIND
+        ):
+            return False  # the string would end, before what never follows one
         is_plain = not {'"', "\\"} & {*after, *piece[max(start - 1, 0) : end]}
         return not (is_decided and is_plain and end < min(inside[1], mistake))
     before, behind = piece[:start].rstrip(_SPACE)[-1:], piece[end:].lstrip(_SPACE)[:1]

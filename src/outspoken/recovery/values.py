@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
-from outspoken.json.decoder import repeated_keys
+from outspoken.json.decoder import may_repeat_keys, repeated_keys
 from outspoken.json.edits import with_paths
 from outspoken.json.repair import repair_region
 from outspoken.json.scanner import BracketCounter
@@ -289,7 +289,7 @@ class ValueReader:
                 continue
             if self._is_well_followed(repaired.end, read[1]):
                 shorts = [step.transition.terminal.short for step in read[0] if step.transition is not None]
-                cost += costs.REPEATED_KEY * bool(repeated_keys(repaired.text)) + self._cost_of_early_end(repaired)
+                cost += _cost_of_repeated(repaired) + self._cost_of_early_end(repaired)
                 edits = shorts.count("_OTHER_KEY") + len(read[0][0].edits) - 1
                 other = costs.DAMAGED_MARKER * edits
                 found.append(Edge(cost + other, repaired.end, read[1], read[0]))
@@ -321,7 +321,7 @@ class ValueReader:
         return self._text[token.start - 1 : token.start] == "\n"
 
     def _cost_of_json(self, at: int, value: RepairedValue) -> int:
-        cost = _cost(value) + costs.REPEATED_KEY * bool(repeated_keys(value.text)) + self._cost_of_early_end(value)
+        cost = _cost(value) + _cost_of_repeated(value) + self._cost_of_early_end(value)
         if self._text[at] == self._text[at + 1 : at + 2] and any(e.code == "missing-closer" for e in value.edits):
             cost += costs.STRAY_CHARACTER  # the opening bracket is doubled as likely as a closing one is missing
         for dropped in _dropped_text(value):
@@ -432,3 +432,9 @@ def _dropped_text(repaired: RepairedValue) -> list[Edit]:
 
 def _cost(repaired: RepairedValue) -> int:
     return costs.LEVEL_COSTS[repaired.level] + (costs.AMBIGUOUS_VALUE if repaired.runner_up is not None else 0)
+
+
+def _cost_of_repeated(repaired: RepairedValue) -> int:
+    """What it costs that an object has a key twice."""
+    may_repeat = may_repeat_keys(repaired.text, repaired.value, repaired.colons)
+    return costs.REPEATED_KEY if may_repeat and repeated_keys(repaired.text) else 0
