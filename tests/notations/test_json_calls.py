@@ -48,6 +48,9 @@ def test_one_bad_entry_of_a_list_costs_no_other_entry(format_: str) -> None:
             parse(text, format=format_, on_error="raise")
         assert [call.name for call in parse(text, format=format_, repair="none").tool_calls] == ["a", "c"]
     assert [call.name for call in read(frame % f"{A},", format_).tool_calls] == ["a"]
+    if frame[0] != "[":  # there, the bracket of the list and what follows it open the calls
+        reply = read(frame % f"}}, {A}", format_)
+        assert (calls(reply), reply.status) == ([("a", {"x": "a]}"})], "repaired"), reply
     for bad in TABLES["ONE_BAD_ENTRY_OF_A_LIST_COSTS_NO_OTHER_ENTRY"]:
         reply = read(frame % f"{A}, {bad}, {C}", format_)
         assert [call.name for call in reply.tool_calls] == ["a", "c"], (bad, reply)
