@@ -13,6 +13,7 @@ from outspoken.providers.wire.writing import stream_to_wire, to_wire
 from outspoken.serving.apis.chat import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
 from tests.cases import CASES, FORMATS, Case
+from tests.invariants.replies import pieces
 from tests.serving.serving import chunk, completion, event
 from tests.tables import tables
 
@@ -74,10 +75,6 @@ def assert_same_everywhere(text: str, format_: str, reply: Reply, *, streamed: b
     assert joined(to_wire(reply, "vercel")["parts"]) == reply.text
 
 
-def pieces(text: str, size: int) -> list[str]:
-    return [text[at : at + size] for at in range(0, len(text), size)]
-
-
 def joined(parts: list[dict[str, Any]]) -> str:
     """The text of blocks, items or parts."""
     inner = [found for part in parts for found in part.get("content", [part])]
@@ -85,13 +82,6 @@ def joined(parts: list[dict[str, Any]]) -> str:
 
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
-
-
-def test_segments_keep_their_own_text() -> None:
-    text = f"A. {CALL} B."
-    reply = parse(text, format="hermes")
-    shown = [segment for segment in reply.segments if segment.kind == "text"]
-    assert [(s.text, text[slice(*s.span)]) for s in shown] == [("A.", "A."), ("B.", "B.")]
 
 
 def test_the_proxy_gives_the_same_text() -> None:
@@ -189,6 +179,3 @@ def test_reasoning_ends_at_the_closing_tag_of_the_first_opening_tag() -> None:
         if count % 9 == 0:
             assert list(stream(pieces(text, 3), format=format_, prefix=""))[-1] == Done(reply)
     assert count >= 60
-
-
-# the format
