@@ -4,7 +4,6 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
-from threading import Thread
 from typing import Any, NamedTuple
 
 import pytest
@@ -18,6 +17,7 @@ from outspoken.notations.tools import Tools
 from outspoken.parsing.options import ParserChanges
 from outspoken.processing import CacheInfo, ResponseCache, ResponseProcessor
 from outspoken.processing.cache import FingerprintError, fingerprint
+from tests.loops import in_threads
 
 KEYS = st.sampled_from("abcdef")
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "get"]), KEYS, st.integers()))
@@ -45,16 +45,13 @@ def test_cache_is_first_in_first_out(size: int, steps: list[tuple[str, str, int]
 
 
 def test_existing_key_evicts_nothing() -> None:
+    assert ResponseCache().info() == CacheInfo(0, 0, 0, 1000)
     cache = ResponseCache(2)
     for key, value in (("a", 1), ("b", 2), ("b", 3)):
         cache.put(key, value)
     assert [cache.get(key) for key in "ab"] == [1, 3]
     cache.put("c", 4)
     assert [cache.get(key) for key in "abc"] == [None, 3, 4]
-
-
-def test_default_cache_size() -> None:
-    assert ResponseCache().info() == CacheInfo(0, 0, 0, 1000)
 
 
 @pytest.mark.parametrize("size", [-1, 1.5, True, None])
@@ -89,11 +86,7 @@ def test_several_threads_share_a_cache() -> None:
                 wrong.append(found)
             cache.put(key, [key])
 
-    threads = [Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads([work] * 6)
     info = cache.info()
     assert (wrong, info.hits + info.misses, info.size) == ([], 18_000, 8)
 
@@ -170,10 +163,10 @@ def nested(depth: int) -> list[Any]:
 UNSEEN: list[Any] = [weather, object(), [print], {"a": iter([])}, Hidden(), Spot, nested(200)]
 
 
-@pytest.mark.parametrize("number", range(len(UNSEEN)))
-def test_objects_with_hidden_state_have_no_digest(number: int) -> None:
-    with pytest.raises(FingerprintError):
-        fingerprint(UNSEEN[number])
+def test_objects_with_hidden_state_have_no_digest() -> None:
+    for value in UNSEEN:
+        with pytest.raises(FingerprintError):
+            fingerprint(value)
 
 
 PAID = '<tool_call>\n{"name": "pay", "arguments": {"to": "ann"}}\n</tool_call>'
