@@ -24,9 +24,9 @@ def collected(events: AsyncIterator[T]) -> list[T]:
     return asyncio.run(collect())
 
 
-def streamed(parser: Any, chunks: Iterable[str | bytes], reason: str | None = None) -> Any:
-    """The reply of a parser, of any kind, to a response in chunks."""
-    session = parser.session()
+def streamed(parser: Any, chunks: Iterable[str | bytes], reason: Any = None, prefix: str | None = None) -> Any:
+    """The reply of a parser, of any kind, to a response in chunks, which may go on what the prompt has begun."""
+    session = parser.session(prefix=prefix)
     for chunk in chunks:
         session.feed(chunk)
     session.close(reason)

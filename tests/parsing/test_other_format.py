@@ -25,23 +25,6 @@ def said(reply: Reply) -> list[str]:
     return [f"{d.code}: {d.message}" for d in reply.diagnostics if d.code in ("other-format", "orphan-closer")]
 
 
-@pytest.mark.parametrize(
-    ("format", "text"),
-    [
-        ("anthropic_xml", "<function_calls>\n<invoke name=find_book>\n<parameter name=title>Harbo"),
-        (
-            "qwen3_coder_gui",
-            '<tool_call>\n<func"ion=mobile_use>\n<parameter=action>\nsystem_button\n</parameter>\n\nHome\n</parameter>\n'
-            "</function>\n</tool_call>",
-        ),
-    ],
-)
-def test_a_damaged_text_of_the_format_is_not_of_another(format: str, text: str) -> None:
-    reply = parse(text, format=format)
-    assert said(reply) == []
-    assert reply.looks_like_failed_tool_call
-
-
 def test_only_a_part_of_many_signs_is_read() -> None:
     reply = parse("<tool_call>" * 20_000, format="mistral")
     assert reply.raw == reply.text

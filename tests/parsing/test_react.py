@@ -13,6 +13,7 @@ from typing import Any
 from outspoken import Reply, TextDelta, ToolCall, parse
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.providers import ProviderStream
+from tests.invariants.replies import pieces
 from tests.loops import in_one_item, some
 from tests.tables import tables
 
@@ -26,9 +27,9 @@ BROKEN = ('},"d":h', '},"d":h}', ',"d":h', ',"d":h}', ', "d": "h\n', " and so on
 ANSWER = '{"action": "Final Answer", "action_input": '
 
 
-def read_stream(format: str, pieces: list[str], reason: str | None = None) -> tuple[str, Reply]:
+def read_stream(format: str, parts: list[str], reason: str | None = None) -> tuple[str, Reply]:
     """The text of all deltas of a stream, and its reply."""
-    events, reply = ParseArguments(format, reason=reason).stream(pieces)
+    events, reply = ParseArguments(format, reason=reason).stream(parts)
     return "".join([event.text for event in events if isinstance(event, TextDelta)]), reply
 
 
@@ -42,21 +43,15 @@ def splits(text: str) -> Iterator[list[str]]:
 def at_splits(text: str, format: str = "react_json", reason: str | None = None) -> Reply:
     """The reply to a text, which is the same however it arrives; the deltas add up to its text."""
     reply = parse(text, format=format, finish_reason=reason)
-    for pieces in splits(text):
-        shown_text, streamed = read_stream(format, pieces, reason)
-        assert streamed == reply, pieces
-        assert shown_text == reply.text, pieces
+    for parts in splits(text):
+        shown_text, streamed = read_stream(format, parts, reason)
+        assert streamed == reply, parts
+        assert shown_text == reply.text, parts
     return reply
 
 
 def codes(reply: Reply) -> list[str]:
     return [diagnostic.code for diagnostic in reply.diagnostics]
-
-
-# the answer
-
-
-# thoughts, text, observations
 
 
 @in_one_item(
@@ -69,7 +64,7 @@ def test_broken_action_is_no_silent_text(key: str, rest: str) -> None:
         text = begun + rest
         reply = parse(text, format="react_json", finish_reason=reason)
         assert codes(reply), (text, reason)
-        assert read_stream("react_json", [text[i : i + 5] for i in range(0, len(text), 5)], reason)[1] == reply
+        assert read_stream("react_json", pieces(text, 5), reason)[1] == reply
 
 
 def test_answers_stream_from_provider_chunks() -> None:
