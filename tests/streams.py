@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from typing import Any, TypeVar
 
-__all__ = ["collected", "later", "streamed"]
+from outspoken import TextDelta
+
+__all__ = ["collected", "later", "most_held", "streamed"]
 
 T = TypeVar("T")
 
@@ -22,6 +24,15 @@ def collected(events: AsyncIterator[T]) -> list[T]:
         return [event async for event in events]
 
     return asyncio.run(collect())
+
+
+def most_held(session: Any, text: str) -> int:
+    """How many characters a session holds at most, of a text that comes by characters."""
+    sent = most = 0
+    for number, char in enumerate(text, 1):
+        sent += sum([len(event.text) for event in session.feed(char) if isinstance(event, TextDelta)])
+        most = max(most, number - sent)
+    return most
 
 
 def streamed(parser: Any, chunks: Iterable[str | bytes], reason: Any = None, prefix: str | None = None) -> Any:

@@ -7,6 +7,7 @@ from outspoken.detection.parsed_candidate import ParsedCandidate
 from outspoken.parsing import Candidate, FormatInfo
 from tests.cases import kin
 from tests.loops import some
+from tests.streams import streamed
 
 HERMES = 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 WEATHER = {"name": "get_weather", "parameters": {"properties": {"city": {"type": "string"}}}}
@@ -92,9 +93,7 @@ def test_a_chunk_that_ends_nothing_ranks_nothing(unit: str, monkeypatch: pytest.
     monkeypatch.setattr(ParsedCandidate, "rank", counted)
     looked: list[int] = []
     for count in (20, 80):
-        ranked, session = 0, Parser("auto").session()
-        for char in unit * count:
-            session.feed(char)
-        session.close()
+        ranked = 0
+        streamed(Parser("auto"), unit * count)
         looked.append(ranked)
     assert looked[1] <= 6 * looked[0] + 20, looked

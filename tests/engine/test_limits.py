@@ -22,6 +22,7 @@ from outspoken import (
     ToolCallEnd,
     ToolCallStart,
     UnknownFormatError,
+    astream,
     parse,
     render,
     stream,
@@ -32,6 +33,7 @@ from outspoken.grammar.registry import names
 from outspoken.parsing import Session, StreamClosedError
 from outspoken.parsing.inspection import formats
 from tests.invariants.replies import pieces
+from tests.streams import collected, later
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -101,6 +103,7 @@ def test_a_prefix_does_not_count() -> None:
     reply = parse(text, format="text", prefix=prefix, settings=settings)
     assert (reply.reasoning, reply.text) == ("to do.", "x")
     assert list(stream(list(text), format="text", prefix=prefix, settings=settings))[-1] == Done(reply)
+    assert collected(astream(later(text), format="text", prefix=prefix, settings=settings))[-1] == Done(reply)
     with pytest.raises(LimitError):
         list(stream([f"{text}x"], format="text", prefix=prefix, settings=settings))
 

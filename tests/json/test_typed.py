@@ -13,8 +13,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from outspoken import read_json
 from outspoken.json import Reading
-from outspoken.results.schemas.convert import CONVERSIONS, convert
-from outspoken.results.schemas.schema import Schema
+from outspoken.results.schemas.convert import CONVERSIONS
 from tests.json import typed_types
 from tests.json.typed_types import TYPES as NAMED
 from tests.json.typed_types import Answer, Board, Deck, Point, answers, misses
@@ -187,27 +186,6 @@ def test_a_value_that_validates_is_left_as_it_is(type_: Any, data: st.DataObject
     read = read_as(text, type_, repair="none")
     if read.values:
         assert (read.value, read.conversions) == (expected, ())
-
-
-def nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """The values, and lists and objects of them."""
-    keys = st.sampled_from(["harbour", "seatCount", "kind", "x"])
-    return inner | st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=4)
-
-
-WORDS = st.sampled_from(["12", "yes", "none", "Full board"])
-JSON = nested(nested(st.none() | st.booleans() | st.integers() | st.text(max_size=5) | WORDS))
-
-
-@pytest.mark.parametrize("type_", TYPES)
-@given(value=JSON)
-def test_a_conversion_is_final_and_changes_no_other_value(type_: Any, value: Any) -> None:
-    schema, before = Schema(TypeAdapter(type_).json_schema()), json.dumps(value)
-    made = convert(value, schema)
-    assert json.dumps(value) == before
-    assert bool(made.conversions) == (json.dumps(made.value) != before)
-    again = convert(made.value, schema)
-    assert json.dumps(again.value) == json.dumps(made.value)
 
 
 # answers such as models give: what they mean is in typed_texts.yaml

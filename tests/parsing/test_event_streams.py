@@ -9,10 +9,11 @@ import pytest
 
 from outspoken import Done, Parser, astream, parse, stream
 from outspoken.providers import ProviderStream, astream_response, parse_response, stream_response
+from tests.invariants.replies import pieces
 from tests.streams import collected, later
 
 TEXT = 'Let me look.\n<tool_call>\n{"name": "find", "arguments": {"mosses": 3}}\n</tool_call>'
-PIECES = [TEXT[i : i + 7] for i in range(0, len(TEXT), 7)]
+PIECES = pieces(TEXT, 7)
 CHUNKS: list[Any] = [{"choices": [{"delta": {"content": piece}}]} for piece in PIECES]
 CHUNKS.append({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
 

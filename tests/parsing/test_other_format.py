@@ -9,7 +9,6 @@ from outspoken import Parser, Reply, ResponseError, parse
 from outspoken.detection.opener_index import likeness_chain
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
-from outspoken.processing import ResponseProcessor
 from outspoken.semantics.call_signs import signs_in
 from tests.cases import CASES
 
@@ -34,15 +33,6 @@ def test_strict_parsers_raise() -> None:
     for text in (DEEPSEEK, ORPHAN):
         with pytest.raises(ResponseError):
             Parser("hermes", on_error="raise").parse(text)
-
-
-def test_the_processor_says_it() -> None:
-    found = ResponseProcessor(Parser("hermes")).process(DEEPSEEK)
-    assert [call.name for call in found.tool_calls] == ["tide"]
-    assert [d.code for d in found.problems] == ["other-format"]
-    found = ResponseProcessor(Parser("hermes")).process(ORPHAN)
-    assert found.is_usable
-    assert [d.code for d in found.problems] == ["orphan-closer"]
 
 
 def test_sound_texts_of_other_formats_are_hardly_ever_silent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,14 +94,6 @@ def test_a_finish_reason_that_is_a_function_is_called_at_the_end() -> None:
     assert last.reply.tool_calls == []
 
 
-def test_the_prefix_of_a_stream_is_read_as_of_a_whole_text() -> None:
-    text = "It floats.</think>Yes."
-    reply = parse(text, format="hermes", prefix="<think>\n")
-    assert (reply.reasoning, reply.text) == ("It floats.", "Yes.")
-    assert list(stream(list(text), format="hermes", prefix="<think>\n"))[-1] == Done(reply)
-    assert collected(astream(later(text), format="hermes", prefix="<think>\n"))[-1] == Done(reply)
-
-
 @pytest.mark.parametrize("format_", ["hermes", "auto"])
 def test_text_may_be_bytes_or_missing(format_: str) -> None:
     text = CALL.replace("berth", "Liegeplatz für Fähren")

@@ -14,13 +14,13 @@ from pydantic import BaseModel
 from outspoken import PayloadParsed, TextDelta
 from outspoken.json.scanner import BracketCounter
 from outspoken.payloads import PayloadPreview, PayloadRegistry, PayloadSettings, PayloadType
-from outspoken.payloads.reader import PayloadSession
 from outspoken.results.message_text import MessageText
 from outspoken.results.printing import one_line
 from tests.invariants.cost import calls_in
 from tests.invariants.replies import at_random, pieces
 from tests.loops import in_one_item, some
 from tests.payloads.payload_streams import check_chunks, events_of
+from tests.streams import most_held
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -116,15 +116,6 @@ def unclosed(random: Random) -> tuple[str, str, bool]:
 
 
 # what is held
-
-
-def most_held(session: PayloadSession, text: str) -> int:
-    """How many characters a session holds at most, of a text that comes by characters."""
-    sent = most = 0
-    for number, char in enumerate(text, 1):
-        sent += sum(len(event.text) for event in session.feed(char) if isinstance(event, TextDelta))
-        most = max(most, number - sent)
-    return most
 
 
 @pytest.mark.parametrize("text", TABLES["TEXT_IS_SENT_ONCE_IT_CANNOT_BE_A_MARKER"])

@@ -28,6 +28,7 @@ from outspoken.patterns.prepared import PrefixIndex
 from outspoken.recovery import one_mistake
 from tests.cases import CASES, FORMATS, Case
 from tests.loops import DRAWN, IN_TURN, by_format, in_one_item, some
+from tests.streams import streamed
 from tests.tables import tables
 from tools.bench.peers import PEERS, TYPICAL, own_calls, response, wanted
 
@@ -273,10 +274,7 @@ def test_prompt_prefix_is_cached_correctly(format_: str) -> None:
         assert parse(case.text, format=format_) == replies[0]
         registry.automaton(format_, lenient=True).prompt_state = None
         for _ in range(2):
-            session = Parser(format_).session()
-            session.feed(case.text)
-            session.close()
-            assert session.reply == replies[0]
+            assert streamed(Parser(format_), [case.text]) == replies[0]
 
 
 @in_one_item("format_", PEERS)

@@ -106,12 +106,7 @@ def anthropic(*blocks: dict[str, Any]) -> dict[str, Any]:
 def test_blocks_of_a_provider_do_not_run_together() -> None:
     """Text blocks with something between them are separated; those that meet are one text, as with citations."""
     call: dict[str, Any] = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
-    for first, second, expected in [
-        ("A.", "B.", "A. B."),
-        ("A.\n\n\n", "B.", "A.\n\n\nB."),
-        ("A.", "\nB.", "A.\nB."),
-        ("A", ".", "A."),
-    ]:
+    for first, second, expected in TABLES["BLOCKS"]:
         texts: list[dict[str, Any]] = [{"type": "text", "text": first}, {"type": "text", "text": second}]
         reply = parse_response(anthropic(texts[0], call, texts[1]), provider="anthropic")
         assert reply.text == expected
