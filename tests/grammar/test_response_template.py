@@ -27,13 +27,12 @@ from outspoken.grammar.response_template import grammar_of
 from outspoken.grammar.template_fields import Split, Template, bounded, parts_of, written
 from outspoken.rendering import MessageError, parse_message
 from tests.loops import in_one_item, in_threads
-from tests.tables import tables
+from tests.tables import beside, tables
 
 TABLES = tables(__file__)
 
 pytestmark = pytest.mark.usefixtures("other_grammars")
 
-VECTORS = Path(__file__).parents[3] / "shared" / "conformance" / "peers" / "hf_response_template.jsonl"
 BRACES: dict[str, Any] = TABLES["BRACES"]
 TAGS: dict[str, Any] = TABLES["TAGS"]
 LINES: dict[str, Any] = TABLES["LINES"]
@@ -285,7 +284,7 @@ def test_bounded_and_spelled_out_expressions(source: str, short: str, text: str 
 
 def test_the_vectors_of_transformers() -> None:
     """What `parse_message` returns is what transformers returns, and it fails where transformers does."""
-    rows = [json.loads(line) for line in VECTORS.read_text("utf-8").splitlines()] if VECTORS.exists() else []
+    rows = beside("peers/hf_response_template.jsonl")
     differ = [row["id"] for number, row in enumerate(rows) if not _is_as_expected(row, f"vector_{number}")]
     # `007` is no number as written, so an integer that is written so stays text
     assert [name.rpartition("::")[2] for name in differ] in (

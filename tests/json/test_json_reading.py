@@ -2,7 +2,6 @@
 
 import json
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from pydantic_core import from_json
 
 from outspoken.json.read import JsonReading, read_json, read_partial
 from outspoken.json.repair import repair_region
-from tests.tables import tables
+from tests.tables import beside, tables
 
 TABLES = tables(__file__)
 
@@ -113,15 +112,11 @@ def test_text_that_is_too_damaged_is_reported() -> None:
 # damaged JSON that others collected, where that data lies beside the project
 
 
-DATA = Path(__file__).parents[3] / "shared" / "conformance" / "json" / "damaged.jsonl"
-
 #: What we read where another reading is right, too, or ours differs on purpose.
 DIFFERENCES = tables(__file__)["DIFFERENCES"]
 
 
-def rows() -> list[dict[str, Any]]:
-    """The cases; none where the data is not there."""
-    return [json.loads(line) for line in DATA.read_text("utf-8").splitlines()] if DATA.exists() else []
+ROWS = beside("json/damaged.jsonl")
 
 
 def right(row: dict[str, Any], reading: JsonReading) -> bool:
@@ -133,20 +128,20 @@ def right(row: dict[str, Any], reading: JsonReading) -> bool:
 
 
 def test_damaged_texts() -> None:
-    readings = [(row, read_json(row["input"])) for row in rows()]
+    readings = [(row, read_json(row["input"])) for row in ROWS]
     assert [row["id"] for row, reading in readings if not right(row, reading)] == []
-    assert not DATA.exists() or len(readings) >= 118
+    assert not ROWS or len(readings) >= 118
 
 
 def test_every_change_is_recorded() -> None:
-    for row in rows():
+    for row in ROWS:
         reading = read_json(row["input"])
         if not reading.repairs:
             assert [json.loads(row["input"][slice(*span)]) for span in reading.spans] == [*reading.values], row["id"]
 
 
 def test_repair_limit_gives_the_same_value_or_none() -> None:
-    for row in rows():
+    for row in ROWS:
         full = read_json(row["input"])
         for repair_limit in ("none", "notation", "structure", "strings"):
             reading = read_json(row["input"], repair=repair_limit)

@@ -11,8 +11,8 @@ from collections import Counter
 import pytest
 
 from tests.parsing.comparison import differs, found, habit, read
-from tests.parsing.peers import DATA, llamacpp, sglang, vllm
-from tests.tables import tables
+from tests.parsing.peers import llamacpp, sglang, vllm
+from tests.tables import BESIDE, tables
 
 TABLES = tables(__file__)
 
@@ -49,7 +49,7 @@ def test_rows_of_a_peer(peer: str) -> None:
     assert wrong == []
     most = Counter(COUNTS[peer])
     least = most.pop("rows")
-    assert not DATA.exists() or (read_rows >= least and differing <= most), differing - most
+    assert not BESIDE.exists() or (read_rows >= least and differing <= most), differing - most
 
 
 def test_known_differences_still_differ() -> None:
@@ -57,4 +57,4 @@ def test_known_differences_still_differ() -> None:
     assert TABLES["REASONS"].keys() == DIFFERENCES.keys()
     assert {name for most in COUNTS.values() for name in most} == {"rows", *TABLES["REASONS"], *TABLES["HABITS"]}
     unused = [part for parts in DIFFERENCES.values() for part in parts if not any(part in id_ for id_ in ids)]
-    assert not DATA.exists() or unused == []
+    assert not BESIDE.exists() or unused == []

@@ -14,7 +14,6 @@ from outspoken.parsing.inspection import detect
 from outspoken.parsing.prompt_prefix import PromptEnd
 from outspoken.processing import ResponseProcessor, parse_actions
 from outspoken.results.finish_reasons import is_cut, is_filtered, proves_end, to_finish_reason
-from tests.invariants.replies import pieces
 from tests.streams import collected, later, streamed
 from tests.tables import tables
 
@@ -102,7 +101,7 @@ def test_text_may_be_bytes_or_missing(format_: str) -> None:
     assert parse(mutable, format=format_) == parse(text, format=format_)
     assert parse(b"caf\xe9", format=format_).text == "caf\ufffd"
     assert parse(None, format=format_) == parse("", format=format_)
-    assert list(stream([None, *pieces(text.encode(), 3), "", None], format=format_))[-1] == Done(
+    assert list(stream([None, *[bytes([byte]) for byte in text.encode()], "", None], format=format_))[-1] == Done(
         parse(text, format=format_)
     )
     assert detect(None) == detect(b"") == []

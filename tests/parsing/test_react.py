@@ -3,11 +3,8 @@
 The rows of Dify's tests are read from where that data lies beside the project.
 """
 
-import json
 from collections.abc import Iterator
-from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from outspoken import Reply, TextDelta, ToolCall, parse
@@ -15,11 +12,9 @@ from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.providers import ProviderStream
 from tests.invariants.replies import pieces
 from tests.loops import in_one_item, some
-from tests.tables import tables
+from tests.tables import beside, tables
 
 TABLES = tables(__file__)
-
-DATA = Path(__file__).parents[3] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
 #: How an object may go on that is no JSON.
 BROKEN = ('},"d":h', '},"d":h}', ',"d":h', ',"d":h}', ', "d": "h\n', " and so on}")
@@ -86,14 +81,6 @@ def test_answers_stream_from_provider_chunks() -> None:
 DIFFERENT = TABLES["DIFFERENT"]
 
 
-@cache
-def rows() -> list[dict[str, Any]]:
-    if not DATA.exists():
-        return []
-    found = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()]
-    return [row for row in found if row["format"].startswith("react_") and text_of(row) is not None]
-
-
 def text_of(row: dict[str, Any]) -> str | None:
     """The text of a row; None where what arrives is no text, or the row is about the usage. A blob is an action."""
     given: Any = row["input"]
@@ -103,6 +90,9 @@ def text_of(row: dict[str, Any]) -> str | None:
     if "usage_recorded" in row["expected"] or not all(isinstance(chunk, str) for chunk in chunks):
         return None
     return "".join(chunks)
+
+
+ROWS = [r for r in beside("gui/vectors.jsonl") if r["format"].startswith("react_") and text_of(r) is not None]
 
 
 def faults(expected: dict[str, Any], reply: Reply) -> Iterator[str]:
@@ -150,11 +140,11 @@ def _parts(expected: dict[str, Any], *keys: str) -> list[str]:
 def test_cases_of_dify() -> None:
     """All of it at splits, but for what is read otherwise on purpose."""
     different: set[str] = set()
-    for row in rows():
+    for row in ROWS:
         reply = at_splits(str(text_of(row)))
         found = list(faults(row["expected"], reply))
         if row["id"] in DIFFERENT and (found or row.get("quirk")):
             different.add(row["id"])
         else:
             assert (row["id"], found) == (row["id"], [])
-    assert not DATA.exists() or (different == set(DIFFERENT) and len(rows()) >= 90)
+    assert not ROWS or (different == set(DIFFERENT) and len(ROWS) >= 90)

@@ -1,15 +1,13 @@
 """The shared cases of marker payloads, where they are there: what the specification says, and where ours differs."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 from outspoken.contrib.table_chat import TYPES
 from outspoken.payloads import PayloadRegistry, PayloadSettings
 from tests.payloads.payload_streams import read
-from tests.tables import tables
+from tests.tables import beside, tables
 
-CASES = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "gui" / "marker_cases.jsonl"
+CASES = beside("gui/marker_cases.jsonl")
 ALIKE = PayloadSettings(validation="off")
 
 #: Where an outcome is not the one that follows from the words of the seed, by the number of the case.
@@ -20,8 +18,7 @@ NOTHING = {"suggested_values": None, "suggested_actions": None, "custom_payload"
 def test_every_shared_case() -> None:
     """Suggestions and those payloads that a case names are registered; without the cases, there is nothing to check."""
     seen = 0
-    for line in CASES.read_text("utf-8").splitlines() if CASES.exists() else []:
-        case: dict[str, Any] = json.loads(line)
+    for case in CASES:
         names = {"suggested_values", "suggested_actions", *case["registered_payloads"]}
         registry = PayloadRegistry([one for one in TYPES if one.name in names])
         number = int(case["id"].removeprefix("marker-"))
@@ -30,4 +27,4 @@ def test_every_shared_case() -> None:
         assert reply.to_message() == wanted, case["id"]
         assert (reply.to_message() != case["spec_literal"]) == (number in OURS), case["id"]
         seen += 1
-    assert seen == (35 if CASES.exists() else 0)
+    assert seen == (35 if CASES else 0)

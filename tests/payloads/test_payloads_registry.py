@@ -101,8 +101,10 @@ def test_threads_may_share_a_registry() -> None:
 
 
 def test_invalid_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = SimpleNamespace(name="odd", load=lambda: ["FERRY"])
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point])  # pyright: ignore[reportUnknownLambdaType]
+    def points(group: str) -> list[Any]:
+        return [SimpleNamespace(name="odd", load=lambda: ["FERRY"])]
+
+    monkeypatch.setattr(registry, "entry_points", points)
     with pytest.raises(ValueError, match=r"the entry point `odd` of `outspoken.payloads` provides 'FERRY'"):
         PayloadRegistry().load()
 
@@ -127,10 +129,10 @@ def test_asynchronous_chunks() -> None:
 def test_a_text_over_the_limit() -> None:
     made = PayloadRegistry([FERRY])
     text = 'Hi FERRY: {"harbour": "Ystad", "seats": 3} and a long way to go'
-    settings = PayloadSettings(max_chars=50)
-    for read in (made.parse, lambda text, settings: list(made.stream([text], settings=settings))):
+    for whole in (True, False):
+        settings = PayloadSettings(max_chars=50)
         with pytest.raises(LimitError) as caught:
-            read(text, settings=settings)
+            made.parse(text, settings=settings) if whole else list(made.stream([text], settings=settings))
         assert [one.type for one in caught.value.reply.payloads] == ["ferry"]
 
 

@@ -106,8 +106,9 @@ def anthropic(*blocks: dict[str, Any]) -> dict[str, Any]:
 def test_blocks_of_a_provider_do_not_run_together() -> None:
     """Text blocks with something between them are separated; those that meet are one text, as with citations."""
     call: dict[str, Any] = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+    texts: list[dict[str, Any]] = []
     for first, second, expected in TABLES["BLOCKS"]:
-        texts: list[dict[str, Any]] = [{"type": "text", "text": first}, {"type": "text", "text": second}]
+        texts = [{"type": "text", "text": first}, {"type": "text", "text": second}]
         reply = parse_response(anthropic(texts[0], call, texts[1]), provider="anthropic")
         assert reply.text == expected
         assert "".join([e.text for e in stream_of(texts[0], call, texts[1]) if isinstance(e, TextDelta)]) == expected
