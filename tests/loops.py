@@ -7,6 +7,7 @@ import inspect
 import os
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from random import Random
 from typing import Any, TypeVar
@@ -15,7 +16,17 @@ import pytest
 
 from tests.cases import CASES, FORMATS, Case
 
-__all__ = ["DRAWN", "IN_TURN", "by_format", "every_case", "for_each", "in_one_item", "some", "sound_cases"]
+__all__ = [
+    "DRAWN",
+    "IN_TURN",
+    "by_format",
+    "every_case",
+    "for_each",
+    "in_one_item",
+    "in_threads",
+    "some",
+    "sound_cases",
+]
 
 T = TypeVar("T")
 Test = Callable[..., None]
@@ -93,6 +104,14 @@ def by_format(cases: Iterable[Case]) -> Callable[[Test], Test]:
         return pytest.mark.parametrize("format_", groups)(_named_like(run, test, without=["case"], more=["format_"]))
 
     return decorate
+
+
+def in_threads(works: Iterable[Callable[[], object]]) -> None:
+    """Run functions at once, each in a thread of its own. Raises what one of them raises."""
+    given = [*works]
+    with ThreadPoolExecutor(len(given)) as pool:
+        for done in [pool.submit(work) for work in given]:
+            done.result()
 
 
 every_case = by_format(CASES)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from shutil import copytree, rmtree
+from shutil import rmtree
 
 import pytest
 
@@ -13,7 +13,7 @@ from outspoken.authoring.check import check
 from outspoken.authoring.new_format import new_format
 from outspoken.authoring.shared.checkout import Checkout, cases
 from outspoken.authoring.show import show_response
-from outspoken.grammar.registry import compiled_path
+from tests.authoring.checkouts import checkout_in
 from tests.authoring.grammar_mistakes import GRAMMAR, LARK
 from tests.batch.arrows import arrows_in, compile_arrows, write
 from tests.tables import tables
@@ -31,13 +31,8 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 def house(folder: Path) -> Checkout:
-    """A checkout in a folder with some formats of the house, compiled."""
-    made = Checkout(folder)
-    copytree(Checkout().grammars / "shared", made.grammars / "shared")
-    for name in ("text", "hermes", "qwen3_coder"):
-        for path in (Checkout().grammar(name), compiled_path(Checkout().grammar(name))):
-            write(made, str(path.relative_to(Checkout().root)), path.read_bytes())
-    return made
+    """A checkout in a folder with some formats of the house."""
+    return checkout_in(folder, "text", "hermes", "qwen3_coder")
 
 
 def codes(checkout: Checkout) -> list[str]:

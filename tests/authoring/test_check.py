@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.grammar import compiler, registry
 from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
-from tests.authoring.grammar_mistakes import ERR, GRAMMAR, LARK, MISTAKES, OK, said
+from tests.authoring.grammar_mistakes import GRAMMAR, LARK, MISTAKES, OK, said
 from tests.batch.arrows import arrows_in, change, write
 from tests.cli.runner import Cli, Ran
 from tests.tables import tables
@@ -33,10 +34,6 @@ def found(checkout: Checkout, name: str = "arrows") -> list[str]:
     return [f"{d.severity} {d}" for d in check(checkout, name)]
 
 
-def test_a_sound_format_has_no_findings(checkout: Checkout) -> None:
-    assert check(checkout, "arrows") == []
-
-
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake(mistake: dict[str, str], checkout: Checkout) -> None:
     path = mistake.get("path", LARK)
@@ -44,39 +41,23 @@ def test_a_mistake(mistake: dict[str, str], checkout: Checkout) -> None:
     assert said(check(checkout, "arrows"), path) == mistake["said"].splitlines()
 
 
-# what is not a change of one file
+def loaded(case: dict[str, Any], checkout: Checkout) -> None:
+    """Change several files as a row says: copies, whole files, texts in them, and what is removed."""
+    for path, source in case.get("copies", {}).items():
+        write(checkout, path, (checkout.root / source).read_bytes())
+    for path, text in case.get("files", {}).items():
+        write(checkout, path, text.encode("latin-1"))
+    for path, before, after in case.get("changes", ()):
+        change(checkout, path, before, after)
+    if "removed" in case:
+        rmtree(checkout.root / case["removed"])
 
 
-def test_a_format_without_a_corpus(checkout: Checkout) -> None:
-    rmtree(checkout.corpus / "arrows")
-    assert found(checkout) == [f"error {LARK}:1:1 no-cases: `arrows` has no `{kind}` case" for kind in ("ok", "err")]
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "expected"),
-    [
-        (ERR, b"Look.\xff", f"error {ERR}:1:1 bad-case: this case is no text"),
-        (ERR, b"\nprefix = x\n", "error {}:2:1 bad-case: the options of this case cannot be read"),
-        (ERR, b"tools = 5\n", "error {}:1:1 bad-case: the options of this case cannot be read"),
-        (ERR, b"format_ = 'x'\n", "error {}:1:1 bad-case: the options of this case cannot be read"),
-    ],
-)
-def test_a_case_that_cannot_be_read(path: str, text: bytes, expected: str, checkout: Checkout) -> None:
-    path = path.replace(".txt", ".toml") if "options" in expected else path
-    write(checkout, path, text)
-    assert found(checkout)[0].startswith(expected.format(path))
-
-
-@pytest.mark.parametrize(("name", "expected"), TABLES["A_NAME_THAT_CANNOT_BE_USED"])
-def test_a_name_that_cannot_be_used(name: str, expected: str, checkout: Checkout) -> None:
-    text = GRAMMAR.replace("// format:  arrows", f"// format:  {name}").replace("arrow_calls", "others")
-    write(checkout, f"grammars/{name}.lark", text)
-    assert found(checkout, name) == [f"error grammars/{name}.lark:1:1 {expected}"]
-
-
-def test_grammar_that_is_not_utf8(checkout: Checkout) -> None:
-    write(checkout, LARK, b"// format: \xff")
-    assert found(checkout) == [f"error {LARK}:1:1 no-text: `{LARK}` is no text"]
+@pytest.mark.parametrize("name", TABLES["CHANGED"])
+def test_changes_of_files_and_what_is_said(name: str, checkout: Checkout) -> None:
+    case = TABLES["CHANGED"][name]
+    loaded(case, checkout)
+    assert found(checkout, case.get("name", "arrows")) == case["said"]
 
 
 def _line_of(checkout: Checkout, beginning: str) -> int:
@@ -97,51 +78,14 @@ def test_unknown_format(checkout: Checkout) -> None:
     assert caught.value.nearest == ["arrows"]
 
 
-# detection and writing
-
-
-def other_format(checkout: Checkout) -> None:
-    """A format that writes calls as `arrows` does, and means text by their values."""
-    text = GRAMMAR.replace("// format:  arrows", "// format:  angles").replace("// aliases: arrow_calls\n", "")
-    write(checkout, "grammars/angles.lark", text.replace("// trim:    text", "// trim:    text\n// values:  text"))
+ANGLES: dict[str, Any] = TABLES["CHANGED"]["another format with the same calls"]
 
 
 def test_formats_that_cannot_be_distinguished(checkout: Checkout) -> None:
-    other_format(checkout)
+    loaded(ANGLES, checkout)
     change(checkout, OK, "Paris", "5")
     [found] = check(checkout, "arrows")
     assert found.frame() == dedent(TABLES["FORMATS_THAT_CANNOT_BE_DISTINGUISHED"]).strip()
-
-
-def test_formats_with_the_same_calls_need_no_distinction(checkout: Checkout) -> None:
-    other_format(checkout)
-    assert check(checkout, "arrows") == []
-
-
-def test_a_text_of_another_format_is_no_mistake(checkout: Checkout) -> None:
-    write(checkout, OK, '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>')
-    assert found(checkout) == []
-
-
-def test_another_format_that_cannot_be_read(checkout: Checkout) -> None:
-    other_format(checkout)
-    change(checkout, "grammars/angles.lark", "start: (", "start: ")
-    message = "no-detection: detection is not checked, since another format cannot be read"
-    assert found(checkout) == [f"note {LARK}:1:1 {message}"]
-
-
-def test_what_calls_share_is_reported_where_it_is_lost(checkout: Checkout) -> None:
-    """Where a rule is a call of its own in a list and a part of a call elsewhere, a value that is lost is reported."""
-    change(
-        checkout,
-        LARK,
-        "tool_call)*\ntool_call: _CALL_OPEN TOOL_NAME argument* _CALL_CLOSE\n",
-        "tool_call | _list)*\ntool_call: _CALL_OPEN _call _CALL_CLOSE\n_call: TOOL_NAME argument*\n"
-        "_list: _LIST_OPEN item+ _LIST_CLOSE\nitem: _call _END -> tool_call\n"
-        '_LIST_OPEN: "\\n==>"\n_LIST_CLOSE: "\\n<=="\n_END: "\\n--"\n',
-    )
-    codes = [d.code for d in check(checkout, "arrows")]
-    assert codes == ["bad-example", "ok-with-diagnostic", "writes-no-calls"]
 
 
 @pytest.mark.parametrize("names", [FIELDS | NODES, TOKENS | FREE_TEXT | EMBEDDED_VALUES], ids=["rules", "terminals"])
@@ -175,15 +119,6 @@ def test_mistakes_in_shared_files(checkout: Checkout) -> None:
     ]
 
 
-THINK = "%import .shared.think.think"
-OWN_TAGS = TABLES["OWN_TAGS"]
-
-
-def test_a_variant_of_shared_rules_is_sound(checkout: Checkout) -> None:
-    change(checkout, LARK, THINK, OWN_TAGS.format(closer='"</thought>"'))
-    assert found(checkout) == []
-
-
 # the command
 
 
@@ -192,8 +127,9 @@ def tool(checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: py
     return Cli(capsys, monkeypatch, partial(grammar, "check", checkout))
 
 
-def test_the_command_finds_nothing(tool: Cli) -> None:
-    assert tool("arrows") == Ran(0, "arrows: sound\n", "")
+@pytest.mark.parametrize(("arguments", "ran"), TABLES["THE_COMMAND"])
+def test_the_command(tool: Cli, arguments: list[str], ran: list[Any]) -> None:
+    assert tool(*arguments) == Ran(*ran)
 
 
 def test_the_command_prints_frames_and_a_summary(tool: Cli, checkout: Checkout) -> None:
@@ -202,8 +138,7 @@ def test_the_command_prints_frames_and_a_summary(tool: Cli, checkout: Checkout) 
 
 
 def test_notes_are_no_failure_and_shown_only_for_named_formats(tool: Cli, checkout: Checkout) -> None:
-    other_format(checkout)
-    change(checkout, "grammars/angles.lark", "start: (", "start: ")
+    loaded(TABLES["CHANGED"]["another format that cannot be read"], checkout)
     ran = tool("arrows")
     message = "note[no-detection]: detection is not checked, since another format cannot be read"
     assert (ran.code, ran.out.splitlines()[0], ran.out.splitlines()[-1]) == (0, message, "arrows: sound, 1 note")
@@ -214,16 +149,6 @@ def test_notes_are_no_failure_and_shown_only_for_named_formats(tool: Cli, checko
     summaries = [line for line in everything.out.splitlines() if line.startswith(("arrows:", "text:", "shared:"))]
     assert summaries == ["arrows: sound, 1 note", "text: 2 errors, 1 note", f"shared: {unused} errors"]
     assert unused > 1
-
-
-def test_an_unknown_name(tool: Cli) -> None:
-    message = "there is no format `herms`; did you mean `hermes`? (`outspoken formats` lists all 3 names)"
-    assert tool("arrows", "herms") == Ran(2, "", f"outspoken: error: {message}\n")
-
-
-def test_an_unknown_option(tool: Cli) -> None:
-    message = "there is no option `--what`; see `python -m tools.check --help`"
-    assert tool("--what") == Ran(2, "", f"outspoken: error: {message}\n")
 
 
 def test_a_grammar_is_compiled_once(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 import re
 from functools import partial
 from pathlib import Path
-from shutil import copytree
 from xml.etree import ElementTree
 
 import pytest
@@ -13,6 +12,7 @@ from outspoken.authoring.diagram.draw import draw
 from outspoken.authoring.diagram.syntax import Syntax, read_syntax
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.results.errors import GrammarError
+from tests.authoring.checkouts import checkout_in
 from tests.cli.runner import Cli, Ran
 from tests.loops import in_one_item, some
 from tests.tables import tables
@@ -26,8 +26,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
     """A checkout without a format of its own."""
-    copytree(Checkout().grammars / "shared", tmp_path / "grammars" / "shared")
-    return Checkout(tmp_path)
+    return checkout_in(tmp_path)
 
 
 def syntax(checkout: Checkout, rules: str, terminals: str = TABLES["TERMINALS"]) -> Syntax:

@@ -22,6 +22,7 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.parsing.tree_parser import parse_tree
 from outspoken.results.edits import REPAIR_LIMITS
 from outspoken.results.errors import ResponseError
+from tests.authoring.checkouts import checkout_in
 from tests.cases import CASES, FORMATS
 from tests.cli.runner import Cli
 from tests.invariants.replies import check, check_reply, check_sound, pieces
@@ -101,21 +102,6 @@ def test_earlier_findings(text: str, arguments: dict[str, Any]) -> None:
     check(text, ParseArguments(**arguments))
 
 
-def test_value_with_invented_content() -> None:
-    """A literal is mended as the only item of a list; the list's own bracket was taken for a part of the literal."""
-    reply = parse("[a(_=''I,,<thiNk>", format="pythonic", finish_reason="length")
-    assert reply.tool_calls == []
-    assert [(call.name, call.arguments, call.status) for call in reply.unfinished_tool_calls] == [
-        ("a", {}, "truncated")
-    ]
-
-
-def test_format_that_was_not_tried() -> None:
-    """Its opening marker is not spelled as that of another format, but reads what is written there."""
-    text = "```json\n[get_weather(city='Paris')]\n```"
-    assert parse(text).tool_calls == parse(text, format="pythonic").tool_calls != []
-
-
 # the changes, and the shortest text
 
 
@@ -157,11 +143,9 @@ def without_cologne(text: str, *arguments: Any, **options: Any) -> Reply:
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
     """A checkout with one format and its corpus."""
-    there, here = Checkout(), Checkout(tmp_path)
-    shutil.copytree(there.grammars / "shared", here.grammars / "shared")
-    shutil.copy(there.grammar("text"), here.grammar("text"))
-    shutil.copytree(there.corpus / "text", here.corpus / "text")
-    return here
+    made = checkout_in(tmp_path, "text")
+    shutil.copytree(Checkout().corpus / "text", made.corpus / "text")
+    return made
 
 
 @pytest.fixture

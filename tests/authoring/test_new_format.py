@@ -1,7 +1,6 @@
 """A new format is written from responses or a chat template, and only if it is read back."""
 
 import json
-import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,9 +14,9 @@ from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.authoring.new_format.drafting import Example, by_examples
 from outspoken.authoring.shared.checkout import Case, Checkout, cases, toml
 from outspoken.grammar import registry
-from outspoken.grammar.registry import compiled_path
 from outspoken.models.chat_template import ChatTemplate, TemplateError, turn
 from outspoken.models.messages import MESSAGES, Message, Tool
+from tests.authoring.checkouts import checkout_in
 from tests.cli.runner import Cli, Ran
 from tests.loops import some
 from tests.tables import tables
@@ -38,14 +37,7 @@ New = Callable[..., Ran]
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
     """A checkout with some grammars, and no corpus."""
-    made = Checkout(tmp_path)
-    shutil.copytree(OWN.grammars / "shared", made.grammars / "shared")
-    for name in HERE:
-        for path in (OWN.grammar(name), compiled_path(OWN.grammar(name))):
-            to = made.root / path.relative_to(OWN.root)
-            to.parent.mkdir(exist_ok=True)
-            shutil.copyfile(path, to)
-    return made
+    return checkout_in(tmp_path, *HERE)
 
 
 @pytest.fixture
@@ -291,27 +283,22 @@ def test_configuration(configuration: Any, text: str, tmp_path: Path) -> None:
     assert rendered(lambda: ChatTemplate.of(path)) == text
 
 
-CALLED, THOUGHT = Message("Ok.", calls=(Tool("f", {"a": "é"}),)), Message("Ok.", "Hm.")
+SAID = {
+    "text": Message("Ok."),
+    "call": Message("Ok.", calls=(Tool("f", {"a": "é"}),)),
+    "thought": Message("Ok.", "Hm."),
+}
 
 
-@pytest.mark.parametrize(
-    ("opened", "message", "written"),
-    [
-        ("", Message("Ok."), ("Ok.<|over|>\n", "")),
-        ("", CALLED, ('Ok.<call>f{"a": "é"}<|over|>\n', "")),
-        ("", THOUGHT, ("<think>\nHm.</think>Ok.<|over|>\n", "")),
-        ("<think>\n", THOUGHT, ("Hm.</think>Ok.<|over|>\n", "<think>\n")),
-        ("<think>\n", CALLED, ('Ok.<call>f{"a": "é"}<|over|>\n', "")),
-    ],
-)
-def test_turn(opened: str, message: Message, written: tuple[str, str]) -> None:
+@pytest.mark.parametrize(("opened", "message", "written"), TABLES["TURNS"])
+def test_turn(opened: str, message: str, written: list[str]) -> None:
     """The assistant's turn is told apart from the prompt, and from the reasoning that the prompt opens."""
     source = Markup("<call>NAMEARGUMENTS").template("<think>\n{{ m.reasoning_content }}</think>")
     source = source.replace(
         "assistant\\n' }}{% endif %}",
         f"assistant\\n' }}}}{opened.strip()}" + "{{ '\\n' }}" * bool(opened) + "{% endif %}",
     )
-    assert turn(ChatTemplate(source), message) == written
+    assert turn(ChatTemplate(source), SAID[message]) == tuple(written)
 
 
 def test_arguments_as_text(checkout: Checkout, new: New) -> None:

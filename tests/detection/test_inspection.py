@@ -1,11 +1,13 @@
-"""The list of formats, and which of them a text may be in."""
+"""The list of formats, which of them a text may be in, and when they are ranked."""
 
 import pytest
 
-from outspoken import detect, formats, parse
+from outspoken import Parser, detect, formats, parse
+from outspoken.detection.parsed_candidate import ParsedCandidate
 from outspoken.parsing import Candidate, FormatInfo
 from tests.cases import kin
 from tests.loops import some
+from tests.streams import streamed
 
 HERMES = 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 WEATHER = {"name": "get_weather", "parameters": {"properties": {"city": {"type": "string"}}}}
@@ -73,3 +75,25 @@ def test_candidates_use_the_tools(tool: str, known: bool) -> None:
 @pytest.mark.parametrize("text", [HERMES, HERMES[:60], "Hello", '{"name": "a", "arguments": {}}'])
 def test_the_first_candidate_is_the_one_that_parse_picks(text: str) -> None:
     assert [c.format for c in detect(text)][:1] == [f for f in [parse(text).format] if f is not None]
+
+
+UNITS = ["Thought: x\n", "Action: a\nAction Input: 1\n", "<think>a</think>b\n", "Thought: a, b "]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_chunk_that_ends_nothing_ranks_nothing(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rank looks at all that a candidate has read: with each chunk, time grows with the square of the text."""
+    ranked, rank = 0, ParsedCandidate.rank
+
+    def counted(self: ParsedCandidate, first: str | None) -> tuple[object, ...]:
+        nonlocal ranked
+        ranked += len(self.builder.output.segments) + 1
+        return rank(self, first)
+
+    monkeypatch.setattr(ParsedCandidate, "rank", counted)
+    looked: list[int] = []
+    for count in (20, 80):
+        ranked = 0
+        streamed(Parser("auto"), unit * count)
+        looked.append(ranked)
+    assert looked[1] <= 6 * looked[0] + 20, looked

@@ -3,9 +3,9 @@
 from typing import Any
 
 from outspoken import Parser, Reply, parse
-from outspoken.results.events import TextDelta
 from tests.cases import CORPUS
 from tests.loops import for_each, in_one_item, some
+from tests.streams import most_held
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -41,10 +41,7 @@ def made(reply: Reply) -> list[Any]:
 def held(text: str, format: str = "auto", tools: Any = None) -> tuple[int, Reply]:
     """How many characters a stream of single characters holds at most, and its reply."""
     session = Parser(format, tools=tools).session()
-    sent = most = 0
-    for count, char in enumerate(text, 1):
-        sent += sum(len(event.text) for event in session.feed(char) if isinstance(event, TextDelta))
-        most = max(most, count - sent)
+    most = most_held(session, text)
     session.close()
     assert session.reply is not None
     return most, session.reply

@@ -22,6 +22,7 @@ from outspoken import (
     ToolCallEnd,
     ToolCallStart,
     UnknownFormatError,
+    astream,
     parse,
     render,
     stream,
@@ -31,6 +32,8 @@ from outspoken.engine.state import RecoveryBudget
 from outspoken.grammar.registry import names
 from outspoken.parsing import Session, StreamClosedError
 from outspoken.parsing.inspection import formats
+from tests.invariants.replies import pieces
+from tests.streams import collected, later
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -60,29 +63,19 @@ def test_a_text_of_just_the_limit_is_read(format_: str) -> None:
 
 
 @either_format
-def test_a_text_over_the_limit_is_read_up_to_it(format_: str) -> None:
-    text = f"First this.\n{CALL}\n" + "And more. " * 200
-    with pytest.raises(LimitError) as caught:
-        parse(text, format=format_, settings=Settings(max_chars=1500))
-    error = caught.value
-    assert str(error) == "the response is longer than 1,500 characters, the limit set by `Settings.max_chars`"
-    assert error.limit == 1500
-    assert error.reply == parse(text[:1500], format=format_)
-    assert [call.arguments for call in error.reply.tool_calls] == [{"path": "a.txt"}]
-
-
-@either_format
-@pytest.mark.parametrize("size", [1, 7, 50, 1000])
-def test_a_stream_over_the_limit_is_read_up_to_it(format_: str, size: int) -> None:
+@pytest.mark.parametrize("size", [None, 1, 7, 50, 1000])
+def test_a_text_over_the_limit_is_read_up_to_it(format_: str, size: int | None) -> None:
     text = f"First this.\n{CALL}\n" + "And more. " * 20
-    session = Parser(format_, settings=Settings(max_chars=150)).session()
+    parser = Parser(format_, settings=Settings(max_chars=150))
+    session = parser.session()
     with pytest.raises(LimitError) as caught:
-        list(events_of(session, [text[at : at + size] for at in range(0, len(text), size)]))
+        list(events_of(session, pieces(text, size))) if size else parser.parse(text)
     assert str(caught.value) == "the response is longer than 150 characters, the limit set by `Settings.max_chars`"
     assert caught.value.limit == 150
     assert caught.value.reply == parse(text[:150], format=format_)
-    assert session.reply is caught.value.reply
-    assert session.close() == []
+    assert [call.arguments for call in caught.value.reply.tool_calls] == [{"path": "a.txt"}]
+    assert session.reply is (caught.value.reply if size else None)
+    assert not size or session.close() == []
 
 
 @either_format
@@ -110,16 +103,15 @@ def test_a_prefix_does_not_count() -> None:
     reply = parse(text, format="text", prefix=prefix, settings=settings)
     assert (reply.reasoning, reply.text) == ("to do.", "x")
     assert list(stream(list(text), format="text", prefix=prefix, settings=settings))[-1] == Done(reply)
+    assert collected(astream(later(text), format="text", prefix=prefix, settings=settings))[-1] == Done(reply)
     with pytest.raises(LimitError):
         list(stream([f"{text}x"], format="text", prefix=prefix, settings=settings))
 
 
 def test_hold_limit_does_not_affect_a_named_format() -> None:
+    whole = Done(parse(CALL, format="hermes"))
     for size in (1, 3, 30):
-        chunks = [CALL[at : at + size] for at in range(0, len(CALL), size)]
-        assert list(stream(chunks, format="hermes", settings=Settings(max_hold=1)))[-1] == Done(
-            parse(CALL, format="hermes")
-        )
+        assert list(stream(pieces(CALL, size), format="hermes", settings=Settings(max_hold=1)))[-1] == whole
 
 
 @pytest.mark.parametrize("hold", [1, 12, 40])
@@ -151,8 +143,7 @@ def test_hold_limit_ends_the_wait_for_more_of_a_list(hold: int, sent: int) -> No
 def test_detected_format_has_no_hold_limit() -> None:
     text = CALL.replace("a.txt", "a" * 500)
     for size in (1, 10, 200):
-        chunks = [text[at : at + size] for at in range(0, len(text), size)]
-        events = list(stream(chunks, settings=Settings(max_hold=100)))
+        events = list(stream(pieces(text, size), settings=Settings(max_hold=100)))
         assert events[-1] == Done(parse(text))
         assert isinstance(events[-2], ToolCallEnd)
 
@@ -242,14 +233,9 @@ def test_an_unknown_format_names_the_nearest() -> None:
 
 
 def test_exceptions_derive_from_builtin_ones() -> None:
-    for ours, common in {
-        LimitError: ValueError,
-        ResponseError: ValueError,
-        UnknownFormatError: ValueError,
-        StreamClosedError: RuntimeError,
-    }.items():
+    for ours in (LimitError, ResponseError, UnknownFormatError, StreamClosedError):
         assert issubclass(ours, OutspokenError)
-        assert issubclass(ours, common)
+        assert issubclass(ours, RuntimeError if ours is StreamClosedError else ValueError)
 
 
 # bytes
@@ -288,13 +274,11 @@ def test_bytes_are_read_as_their_text(name: str, format_: str) -> None:
 def test_split_character_is_sent_when_complete() -> None:
     session = Parser("text").session()
     first, second, third = "é".encode(), "€".encode(), "😀".encode()
-    assert session.feed(first[:1]) == []
-    assert session.feed(first[1:] + second[:2]) == [TextDelta("é")]
-    assert session.feed(second[2:] + third[:3]) == [TextDelta("€")]
-    assert session.feed(b"") == []
-    assert session.feed(third[3:] + b"\xe2") == [TextDelta("😀")]
-    *events_of, done = session.close()
-    assert events_of == [TextDelta("\ufffd")]
+    chunks = [first[:1], first[1:] + second[:2], second[2:] + third[:3], b"", third[3:] + b"\xe2"]
+    sent = [[event.text for event in session.feed(chunk) if isinstance(event, TextDelta)] for chunk in chunks]
+    assert sent == [[], ["é"], ["€"], [], ["😀"]]
+    *events, done = session.close()
+    assert events == [TextDelta("\ufffd")]
     assert isinstance(done, Done)
     assert done.reply.text == "é€😀\ufffd"
 
@@ -310,11 +294,8 @@ def test_lone_surrogates_are_replaced(format_: str) -> None:
     assert (reply.text.strip(), reply.tool_calls[0].arguments) == ("a\ufffdb", {"path": "x\ufffd"})
     assert list(stream(list(text), format=format_))[-1] == Done(reply)
     reply.model_dump_json().encode()
-
-
-def test_lone_surrogates_in_a_prefix_are_replaced() -> None:
-    reply = parse("b</think>", format="text", prefix="<think>a\ud800")
-    assert (reply.raw, reply.reasoning) == ("b</think>", "b")
+    prefixed = parse("b</think>", format="text", prefix="<think>a\ud800")
+    assert (prefixed.raw, prefixed.reasoning) == ("b</think>", "b")
 
 
 # what the prompt had opened
@@ -349,7 +330,6 @@ def test_a_prefix_may_end_anywhere(format_: str, at: int) -> None:
     for segment in reply.segments:
         assert 0 <= segment.span[0] <= segment.span[1] <= len(text)
     for size in (1, 5):
-        chunks = [text[start : start + size] for start in range(0, len(text), size)]
-        *events, done = stream(chunks, format=format_, prefix=prefix)
+        *events, done = stream(pieces(text, size), format=format_, prefix=prefix)
         assert done == Done(reply), size
         assert [event.call for event in events if isinstance(event, ToolCallEnd)] == [call], size

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from outspoken import Parser
-from outspoken.contrib.luxx import LLMResponseParser
 from outspoken.grammar import registry
 from outspoken.grammar.matchers import OpenMarkers, matcher_of
 from outspoken.grammar.registry import header, names
@@ -44,14 +43,7 @@ def check_steps(name: str, repetition: Repetition, pieces: int) -> None:
     assert more <= 6 * less, (name, repetition, pieces)
 
 
-@pytest.mark.parametrize(
-    ("name", "frame"),
-    [
-        ("hermes", 'Like `<tool_call>{{"name": "f", "arguments": {{"a": "{}"}}}}</tool_call>` it.'),
-        ("hermes", '<think><tool_call>{{"name": "f", "arguments": {{"a": "{}"}}}}</tool_call> No.</think>'),
-        ("llama3_json", '{{"name": "f", "parameters": {{"a": "{}"}}}}'),
-    ],
-)
+@pytest.mark.parametrize(("name", "frame"), TABLES["HELD"])
 def test_a_piece_of_a_call_that_is_held_takes_the_same_at_any_length(name: str, frame: str) -> None:
     parser = Parser(name, tools=[{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}])
 
@@ -119,23 +111,9 @@ def test_json_of_a_body_is_parsed_once(name: str, monkeypatch: pytest.MonkeyPatc
         parsed, stream = 0, ProviderStream("openai")
         with monkeypatch.context() as patch:
             patch.setattr("outspoken.providers.decode.framing.json.loads", counted)
-            for at in range(0, len(body), size):
-                stream.feed(body[at : at + size])
+            for piece in pieces(body, size):
+                stream.feed(piece)
             stream.close()
         assert stream.reply is not None
         assert stream.reply.text.startswith('a "}: ]}: b')
         assert parsed <= 2 * len(body), size
-
-
-def test_accumulated_message_is_joined_when_asked_for() -> None:
-    parser = LLMResponseParser(think_prefilled=True)
-    for text in ("I ", "see.</think>", "Good ", "day."):
-        parser.parse_openai({"content": text})
-    for arguments in ('{"city": ', '"Paris"}'):
-        parser.parse_openai(
-            {"tool_calls": [{"index": 0, "id": "c", "function": {"name": "look", "arguments": arguments}}]}
-        )
-    parser.close()
-    assert (parser.thinking, parser.text) == ("I see.", "Good day.")
-    assert [call["function"] for call in parser.tool_calls] == [{"name": "look", "arguments": '{"city": "Paris"}'}]
-    assert parser.tool_calls == parser.tool_calls

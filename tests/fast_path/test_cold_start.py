@@ -14,10 +14,11 @@ from outspoken.fast_path import reader
 from outspoken.grammar import registry
 from outspoken.grammar.registry import grammars_folder
 from tests.loops import some
+from tests.tables import tables
 from tools.bench.peers import response
 
 #: Prints the format of a text, the grammar files that were opened, and modules that sound text must not need.
-_PROGRAM = """
+FILES = """
 import json, sys
 opened, (folder, given) = [], sys.argv[1:]
 sys.addaudithook(lambda name, given: opened.append(str(given[0])) if name == "open" else None)
@@ -34,15 +35,71 @@ heavy += ["difflib", "results.actions.union", "results.actions.page"]
 loaded = [name for name in heavy if name in sys.modules or f"outspoken.{name}" in sys.modules]
 print(json.dumps([reply.format, files, loaded]))
 """
+#: Prints the format of a long text, and how many bytes of memory its reply needs for each character.
+MEMORY = """
+import resource, sys
+import outspoken
+text = sys.argv[1] * (3_000_000 // len(sys.argv[1]))
+outspoken.parse(sys.argv[1])
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+before = peak()
+reply = outspoken.parse(text)
+print(reply.format, (peak() - before) / len(text))
+"""
+#: Prints how much is compiled for the first damaged text, how many configurations are visited, and whether regex is.
+COUNT = """
+import json, re, sys
+from outspoken import Parser, render
+from outspoken.grammar.registry import automaton
+name, tool = sys.argv[1], json.loads(sys.argv[2])
+text = render([{"name": "f", "arguments": {"a": "one two"}}], name, tools=[tool])
+parser = Parser(name, tools=[tool])
+parser.parse(text)
+compiled, real = [], re.compile
+def compile(pattern, flags=0):
+    compiled.append(pattern)
+    return real(pattern, flags)
+re.compile = compile
+at = text.index("one two") + len("one two")
+parser.parse(text[:at] + text[at + 1 :])
+made = automaton(name, lenient=True)
+print(sum(map(len, set(compiled))), len(made._configs), "regex" in sys.modules)
+"""
+#: Prints how many patterns a damaged response and its stream compile; with a third argument, in a parser that is warm.
+WARM = """
+import sys
+import regex
+from outspoken import Parser
+name, text, *how = sys.argv[1:]
+parser = Parser(name)
+if how:
+    parser.warm()
+made, compile_pattern = [], regex.compile
+regex.compile = lambda *args, **options: made.append(1) or compile_pattern(*args, **options)
+assert parser.parse(text, finish_reason="stop").tool_calls[0].name == "get_weather"
+session = parser.session()
+for char in text:
+    session.feed(char)
+session.close("stop")
+print(len(made))
+"""
+TABLES = tables(__file__)
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+
+
+def printed(program: str, *arguments: str) -> str:
+    """What a program of the tables prints in a new process."""
+    command = [sys.executable, "-W", "ignore", "-c", program, *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.stderr == ""
+    return ran.stdout
 
 
 def read(text: str, format_: str, *, is_stream: bool = False) -> tuple[str, set[str], set[str], list[str]]:
     """What a new process reads: the reply's format, the names of compiled files, the sources, the heavy modules."""
     given = [str(grammars_folder()), json.dumps([text, format_, is_stream])]
-    ran = subprocess.run([sys.executable, "-c", _PROGRAM, *given], capture_output=True, text=True, check=False)
-    assert ran.stderr == ""
-    found, files, heavy = json.loads(ran.stdout)
+    found, files, heavy = json.loads(printed(FILES, *given))
     compiled = {file.split("/")[-1].split(".")[0] for file in files if file.startswith("compiled/")}
     return found, compiled, {file for file in files if not file.startswith("compiled/")}, heavy
 
@@ -120,20 +177,24 @@ def test_a_code_sample_has_no_candidates(candidates: list[ParsedCandidate]) -> N
 
 
 def test_memory_is_in_proportion_to_the_text() -> None:
-    program = """
-import resource, sys
-import outspoken
-text = sys.argv[1] * (3_000_000 // len(sys.argv[1]))
-outspoken.parse(sys.argv[1])
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-before = peak()
-reply = outspoken.parse(text)
-print(reply.format, (peak() - before) / len(text))
-"""
-    ran = subprocess.run(
-        [sys.executable, "-c", program, f"{response('hermes', 1, 260)}\n"], capture_output=True, text=True, check=True
-    )
-    format_, ratio = ran.stdout.split()
+    format_, ratio = printed(MEMORY, f"{response('hermes', 1, 260)}\n").split()
     assert format_ == "hermes"
     assert float(ratio) < 30
+
+
+# damaged texts
+
+
+@pytest.mark.parametrize(("name", "characters", "configurations"), TABLES["LEAST_WORK"])
+def test_the_first_damaged_text_of_a_process_takes_little_work(name: str, characters: int, configurations: int) -> None:
+    """By the patterns that are compiled, since the time of one text is no measure."""
+    tool = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}
+    compiled, visited, has_regex = printed(COUNT, name, json.dumps(tool)).split()
+    assert int(compiled) <= characters
+    assert int(visited) <= configurations
+    assert has_regex == "False"
+
+
+@pytest.mark.parametrize(("name", "text"), TABLES["DAMAGED"])
+def test_a_warm_parser_compiles_few_patterns_for_a_damaged_response(name: str, text: str) -> None:
+    assert 3 * int(printed(WARM, name, text, "warm")) < int(printed(WARM, name, text))

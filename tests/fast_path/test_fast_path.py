@@ -27,6 +27,7 @@ from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT
 from tests.cases import CASES, FORMATS
 from tests.invariants.cost import cost
+from tests.invariants.replies import pieces
 from tests.loops import DRAWN, IN_TURN, SEED, some
 from tests.tables import tables
 
@@ -47,13 +48,6 @@ def markers_of(format_: str) -> set[str]:
     """The markers of a format as they are written."""
     terminals = registry.automaton(format_).tables.terminals.values()
     return {form for terminal in terminals for form in written_forms(terminal)}
-
-
-@pytest.fixture
-def own_formats() -> Iterator[None]:
-    """Removes the formats that a test adds."""
-    yield
-    registry.use(None)
 
 
 def by_parser(text: str, format_: str, tools: Any = None, prefix: str | None = None) -> Reply:
@@ -151,7 +145,7 @@ def test_the_work_of_a_fast_path_grows_with_the_text(format_: str) -> None:
             assert cost(more, args) <= 3 * cost(less, args), unit
 
 
-def test_a_format_that_is_loaded_is_left_to_the_parser(own_formats: None) -> None:
+def test_a_format_that_is_loaded_is_left_to_the_parser() -> None:
     grammar = (registry.grammars_folder() / "hermes.lark").read_text("utf-8")
     own = re.sub(r"(?m)^// (format: +)hermes$", r"// \1mercury", grammar)
     path = registry.grammars_folder() / "mercury.lark"
@@ -274,17 +268,13 @@ def test_texts_that_end_in_an_opening_marker_are_read_alike_whole_and_streamed()
         for text in random.sample(texts, min(len(texts), 12)):
             before, behind = random.choice(("", "Hi.", "Hi.\n")), random.choice(("", "\n", "\n", " ", "\r\n", " " * 25))
             raw = f"{before}{text}{behind}"
-            size = random.choice((1, 3))
-            pieces = [raw[at : at + size] for at in range(0, len(raw), size)]
-            assert list(stream(pieces, format=name))[-1] == Done(parse(raw, format=name)), (name, raw)
+            parts = pieces(raw, random.choice((1, 3)))
+            assert ParseArguments(name).stream(parts)[1] == parse(raw, format=name), (name, raw)
             if read % 4 == 0:
-                assert list(stream(pieces))[-1] == Done(parse(raw)), raw
+                assert ParseArguments().stream(parts)[1] == parse(raw), raw
             read += 1
     assert read > 125
-    for name, raw in [
-        ("xlam", '[{"name"\n'),
-        ("anthropic_computer_use", '{"type" '),
-        ("browser_use", '{"thinking"\r\n'),
-    ]:
+    begun = {"xlam": '[{"name"\n', "anthropic_computer_use": '{"type" ', "browser_use": '{"thinking"\r\n'}
+    for name, raw in begun.items():
         assert parse(raw, format=name).status == parse(f"Hi. {raw}", format=name).status == "truncated"
     assert "```" in parse("action:summary:```\n").text

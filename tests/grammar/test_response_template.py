@@ -1,8 +1,8 @@
 """`load_format`: response templates and grammars that a caller brings along."""
 
 import json
+from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -26,14 +26,13 @@ from outspoken.grammar.header import read_header
 from outspoken.grammar.response_template import grammar_of
 from outspoken.grammar.template_fields import Split, Template, bounded, parts_of, written
 from outspoken.rendering import MessageError, parse_message
-from tests.loops import in_one_item
-from tests.tables import tables
+from tests.loops import in_one_item, in_threads
+from tests.tables import beside, tables
 
 TABLES = tables(__file__)
 
 pytestmark = pytest.mark.usefixtures("other_grammars")
 
-VECTORS = Path(__file__).parents[3] / "shared" / "conformance" / "peers" / "hf_response_template.jsonl"
 BRACES: dict[str, Any] = TABLES["BRACES"]
 TAGS: dict[str, Any] = TABLES["TAGS"]
 LINES: dict[str, Any] = TABLES["LINES"]
@@ -227,25 +226,16 @@ def test_names() -> None:
 
 def test_formats_are_added_while_others_are_read() -> None:
     """Every thread sees its own format at once, and none is disturbed by what the others add."""
-    failed: list[BaseException] = []
 
     def work(number: int) -> None:
-        try:
-            for turn in range(2):
-                name = load_format({**TAGS, "start_anchor": f"[{number}]"}, name=f"own_thread_{number}")
-                text = f"<call><use=f{turn}></use></call>"
-                assert [call.name for call in parse(text, format=name).tool_calls] == [f"f{turn}"]
-                assert parse('<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>').tool_calls[0].name == "g"
-                assert name in registry.names()
-        except BaseException as error:
-            failed.append(error)
+        for turn in range(2):
+            name = load_format({**TAGS, "start_anchor": f"[{number}]"}, name=f"own_thread_{number}")
+            text = f"<call><use=f{turn}></use></call>"
+            assert [call.name for call in parse(text, format=name).tool_calls] == [f"f{turn}"]
+            assert parse('<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>').tool_calls[0].name == "g"
+            assert name in registry.names()
 
-    threads = [Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
+    in_threads([partial(work, number) for number in range(4)])
 
 
 def changed(template: dict[str, Any], field: str, **keys: Any) -> dict[str, Any]:
@@ -294,7 +284,7 @@ def test_bounded_and_spelled_out_expressions(source: str, short: str, text: str 
 
 def test_the_vectors_of_transformers() -> None:
     """What `parse_message` returns is what transformers returns, and it fails where transformers does."""
-    rows = [json.loads(line) for line in VECTORS.read_text("utf-8").splitlines()] if VECTORS.exists() else []
+    rows = beside("peers/hf_response_template.jsonl")
     differ = [row["id"] for number, row in enumerate(rows) if not _is_as_expected(row, f"vector_{number}")]
     # `007` is no number as written, so an integer that is written so stays text
     assert [name.rpartition("::")[2] for name in differ] in (

@@ -8,15 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from outspoken import Reasoning, RenderError, Reply, Text, ToolCall, parse, render
-from tests.tables import tables
+from tests.tables import beside, tables
 
 TABLES = tables(__file__)
-
-DATA = Path(__file__).parents[3] / "shared" / "conformance" / "templates_rendered.jsonl"
 
 #: The format that a template writes, by a part of the template's name; the first that fits counts.
 FORMATS = TABLES["FORMATS"]
@@ -44,11 +41,8 @@ class Row(NamedTuple):
     quoted: bool
 
 
-@cache
-def _written() -> list[dict[str, Any]]:
-    """The messages that a template had words for."""
-    lines = DATA.read_text("utf-8").splitlines() if DATA.exists() else []
-    return [row for row in map(json.loads, lines) if "assistant_part" in row]
+#: The messages that a template had words for.
+WRITTEN = [row for row in beside("templates_rendered.jsonl") if "assistant_part" in row]
 
 
 def _calls(row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -66,7 +60,7 @@ def _is_unfaithful(name: str) -> bool:
 @cache
 def rows(*, unfaithful: bool = False) -> list[Row]:
     """The messages that their texts still say; or those of which `UNFAITHFUL` says that they do not."""
-    made = [_row(row) for row in _written() if _format(row["template"])]
+    made = [_row(row) for row in WRITTEN if _format(row["template"])]
     return [row for row in made if row and _is_unfaithful(row.name) is unfaithful]
 
 
@@ -164,11 +158,11 @@ def _differs(reply: Reply, row: Row) -> str:
 
 
 def test_every_template_has_a_format_or_writes_no_calls() -> None:
-    silent = {row["template"] for row in _written()} - {
-        row["template"] for row in _written() if any(call["name"] in row["assistant_part"] for call in _calls(row))
+    silent = {row["template"] for row in WRITTEN} - {
+        row["template"] for row in WRITTEN if any(call["name"] in row["assistant_part"] for call in _calls(row))
     }
-    assert {row["template"] for row in _written() if _format(row["template"]) is None} <= silent
-    assert not DATA.exists() or [part for part in FORMATS if not any(part in r["template"] for r in _written())] == []
+    assert {row["template"] for row in WRITTEN if _format(row["template"]) is None} <= silent
+    assert not WRITTEN or [part for part in FORMATS if not any(part in r["template"] for r in WRITTEN)] == []
 
 
 def test_every_message_is_read_by_its_format() -> None:
@@ -178,7 +172,7 @@ def test_every_message_is_read_by_its_format() -> None:
         if (what := _differs(parse(row.text, format=row.format, prefix=row.prefix, tools=TOOLS), row))
     ]
     assert wrong == []
-    assert not DATA.exists() or len(rows()) >= 1100
+    assert not WRITTEN or len(rows()) >= 1100
 
 
 def test_omitted_templates_differ() -> None:
@@ -186,7 +180,7 @@ def test_omitted_templates_differ() -> None:
     same = [r.name for r in left_out if not _differs(parse(r.text, format=r.format, prefix=r.prefix, tools=TOOLS), r)]
     assert same == []
     unused = [pattern for pattern in UNFAITHFUL if not any(re.search(pattern, row.name) for row in left_out)]
-    assert not DATA.exists() or unused == []
+    assert not WRITTEN or unused == []
 
 
 def test_messages_are_read_with_detection() -> None:
@@ -229,9 +223,9 @@ def test_messages_are_written_as_their_templates_write_them() -> None:
     written = [row for row in rows() if not row.quoted and not any(part in row.name for part in DIALECTS)]
     other = Counter(row.name.split()[0] for row in written if not _is_same(row, _render(row)))
     assert sum(other.values()) <= len(written) // 20, other
-    assert not DATA.exists() or len(written) >= 750
+    assert not WRITTEN or len(written) >= 750
 
 
 def test_known_rendering_differences_still_differ() -> None:
     same = [part for part in DIALECTS if all(_is_same(row, _render(row)) for row in rows() if part in row.name)]
-    assert not DATA.exists() or same == []
+    assert not WRITTEN or same == []

@@ -25,7 +25,8 @@ WORDS = st.sampled_from(
     ["", "1", "1,200", "-", "yes", "none", "high", "2026-05-01", "May 1, 2026", "10:00:00", "XY", "x"]
 )
 FORMATS = {"date": "2026-05-01", "time": "10:00:00Z", "date-time": "2026-05-01T10:00:00Z"}
-KEYS = st.sampled_from(["name", "names", "Name", "a", "A", "ab", "kind", "is_a", "0", "1", "x"])
+assert len(SCHEMAS) >= 50
+KEYS = st.sampled_from(["name", "names", "Name", "a", "A", "ab", "kind", "is_a", "is_open", "isOpen", "0", "1", "x"])
 PLAIN: dict[str, st.SearchStrategy[Any]] = {
     "string": WORDS | st.text(max_size=6),
     "integer": st.integers(-3, 2000),
@@ -96,6 +97,16 @@ def test_what_is_valid_stays_valid_and_known_members_stay_as_they_are(name: str,
     assert json.dumps(convert(made.value, view).value) == json.dumps(made.value)
 
 
+@pytest.mark.parametrize("name", some(SCHEMAS, "schemas of any value", 0.34))
+@given(value=ANY)
+def test_a_conversion_is_final_and_changes_no_other_value(name: str, value: Any) -> None:
+    schema, before = Schema(SCHEMAS[name]), json.dumps(value)
+    made = convert(value, schema)
+    assert json.dumps(value) == before
+    assert bool(made.conversions) == (json.dumps(made.value) != before)
+    assert json.dumps(convert(made.value, schema).value) == json.dumps(made.value)
+
+
 def test_types_that_hold_themselves_and_deep_values_take_few_steps() -> None:
     value: Any = "x"
     for number in range(20):
@@ -104,7 +115,3 @@ def test_types_that_hold_themselves_and_deep_values_take_few_steps() -> None:
     for schema in (itself | {"$ref": "#/$defs/t"}, *SCHEMAS.values()):
         made = convert(value, Schema(schema))
         assert made.conversions or made.value == value
-
-
-def test_there_are_enough() -> None:
-    assert len(SCHEMAS) >= 50

@@ -1,5 +1,6 @@
 """`read_json`: where the JSON of a text is, what is said of it, and what is left alone."""
 
+import json
 from itertools import product
 from typing import Any
 
@@ -7,9 +8,9 @@ import pytest
 from pydantic import BaseModel
 from pydantic_core import from_json
 
-from outspoken.json.read import read_json, read_partial
+from outspoken.json.read import JsonReading, read_json, read_partial
 from outspoken.json.repair import repair_region
-from tests.tables import tables
+from tests.tables import beside, tables
 
 TABLES = tables(__file__)
 
@@ -106,3 +107,42 @@ def test_text_that_is_too_damaged_is_reported() -> None:
     read = read_json("\n".join(f'Row {n}: {{"id": {n},}} [a' for n in range(3000)))
     assert len(read.values) < 3000
     assert {"too-damaged", "torn-json"} & {note.code for note in read.diagnostics}
+
+
+# damaged JSON that others collected, where that data lies beside the project
+
+
+#: What we read where another reading is right, too, or ours differs on purpose.
+DIFFERENCES = tables(__file__)["DIFFERENCES"]
+
+
+ROWS = beside("json/damaged.jsonl")
+
+
+def right(row: dict[str, Any], reading: JsonReading) -> bool:
+    """Was the text read as it was meant?"""
+    if not row["recoverable"]:
+        return reading.status == "invalid" and not reading.values
+    wanted = DIFFERENCES.get(row["id"], row.get("intended"))
+    return reading.values == (wanted,) or (len(reading.values) > 1 and list(reading.values) == wanted)
+
+
+def test_damaged_texts() -> None:
+    readings = [(row, read_json(row["input"])) for row in ROWS]
+    assert [row["id"] for row, reading in readings if not right(row, reading)] == []
+    assert not ROWS or len(readings) >= 118
+
+
+def test_every_change_is_recorded() -> None:
+    for row in ROWS:
+        reading = read_json(row["input"])
+        if not reading.repairs:
+            assert [json.loads(row["input"][slice(*span)]) for span in reading.spans] == [*reading.values], row["id"]
+
+
+def test_repair_limit_gives_the_same_value_or_none() -> None:
+    for row in ROWS:
+        full = read_json(row["input"])
+        for repair_limit in ("none", "notation", "structure", "strings"):
+            reading = read_json(row["input"], repair=repair_limit)
+            assert reading.values in ((), full.values) or reading.status == "truncated", (row["id"], repair_limit)

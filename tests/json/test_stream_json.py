@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import date
-from enum import Enum
 from itertools import pairwise
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -31,17 +28,14 @@ from outspoken.json import (
 from outspoken.results.errors import StreamClosedError
 from outspoken.results.settings import Settings
 from tests.invariants.cost import calls_in
+from tests.invariants.replies import pieces
+from tests.json.test_describe import Sail, Walk
 from tests.json.test_json_properties import CONTAINERS, DAMAGED
+from tests.json.typed_types import Board
+from tests.streams import collected, later
 from tests.tables import tables
 
 ORDER = {"absent": 0, "growing": 1, "complete": 2}
-
-
-class Board(Enum):
-    """Words of two parts."""
-
-    FULL = "full_board"
-    HALF = "half_board"
 
 
 class Item(BaseModel):
@@ -68,20 +62,6 @@ class Extra(TypedDict, total=False):
     wish: str
 
 
-class Walk(BaseModel):
-    """One of two kinds."""
-
-    kind: Literal["walk"]
-    km: float
-
-
-class Sail(BaseModel):
-    """The other one."""
-
-    kind: Literal["sail"]
-    ship: str
-
-
 class Trip(BaseModel):
     """Every kind of part."""
 
@@ -99,7 +79,7 @@ TABLES = tables(__file__)
 TRIP: dict[str, Any] = TABLES["TRIP"]
 
 
-def pieces(text: str, cuts: list[int]) -> list[str]:
+def cut_at(text: str, cuts: list[int]) -> list[str]:
     """A text, cut at some places."""
     places = [0, *sorted(cut % (len(text) + 1) for cut in cuts), len(text)]
     return [text[start:end] for start, end in pairwise(places)]
@@ -156,7 +136,7 @@ def plain(value: Any) -> Any:
 def test_any_split_shows_the_same_value(value: Any, cuts: list[int], ascii: bool) -> None:
     """Whatever is sound is shown as it is, at every split, and its events tell the same."""
     text = json.dumps(value, ensure_ascii=ascii)
-    snapshots = [*stream_json(pieces(text, cuts))]
+    snapshots = [*stream_json(cut_at(text, cuts))]
     last, whole = snapshots[-1], read_json(text)
     assert last.reading == whole
     assert last.value == last.partial == whole.value
@@ -168,7 +148,7 @@ def test_any_split_shows_the_same_value(value: Any, cuts: list[int], ascii: bool
 @given(DAMAGED, st.lists(st.integers(0, 10_000), max_size=6))
 def test_damaged_text_ends_as_it_is_read_whole(text: str, cuts: list[int]) -> None:
     """The events of any text lead to the value that `read_json` reads, or say what they corrected."""
-    snapshots = [*stream_json(pieces(text, cuts))]
+    snapshots = [*stream_json(cut_at(text, cuts))]
     whole = read_json(text)
     assert snapshots[-1].reading == whole
     if whole.status in ("ok", "repaired"):
@@ -228,7 +208,7 @@ def test_parts_are_converted_as_in_the_whole(text: str) -> None:
 def test_what_stands_before_a_value_is_passed_over(before: str, size: int) -> None:
     """Prose, fences and reasoning show nothing."""
     text = before + json.dumps(TRIP) + ("\n```\n" if "```" in before else " That is all. {}")
-    shown = [*stream_json([text[at : at + size] for at in range(0, len(text), size)], Trip)]
+    shown = [*stream_json(pieces(text, size), Trip)]
     assert {event.kind for one in shown for event in one.events} == {"start", "text", "end"}
     assert shown[-1].value == Trip.model_validate(TRIP)
 
@@ -238,7 +218,7 @@ def test_another_value_that_is_meant_restarts(size: int) -> None:
     """A value that does not fit, or stands in reasoning that the prompt opened, gives way to the one that is meant."""
     item = '{"name": "Ann", "seats": 2}'
     for text in ('{"name": "Bo"} ' + item, '{"name": "Bo", "seats": 1} no</think>' + item):
-        shown = [*stream_json([text[at : at + size] for at in range(0, len(text), size)], Item)]
+        shown = [*stream_json(pieces(text, size), Item)]
         assert [event.kind for one in shown for event in one.events].count("restart") == 1
         assert replayed(shown) == {"": {}, "/name": "Ann", "/seats": 2}
         assert shown[-1].value == Item(name="Ann", seats=2)
@@ -295,14 +275,8 @@ def test_other_types(type_: Any, text: str, value: Any) -> None:
 def test_chunks_that_arrive_asynchronously() -> None:
     """`astream_json` gives the same."""
 
-    async def chunks() -> AsyncIterator[str]:
-        for char in '{"name": "Ann", "seats": 2}':
-            yield char
-
-    async def read() -> list[Snapshot[Item]]:
-        return [snapshot async for snapshot in astream_json(chunks(), Item)]
-
-    assert asyncio.run(read())[-1].value == Item(name="Ann", seats=2)
+    snapshots = collected(astream_json(later('{"name": "Ann", "seats": 2}'), Item))
+    assert snapshots[-1].value == Item(name="Ann", seats=2)
 
 
 def test_limits_and_mistakes() -> None:
@@ -331,11 +305,7 @@ def test_limits_and_mistakes() -> None:
 def test_a_chunk_costs_what_it_brings(type_: Any) -> None:
     """The last chunks of a long text call as many functions as the first ones."""
     item = '{"name": "Ann with a name", "seats": 2}, '
-    chunks = [
-        '{"title": "' + "long " * 2000,
-        '", "items": [',
-        *[item[at : at + 7] for at in range(0, len(item), 7)] * 800,
-    ]
+    chunks = ['{"title": "' + "long " * 2000, '", "items": [', *pieces(item, 7) * 800]
     stream = JsonStream[Any](type_)
 
     def feed(some: list[str]) -> None:

@@ -13,10 +13,10 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from outspoken import read_json
 from outspoken.json import Reading
-from outspoken.results.schemas.convert import convert
-from outspoken.results.schemas.schema import Schema
+from outspoken.results.schemas.convert import CONVERSIONS
 from tests.json import typed_types
-from tests.json.typed_types import Board, Deck, Point
+from tests.json.typed_types import TYPES as NAMED
+from tests.json.typed_types import Answer, Board, Deck, Point, answers, misses
 from tests.tables import tables
 
 
@@ -188,22 +188,45 @@ def test_a_value_that_validates_is_left_as_it_is(type_: Any, data: st.DataObject
         assert (read.value, read.conversions) == (expected, ())
 
 
-def nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """The values, and lists and objects of them."""
-    keys = st.sampled_from(["harbour", "seatCount", "kind", "x"])
-    return inner | st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=4)
+# answers such as models give: what they mean is in typed_texts.yaml
 
 
-WORDS = st.sampled_from(["12", "yes", "none", "Full board"])
-JSON = nested(nested(st.none() | st.booleans() | st.integers() | st.text(max_size=5) | WORDS))
+ANSWERS, MISSES = answers(), misses()
 
 
-@pytest.mark.parametrize("type_", TYPES)
-@given(value=JSON)
-def test_a_conversion_is_final_and_changes_no_other_value(type_: Any, value: Any) -> None:
-    schema, before = Schema(TypeAdapter(type_).json_schema()), json.dumps(value)
-    made = convert(value, schema)
-    assert json.dumps(value) == before
-    assert bool(made.conversions) == (json.dumps(made.value) != before)
-    again = convert(made.value, schema)
-    assert json.dumps(again.value) == json.dumps(made.value)
+def read(answer: Answer) -> Reading[Any]:
+    """The reading of an answer."""
+    return cast("Reading[Any]", read_json(answer.text, NAMED[answer.type]))
+
+
+def as_meant(answer: Answer, found: Reading[Any]) -> bool:
+    """Is the value the one that is meant? Where none is, there is none, or it is said that it may be another one."""
+    if answer.meant is None:
+        return not found.is_valid or found.ambiguous
+    return found.is_valid and found.value == TypeAdapter(NAMED[answer.type]).validate_json(answer.meant)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_answers_are_read_as_they_are_meant(name: str) -> None:
+    of_type = [answer for answer in ANSWERS if answer.type == name]
+    assert of_type
+    wrong = {answer.text for answer in of_type if not as_meant(answer, read(answer))}
+    assert wrong == {answer.text for answer in of_type if answer.text in MISSES}
+
+
+def test_few_are_missed_and_none_is_wrong_in_silence() -> None:
+    assert len(ANSWERS) >= 600
+    missed = [answer for answer in ANSWERS if answer.text in MISSES]
+    assert len(missed) <= 18
+    assert [one.text for one in missed if (found := read(one)).is_valid and not found.ambiguous] == []
+
+
+def test_every_conversion_is_in_an_answer() -> None:
+    assert {one.code for answer in ANSWERS for one in read(answer).conversions} == {*CONVERSIONS}
+
+
+def test_what_is_meant_is_left_as_it_is() -> None:
+    for answer in ANSWERS:
+        if answer.meant is not None:
+            found = read(answer._replace(text=answer.meant))
+            assert (found.status, found.conversions) == ("ok", ()) or json.loads(answer.meant) is None, answer

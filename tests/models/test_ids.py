@@ -7,6 +7,7 @@ import pytest
 from outspoken import Parser, UnknownFormatError, parse, parse_response
 from outspoken.grammar import registry
 from outspoken.grammar.model_ids import PromptEnds, bare_id
+from tests.streams import streamed
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -61,11 +62,7 @@ def test_reasoning_that_the_prompt_opened_needs_no_prefix() -> None:
     parser = Parser.for_model("Qwen/Qwen3-30B-A3B-Thinking-2507")
     for reply in (parser.parse(text), parse(text, "Qwen/Qwen3-30B-A3B-Thinking-2507")):
         assert (reply.reasoning, reply.text, reply.diagnostics) == ("They greet me.", "Good evening!", [])
-    session = parser.session()
-    for character in text:
-        session.feed(character)
-    session.close()
-    assert session.reply == parser.parse(text)
+    assert streamed(parser, text) == parser.parse(text)
     body = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
     assert parse_response(body, format="Qwen/Qwen3-30B-A3B-Thinking-2507").reasoning == "They greet me."
     assert parser.parse(text, prefix="").reasoning != "They greet me."

@@ -17,6 +17,7 @@ from outspoken import Parser
 from outspoken.parsing import Prompt
 from outspoken.results.errors import OutspokenError, PromptError
 from tests.models.templates import OPENED, SWITCH, TEMPLATES
+from tests.streams import streamed
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -42,11 +43,7 @@ CALL = f"<tool_call>\n{ARGUMENTS}\n</tool_call>"
 def answer(prompt: Prompt, text: str) -> list[Any]:
     """What a response is read as: the reasoning, the text, and the arguments of the calls, whole and in pieces."""
     reply = prompt.parser.parse(text)
-    session = prompt.parser.session()
-    for character in text:
-        session.feed(character)
-    session.close()
-    assert session.reply == reply
+    assert streamed(prompt.parser, text) == reply
     return [reply.reasoning, reply.text, [call.arguments for call in reply.tool_calls]]
 
 

@@ -11,6 +11,7 @@ from outspoken import Done, RenderError, ToolCallDelta, parse, render, stream
 from outspoken.notations.coerce import ANY, SchemaView
 from outspoken.notations.interface import notation
 from outspoken.notations.tools import Tools, schema_view_of
+from tests.invariants.replies import pieces
 from tests.loops import in_one_item
 from tests.tables import tables
 
@@ -197,7 +198,6 @@ def test_long_values_take_linear_time(format_: str) -> None:
     """Every character is looked at a bounded number of times, also where marks are nearly there again and again."""
     value = '<|" <esc ]<]minimax[> ' * 20_000
     text = render({"name": "f", "arguments": {"a": value}}, format=format_)
-    pieces = [text[at : at + 7] for at in range(0, len(text), 7)]
-    end = list(stream(pieces, format=format_))[-1]
+    end = list(stream(pieces(text, 7), format=format_))[-1]
     assert isinstance(end, Done)
     assert end.reply.tool_calls[0].arguments == {"a": value}

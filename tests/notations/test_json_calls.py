@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
-from outspoken import RenderError, Reply, ResponseError, parse, render, stream
+from outspoken import RenderError, Reply, ResponseError, parse, render
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.recovery.marker_lexer import marker_lexer
 from outspoken.results.replies import ToolCall
 from tests.cases import FORMATS
+from tests.invariants.replies import pieces
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -19,10 +21,7 @@ def read(text: str, format_: str, **options: Any) -> Reply:
     """A text, read whole, and in pieces with the same result."""
     reply = parse(text, format=format_, **options)
     for size in (1, 5):
-        pieces = [text[i : i + size] for i in range(0, len(text), size)]
-        events = stream(pieces, format=format_, **options)
-        assert [*events]
-        assert events.reply == reply, size
+        assert ParseArguments(format_, options).stream(pieces(text, size))[1] == reply, size
     return reply
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from outspoken.json.decoder import NotJsonError
 from outspoken.notations.python_literals import PythonScanner, decode, read_at
 from tests.invariants.cost import calls_in
+from tests.invariants.replies import pieces
 from tests.loops import in_one_item
 from tests.tables import tables
 
@@ -97,20 +98,7 @@ def test_depth() -> None:
     assert scanner.feed("] ,", 0) == (2, True)
 
 
-PIECES = [
-    *"'\"\\\n ,[](){}:arf1-_\ré",
-    "'" * 3,
-    '"' * 3,
-    ".5",
-    "0x",
-    "e9",
-    "None",
-    "True",
-    "'a'",
-    "x41",
-    "\ud800",
-    "{'a': 1}",
-]
+PIECES = [*TABLES["PIECES"], "\ud800"]
 texts = st.lists(st.sampled_from(PIECES), max_size=20).map("".join)
 
 
@@ -196,7 +184,7 @@ def test_hostile_text_takes_linear_work(text: str) -> None:
     def scanned(text: str) -> None:
         read_at(text, 0, 128)
         scan([text])
-        scan([text[i : i + 9] for i in range(0, len(text), 9)])
+        scan(pieces(text, 9))
 
     less, more = [calls_in(partial(scanned, part)) for part in (text[: len(text) // 2], text)]
     assert more <= 2.2 * less + 500

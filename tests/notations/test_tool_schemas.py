@@ -199,33 +199,11 @@ def test_rejected_tools(tools: Any, message: str) -> None:
     assert caught.value.index == (int(message[7]) if message.startswith("`tools[") else -1)
 
 
-def test_arguments_of_a_schema() -> None:
-    tools = of_schema({"properties": {"a": {"type": "integer"}, "b": True, "c": 7}})
-    assert tools.arguments("f").member("a").node == {"type": "integer"}
-    assert tools.arguments("f").member("b").node is True
-    assert tools.arguments("f").member("c").types is None
-    assert tools.arguments("f").member("d").node is None
-
-
-@pytest.mark.parametrize(
-    ("others", "argument", "types"),
-    [({"type": "number"}, {"type": "number"}, {"number"}), (True, None, None), (False, None, None)],
-)
-def test_additional_properties(others: Any, argument: Any, types: Any) -> None:
-    tools = of_schema({"properties": {"a": {"type": "string"}}, "additionalProperties": others})
-    assert tools.arguments("f").member("b").node == argument
-    assert tools.types("f", "b") == types
-    assert tools.types("f", "a") == {"string"}
-
-
-def test_a_schema_that_is_a_reference() -> None:
-    tools = of_schema({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/B"}, "B": PARAMETERS}})
-    assert tools.arguments("f").member("city").node == {"type": "string"}
-
-
-@pytest.mark.parametrize("schema", TABLES["SCHEMAS_WITHOUT_CONSTRAINTS"])
-def test_schemas_without_constraints(schema: dict[str, Any]) -> None:
-    assert of_schema(schema).types("f", "city") is None
+@in_one_item("schema, name, argument, types", TABLES["MEMBERS"])
+def test_members_of_a_schema(schema: dict[str, Any], name: str, argument: Any, types: list[str] | None) -> None:
+    tools = of_schema(made(schema))
+    assert tools.arguments("f").member(name).node == argument
+    assert tools.types("f", name) == (None if types is None else {*types})
 
 
 @in_one_item("argument, types", TABLES["TYPES"])

@@ -6,14 +6,7 @@ from typing import Any, NamedTuple, cast
 
 from outspoken import Parser, Reply, ToolCall, parse
 from tests.parsing.peers import Row
-
-PREFILLED = "what the prompt holds of the answer is not read as a part of it"
-CUT = "a call whose closing marker never came is truncated, where nothing says that the model had ended"
-TYPED = "without a schema, a value that is JSON is read as JSON"
-UNKNOWN = "a call of a tool that was not given is kept"
-KEPT = "text is kept, between and behind calls and where it speaks of them"
-SPELLED = "bare text has the type that its schema says, and JSON the one that it is written with"
-BROKEN = "markup that is cut off is kept where it stands, with a diagnostic"
+from tests.streams import streamed
 
 
 class Found(NamedTuple):
@@ -36,12 +29,7 @@ def read(row: Row, *, ended: bool = False) -> Reply:
     reason = "stop" if ended else None
     if row.chunks is None:
         return parse(row.text, format=row.format, tools=row.tools, prefix=row.prefix, finish_reason=reason)
-    session = Parser(row.format, tools=row.tools).session(prefix=row.prefix)
-    for chunk in row.chunks:
-        session.feed(chunk)
-    session.close(reason)
-    assert session.reply is not None
-    return session.reply
+    return streamed(Parser(row.format, tools=row.tools), row.chunks, reason, row.prefix)
 
 
 def differs(row: Row, got: Found) -> list[str]:
@@ -92,29 +80,29 @@ def _holds(row: Row, content: str, got: Found) -> bool:
 
 
 def habit(row: Row, reply: Reply) -> str | None:
-    """Which of our habits explains all that differs? None if none does."""
+    """Which of our habits (its name) explains all that differs? None if none does."""
     mine = found(reply)
     if row.prefix and _is_prefilled(row, mine):
-        return PREFILLED
+        return "PREFILLED"
     return next((why for why, other in _other_readings(row, reply, mine) if not differs(row, other)), None)
 
 
 def _other_readings(row: Row, reply: Reply, mine: Found) -> Iterator[tuple[str, Found]]:
-    """What we would have found without one of our habits, with its reason."""
-    yield CUT, found(read(row, ended=True))
-    yield CUT, found(reply, unfinished=True)
+    """What we would have found without one of our habits, with its name."""
+    yield "CUT", found(read(row, ended=True))
+    yield "CUT", found(reply, unfinished=True)
     given = _properties(row)
     if row.arguments is not None and len(row.arguments) == len(mine.calls):
         pairs = list(zip(mine.calls, row.arguments, strict=True))
         untyped = [(name, _retyped(value, other, given.get(name, {}))) for (name, value), other in pairs]
-        yield TYPED, mine._replace(calls=untyped)
-        yield SPELLED, mine._replace(calls=[(name, _respelled(value, other)) for (name, value), other in pairs])
+        yield "TYPED", mine._replace(calls=untyped)
+        yield "SPELLED", mine._replace(calls=[(name, _respelled(value, other)) for (name, value), other in pairs])
     if given:
-        yield UNKNOWN, mine._replace(calls=[call for call in mine.calls if call[0] in given])
+        yield "UNKNOWN", mine._replace(calls=[call for call in mine.calls if call[0] in given])
     if row.content is not None and _bare(mine.text).startswith(_bare(row.content)):
-        yield KEPT if reply.status == "ok" else BROKEN, mine._replace(text=row.content)
+        yield "KEPT" if reply.status == "ok" else "BROKEN", mine._replace(text=row.content)
     if row.reasoning is not None and reply.status != "ok" and mine.reasoning.strip().startswith(row.reasoning.strip()):
-        yield BROKEN, mine._replace(reasoning=row.reasoning)
+        yield "BROKEN", mine._replace(reasoning=row.reasoning)
 
 
 def _properties(row: Row) -> dict[str, Any]:

@@ -3,18 +3,14 @@
 The data is not part of the project. Where it is missing there are no rows.
 """
 
-import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from outspoken import load_format, parse
 from outspoken.grammar import registry
-from tests.tables import tables
+from tests.tables import BESIDE, beside, tables
 
 TABLES = tables(__file__)
-
-DATA = Path(__file__).parents[3] / "shared" / "conformance"
 
 #: The formats of parsers whose names are none of ours. vLLM's parser of reasoning for Qwen3 stands before any parser
 #: of calls, and its tests write those of Qwen3-Coder; SGLang's own base classes are tested with tags of their own.
@@ -54,15 +50,10 @@ class Row(NamedTuple):
     joined: str
 
 
-def rows(path: Path) -> list[dict[str, Any]]:
-    """The objects of a file with one a line; none where there is no such file."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
-
-
 def vllm() -> Iterator[Row]:
     """The rows of vLLM's tests. Of those by a template of the checkpoint's, the template is loaded."""
-    for path in sorted((DATA / "vllm").glob("*.jsonl")):
-        for number, row in enumerate(rows(path)):
+    for path in sorted((BESIDE / "vllm").glob("*.jsonl")):
+        for number, row in enumerate(beside(path)):
             if not row["input"]:
                 continue  # only ids of tokens
             template = _options(row).get("response_template")
@@ -122,7 +113,7 @@ def _vllm_prefix(row: dict[str, Any], parser: str, format_: str) -> str | None:
 def sglang(*files: str) -> Iterator[Row]:
     """The rows of files of SGLang's tests."""
     for file in files:
-        for row in rows(DATA / "peers" / f"{file}.jsonl"):
+        for row in beside(f"peers/{file}.jsonl"):
             kind, _, parser = row["format"].partition(":")
             if row["input"]:
                 yield _sglang_row(row, kind == "reasoning", parser, file == "sglang_manual")
@@ -165,7 +156,7 @@ def _known(arguments: Any) -> Any:
 
 def llamacpp() -> Iterator[Row]:
     """The rows of llama.cpp's chat tests."""
-    for row in rows(DATA / "peers" / "llamacpp_test_chat.jsonl"):
+    for row in beside("peers/llamacpp_test_chat.jsonl"):
         expected, template = row["expected"], row["format"].partition(":")[2]
         calls = expected["tool_calls"]
         split = row["reasoning_format"] != "none"

@@ -13,25 +13,15 @@ from canitoolcall.fixtures import Fixture, load_families, load_fixtures
 from canitoolcall.results import Observation, Status
 
 from tests.loops import some
+from tests.tables import tables
 from tools.integrations.canitoolcall_adapter import DetectingAdapter, ModelAdapter, OutspokenAdapter
 
+TABLES = tables(__file__)
 FAMILIES = load_families()
 
-_REPAIRED = "the suite wants an error; a closing mark is missing behind complete values, so it is repaired and reported"
-#: Fixtures that are read in another way, by id.
-OTHERWISE = {
-    "deepseek/vllm-v3-malformed-missing-brace": _REPAIRED,
-    "deepseek/vllm-v3-malformed-missing-call-tokens": _REPAIRED,
-    "llama/l4-truncated-missing-close-bracket": "calls that were complete before the cut run; the cut one does not",
-    "gpt-oss/llamacpp-builtin-python-recipient": "a call that cannot be read stays text, and is reported",
-}
-#: More of them with `auto`.
-OTHERWISE_DETECTED = {
-    "gpt-oss/bug-unknown-channel-comment": "a channel of another name tells no format; its end is kept",
-    "kimi/k2i-vllm-noise-between-markers": "text between the markers tells no format; the marker is kept, and reported",
-    "mistral/v13think-stop-at-open-marker": "the marker is kept, and reported",
-    "qwen3-xml/llamacpp-q35-call-inside-think": "a call within reasoning that the prompt opened is reasoning",
-}
+#: Fixtures that are read in another way, by id, and more of them with `auto`.
+OTHERWISE: dict[str, str] = TABLES["OTHERWISE"]
+OTHERWISE_DETECTED: dict[str, str] = TABLES["OTHERWISE_DETECTED"]
 
 
 #: How a fixture is read: the adapter, the share of the ways to cut it into chunks, and what is read in another way.

@@ -1,7 +1,7 @@
 """`stream`, `stream_response` and their asynchronous twins: the events of `feed` and `close`, and the reply."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from contextlib import aclosing
 from typing import Any
 
@@ -9,16 +9,13 @@ import pytest
 
 from outspoken import Done, Parser, astream, parse, stream
 from outspoken.providers import ProviderStream, astream_response, parse_response, stream_response
+from tests.invariants.replies import pieces
+from tests.streams import collected, later
 
 TEXT = 'Let me look.\n<tool_call>\n{"name": "find", "arguments": {"mosses": 3}}\n</tool_call>'
-PIECES = [TEXT[i : i + 7] for i in range(0, len(TEXT), 7)]
+PIECES = pieces(TEXT, 7)
 CHUNKS: list[Any] = [{"choices": [{"delta": {"content": piece}}]} for piece in PIECES]
 CHUNKS.append({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
-
-
-async def later(chunks: Iterable[Any]) -> AsyncIterator[Any]:
-    for chunk in chunks:
-        yield chunk
 
 
 def fed(source: Any, chunks: Iterable[Any]) -> list[Any]:
@@ -46,17 +43,9 @@ def test_the_reply_is_that_of_the_whole_text() -> None:
 
 
 def test_asynchronous_chunks_give_the_same() -> None:
-    async def read() -> None:
-        events, responses = (
-            astream(later(PIECES), format="hermes"),
-            astream_response(later(CHUNKS), provider="openai", format="hermes"),
-        )
-        assert [event async for event in events] == list(stream(PIECES, format="hermes"))
-        assert [event async for event in responses] == list(stream_response(CHUNKS, provider="openai", format="hermes"))
-        assert events.reply == parse(TEXT, format="hermes")
-        assert responses.reply.tool_calls == events.reply.tool_calls
-
-    asyncio.run(read())
+    options: dict[str, Any] = {"provider": "openai", "format": "hermes"}
+    assert collected(astream(later(PIECES), format="hermes")) == list(stream(PIECES, format="hermes"))
+    assert collected(astream_response(later(CHUNKS), **options)) == list(stream_response(CHUNKS, **options))
 
 
 def test_events_may_be_taken_one_by_one() -> None:
@@ -69,9 +58,9 @@ def test_events_may_be_taken_one_by_one() -> None:
 
 
 def test_an_asynchronous_stream_may_be_left() -> None:
-    async def read() -> None:
+    async def read() -> list[Any]:
         async with aclosing(astream(later(PIECES), format="hermes")) as events:
             await anext(events)
-        assert [event async for event in events] == []
+        return [event async for event in events]
 
-    asyncio.run(read())
+    assert asyncio.run(read()) == []

@@ -9,7 +9,6 @@ from outspoken import Parser, Reply, ResponseError, parse
 from outspoken.detection.opener_index import likeness_chain
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
-from outspoken.processing import ResponseProcessor
 from outspoken.semantics.call_signs import signs_in
 from tests.cases import CASES
 
@@ -25,23 +24,6 @@ def said(reply: Reply) -> list[str]:
     return [f"{d.code}: {d.message}" for d in reply.diagnostics if d.code in ("other-format", "orphan-closer")]
 
 
-@pytest.mark.parametrize(
-    ("format", "text"),
-    [
-        ("anthropic_xml", "<function_calls>\n<invoke name=find_book>\n<parameter name=title>Harbo"),
-        (
-            "qwen3_coder_gui",
-            '<tool_call>\n<func"ion=mobile_use>\n<parameter=action>\nsystem_button\n</parameter>\n\nHome\n</parameter>\n'
-            "</function>\n</tool_call>",
-        ),
-    ],
-)
-def test_a_damaged_text_of_the_format_is_not_of_another(format: str, text: str) -> None:
-    reply = parse(text, format=format)
-    assert said(reply) == []
-    assert reply.looks_like_failed_tool_call
-
-
 def test_only_a_part_of_many_signs_is_read() -> None:
     reply = parse("<tool_call>" * 20_000, format="mistral")
     assert reply.raw == reply.text
@@ -51,15 +33,6 @@ def test_strict_parsers_raise() -> None:
     for text in (DEEPSEEK, ORPHAN):
         with pytest.raises(ResponseError):
             Parser("hermes", on_error="raise").parse(text)
-
-
-def test_the_processor_says_it() -> None:
-    found = ResponseProcessor(Parser("hermes")).process(DEEPSEEK)
-    assert [call.name for call in found.tool_calls] == ["tide"]
-    assert [d.code for d in found.problems] == ["other-format"]
-    found = ResponseProcessor(Parser("hermes")).process(ORPHAN)
-    assert found.is_usable
-    assert [d.code for d in found.problems] == ["orphan-closer"]
 
 
 def test_sound_texts_of_other_formats_are_hardly_ever_silent(monkeypatch: pytest.MonkeyPatch) -> None:

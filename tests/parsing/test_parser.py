@@ -1,8 +1,6 @@
 """`Parser` and `Session`: options are given once, and arguments of wrong types are refused by name."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -15,22 +13,13 @@ from outspoken.actions import ElementRef, PageContext, Point
 from outspoken.parsing.inspection import detect
 from outspoken.parsing.prompt_prefix import PromptEnd
 from outspoken.processing import ResponseProcessor, parse_actions
+from outspoken.results.finish_reasons import is_cut, is_filtered, proves_end, to_finish_reason
+from tests.streams import collected, later, streamed
+from tests.tables import tables
 
 CALL = '<tool_call>\n{"name": "moor", "arguments": {"berth": 7}}\n</tool_call>'
 OPEN = CALL.removesuffix("\n</tool_call>")
 CLICK = "Thought: There.\nAction: click(start_box='(500,250)')"
-
-
-async def _later(chunks: list[str]) -> AsyncIterator[str]:
-    for chunk in chunks:
-        yield chunk
-
-
-def _collect(events: AsyncIterator[Any]) -> list[Any]:
-    async def run() -> list[Any]:
-        return [event async for event in events]
-
-    return asyncio.run(run())
 
 
 def test_a_parser_gives_what_the_shorthands_give() -> None:
@@ -42,8 +31,8 @@ def test_a_parser_gives_what_the_shorthands_give() -> None:
     events = list(parser.stream(list(CLICK)))
     assert events[-1] == Done(reply)
     assert events == list(stream(list(CLICK), format="ui_tars_1_0", **options))
-    assert events == _collect(parser.astream(_later(list(CLICK))))
-    assert events == _collect(astream(_later(list(CLICK)), format="ui_tars_1_0", **options))
+    assert events == collected(parser.astream(later(CLICK)))
+    assert events == collected(astream(later(CLICK), format="ui_tars_1_0", **options))
     session = parser.session()
     assert [*[event for char in CLICK for event in session.feed(char)], *session.close()] == events
 
@@ -60,16 +49,33 @@ class _Reason(str, Enum):
     STOP = "stop"
 
 
-@pytest.mark.parametrize("reason", ["stop", "end_turn", _Reason.STOP], ids=repr)
+@pytest.mark.parametrize(
+    "reason",
+    [*("stop", "STOP", "end-turn", "end_turn", " eos ", "tool_calls", "function_call", "completed"), _Reason.STOP],
+    ids=repr,
+)
 def test_the_finish_reason_closes_a_call_whole_and_streamed(reason: str) -> None:
+    assert proves_end(reason)
     reply = parse(OPEN, format="hermes", finish_reason=reason)
     assert [call.status for call in reply.tool_calls] == ["repaired"]
     for given in (reason, lambda: reason):
         assert list(stream([OPEN], format="hermes", finish_reason=given))[-1] == Done(reply)
-        assert _collect(astream(_later([OPEN]), format="hermes", finish_reason=given))[-1] == Done(reply)
-        session = Parser("hermes").session()
-        session.feed(OPEN)
-        assert session.close(given)[-1] == Done(reply)
+        assert collected(astream(later([OPEN]), format="hermes", finish_reason=given))[-1] == Done(reply)
+        assert streamed(Parser("hermes"), [OPEN], given) == reply
+
+
+@pytest.mark.parametrize("word", [None, "", "length", "stop_sequence", "MAX_TOKENS", "pause_turn", "refusal", "error"])
+def test_words_that_prove_nothing(word: str | None) -> None:
+    """A text of the request at which the model was stopped may stand where the answer went on."""
+    assert not proves_end(word)
+    assert parse(OPEN, format="hermes", finish_reason=word).tool_calls == []
+
+
+def test_each_provider_has_its_word_for_a_limit_and_a_filter() -> None:
+    assert all(map(is_cut, ["length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_length"]))
+    assert all(map(is_filtered, ["content_filter", "SAFETY", "guardrail_intervened", "RECITATION"]))
+    assert not any(is_cut(word) or is_filtered(word) for word in (None, "stop", "refusal", "later"))
+    assert to_finish_reason("later") == "other"
 
 
 def test_a_finish_reason_that_is_a_function_is_called_at_the_end() -> None:
@@ -87,14 +93,6 @@ def test_a_finish_reason_that_is_a_function_is_called_at_the_end() -> None:
     assert last.reply.tool_calls == []
 
 
-def test_the_prefix_of_a_stream_is_read_as_of_a_whole_text() -> None:
-    text = "It floats.</think>Yes."
-    reply = parse(text, format="hermes", prefix="<think>\n")
-    assert (reply.reasoning, reply.text) == ("It floats.", "Yes.")
-    assert list(stream(list(text), format="hermes", prefix="<think>\n"))[-1] == Done(reply)
-    assert _collect(astream(_later(list(text)), format="hermes", prefix="<think>\n"))[-1] == Done(reply)
-
-
 @pytest.mark.parametrize("format_", ["hermes", "auto"])
 def test_text_may_be_bytes_or_missing(format_: str) -> None:
     text = CALL.replace("berth", "Liegeplatz für Fähren")
@@ -103,8 +101,9 @@ def test_text_may_be_bytes_or_missing(format_: str) -> None:
     assert parse(mutable, format=format_) == parse(text, format=format_)
     assert parse(b"caf\xe9", format=format_).text == "caf\ufffd"
     assert parse(None, format=format_) == parse("", format=format_)
-    pieces = [text.encode()[i : i + 3] for i in range(0, len(text.encode()), 3)]
-    assert list(stream([None, *pieces, "", None], format=format_))[-1] == Done(parse(text, format=format_))
+    assert list(stream([None, *[bytes([byte]) for byte in text.encode()], "", None], format=format_))[-1] == Done(
+        parse(text, format=format_)
+    )
     assert detect(None) == detect(b"") == []
 
 
@@ -113,15 +112,6 @@ def test_the_shorthands_see_formats_that_are_added_later() -> None:
         parse("x", format="parser_test")
     outspoken.load_format({"start_anchor": "<|m|>", "fields": {"content": {"close": "<|end|>"}}}, name="parser_test")
     assert parse("Moss.<|end|>", format="parser_test").text == "Moss."
-
-
-def test_every_public_name_can_be_imported_and_is_listed() -> None:
-    names: list[str] = vars(outspoken)["__all__"]
-    assert all(getattr(outspoken, name) is not None for name in names)
-    assert len(names) <= 46
-    assert set(names) <= set(dir(outspoken))
-    with pytest.raises(AttributeError, match="module 'outspoken' has no attribute 'StreamParser'"):
-        getattr(outspoken, "StreamParser")  # noqa: B009
 
 
 # the end of a prompt
@@ -136,29 +126,7 @@ def test_markup_of_a_prompt_that_was_repeated_is_not_waited_for() -> None:
 def test_what_a_prompt_opens_is_not_shared_by_responses(other_grammars: None, tmp_path: Path) -> None:
     """The prompt of this format has written an argument of the action already."""
     grammar = tmp_path / "opened_calls.lark"
-    header = (
-        "format: opened_calls",
-        "title: Opened calls",
-        "models: none",
-        "source: a test",
-        "space: px",
-        "actions:",
-        "  type = type_text(text=a!, element.id=b)",
-        "opened: <call>type(<arg=b>2</arg>",
-        "example:",
-        "  <arg=a>1</arg></call>",
-    )
-    rules = (
-        "start: tool_call",
-        "tool_call: _CALL_OPEN TOOL_NAME _PARENTHESIS argument+ _CALL_CLOSE",
-        'argument: "<arg=" ARG_NAME ">" ARG_VALUE "</arg>"',
-        '_CALL_OPEN: "<call>"',
-        '_PARENTHESIS: "("',
-        '_CALL_CLOSE: "</call>"',
-        "%import .shared.text (TOOL_NAME, ARG_NAME, ARG_VALUE)",
-    )
-    lines = [*[f"// {line}" for line in header], "", *rules, ""]
-    grammar.write_text("\n".join(lines), "utf-8")
+    grammar.write_text(tables(__file__)["GRAMMAR"], "utf-8")
     parser = Parser(load_format(grammar))
     for value in ("one", "two"):
         reply = parser.parse(f"<arg=a>{value}</arg></call>")

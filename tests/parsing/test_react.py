@@ -3,22 +3,18 @@
 The rows of Dify's tests are read from where that data lies beside the project.
 """
 
-import json
 from collections.abc import Iterator
-from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from outspoken import Reply, TextDelta, ToolCall, parse
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.providers import ProviderStream
+from tests.invariants.replies import pieces
 from tests.loops import in_one_item, some
-from tests.tables import tables
+from tests.tables import beside, tables
 
 TABLES = tables(__file__)
-
-DATA = Path(__file__).parents[3] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
 #: How an object may go on that is no JSON.
 BROKEN = ('},"d":h', '},"d":h}', ',"d":h', ',"d":h}', ', "d": "h\n', " and so on}")
@@ -26,9 +22,9 @@ BROKEN = ('},"d":h', '},"d":h}', ',"d":h', ',"d":h}', ', "d": "h\n', " and so on
 ANSWER = '{"action": "Final Answer", "action_input": '
 
 
-def read_stream(format: str, pieces: list[str], reason: str | None = None) -> tuple[str, Reply]:
+def read_stream(format: str, parts: list[str], reason: str | None = None) -> tuple[str, Reply]:
     """The text of all deltas of a stream, and its reply."""
-    events, reply = ParseArguments(format, reason=reason).stream(pieces)
+    events, reply = ParseArguments(format, reason=reason).stream(parts)
     return "".join([event.text for event in events if isinstance(event, TextDelta)]), reply
 
 
@@ -42,21 +38,15 @@ def splits(text: str) -> Iterator[list[str]]:
 def at_splits(text: str, format: str = "react_json", reason: str | None = None) -> Reply:
     """The reply to a text, which is the same however it arrives; the deltas add up to its text."""
     reply = parse(text, format=format, finish_reason=reason)
-    for pieces in splits(text):
-        shown_text, streamed = read_stream(format, pieces, reason)
-        assert streamed == reply, pieces
-        assert shown_text == reply.text, pieces
+    for parts in splits(text):
+        shown_text, streamed = read_stream(format, parts, reason)
+        assert streamed == reply, parts
+        assert shown_text == reply.text, parts
     return reply
 
 
 def codes(reply: Reply) -> list[str]:
     return [diagnostic.code for diagnostic in reply.diagnostics]
-
-
-# the answer
-
-
-# thoughts, text, observations
 
 
 @in_one_item(
@@ -69,7 +59,7 @@ def test_broken_action_is_no_silent_text(key: str, rest: str) -> None:
         text = begun + rest
         reply = parse(text, format="react_json", finish_reason=reason)
         assert codes(reply), (text, reason)
-        assert read_stream("react_json", [text[i : i + 5] for i in range(0, len(text), 5)], reason)[1] == reply
+        assert read_stream("react_json", pieces(text, 5), reason)[1] == reply
 
 
 def test_answers_stream_from_provider_chunks() -> None:
@@ -91,14 +81,6 @@ def test_answers_stream_from_provider_chunks() -> None:
 DIFFERENT = TABLES["DIFFERENT"]
 
 
-@cache
-def rows() -> list[dict[str, Any]]:
-    if not DATA.exists():
-        return []
-    found = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()]
-    return [row for row in found if row["format"].startswith("react_") and text_of(row) is not None]
-
-
 def text_of(row: dict[str, Any]) -> str | None:
     """The text of a row; None where what arrives is no text, or the row is about the usage. A blob is an action."""
     given: Any = row["input"]
@@ -108,6 +90,9 @@ def text_of(row: dict[str, Any]) -> str | None:
     if "usage_recorded" in row["expected"] or not all(isinstance(chunk, str) for chunk in chunks):
         return None
     return "".join(chunks)
+
+
+ROWS = [r for r in beside("gui/vectors.jsonl") if r["format"].startswith("react_") and text_of(r) is not None]
 
 
 def faults(expected: dict[str, Any], reply: Reply) -> Iterator[str]:
@@ -155,11 +140,11 @@ def _parts(expected: dict[str, Any], *keys: str) -> list[str]:
 def test_cases_of_dify() -> None:
     """All of it at splits, but for what is read otherwise on purpose."""
     different: set[str] = set()
-    for row in rows():
+    for row in ROWS:
         reply = at_splits(str(text_of(row)))
         found = list(faults(row["expected"], reply))
         if row["id"] in DIFFERENT and (found or row.get("quirk")):
             different.add(row["id"])
         else:
             assert (row["id"], found) == (row["id"], [])
-    assert not DATA.exists() or (different == set(DIFFERENT) and len(rows()) >= 90)
+    assert not ROWS or (different == set(DIFFERENT) and len(ROWS) >= 90)

@@ -15,26 +15,16 @@ from outspoken.patterns import alike
 from outspoken.patterns.alike import compile_alike
 from tests.cases import FORMATS
 from tests.loops import IN_TURN, SEED, in_one_item, some
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 EVERY = "".join(map(chr, range(0x110000)))
 #: A class, or an escape that stands for one.
 CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-CATEGORIES = (
-    r"\s",
-    r"\S",
-    r"\w",
-    r"\W",
-    r"\d",
-    r"\D",
-    ".",
-    r"[\w.-]",
-    r"[^\w.-]",
-    r"[^\S\n]",
-    r"[^\W\d_]",
-    r"[[\s&&|~]",
-)
+CATEGORIES = TABLES["CATEGORIES"]
 LETTERS = [f"(?i:{letter})" for letter in "aIifkKstSz0_"]
-CASES = (r"(?i:[a-h])", r"(?i:[a-z])", r"(?i:[^A-K_])", r"(?i:[a-z\s])", r"(?i:\w)", r"(?i:[\w-])", "(?i:(?:[i]|K))")
+CASES = TABLES["CASES"]
 
 
 def spans(compiled: re.Pattern[str]) -> list[tuple[int, int]]:

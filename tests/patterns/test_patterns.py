@@ -27,6 +27,9 @@ from outspoken.results.errors import GrammarError
 from tests.cases import CASES
 from tests.invariants.replies import pieces
 from tests.loops import for_each, in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 A, B = Chars(("a",)), Chars(("b",))
 
@@ -104,15 +107,7 @@ def is_undecided(pattern: str) -> bool:
 
 @in_one_item(
     "pattern, text, more",
-    [
-        (r"a(?=b(?!c))", "ab", "cd"),
-        (r"a(?=b[ ]{0,9}(?![^\n]))", "ab  ", "c\n"),
-        (r"a(?=(?!cd)\w)", "ac", "de"),
-        (r"a(?=(?i:(?!c[xy]?d|ee)[^ ]))", "aCx", "d "),
-        (r"a(?=(?![x{]{1,2}\s?\[\d{0,3}\")[^ ])", "ax{ [12", '"3'),
-        (r"a(?=true\b)", "atrue", "e "),
-        (r"a(?=\Bx|b\B)", "ab", " b"),
-    ],
+    TABLES["LOOK_AHEADS"],
 )
 def test_a_look_ahead_waits_where_more_text_can_undo_it(pattern: str, text: str, more: str) -> None:
     """The pattern for chunks holds wherever one of two characters more would change what the whole pattern says."""
@@ -129,11 +124,7 @@ def test_a_look_ahead_waits_where_more_text_can_undo_it(pattern: str, text: str,
 
 
 #: Texts with markers that no short response of the corpus has.
-MORE = {
-    "glm_v_web": ["Action:<|begin_of_box|>Wait", "Action: Wait "],
-    "react_json": ['Hm.\n`{"action": "f", "action_input": {"a": 1}}`  '],
-    "showui": ['{"action": "CLICK", "value": null, "position": [0.1, 0.2], }'],
-}
+MORE = TABLES["MORE"]
 
 
 def around_look_aheads(name: str) -> list[str]:

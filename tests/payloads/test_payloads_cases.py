@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from outspoken import parse
 from outspoken.payloads import PayloadRegistry, PayloadSettings, PayloadType
 from tests.loops import in_one_item
 from tests.payloads.payload_streams import read
@@ -44,10 +45,7 @@ class Case(NamedTuple):
     reasoning: str | None = None
 
 
-Q = '{"title": "Fern"}'
-BOTH = f"CARD_DECK: {Q}\nCARD: {P}"
-
-CASES = {name: Case(**case) for name, case in tables(__file__)["CASES"].items()}
+CASES = {name: Case(**case) for name, case in TABLES["CASES"].items()}
 
 
 @in_one_item("case", CASES.values())
@@ -72,7 +70,8 @@ def test_the_message_has_all_its_keys() -> None:
 
 
 def test_first_registered_type_wins_if_requested() -> None:
-    reply = REGISTRY.parse(BOTH, page="decks", settings=PayloadSettings(precedence="registration"))
+    text = f'CARD_DECK: {{"title": "Fern"}}\nCARD: {P}'
+    reply = REGISTRY.parse(text, page="decks", settings=PayloadSettings(precedence="registration"))
     assert [(one.type, one.data) for one in reply.payloads] == [("card", MOSS)]
     assert [diagnostic.code for diagnostic in reply.diagnostics] == ["extra-payload"]
 
@@ -85,23 +84,11 @@ def test_text_blocks_are_one_text() -> None:
     assert REGISTRY.parse(["Hi CA", f"RD: {P}"]).payloads == reply.payloads
 
 
-def test_texts_with_another_block_between_them_do_not_run_together() -> None:
+@pytest.mark.parametrize(("blocks", "expected"), TABLES["BLOCKS"])
+def test_texts_with_another_block_between_them_do_not_run_together(blocks: list[Any], expected: str) -> None:
     """Blocks are joined like those of a provider, beside payloads, too; blocks that meet are one text."""
-    call = {"type": "tool_use", "id": "t"}
-    kept = 'CARD: {"a": 1,} bye'
-    for blocks, expected in [
-        (["One.", call, "Two."], "One. Two."),
-        (["One.\n\n", call, call, "Two."], "One.\n\nTwo."),
-        (["One", call, ", two"], "One, two"),
-        (["One.", "Two.", call, "Three.", call], "One.Two. Three."),
-        ([call, "One.", call, "", "Two."], "One. Two."),
-        (["One. ", call, f"CARD: {P}\n\nTwo.", call, "Three."], "One. \n\nTwo. Three."),
-        ([f"One. CARD: {P}", call, "Two."], "One. Two."),
-        (["One.", call, kept, call, "Two."], f"One. {kept} Two."),
-        ([f"One.{kept[:9]}", call, kept[9:]], f"One.{kept[:9]} {kept[9:]}"),
-    ]:
-        reply = REGISTRY.parse(blocks, repair="none")
-        assert (reply.text, reply.to_message()["message"]) == (expected, expected), blocks
+    reply = REGISTRY.parse(blocks, repair="none")
+    assert (reply.text, reply.to_message()["message"]) == (expected, expected)
 
 
 def test_the_texts_between_payloads_tile_the_response() -> None:
@@ -115,14 +102,10 @@ def test_the_texts_between_payloads_tile_the_response() -> None:
 
 
 def test_a_reply_of_the_plain_format_has_a_message_too() -> None:
-    from outspoken import parse
-
     message = parse('Done.\nSUGGESTED_VALUES: ["a"]', format="suggestions").to_message()
     assert message == {"message": "Done.", "suggested_values": ["a"], "suggested_actions": None, "custom_payload": None}
 
 
 @pytest.mark.parametrize(("format", "text", "message"), TABLES["MESSAGE_OF_ANY_FORMAT_SEPARATES_WORDS"])
 def test_message_of_any_format_separates_words(format: str, text: str, message: str) -> None:
-    from outspoken import parse
-
     assert parse(text, format=format).to_message()["message"] == message

@@ -1,18 +1,18 @@
 """What an application declares: types, pages, client actions, packages; and what is refused."""
 
-import asyncio
-from collections.abc import AsyncIterator
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from outspoken import Done, Event, LimitError, PayloadParsed, ResponseError
-from outspoken.contrib.table_chat import TYPES, tables_registry
-from outspoken.parsing import StreamClosedError
+from outspoken import Done, LimitError, PayloadParsed, ResponseError
+from outspoken.contrib.table_chat import SUGGESTED_VALUES, TYPES, tables_registry
 from outspoken.payloads import PayloadRegistry, PayloadSettings, PayloadType, TypedPayload, grammar, registry
+from tests.streams import collected, later
 
 
 class Ferry(BaseModel):
@@ -100,41 +100,13 @@ def test_threads_may_share_a_registry() -> None:
     assert len(registry.types) == 12
 
 
-class Point(SimpleNamespace):
-    """An entry point."""
-
-    def load(self) -> Any:
-        return self.found
-
-
-def test_entry_points_add_payloads(monkeypatch: pytest.MonkeyPatch) -> None:
-    others = [PayloadType("bus", "BUS"), PayloadType("tram", "TRAM")]
-    asked: list[str] = []
-
-    def points(group: str) -> list[Point]:
-        asked.append(group)
-        return [Point(name="z", found=lambda: iter(others)), Point(name="a", found=FERRY)]
+def test_invalid_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def points(group: str) -> list[Any]:
+        return [SimpleNamespace(name="odd", load=lambda: ["FERRY"])]
 
     monkeypatch.setattr(registry, "entry_points", points)
-    made = PayloadRegistry()
-    assert made.load() == [FERRY, *others]
-    assert (asked, made.types) == (["outspoken.payloads"], (FERRY, *others))
-
-
-def test_invalid_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "entry_points", lambda group: [Point(name="odd", found=["FERRY"])])  # type: ignore[misc]
     with pytest.raises(ValueError, match=r"the entry point `odd` of `outspoken.payloads` provides 'FERRY'"):
         PayloadRegistry().load()
-
-
-def test_closed_stream_rejects_input() -> None:
-    parser = PayloadRegistry([FERRY]).parser().session()
-    assert parser.feed(b"H\xc3") == [] or parser.reply is None
-    last = parser.close()
-    assert isinstance(last[-1], Done)
-    assert parser.close() == []
-    with pytest.raises(StreamClosedError):
-        parser.feed("x")
 
 
 def test_bytes_may_be_split_within_a_character() -> None:
@@ -147,14 +119,9 @@ def test_bytes_may_be_split_within_a_character() -> None:
 
 
 def test_asynchronous_chunks() -> None:
-    async def chunks() -> AsyncIterator[str]:
-        for chunk in ("Hi FER", 'RY: {"harbour": "Ystad", ', '"seats": 3}'):
-            yield chunk
-
-    async def collect() -> list[Event]:
-        return [event async for event in PayloadRegistry([FERRY]).astream(chunks())]
-
-    (parsed,) = [event.payload for event in asyncio.run(collect()) if isinstance(event, PayloadParsed)]
+    chunks = later(("Hi FER", 'RY: {"harbour": "Ystad", ', '"seats": 3}'))
+    events = collected(PayloadRegistry([FERRY]).astream(chunks))
+    (parsed,) = [event.payload for event in events if isinstance(event, PayloadParsed)]
     assert isinstance(parsed, TypedPayload)
     assert parsed.value == Ferry(harbour="Ystad", seats=3)
 
@@ -162,12 +129,11 @@ def test_asynchronous_chunks() -> None:
 def test_a_text_over_the_limit() -> None:
     made = PayloadRegistry([FERRY])
     text = 'Hi FERRY: {"harbour": "Ystad", "seats": 3} and a long way to go'
-    with pytest.raises(LimitError) as caught:
-        made.parse(text, settings=PayloadSettings(max_chars=50))
-    assert [one.type for one in caught.value.reply.payloads] == ["ferry"]
-    with pytest.raises(LimitError) as caught:
-        list(made.stream([text], settings=PayloadSettings(max_chars=50)))
-    assert [one.type for one in caught.value.reply.payloads] == ["ferry"]
+    for whole in (True, False):
+        settings = PayloadSettings(max_chars=50)
+        with pytest.raises(LimitError) as caught:
+            made.parse(text, settings=settings) if whole else list(made.stream([text], settings=settings))
+        assert [one.type for one in caught.value.reply.payloads] == ["ferry"]
 
 
 def test_on_error_raise() -> None:
@@ -198,15 +164,48 @@ def test_parser_of_a_page_reads_alike_in_every_way() -> None:
     parser = PayloadRegistry([FERRY]).parser()
     text = 'Hi\nFERRY: {"seats": 3, "harbour": "Ystad"'
 
-    async def chunks() -> AsyncIterator[str]:
-        for letter in text:
-            yield letter
-
-    async def later() -> list[Event]:
-        return [event async for event in parser.astream(chunks(), finish_reason=lambda: "stop")]
-
     for reason, status in (("stop", "repaired"), (None, "truncated")):
         reply = parser.parse(text, finish_reason=reason)
         assert reply.status == status
         assert list(parser.stream([*text], finish_reason=reason))[-1] == Done(reply)
-    assert asyncio.run(later())[-1] == Done(parser.parse(text, finish_reason="stop"))
+    last = collected(parser.astream(later(text), finish_reason=lambda: "stop"))[-1]
+    assert last == Done(parser.parse(text, finish_reason="stop"))
+
+
+# a package that is installed brings its payloads along
+
+
+MODULE = """
+from outspoken.payloads import PayloadType
+
+FERRY = PayloadType("ferry", "FERRY:", dict[str, int])
+
+def trains():
+    yield PayloadType("train", "TRAIN:")
+    yield PayloadType("tram", "TRAM:", pages=("town",))
+"""
+POINTS = """
+[outspoken.payloads]
+b_ferries = made_for_travel:FERRY
+a_trains = made_for_travel:trains
+
+[somebody.else]
+c = made_for_travel:NOTHING
+"""
+
+
+def test_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "made_for_travel.py").write_text(MODULE, "utf-8")
+    info = tmp_path / "made_for_travel-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: made-for-travel\nVersion: 1.0\n", "utf-8")
+    (info / "entry_points.txt").write_text(POINTS, "utf-8")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+
+    registry = PayloadRegistry([SUGGESTED_VALUES])
+    assert [one.name for one in registry.load()] == ["train", "tram", "ferry"]
+    assert [one.name for one in registry.types] == ["suggested_values", "train", "tram", "ferry"]
+    assert registry.pages == ("town",)
+    assert registry.parse('Hi TRAM: {"a": 1}').to_message()["custom_payload"] == {"type": "tram", "data": {"a": 1}}
+    with pytest.raises(ValueError, match="a payload `train` is already registered"):
+        registry.load()

@@ -17,8 +17,10 @@ from outspoken.payloads import PayloadPreview, PayloadRegistry, PayloadSettings,
 from outspoken.results.message_text import MessageText
 from outspoken.results.printing import one_line
 from tests.invariants.cost import calls_in
+from tests.invariants.replies import at_random, pieces
 from tests.loops import in_one_item, some
 from tests.payloads.payload_streams import check_chunks, events_of
+from tests.streams import most_held
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -41,8 +43,7 @@ def test_any_text_in_any_pieces_gives_one_reply(parts: list[str], seed: int, pag
     text = "".join(parts)
     whole = REGISTRY.parse(text, page=page)
     random = Random(seed)
-    cuts = sorted(random.sample(range(len(text) + 1), min(len(text), 4)))
-    check_chunks(REGISTRY, [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)], page, whole)
+    check_chunks(REGISTRY, at_random(text, random, 4), page, whole)
     check_chunks(REGISTRY, text, page, whole)
 
 
@@ -86,9 +87,7 @@ def test_payloads_with_an_unclosed_string_are_read_alike_in_any_pieces() -> None
         reason = [None, "stop", "length"][number % 3]
         whole = REGISTRY.parser().parse(text, finish_reason=reason)
         for size in (1, random.randint(2, 40)):
-            stream = REGISTRY.parser().stream(
-                [text[a : a + size] for a in range(0, len(text), size)], finish_reason=reason
-            )
+            stream = REGISTRY.parser().stream(pieces(text, size), finish_reason=reason)
             assert "".join([e.text for e in stream if isinstance(e, TextDelta)]) == whole.to_message()["message"], text
             assert stream.reply == whole, (text, size, reason)
         assert whole.diagnostics, text
@@ -121,21 +120,16 @@ def unclosed(random: Random) -> tuple[str, str, bool]:
 
 @pytest.mark.parametrize("text", TABLES["TEXT_IS_SENT_ONCE_IT_CANNOT_BE_A_MARKER"])
 def test_text_is_sent_once_it_cannot_be_a_marker(text: str) -> None:
-    parser, sent = REGISTRY.parser().session(), 0
-    for number, char in enumerate(text, 1):
-        sent += sum(len(event.text) for event in parser.feed(char) if isinstance(event, TextDelta))
-        assert number - sent <= 24, text[sent:number]
-    parser.close()
-    assert parser.reply is not None
-    assert parser.reply.text == text
+    session = REGISTRY.parser().session()
+    assert most_held(session, text) <= 24
+    session.close()
+    assert session.reply is not None
+    assert session.reply.text == text
 
 
 @pytest.mark.parametrize("unit", ["- ", "> > # 1. ", "**", "CARD: \n", "- **CARD**   :", "- __CARD", "CARD: ```js\n "])
 def test_open_ended_text_is_barely_buffered(unit: str) -> None:
-    parser, sent = REGISTRY.parser().session(), 0
-    for number, char in enumerate(unit * 100, 1):
-        sent += sum(len(event.text) for event in parser.feed(char) if isinstance(event, TextDelta))
-        assert number - sent <= 32
+    assert most_held(REGISTRY.parser().session(), unit * 100) <= 32
 
 
 def test_payload_is_sent_with_its_last_bracket_and_text_continues() -> None:
@@ -158,14 +152,9 @@ def test_broken_payload_respects_the_buffer_limit() -> None:
     text = 'Hi CARD: {"a": "no quote}\n' + "and more text " * 10 + 'TIPS: ["a"]'
     whole = REGISTRY.parse(text, settings=settings)
     for size in (1, 7, 40, 400):
-        check_chunks(
-            REGISTRY, [text[at : at + size] for at in range(0, len(text), size)], None, whole, settings=settings
-        )
+        check_chunks(REGISTRY, pieces(text, size), None, whole, settings=settings)
     assert (whole.text + ' TIPS: ["a"]', [one.type for one in whole.payloads]) == (text, ["tips"])
-    parser, sent = REGISTRY.parser(settings=settings).session(), 0
-    for number, char in enumerate(text[:-12], 1):
-        sent += sum(len(event.text) for event in parser.feed(char) if isinstance(event, TextDelta))
-        assert number - sent <= 80
+    assert most_held(REGISTRY.parser(settings=settings).session(), text[:-12]) <= 80
     assert REGISTRY.parse(text).text == whole.text
 
 
@@ -232,8 +221,7 @@ def test_previews_show_only_valid_values() -> None:
 def test_previews_show_the_model(text: str, wanted: Any) -> None:
     registry = PayloadRegistry([PayloadType("ferry", "FERRY", Ferry), PayloadType("all", "ALL", Ferry, kind="array")])
     for size in range(1, len(text) // 2):
-        chunks = [text[at : at + size] for at in range(0, len(text), size)]
-        events = list(registry.stream(chunks, previews=True))
+        events = list(registry.stream(pieces(text, size), previews=True))
         shown = [event.snapshot for event in events if isinstance(event, PayloadPreview)]
         payloads = [event.payload for event in events if isinstance(event, PayloadParsed)]
         assert [one.data for one in payloads] == ([] if wanted is None else [wanted])
@@ -266,9 +254,7 @@ def test_twice_the_text_is_about_twice_the_work(unit: str) -> None:
     for behind, size in some(product(("", 'CARD: {"a": "'), (10**6, 40)), unit, 0.5):
 
         def run(times: int, behind: str = behind, size: int = size) -> Callable[[], object]:
-            text = behind + unit * times
-            chunks = [text[at : at + size] for at in range(0, len(text), size)]
-            return lambda: list(REGISTRY.stream(chunks, page="home"))
+            return lambda: list(REGISTRY.stream(pieces(behind + unit * times, size), page="home"))
 
         times = 800 // len(unit) + 1
         run(2)()
@@ -279,7 +265,7 @@ def test_twice_the_text_is_about_twice_the_work(unit: str) -> None:
 def test_previews_cost_a_multiple_of_what_they_show() -> None:
     def run(times: int) -> Callable[[], object]:
         text = "CARD: {" + ", ".join([f'"k{number}": [{number}]' for number in range(times)]) + "}"
-        return lambda: list(REGISTRY.stream([text[at : at + 8] for at in range(0, len(text), 8)], previews=True))
+        return lambda: list(REGISTRY.stream(pieces(text, 8), previews=True))
 
     run(300)()
     assert calls_in(run(600)) <= 3 * calls_in(run(300))
@@ -290,7 +276,7 @@ def test_brackets_in_pieces() -> None:
     end = text.index("} and") + 1
     for size in range(1, len(text)):
         brackets = BracketCounter(5, tolerant=True)
-        for at in range(0, len(text), size):
+        for piece in pieces(text, size):
             if brackets.end is None:
-                brackets.feed(text[at : at + size])
+                brackets.feed(piece)
         assert brackets.end == end + 5

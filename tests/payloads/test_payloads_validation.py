@@ -58,11 +58,6 @@ def test_invalid_schemas(data: dict[str, Any], message: str) -> None:
     assert judged("SCHEMA_PROPOSAL:", data, "off") == (data, [])
 
 
-def update(*operations: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A change of a table's columns."""
-    return {"mode": "update", "operations": list(operations), **more}
-
-
 ODD: list[tuple[str, Any, str]] = TABLES["ODD"]
 
 
@@ -81,18 +76,7 @@ class Berth(BaseModel):
     leaves: date | None = None
 
 
-BERTHS: list[tuple[str, Any, Any, list[str]]] = [
-    ("object", {"seat_count": 1, "board": "none", "x": 2}, {"seat_count": 1, "board": "none", "x": 2}, []),
-    ("object", {"seatCount": "1,200"}, {"seat_count": 1200}, ["seatCount", "seatCount"]),
-    ("object", {"seat_count": 1, "Board": "Full board"}, {"seat_count": 1, "board": "full_board"}, ["Board", "Board"]),
-    ("object", {"berth": {"seat_count": 1}}, {"seat_count": 1}, ["the value stands under the key `berth`"]),
-    ("object", {"seat_count": "1.200"}, None, ["seat_count"]),
-    ("object", {"seat_count": "a dozen", "leaves": "May 1, 2026"}, None, ["seat_count", "leaves"]),
-    ("array", [{"seat_count": 1}, {"seatCount": 2}], [{"seat_count": 1}, {"seat_count": 2}], ["[1].seatCount"]),
-]
-
-
-@pytest.mark.parametrize(("kind", "data", "expected", "places"), BERTHS)
+@pytest.mark.parametrize(("kind", "data", "expected", "places"), TABLES["BERTHS"])
 def test_payloads_are_converted_as_answers_are(kind: Any, data: Any, expected: Any, places: list[str]) -> None:
     registry = PayloadRegistry([PayloadType("berth", "BERTH", Berth, kind=kind)])
     found, messages = judged("BERTH:", data, "strict", registry)
@@ -203,14 +187,7 @@ def test_a_payload_is_checked_once() -> None:
     assert asked == [{"a": 1}]
 
 
-@pytest.mark.parametrize(
-    ("text", "keys"),
-    [
-        ('- **CARD**: {"a": 1, "b": {"c": [{"d": 1, "d": 2}]}, "a": 3, "a": 4}', ["d", "a"]),
-        ('CARD: {"a": 1, "b": {"a": 2}}', []),
-        ('CARD: {"a": "\\"a\\": 1", "b": 2} {"b": 1, "b": 2}', []),
-    ],
-)
+@pytest.mark.parametrize(("text", "keys"), TABLES["REPEATED_KEYS"])
 def test_duplicate_keys_are_reported(text: str, keys: list[str]) -> None:
     reply = PayloadRegistry([PayloadType("card", "CARD")]).parse(text)
     assert [one.code for one in reply.diagnostics] == ["repeated-key"] * len(keys)

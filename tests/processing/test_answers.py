@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from outspoken import parse
 from outspoken.processing import aread_answer, read_answer
 from outspoken.providers import ProviderFormatError
 from outspoken.results.errors import UnknownFormatError
+from tests.streams import later
 from tests.tables import tables
 
 
@@ -142,15 +142,11 @@ def test_answers_that_are_awaited() -> None:
     async def respond(_: str = "") -> dict[str, Any]:
         return chat(JSON)
 
-    async def stream() -> AsyncIterator[str]:
-        for char in "no":
-            yield char
-
-    async def read() -> Iterator[Any]:
+    async def read() -> list[Any]:
         found = [await aread_answer(respond(), Ferry), await aread_answer(JSON, Ferry)]
-        return iter([*found, await aread_answer(stream(), Ferry, ask=respond)])
+        return [*found, await aread_answer(later("no"), Ferry, ask=respond)]
 
-    answers = [*asyncio.run(read())]
+    answers = asyncio.run(read())
     assert [answer.value for answer in answers] == [Ferry.model_validate(YSTAD)] * 3
     assert [len(answer.earlier) for answer in answers] == [0, 0, 1]
 

@@ -4,7 +4,6 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
-from threading import Thread
 from typing import Any, NamedTuple
 
 import pytest
@@ -12,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, PrivateAttr
 
-from outspoken import Parser, ResponseError, Screen, Settings, parse
+from outspoken import Parser, ResponseError, Screen, Settings
 from outspoken.actions.page import PageContext, PageElement
 from outspoken.notations.tools import Tools
 from outspoken.parsing.options import ParserChanges
 from outspoken.processing import CacheInfo, ResponseCache, ResponseProcessor
 from outspoken.processing.cache import FingerprintError, fingerprint
+from tests.loops import in_threads
 
 KEYS = st.sampled_from("abcdef")
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "get"]), KEYS, st.integers()))
@@ -45,6 +45,7 @@ def test_cache_is_first_in_first_out(size: int, steps: list[tuple[str, str, int]
 
 
 def test_existing_key_evicts_nothing() -> None:
+    assert ResponseCache().info() == CacheInfo(0, 0, 0, 1000)
     cache = ResponseCache(2)
     for key, value in (("a", 1), ("b", 2), ("b", 3)):
         cache.put(key, value)
@@ -53,29 +54,10 @@ def test_existing_key_evicts_nothing() -> None:
     assert [cache.get(key) for key in "abc"] == [None, 3, 4]
 
 
-def test_default_cache_size() -> None:
-    assert ResponseCache().info() == CacheInfo(0, 0, 0, 1000)
-
-
 @pytest.mark.parametrize("size", [-1, 1.5, True, None])
 def test_a_size_is_a_whole_number(size: Any) -> None:
     with pytest.raises(ValueError, match="expected an integer of at least 0"):
         ResponseCache(size)
-
-
-def test_cached_values_cannot_be_modified() -> None:
-    cache, given_in, sound = ResponseCache(), parse(CALL), parse(CALL)
-    cache.put("k", given_in)
-    given_in.segments.clear()
-    for _ in range(2):
-        found = cache.get("k")
-        assert found == sound
-        assert found.tool_calls[0].arguments == {"books": ["a"], "at": {"x": 1}}
-        found.tool_calls[0].arguments["at"]["x"] = 2
-        found.tool_calls[0].arguments["books"].append("b")
-        found.tool_calls.clear()
-        found.diagnostics.append(3)
-        found.segments.clear()
 
 
 def test_several_threads_share_a_cache() -> None:
@@ -89,11 +71,7 @@ def test_several_threads_share_a_cache() -> None:
                 wrong.append(found)
             cache.put(key, [key])
 
-    threads = [Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads([work] * 6)
     info = cache.info()
     assert (wrong, info.hits + info.misses, info.size) == ([], 18_000, 8)
 
@@ -170,10 +148,10 @@ def nested(depth: int) -> list[Any]:
 UNSEEN: list[Any] = [weather, object(), [print], {"a": iter([])}, Hidden(), Spot, nested(200)]
 
 
-@pytest.mark.parametrize("number", range(len(UNSEEN)))
-def test_objects_with_hidden_state_have_no_digest(number: int) -> None:
-    with pytest.raises(FingerprintError):
-        fingerprint(UNSEEN[number])
+def test_objects_with_hidden_state_have_no_digest() -> None:
+    for value in UNSEEN:
+        with pytest.raises(FingerprintError):
+            fingerprint(value)
 
 
 PAID = '<tool_call>\n{"name": "pay", "arguments": {"to": "ann"}}\n</tool_call>'

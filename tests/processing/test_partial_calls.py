@@ -13,6 +13,7 @@ from outspoken import Parser, ToolCallDelta, ToolCallStart
 from outspoken.json import Partial, Snapshot
 from outspoken.processing import PartialCalls
 from outspoken.providers import stream_response
+from tests.invariants.replies import pieces
 
 
 class Book(BaseModel):
@@ -119,10 +120,9 @@ def test_calls_of_a_provider() -> None:
 def test_the_cost_of_a_piece_does_not_grow() -> None:
     def seconds(size: int) -> float:
         text = json.dumps({"ferry": "x" * size})
-        pieces = [text[at : at + 7] for at in range(0, len(text), 7)]
         calls, start = PartialCalls([Book]), time.process_time()
         calls.feed(ToolCallStart(0, None, "Book"))
-        for piece in pieces:
+        for piece in pieces(text, 7):
             calls.feed(ToolCallDelta(0, piece))
         return time.process_time() - start
 

@@ -2,8 +2,7 @@
 
 import json
 import pickle
-from collections.abc import Callable
-from threading import Thread
+from functools import partial
 from typing import Any, get_args
 
 import pytest
@@ -15,6 +14,7 @@ from outspoken.processing import ErrorCategory, ParseStats
 from outspoken.processing.stats import shares
 from outspoken.results.codes import CODES, categories_of, category_of
 from outspoken.results.replies import STATUSES, Status
+from tests.loops import in_threads
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -52,36 +52,15 @@ def the_seed() -> ParseStats:
 
 
 def test_the_table_has_a_row_for_each_format_and_one_for_all() -> None:
-    assert the_seed().to_table() == (
-        "format    responses     ok  repaired  truncated  invalid\n"
-        "json          1,000  94.2%      4.1%       1.7%     0.0%\n"
-        "markdown      1,000  96.1%      2.8%       1.1%     0.0%\n"
-        "text          1,000  85.4%     12.4%       0.2%     2.0%\n"
-        "ui_tars       1,000  91.8%      6.3%       1.9%     0.0%\n"
-        "all           4,000  91.9%      6.4%       1.2%     0.5%\n"
-        "\n"
-        "mistakes            responses  share\n"
-        "json_syntax                 8  40.0%\n"
-        "truncated                   5  25.0%\n"
-        "type_mismatch               4  20.0%\n"
-        "missing_parameters          3  15.0%"
-    )
+    assert the_seed().to_table() == TABLES["OF_THE_SEED"]
 
 
-def test_one_format_is_all() -> None:
+def test_one_format_is_all_and_empty_statistics_are_zeros() -> None:
     stats = ParseStats()
+    assert stats.to_table() == TABLES["OF_NOTHING"]
+    assert stats.rates() == {"ok": 0, "repaired": 0, "truncated": 0, "invalid": 0}
     stats.record("hermes", "ok", count=3)
-    assert stats.to_table() == (
-        "format  responses      ok  repaired  truncated  invalid\n"
-        "hermes          3  100.0%      0.0%       0.0%     0.0%"
-    )
-
-
-def test_empty_statistics_are_zeros() -> None:
-    assert ParseStats().to_table() == (
-        "format  responses    ok  repaired  truncated  invalid\nall             0  0.0%      0.0%       0.0%     0.0%"
-    )
-    assert ParseStats().rates() == {"ok": 0, "repaired": 0, "truncated": 0, "invalid": 0}
+    assert stats.to_table() == TABLES["OF_ONE_FORMAT"]
 
 
 def test_counts_and_rates_are_of_one_format_or_of_all() -> None:
@@ -147,18 +126,11 @@ def test_other_json_is_rejected(text: str) -> None:
 def test_several_threads_count_together() -> None:
     stats = ParseStats()
 
-    def work(status: Status) -> Callable[[], None]:
-        def run() -> None:
-            for _ in range(2000):
-                stats.record("hermes", status, [ErrorCategory.OTHER])
+    def work(status: Status) -> None:
+        for _ in range(2000):
+            stats.record("hermes", status, [ErrorCategory.OTHER])
 
-        return run
-
-    threads = [Thread(target=work(status)) for status in (*STATUSES, *STATUSES)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads([partial(work, status) for status in (*STATUSES, *STATUSES)])
     assert stats.counts() == dict.fromkeys(STATUSES, 4000)
     assert stats.errors()[ErrorCategory.OTHER] == 16_000
 

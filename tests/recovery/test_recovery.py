@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import Parser, Reply, ResponseError, parse, stream
+from outspoken import Parser, Reply, ResponseError, parse
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
@@ -20,9 +20,9 @@ from outspoken.recovery.search import _cheapest, recover  # pyright: ignore[repo
 from outspoken.results.edits import REPAIR_LIMITS, RepairBudget
 from outspoken.results.settings import DEFAULT
 from tests.cases import Case
-from tests.invariants.events import check_events
-from tests.invariants.replies import pieces
+from tests.invariants.replies import check, pieces
 from tests.loops import in_one_item, sound_cases
+from tests.streams import streamed
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -59,20 +59,13 @@ def replayed(raw: str, repairs: list[Repair]) -> str:
 
 @pytest.mark.parametrize(
     "begins",
-    [
-        '{ // a, b: {c}\n  "name": "brew", "arguments": {"kind": "green", "minutes": 3',
-        '{\n  "name": /* the "final" name */ "brew", "arguments": {"kind": "green", "minutes": 3',
-        "{\n    “name”: “brew”, “arguments”: {“kind”: “green”, “minutes”: 3",
-        "{„name“: „brew“, „arguments“: {„kind“: „green“, „minutes“: 3",
-        '{\n    name: "brew", arguments: {kind: "green", minutes: 3',
-    ],
+    TABLES["BEGINNINGS"],
 )
 def test_a_key_behind_the_bracket_shows_that_it_is_a_call(begins: str) -> None:
     text = f"<tool_call>\n{begins}{' ' * 150}}}}}\n</tool_call>"
     reply = parse(text, format="hermes")
     assert found(reply) == BREW
-    *_, done = stream([text[i : i + 3] for i in range(0, len(text), 3)], format="hermes")
-    assert done.reply == reply  # type: ignore[union-attr]
+    assert ParseArguments("hermes").stream(pieces(text, 3))[1] == reply
 
 
 #: Damaged texts of `qwen3_coder`, the calls in them, and the codes of the repairs.
@@ -83,13 +76,31 @@ DAMAGED: dict[str, tuple[str, list[Any], list[str]]] = {
 
 @pytest.mark.parametrize("name", DAMAGED)
 def test_a_call_with_damaged_markers(name: str) -> None:
+    """It is repaired, with repairs that the strict grammar reads, or not at all if nothing may be repaired."""
     text, calls, expected = DAMAGED[name]
+    check(text, ParseArguments("qwen3_coder"))
     for full in (text, f"Well.\n{text}\nSo far."):
         reply = parse(full, format="qwen3_coder")
         assert (found(reply), codes(reply)) == (calls, expected)
         assert reply.status == "repaired"
         assert [c.status for c in reply.unfinished_tool_calls] == []
         assert "<" not in reply.text
+    reply = parse(text, format="qwen3_coder")
+    if "foreign-notation" in expected:
+        assert replayed(text, reply.repairs) == text
+    else:
+        again = parse(replayed(text, reply.repairs), format="qwen3_coder", repair="none")
+        assert (found(again), again.status, again.diagnostics) == (calls, "ok", [])
+    for repair_limit in ("none", "notation"):
+        reply = parse(text, format="qwen3_coder", repair=repair_limit)
+        assert reply.repairs == []
+        assert all(call.status == "ok" for call in reply.tool_calls)
+    try:
+        reply = parse(text, format="qwen3_coder", on_error="raise")
+    except ResponseError as error:
+        reply = error.reply
+    assert reply.repairs == []
+    assert found(parse(text, format="qwen3_coder", on_error="raise", repair="strings")) == calls
 
 
 WEATHER = TABLES["WEATHER"]
@@ -115,26 +126,6 @@ def test_two_ways_that_cost_the_same_are_no_call() -> None:
     assert any(step.ambiguous for step in path.steps)
 
 
-@pytest.mark.parametrize("name", DAMAGED)
-def test_replayed_repairs_are_what_the_strict_grammar_reads(name: str) -> None:
-    text, calls, expected = DAMAGED[name]
-    reply = parse(text, format="qwen3_coder")
-    if "foreign-notation" in expected:
-        assert replayed(text, reply.repairs) == text
-        return
-    again = parse(replayed(text, reply.repairs), format="qwen3_coder", repair="none")
-    assert (found(again), again.status, again.diagnostics) == (calls, "ok", [])
-
-
-@pytest.mark.parametrize("name", DAMAGED)
-def test_without_repair_nothing_is_repaired(name: str) -> None:
-    text = DAMAGED[name][0]
-    for repair_limit in ("none", "notation"):
-        reply = parse(text, format="qwen3_coder", repair=repair_limit)
-        assert reply.repairs == []
-        assert all(call.status == "ok" for call in reply.tool_calls)
-
-
 JSON_CALLS = TABLES["JSON_CALLS"]
 
 
@@ -146,6 +137,7 @@ def json_call(arguments: str) -> str:
 def test_a_call_with_damaged_json(name: str) -> None:
     arguments, level, expected = JSON_CALLS[name]
     text = json_call(arguments)
+    check(text, ParseArguments("hermes"))
     reply = parse(text, format="hermes")
     assert (found(reply), codes(reply)) == (BREW, expected)
     assert {repair.level for repair in reply.repairs} == {level}
@@ -155,37 +147,6 @@ def test_a_call_with_damaged_json(name: str) -> None:
         capped = parse(text, format="hermes", repair=repair_limit)
         assert (found(capped) == BREW) == allowed
         assert all(REPAIR_LIMITS.index(r.level) <= REPAIR_LIMITS.index(repair_limit) for r in capped.repairs)  # pyright: ignore[reportArgumentType]
-
-
-# the end of the text
-
-
-# raising
-
-
-@pytest.mark.parametrize("name", DAMAGED)
-def test_on_error_raise_repairs_nothing(name: str) -> None:
-    text = DAMAGED[name][0]
-    try:
-        reply = parse(text, format="qwen3_coder", on_error="raise")
-    except ResponseError as error:
-        reply = error.reply
-    assert reply.repairs == []
-    assert found(parse(text, format="qwen3_coder", on_error="raise", repair="strings")) == DAMAGED[name][1]
-
-
-# streams
-
-
-@pytest.mark.parametrize("name", [*DAMAGED, *JSON_CALLS])
-def test_events_of_damaged_calls_add_up_to_the_reply(name: str) -> None:
-    is_json = name in JSON_CALLS
-    text = json_call(JSON_CALLS[name][0]) if is_json else DAMAGED[name][0]
-    args = ParseArguments("hermes" if is_json else "qwen3_coder")
-    for chunks in (text, pieces(text, 3), [text]):
-        events, reply = args.stream(chunks)
-        assert reply == args.parse(text)
-        check_events(events)
 
 
 # the cheapest way
@@ -283,8 +244,4 @@ def test_a_closing_marker_with_a_mistake_is_no_name_of_an_argument() -> None:
     reply = parser.parse(text)
     assert [call.arguments for call in reply.tool_calls] == [{"a": "x y"}]
     for at in range(1, len(text)):
-        session = parser.session()
-        for piece in (text[:at], text[at:]):
-            session.feed(piece)
-        session.close()
-        assert session.reply == reply
+        assert streamed(parser, (text[:at], text[at:])) == reply

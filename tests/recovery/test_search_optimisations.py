@@ -1,8 +1,10 @@
-"""Optimised searches agree with the plain ones: markers, prefilters, plain objects, prompt prefixes."""
+"""Optimised searches agree with the plain ones: markers, prefilters, plain objects, prompt prefixes, edits of JSON."""
 
+import json
 import re
 from collections.abc import Callable
 from functools import cache
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from outspoken.detection.evidence import AT_START, begins_line
 from outspoken.detection.opener_index import OpenerIndex, opener_index, openers_of
 from outspoken.grammar import registry
 from outspoken.grammar.marker_search import compile_search, compile_start_search
+from outspoken.json.decoder import read_at
 from outspoken.notations.coerce import SchemaView
 from outspoken.notations.interface import notation
 from outspoken.notations.transcoder import Transcoder
@@ -22,8 +25,10 @@ from outspoken.patterns.analysis import first_chars, leading_chars, required_cha
 from outspoken.patterns.prefilter import prefilter_pattern
 from outspoken.patterns.prefixes import index_prefixes, leading_prefixes
 from outspoken.patterns.prepared import PrefixIndex
+from outspoken.recovery import one_mistake
 from tests.cases import CASES, FORMATS, Case
 from tests.loops import DRAWN, IN_TURN, by_format, in_one_item, some
+from tests.streams import streamed
 from tests.tables import tables
 from tools.bench.peers import PEERS, TYPICAL, own_calls, response, wanted
 
@@ -269,10 +274,7 @@ def test_prompt_prefix_is_cached_correctly(format_: str) -> None:
         assert parse(case.text, format=format_) == replies[0]
         registry.automaton(format_, lenient=True).prompt_state = None
         for _ in range(2):
-            session = Parser(format_).session()
-            session.feed(case.text)
-            session.close()
-            assert session.reply == replies[0]
+            assert streamed(Parser(format_), [case.text]) == replies[0]
 
 
 @in_one_item("format_", PEERS)
@@ -280,3 +282,45 @@ def test_benchmark_responses_are_parsed(format_: str) -> None:
     assert format_ in FORMATS
     for size in TYPICAL:
         assert own_calls(response(format_, *size), format_) == wanted(*size)
+
+
+# edits that are skipped without decoding never make a sound value
+
+
+# pyright: reportPrivateUsage=false
+
+_STRINGS = ("Paris", "a, b", "x: y", "{z}", "", 'he said "x"', "back\\slash", "line\nbreak")
+_SCALARS = (1, -2.5, 1e9, 0, True, None)
+
+
+def _value(random: Random, depth: int = 0) -> Any:
+    kind = random.randrange(4 if depth < 3 else 2)
+    if kind < 2:
+        return random.choice(_SCALARS if kind else _STRINGS)
+    values = [_value(random, depth + 1) for _ in range(random.randrange(4))]
+    return values if kind == 2 else {random.choice(("name", "arguments", "a b", "k")): value for value in values}
+
+
+def _damaged(random: Random) -> str:
+    text = json.dumps({"name": "f", "arguments": _value(random), "z": _value(random)}, indent=random.choice((None, 2)))
+    at = random.randrange(len(text))
+    return text[:at] + random.choice(("", *'{}[]",:x\n\\ 1.')) + text[at + random.randrange(2) :]
+
+
+def test_a_skipped_edit_makes_no_sound_value() -> None:
+    random, skipped, decoded = Random(77), 0, 0
+    for _ in range(600):
+        text = _damaged(random)
+        mistake, is_decided = one_mistake._mistake(text)
+        if mistake is None:
+            continue
+        tokens = one_mistake._tokens(text, mistake)
+        strings = one_mistake._strings(text, tokens, mistake)
+        for start, end, after in one_mistake._edits(text, tokens, mistake, only_there=False, quotes=True):
+            if one_mistake._may_help(text, (start, end, after), mistake, strings, is_decided=is_decided):
+                decoded += 1
+                continue
+            skipped += 1
+            read = read_at(text[:start] + after + text[end:], 0, 100)
+            assert read is None or read[1] < min(mistake, start) or read[1] <= start, (text, start, end, after)
+    assert skipped > decoded

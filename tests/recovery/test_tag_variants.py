@@ -1,6 +1,8 @@
 """Calls as tags with blanks, attributes and line breaks that the vendor's template does not write."""
 
-from outspoken import Done, parse, stream
+from outspoken import parse
+from outspoken.authoring.fuzz.checks import ParseArguments
+from tests.invariants.replies import pieces
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -20,10 +22,7 @@ def test_line_breaks_and_attributes_belong_to_the_tags() -> None:
                 for line_break in ("\n", "\r\n"):
                     text = written.format(open=attributes, value=value).replace("\n", line_break)
                     reply = parse(text, format=format)
-                    events = stream(list(text), format=format)
-                    for _ in events:
-                        pass
-                    assert events.reply == reply, text
+                    assert ParseArguments(format).stream(text)[1] == reply, text
                     assert [c.arguments for c in reply.tool_calls] == [{"text": value.replace("\n", line_break)}], text
                     assert (reply.text, reply.diagnostics) == ("", []), text
 
@@ -46,5 +45,4 @@ def test_reasoning_in_tags_that_one_format_spells_so_is_detected_as_it_is_read()
                     assert found.reasoning == named.reasoning, text
                     assert found.text == named.text, text
                     for size in (1, 5):
-                        pieces = [text[at : at + size] for at in range(0, len(text), size)]
-                        assert list(stream(pieces))[-1] == Done(found), text
+                        assert ParseArguments().stream(pieces(text, size))[1] == found, text

@@ -38,13 +38,9 @@ def given(code: str) -> Diagnostic:
 
 
 @in_one_item("code", MESSAGES)
-def test_a_message(code: str) -> None:
-    assert str(given(code)) == MESSAGES[code]["says"]
-
-
-@in_one_item("code", MESSAGES)
-def test_a_frame_begins_with_the_message_and_shows_the_place(code: str) -> None:
+def test_a_message_and_the_frame_that_begins_with_it_and_shows_the_place(code: str) -> None:
     found = given(code)
+    assert str(found) == MESSAGES[code]["says"]
     lines = found.frame().splitlines()
     assert lines[0] == f"{found.severity}[{code}]: {found.message}"
     assert lines[1].strip() == f"--> {found.format}:{found.line}:{found.column} (offset {found.span[0]})"

@@ -1,12 +1,10 @@
 """The reply as one plain object: its keys, and what other projects' tests assert of it."""
 
-import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from outspoken import parse
 from outspoken.results.envelope import Conventions
+from tests.tables import beside
 
 
 def test_the_envelope_is_a_copy() -> None:
@@ -23,17 +21,12 @@ def test_an_application_names_the_keys() -> None:
 
 # what other projects' tests assert, where that data lies beside the project
 
-VECTORS = Path(__file__).parents[3] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 OURS = ("seed001_multi", "speakmcp_text")
 #: An object that has nothing but `content` is no envelope: any JSON that a model shows may have that key.
 NO_ENVELOPE = "speakmcp-001"
 
 
-def rows() -> Iterator[dict[str, Any]]:
-    for line in VECTORS.read_text("utf-8").splitlines() if VECTORS.exists() else ():
-        row: dict[str, Any] = json.loads(line)
-        if row["format"] in OURS and not row.get("quirk"):
-            yield row
+ROWS = [row for row in beside("gui/vectors.jsonl") if row["format"] in OURS and not row.get("quirk")]
 
 
 def asserted(expected: dict[str, Any], envelope: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -56,8 +49,8 @@ def asserted(expected: dict[str, Any], envelope: dict[str, Any]) -> tuple[dict[s
 
 def test_cases_of_other_projects() -> None:
     checked = 0
-    for row in rows():
+    for row in ROWS:
         wanted, actual = asserted(row["expected"], parse(row["input"]).to_envelope())
         assert (wanted == actual) is (row["id"] != NO_ENVELOPE), row["id"]
         checked += bool(wanted)
-    assert checked >= 22 or not VECTORS.exists()
+    assert checked >= 22 or not ROWS

@@ -15,6 +15,7 @@ from outspoken.payloads.types import PayloadType
 from outspoken.providers.events import ProviderEvent, StreamEvent
 from outspoken.providers.stream import ProviderStream
 from tests.cases import Case
+from tests.invariants.replies import pieces
 from tests.loops import DRAWN, by_format, some
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
@@ -29,7 +30,7 @@ KINDS: list[type[Any]] = [
 
 @by_format(some(DRAWN, "values", 0.3))
 def test_events_survive_json(case: Case) -> None:
-    chunks = [case.text[at : at + 50] for at in range(0, len(case.text), 50)]
+    chunks = pieces(case.text, 50)
     options = {name: value for name, value in case.options.items() if name != "finish_reason"}
     for event in stream(chunks, format=case.format, **options):
         assert EVENTS.validate_json(EVENTS.dump_json(event)) == event

@@ -1,28 +1,23 @@
-"""Replies are values: equal replies stay equal when they are read, copied, pickled and serialised."""
+"""Replies and their parts are values: equal ones stay equal when they are read, copied, pickled and serialised."""
 
 import pickle
-from collections.abc import AsyncIterator
 from copy import copy, deepcopy
 from dataclasses import FrozenInstanceError
 from typing import Any, cast
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from outspoken import Parser, Reply, Screen, Settings, astream, parse, stream
+from outspoken import Parser, Reply, Screen, Settings, Text, ToolCall, astream, parse, stream
 from outspoken.actions import Point
 from outspoken.processing.cache import fingerprint
 from outspoken.providers import ProviderStream
+from outspoken.results.construct import construct
 from outspoken.results.geometry import Box
 from tests.cases import Case
 from tests.loops import DRAWN, by_format, some
-
-
-async def aiter_of(*chunks: str) -> AsyncIterator[str]:
-    """Chunks that arrive asynchronously."""
-    for chunk in chunks:
-        yield chunk
-
+from tests.streams import later
+from tests.tables import tables
 
 PROPERTIES = [name for name, value in vars(Reply).items() if isinstance(value, property)]
 
@@ -52,7 +47,24 @@ def test_a_changed_copy_has_its_own_text() -> None:
     assert reply.model_copy(update={"segments": []}).text == ""
 
 
+#: The layout of an instance of pydantic. The next test fails if pydantic changes it.
+PARTS = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
+
+
+@pytest.mark.parametrize(("model", "values"), [*zip((Text, Point, ToolCall), tables(__file__)["BUILT"], strict=True)])
+def test_an_instance_built_without_validation_equals_a_validated_one(model: Any, values: dict[str, Any]) -> None:
+    values = {key: tuple(cast("list[Any]", v)) if isinstance(v, list) else v for key, v in values.items()}
+    assert list(values) == list(model.model_fields)
+    made: BaseModel = construct(model, dict(values))
+    validated: BaseModel = model(**values)
+    for part in PARTS:
+        assert getattr(made, part) == getattr(validated, part) == getattr(model.model_construct(**values), part)
+    assert made == validated == pickle.loads(pickle.dumps(made)) == deepcopy(made) == made.model_copy()
+    assert (repr(made), made.model_dump_json()) == (repr(validated), validated.model_dump_json())
+
+
 FROZEN: list[tuple[Any, str]] = [
+    (construct(Text, {"kind": "text", "text": "moss", "span": (0, 4)}), "kind"),
     (parse("Hello", format="hermes"), "status"),
     (Point(x=1, y=2), "x"),
     (Box(1, 2, 3, 4), "left"),
@@ -69,7 +81,7 @@ def test_values_are_frozen(value: Any, field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reader", [Parser().session(), stream(["a"], "hermes"), astream(aiter_of("a"), "hermes"), ProviderStream()]
+    "reader", [Parser().session(), stream(["a"], "hermes"), astream(later("a"), "hermes"), ProviderStream()]
 )
 @pytest.mark.parametrize("made", [copy, deepcopy, pickle.dumps])
 def test_what_reads_one_response_cannot_be_copied(reader: Any, made: Any) -> None:

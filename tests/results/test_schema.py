@@ -8,28 +8,15 @@ from hypothesis import strategies as st
 
 from outspoken.json.read import read_json
 from outspoken.results.schemas.schema import Schema
+from tests.tables import tables
 
+TABLES = tables(__file__)
 TEXT = {"type": "string"}
-PAIR = {"properties": {"a": TEXT, "b": {"type": "integer"}}, "required": ["a"]}
-#: the same members, written in several ways
-ALIKE: list[dict[str, Any]] = [
-    PAIR,
-    {"allOf": [{"properties": {"a": TEXT}, "required": ["a"]}, {"properties": {"b": {"type": "integer"}}}]},
-    {"$ref": "#/$defs/x~1y", "$defs": {"x/y": PAIR}},
-    {"$ref": "#/$defs/x%20y", "$defs": {"x y": {"$ref": "#/$defs/z"}, "z": PAIR}},
-    {"properties": {"b": {"type": "integer"}}, "allOf": [{"$ref": "#/$defs/A"}],
-     "$defs": {"A": {"properties": {"a": TEXT}, "required": ["a"]}}},
-    {"anyOf": [PAIR, {"type": "null"}]},
-    {"oneOf": [{"properties": {"c": TEXT}, "required": ["c"]}, PAIR]},
-]  # fmt: skip
 #: a value, and how many of its parts do not fit
-VALUES: list[tuple[Any, int]] = [
-    ({"a": "x", "b": 1}, 0), ({"a": "x"}, 0), ({"a": "x", "b": 1.0}, 0), ({"a": "x", "b": 1.5}, 1), ({"b": 1}, 1),
-    ({"a": 1, "b": "x"}, 2), ({"a": "x", "d": 1}, 1), ({"a": "x", "b": True}, 1),
-]  # fmt: skip
+VALUES: list[tuple[Any, int]] = TABLES["VALUES"]
 
 
-@pytest.mark.parametrize("schema", ALIKE)
+@pytest.mark.parametrize("schema", TABLES["ALIKE"])
 def test_members_are_found_however_they_are_written(schema: dict[str, Any]) -> None:
     view = Schema(schema)
     assert {"a", "b"} <= view.properties.keys() <= {"a", "b", "c"}
@@ -39,19 +26,7 @@ def test_members_are_found_however_they_are_written(schema: dict[str, Any]) -> N
     assert view.unknown_names({"a": "x", "d": 1, "e": 2}) == 2
 
 
-@pytest.mark.parametrize(
-    ("schema", "fits", "misfits"),
-    [
-        ({"properties": {"a": TEXT}, "additionalProperties": True}, {"x": 1}, {"a": 1}),
-        ({"properties": {"a": TEXT}, "additionalProperties": {"type": "integer"}}, {"x": 1}, {"a": 1}),
-        ({"properties": {"a": TEXT}, "patternProperties": {"^x": {}}}, {"x": 1}, {"a": 1}),
-        ({"type": "string", "nullable": True}, None, 1),
-        ({"type": ["string", "null"]}, None, 1),
-        ({"properties": {"a": {"anyOf": [TEXT, {"type": "null"}]}}}, {"a": None}, {"a": 1}),
-        ({"items": {"$ref": "#/$defs/A"}, "$defs": {"A": PAIR}}, [{"a": "x"}], [{"b": 1}]),
-        ({"properties": {"a": {"$ref": "#"}}, "required": ["a"], "type": ["object", "null"]}, {"a": None}, {}),
-    ],
-)
+@pytest.mark.parametrize(("schema", "fits", "misfits"), TABLES["FITS"])
 def test_what_fits(schema: dict[str, Any], fits: Any, misfits: Any) -> None:
     assert (Schema(schema).misfits(fits), Schema(schema).misfits(misfits)) == (0, 1)
 

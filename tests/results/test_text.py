@@ -13,6 +13,7 @@ from outspoken.providers.wire.writing import stream_to_wire, to_wire
 from outspoken.serving.apis.chat import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
 from tests.cases import CASES, FORMATS, Case
+from tests.invariants.replies import pieces
 from tests.serving.serving import chunk, completion, event
 from tests.tables import tables
 
@@ -74,10 +75,6 @@ def assert_same_everywhere(text: str, format_: str, reply: Reply, *, streamed: b
     assert joined(to_wire(reply, "vercel")["parts"]) == reply.text
 
 
-def pieces(text: str, size: int) -> list[str]:
-    return [text[at : at + size] for at in range(0, len(text), size)]
-
-
 def joined(parts: list[dict[str, Any]]) -> str:
     """The text of blocks, items or parts."""
     inner = [found for part in parts for found in part.get("content", [part])]
@@ -85,13 +82,6 @@ def joined(parts: list[dict[str, Any]]) -> str:
 
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
-
-
-def test_segments_keep_their_own_text() -> None:
-    text = f"A. {CALL} B."
-    reply = parse(text, format="hermes")
-    shown = [segment for segment in reply.segments if segment.kind == "text"]
-    assert [(s.text, text[slice(*s.span)]) for s in shown] == [("A.", "A."), ("B.", "B.")]
 
 
 def test_the_proxy_gives_the_same_text() -> None:
@@ -116,13 +106,9 @@ def anthropic(*blocks: dict[str, Any]) -> dict[str, Any]:
 def test_blocks_of_a_provider_do_not_run_together() -> None:
     """Text blocks with something between them are separated; those that meet are one text, as with citations."""
     call: dict[str, Any] = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
-    for first, second, expected in [
-        ("A.", "B.", "A. B."),
-        ("A.\n\n\n", "B.", "A.\n\n\nB."),
-        ("A.", "\nB.", "A.\nB."),
-        ("A", ".", "A."),
-    ]:
-        texts: list[dict[str, Any]] = [{"type": "text", "text": first}, {"type": "text", "text": second}]
+    texts: list[dict[str, Any]] = []
+    for first, second, expected in TABLES["BLOCKS"]:
+        texts = [{"type": "text", "text": first}, {"type": "text", "text": second}]
         reply = parse_response(anthropic(texts[0], call, texts[1]), provider="anthropic")
         assert reply.text == expected
         assert "".join([e.text for e in stream_of(texts[0], call, texts[1]) if isinstance(e, TextDelta)]) == expected
@@ -189,6 +175,3 @@ def test_reasoning_ends_at_the_closing_tag_of_the_first_opening_tag() -> None:
         if count % 9 == 0:
             assert list(stream(pieces(text, 3), format=format_, prefix=""))[-1] == Done(reply)
     assert count >= 60
-
-
-# the format

@@ -33,6 +33,9 @@ from outspoken.providers import to_wire
 from outspoken.results.errors import CallError, OutspokenError
 from outspoken.results.signatures import callable_name
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 class Weather(BaseModel):
@@ -114,11 +117,14 @@ FITS = {
 }
 
 
+def comparable(value: Any) -> Any:
+    return (value.args, value.kwargs) if isinstance(value, inspect.BoundArguments) else value
+
+
 @in_one_item("type_, arguments, value", FITS.values())
 def test_arguments_that_fit(type_: Any, arguments: dict[str, Any], value: Any) -> None:
     for status in ("ok", "repaired"):
-        made = ToolCall(name="f", arguments=arguments, status=status).into(type_)
-        assert ((made.args, made.kwargs) if isinstance(made, inspect.BoundArguments) else made) == value
+        assert comparable(ToolCall(name="f", arguments=arguments, status=status).into(type_)) == value
 
 
 MISFITS: dict[str, tuple[Any, dict[str, Any], str, str]] = {
@@ -153,10 +159,6 @@ def call_of(type_: Any, arguments: dict[str, Any], end: str = "") -> str:
     """A response that calls a tool with the name of a type."""
     name = callable_name(type_)
     return f'<tool_call>\n{{"name": "{name}", "arguments": {json.dumps(arguments)[:-1]}{end}}}}}\n</tool_call>'
-
-
-def comparable(value: Any) -> Any:
-    return (value.args, value.kwargs) if isinstance(value, inspect.BoundArguments) else value
 
 
 NAMED = {key: fit for key, fit in FITS.items() if callable_name(fit.type) and key not in ("generic", "union")}
@@ -302,13 +304,8 @@ def contents(messages: list[dict[str, Any]]) -> list[str]:
 
 def test_calls_run_in_order_and_errors_are_results() -> None:
     log = Log()
-    calls = [
-        call("book", ferry="a", seats="2"),
-        call("fail"),
-        call("sail"),
-        call("book", seats=1),
-        call("book", ferry="b"),
-    ]
+    calls = [call("book", ferry="a", seats="2"), call("fail"), call("sail"), call("book", seats=1)]
+    calls.append(call("book", ferry="b"))
     found = contents(reply_of(*calls).run([log.book, log.fail]))
     assert log.ran == [("a", 2), "fail", ("b", 1)]
     assert found == [
@@ -367,25 +364,8 @@ def test_a_refused_call_of_the_text_keeps_no_id() -> None:
     assert [message["role"] for message in reply.run([book])] == ["user"]
 
 
-SHAPES: dict[Any, list[dict[str, Any]]] = {
-    "openai": [
-        {"role": "tool", "tool_call_id": "$0", "content": "1"},
-        {"role": "tool", "tool_call_id": "$1", "content": "Error: $"},
-    ],
-    "openai_responses": [
-        {"type": "function_call_output", "call_id": "$0", "output": "1"},
-        {"type": "function_call_output", "call_id": "$1", "output": "Error: $"},
-    ],
-    "anthropic": [
-        {
-            "role": "user",
-            "content": [
-                {"type": "tool_result", "tool_use_id": "$0", "content": "1", "is_error": False},
-                {"type": "tool_result", "tool_use_id": "$1", "content": "Error: $", "is_error": True},
-            ],
-        }
-    ],
-}
+#: What a provider takes as the messages of two results, of which the second is an error.
+SHAPES: dict[Any, list[dict[str, Any]]] = TABLES["SHAPES"]
 
 
 @in_one_item("provider, shape", SHAPES.items())
@@ -491,16 +471,7 @@ def plan(seat_count: int, board: Literal["full_board", "none"] = "none", tags: l
     return f"{seat_count} {board} {tags}"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "value", "codes"),
-    [
-        ({"seat_count": 2}, "2 none None", []),
-        ({"seat_count": "1,200"}, "1200 none None", ["number-text"]),
-        ({"seatCount": 2, "board": "Full board"}, "2 full_board None", ["key-spelling", "listed-word"]),
-        ({"seat_count": 2, "tags": "a"}, "2 none ['a']", ["list-of-one"]),
-        ({"seat_count": 2, "tags": '["a"]'}, "2 none ['a']", ["json-text"]),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "value", "codes"), TABLES["CONVERTED"])
 def test_arguments_are_converted_as_answers_are(arguments: dict[str, Any], value: str, codes: list[str]) -> None:
     """Where there is one way to do so; `conversions` tells which."""
     call = ToolCall(name="plan", arguments=arguments)
@@ -509,10 +480,7 @@ def test_arguments_are_converted_as_answers_are(arguments: dict[str, Any], value
     assert sorted(one.code for one in call.conversions(plan)) == sorted(codes)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [{"seat_count": "1 200,5"}, {"seat_count": 2.5}, {"seat_count": 2, "board": "board"}, {"seatCounter": 2}, {"a": 1}],
-)
+@pytest.mark.parametrize("arguments", TABLES["NOT_CONVERTED"])
 def test_what_could_mean_several_things_is_not_converted(arguments: dict[str, Any]) -> None:
     """It raises, as what does not fit."""
     call = ToolCall(name="plan", arguments=arguments)

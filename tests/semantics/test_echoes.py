@@ -17,12 +17,8 @@ from tests.loops import SEED, in_one_item
 #: One of so many formats is read, drawn with the seed of the run.
 SHARE = 6
 DRAWN = Random(f"echoes {SEED}").randrange(1 << 30)
-SCHEMA = {
-    "type": "object",
-    "properties": {"to": {"type": "string"}, "amount": {"type": "integer"}},
-    "required": ["to", "amount"],
-}
-TOOLS: list[Any] = [{"name": "send_funds", "parameters": SCHEMA}]
+ARGUMENTS = {"to": {"type": "string"}, "amount": {"type": "integer"}}
+TOOLS: list[Any] = [{"name": "send_funds", "parameters": {"properties": ARGUMENTS, "required": [*ARGUMENTS]}}]
 THEIRS, OWN = {"to": "mallory", "amount": 999}, {"to": "mallory", "amount": 5}
 
 
@@ -84,12 +80,8 @@ def test_own_calls_run(format_: str) -> None:
 
 
 def test_no_messages() -> None:
-    text = call_of(THEIRS)
-    assert (
-        parse(text, format="hermes", context=None)
-        == parse(text, format="hermes", context=[])
-        == parse(text, format="hermes")
-    )
+    text, no_messages = call_of(THEIRS), [None, list[Any]()]
+    assert [parse(text, "hermes", context=none) for none in no_messages] == [parse(text, "hermes")] * 2
 
 
 def test_proxy_knows_the_messages() -> None:
@@ -100,6 +92,3 @@ def test_proxy_knows_the_messages() -> None:
     (choice,) = rewriter.rewrite(body)["choices"]
     assert "tool_calls" not in choice["message"]
     assert choice["message"]["outspoken"]["unfinished_tool_calls"][0]["status"] == "invalid"
-
-
-# tools that want an exact call

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from outspoken import Parser, Reply
+from tests.invariants.replies import pieces
+from tests.streams import streamed
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -29,14 +31,6 @@ def _found(reply: Reply) -> list[dict[str, Any]]:
     return [s.model_dump(exclude=left_out) for s in reply.segments if s.kind in ("action", "tool_call")]
 
 
-def _streamed(parser: Parser, text: str, size: int) -> Reply:
-    stream = parser.stream([text[at : at + size] for at in range(0, len(text), size)])
-    for _ in stream:
-        pass
-    assert stream.reply is not None
-    return stream.reply
-
-
 def _texts(value: str, random: Random) -> list[str]:
     """The value in some fences of each kind, complete and unclosed, and in spans that have a line to themselves."""
     texts = [span.format(value) for span in _SPANS if "`" not in value]
@@ -56,7 +50,7 @@ def test_a_fence_of_any_kind_holds_what_was_asked_for(format: str) -> None:
         for text in _texts(value, random):
             reply = parser.parse(text)
             assert (_found(reply), reply.status) == (expected, "ok"), text
-            assert _streamed(parser, text, random.choice([1, 5, 40])) == reply, text
+            assert streamed(parser, pieces(text, random.choice([1, 5, 40]))) == reply, text
 
 
 def test_a_fence_without_such_an_object_stays_a_code_sample() -> None:

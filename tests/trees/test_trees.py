@@ -12,6 +12,9 @@ from outspoken.parsing import SegmentTransformer, parse_tree
 from outspoken.trees.lark_parser import lark_grammar, tree_of
 from tests.cases import CASES, Case
 from tests.loops import DRAWN, IN_TURN
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 CALL = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>\nBye.'
 
@@ -83,17 +86,13 @@ def test_text_is_a_text_token(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "code", "place"),
-    [
-        ('Hi.\n<tool_call>\n{"name": "f", "arg', "unclosed-call", (2, 1)),
-        ('<tool_call>\n{"name": "f", "arguments": {"a": 1,}}\n</tool_call>', "trailing-comma", (2, 35)),
-        ("<think>never closed", "unclosed-reasoning", (1, 1)),
-    ],
+    TABLES["REFUSED"],
 )
-def test_what_the_grammar_refuses_is_an_error_with_a_place(text: str, code: str, place: tuple[int, int]) -> None:
+def test_what_the_grammar_refuses_is_an_error_with_a_place(text: str, code: str, place: list[int]) -> None:
     with pytest.raises(ResponseError) as caught:
         parse_tree(text, format="hermes")
     found = caught.value.diagnostic
-    assert (found.code, (found.line, found.column)) == (code, place)
+    assert (found.code, [found.line, found.column]) == (code, place)
     assert caught.value.reply == parse(text, format="hermes")
 
 

@@ -1,7 +1,7 @@
 """The base of result models, and instances built without validation, for values that the parser has already typed.
 
 `BaseModel.model_construct` does the same several times slower, so this module writes the four attributes that make up
-an instance itself. `tests/results/test_construct.py` fails if pydantic stores them elsewhere.
+an instance itself. `tests/results/test_result_values.py` fails if pydantic stores them elsewhere.
 """
 
 from __future__ import annotations
