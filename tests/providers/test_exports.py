@@ -33,6 +33,7 @@ from tests.providers.export_streams import (
     text_of,
     written,
 )
+from tests.providers.test_export_round_trips import WIRES, check_same
 
 in_each_protocol = pytest.mark.parametrize("wire", get_args(Wire))
 EXPORTERS = (ChatCompletionsExporter, ResponsesExporter, AnthropicExporter, VercelExporter)
@@ -88,11 +89,13 @@ def check_heard(wire: Wire, heard: Heard, reply: Reply, calls: list[Call]) -> No
 
 
 def check_stream(wire: Wire, events: Events, stream_calls: StreamCalls, **options: Any) -> None:
-    """The parts keep to the protocol, and its client has what the reply says."""
+    """The parts keep to the protocol, and its client has what the reply says; and so do we, where we read it."""
     parts: Parts = list(stream_to_wire(events, wire, stream_calls=stream_calls, **options))
     CLIENTS[wire].check(parts)
     assert text_of(events) == reply_of(events).text
     check_heard(wire, CLIENTS[wire].stream(parts), reply_of(events), calls_of(events, stream_calls))
+    if wire in WIRES:
+        check_same(events, wire, stream_calls)
 
 
 @in_both_ways
