@@ -39,7 +39,7 @@ class WorkerHere:
 def without_processes(request: pytest.FixtureRequest) -> Generator[None]:
     """Let batches have their workers here, but for the tests of the processes themselves."""
     with pytest.MonkeyPatch.context() as made:
-        if not request.module.__name__.endswith("test_batch_run"):
+        if request.path.stem != "test_batch_run":
             made.setattr(pool, "_Process", WorkerHere)
         yield
 
