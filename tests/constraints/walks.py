@@ -85,7 +85,7 @@ def failures(format: str, engine: str, walks: int, seed: int, *, kind: Kind = "t
         yield "does not compile", str(error)[:300]
         return
     for attempt in range(walks):
-        found = walk(compiled, vocabulary.tokens, known, f"{seed}/{format}/0/{attempt}")
+        found = walk(compiled, vocabulary.tokens, known, f"{seed}/{format}/{attempt}")
         wrong = found.broken_off or asked.complaint(found.text)
         if not wrong and not attempt:
             wrong = asked.miscounted(found.text)
