@@ -69,6 +69,7 @@ def test_files_of_all_kinds_give_the_same_rows(tmp_path: Path) -> None:
     assert read_summary(tmp_path / "out") == summary
 
 
+@pytest.mark.usefixtures("workers_here")
 def test_rows_as_json_lines(tmp_path: Path) -> None:
     body = {"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}
     path = tmp_path / "a.jsonl"
@@ -104,6 +105,7 @@ BAD: list[tuple[str, bytes]] = [
 ]
 
 
+@pytest.mark.usefixtures("workers_here")
 def test_no_bad_row_is_lost_or_costs_another(tmp_path: Path) -> None:
     lines: list[bytes] = [b"\xef\xbb\xbf" + json.dumps({"text": CALL % 0}).encode()]
     for n, (_, bad) in enumerate(BAD):
@@ -257,6 +259,7 @@ def test_workers_that_others_kill_are_replaced(tmp_path: Path) -> None:
 # what does not fit together
 
 
+@pytest.mark.usefixtures("workers_here")
 def test_another_batch_is_not_mixed_into_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, out = write_lines(tmp_path / "a.jsonl", 3), tmp_path / "out"
     run(path, out, HERMES, workers=1)
@@ -285,6 +288,7 @@ def test_another_batch_is_not_mixed_into_a_folder(tmp_path: Path, monkeypatch: p
     assert run(path, out, HERMES, workers=1, restart=True).total.rows == 4
 
 
+@pytest.mark.usefixtures("workers_here")
 def test_what_is_lost_of_a_folder_is_made_again(tmp_path: Path) -> None:
     path, out = write_lines(tmp_path / "a.jsonl", 400), tmp_path / "out"
     first = run(path, out, HERMES, workers=1, unit_bytes=8000)
@@ -333,6 +337,7 @@ def test_wrong_arguments(tmp_path: Path) -> None:
 # the command
 
 
+@pytest.mark.usefixtures("workers_here")
 def test_the_command_and_the_statistics_of_its_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = write_lines(tmp_path / "a.jsonl", 30), tmp_path / "out"
     tools = tmp_path / "tools.json"

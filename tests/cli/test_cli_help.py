@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import click
 import pytest
@@ -151,11 +151,13 @@ def test_command_lines_in_guides_are_accepted() -> None:
 def test_shared_options_have_the_same_words() -> None:
     """An option of one name means one thing; what `--json` writes and what a format is for differ."""
     found: dict[str, set[tuple[str, ...]]] = {}
-    for _, one in ALL.values():
-        for option in one.params:
-            if isinstance(option, click.Option):
-                name = max(option.opts, key=len)
-                found.setdefault(name, set()).add((*sorted(option.opts), option.metavar or ""))
+    short: dict[str, set[str]] = {}
+    for option in [option for _, one in ALL.values() for option in one.params if isinstance(option, click.Option)]:
+        name = max(option.opts, key=len)
+        found.setdefault(name, set()).add((*sorted(option.opts), option.metavar or ""))
+        for spelled in [spelled for spelled in option.opts if len(spelled) == 2]:
+            short.setdefault(spelled, set()).add(name)
+    assert {name: long for name, long in short.items() if len(long) > 1} == {"-o": {"--out", "--output"}}
     for name in ("--format", "--tools", "--screen", "--prefix", "--finish-reason", "--repair", "--json", "--color"):
         assert len(found[name]) == 1, (name, found[name])
     reading = {"--format", "--tools", "--screen", "--prefix", "--repair", "--json"}
@@ -251,15 +253,3 @@ def test_the_list_of_commands_needs_none_of_their_packages() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_options_of_a_command_are_not_taken_for_those_of_another() -> None:
-    """Short options are the same everywhere."""
-    short: dict[str, set[str]] = {}
-    for _, one in ALL.values():
-        for option in one.params:
-            for name in option.opts if isinstance(option, click.Option) else ():
-                if len(name) == 2:
-                    short.setdefault(name, set()).add(max(option.opts, key=len))
-    several: dict[str, Any] = {name: found for name, found in short.items() if len(found) > 1}
-    assert several == {"-o": {"--out", "--output"}}

@@ -1,6 +1,5 @@
 """What a command says to what it cannot run: one sentence with what to do instead, and exit code 2."""
 
-import json
 import socket
 import sys
 from pathlib import Path
@@ -75,16 +74,6 @@ def test_serve_says_that_its_port_is_in_use(cli: Cli) -> None:
         port = taken.getsockname()[1]
         message = f"port {port} of 127.0.0.1 is in use; choose another with `--port`\n"
         refused(cli("serve", "--upstream", "http://127.0.0.1:9", "--port", str(port)), message)
-
-
-def test_what_is_not_enforced_is_a_warning_or_an_error(cli: Cli) -> None:
-    loose = {"properties": {"of": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}}}
-    Path("tools.json").write_text(json.dumps([{"name": "count", "parameters": loose}]), "utf-8")
-    given = ["constrain", "hermes", "--tools", "tools.json", "--target", "gbnf"]
-    ran = cli(*given)
-    assert (ran.code, ran.err) == (0, "outspoken: warning: count: of: `uniqueItems` is not enforced\n")
-    assert "root ::= " in ran.out
-    refused(cli(*given, "--strict"), "`hermes` has no such constraint: count: of: `uniqueItems` is not enforced\n")
 
 
 @pytest.mark.parametrize(

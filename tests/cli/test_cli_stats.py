@@ -28,11 +28,6 @@ def write(name: str, text: str) -> str:
     return name
 
 
-def rows(cli: Cli, *arguments: str) -> list[list[str]]:
-    """The rows of the table of formats that the command prints."""
-    return [line.split() for line in cli("stats", *arguments).out.split("\n\n")[0].splitlines()[1:]]
-
-
 def test_the_table_of_a_file(cli: Cli, caplog: pytest.LogCaptureFixture) -> None:
     assert cli("stats", write("responses.jsonl", lines(*RESPONSES))) == (0, TABLE, "")
     assert caplog.messages == []
@@ -76,26 +71,3 @@ def test_bad_lines_are_reported_and_do_not_stop_the_rest(cli: Cli) -> None:
         assert words in line
     ran = cli("stats", "-", stdin="\n\x1b")
     assert (ran.code, ran.err) == (1, "outspoken: standard input:2: this is not JSON\n")
-
-
-def test_prefix_of_a_line_counts(cli: Cli) -> None:
-    line = {"text": "Hm.\n</think>\nNine.", "format": "qwen3", "prefix": "<think>\n"}
-    name = write("r.jsonl", lines(line))
-    assert rows(cli, name) == [["hermes", "1", "100.0%", "0.0%", "0.0%", "0.0%"]]
-    assert rows(cli, write("o.jsonl", lines({**line, "text": "</think>"})))[0][2] == "0.0%"
-
-
-def test_options_change_which_responses_are_ok(cli: Cli) -> None:
-    name = write("r.jsonl", lines(RESPONSES[0], RESPONSES[1], RESPONSES[7]))
-    hermes, text = ["hermes", "2"], ["text", "1"]
-    assert rows(cli, name)[:2] == [
-        [*hermes, "50.0%", "50.0%", "0.0%", "0.0%"],
-        [*text, "100.0%", "0.0%", "0.0%", "0.0%"],
-    ]
-    assert rows(cli, name, "--strict")[0] == [*hermes, "50.0%", "0.0%", "0.0%", "50.0%"]
-    assert rows(cli, name, "--no-recovery")[0] == [*hermes, "50.0%", "0.0%", "0.0%", "50.0%"]
-    assert rows(cli, name, "--expect", "tool_calls")[1] == [*text, "0.0%", "0.0%", "0.0%", "100.0%"]
-    assert rows(cli, name, "--format", "qwen") == [["hermes", "3", "66.7%", "33.3%", "0.0%", "0.0%"]]
-    schema = {"name": "lend", "parameters": {"properties": {"days": {"type": "string"}}}}
-    tools = write("tools.json", json.dumps([schema]))
-    assert rows(cli, name, "--tools", tools)[0] == [*hermes, "0.0%", "50.0%", "0.0%", "50.0%"]

@@ -15,26 +15,12 @@ from outspoken import __version__
 from outspoken.terminal.outputs import wants_color
 from outspoken.terminal.progress import ProgressLine
 from tests.authoring.grammar_mistakes import GRAMMAR
-from tests.cli.runner import CALL, COMMAND, Cli, Ran, Terminal
+from tests.cli.runner import COMMAND, Cli, Ran, Terminal
 from tests.tables import tables
 
 TABLES = tables(__file__)
 
 # input
-
-
-def test_text_is_an_argument(cli: Cli) -> None:
-    expected = cli("parse", "call.txt")
-    assert expected.code == 0
-    assert cli("parse", "-t", CALL) == cli("parse", f"--text={CALL}") == cli("parse", stdin=CALL) == expected
-    assert cli("parse", "-t", CALL, "--stream", "7") == cli("parse", "call.txt", "--stream", "7")
-    chunk = 'data: {"choices": [{"index": 0, "delta": {"content": "Hi."}, "finish_reason": "stop"}]}\n\n'
-    assert cli.out("stream", "-t", chunk) == "text\nHi.\nfinished: stop\n"
-
-
-def test_a_file_may_follow_an_option_without_its_value(cli: Cli) -> None:
-    assert cli("parse", "--stream", "call.txt") == cli("parse", "call.txt", "--stream")
-    assert cli("parse", "--stream", "--json", "--", "call.txt").code == 0
 
 
 def test_several_files_are_read_in_their_order(cli: Cli) -> None:
@@ -60,21 +46,6 @@ def test_bytes_that_are_no_text_are_reported(cli: Cli) -> None:
     ran = cli("parse", "r.txt", "--json")
     assert (ran.code, json.loads(ran.out)["raw"]) == (0, "ab\ufffd\ufffd")
     assert ran.err == "outspoken: warning: byte 2 of `r.txt` is not UTF-8; such bytes are read as U+FFFD\n"
-
-
-def test_an_empty_stream_is_reported(cli: Cli) -> None:
-    Path("empty.txt").touch()
-    assert cli("stream", "empty.txt") == Ran(0, "", "outspoken: warning: nothing arrived from empty.txt\n")
-
-
-def test_screen_prefix_and_finish_reason(cli: Cli) -> None:
-    act = "Action: click(start_box='(500,500)')"
-    clicked = cli.out("parse", "-f", "ui_tars_1_0", "-s", "1920x1080", "-t", act)
-    assert "Click(point=Point(960, 540))" in clicked
-    assert clicked == cli.out("parse", "--format=ui_tars_1_0", "--screen", "1920X1080", "-t", act)
-    assert "reasoning 0-3" in cli.out("parse", "-p", r"<think>\n", "-t", "Hm.</think>Yes")
-    assert "status: repaired" in cli.out("parse", "--finish-reason", "stop", "-t", CALL[:-12])
-    assert "status: truncated" in cli("parse", "--finish-reason", "stop", "-r", "none", "-t", CALL[:-20]).out
 
 
 def test_arguments_of_authors_are_taken_as_they_are(cli: Cli) -> None:

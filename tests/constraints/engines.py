@@ -7,14 +7,14 @@ BPE that is trained on the corpus.
 import json
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from outspoken.constraints.deriving import Constraint
 from tests.cases import CORPUS
@@ -106,6 +106,19 @@ def _listed(mask: Any, size: int) -> list[int]:
     return np.flatnonzero(bits).tolist()
 
 
+class State(Protocol):
+    """What was written so far under a constraint: which tokens may come next, and whether the response may end."""
+
+    def choices(self) -> list[int]: ...
+    def may_end(self) -> bool: ...
+    def take(self, token: int) -> bool: ...
+    def take_text(self, text: str) -> bool: ...
+
+
+#: A compiled constraint: it makes the state before the response.
+Engine: TypeAlias = Callable[[], State]
+
+
 # llguidance
 
 
@@ -115,8 +128,6 @@ def _ll_tokenizer(vocabulary: Vocabulary) -> Any:
 
 
 class _LlguidanceState:
-    """What was written so far: the tokens that may come next, whether the response may end, and what is written."""
-
     def __init__(self, grammar: str, vocabulary: Vocabulary) -> None:
         masks = _module("llguidance.numpy")
         self._tokenizer, self._vocabulary = _ll_tokenizer(vocabulary), vocabulary
@@ -146,17 +157,11 @@ class _LlguidanceState:
         return bool(self._matcher.consume_tokens(tokens))
 
 
-class Llguidance:
-    """A constraint compiled for llguidance. Raises ValueError if it refuses the grammar."""
-
-    def __init__(self, constraint: Constraint, vocabulary: Vocabulary) -> None:
-        self._grammar: Any = _module("llguidance").LLMatcher.grammar_from_lark(constraint.to_llguidance())
-        self._vocabulary = vocabulary
-        self.start()
-
-    def start(self) -> _LlguidanceState:
-        """The state before the response."""
-        return _LlguidanceState(self._grammar, self._vocabulary)
+def llguidance(constraint: Constraint, vocabulary: Vocabulary) -> Engine:
+    """Compile a constraint for llguidance. Raises ValueError if it refuses the grammar."""
+    grammar: Any = _module("llguidance").LLMatcher.grammar_from_lark(constraint.to_llguidance())
+    _LlguidanceState(grammar, vocabulary)
+    return partial(_LlguidanceState, grammar, vocabulary)
 
 
 # xgrammar
@@ -202,28 +207,20 @@ class _XgrammarState:
         return bool(self._matcher.accept_string(text))
 
 
-class Xgrammar:
-    """The structural tag of a constraint, compiled for xgrammar. Raises ValueError if it refuses the tag."""
-
-    def __init__(self, constraint: Constraint, vocabulary: Vocabulary) -> None:
-        try:
-            tag = json.dumps(constraint.to_xgrammar())
-            self._compiled: Any = xgrammar_compiler(vocabulary).compile_structural_tag(tag)
-        except RuntimeError as error:
-            raise ValueError(str(error)) from error
-        self._vocabulary = vocabulary
-
-    def start(self) -> _XgrammarState:
-        """The state before the response."""
-        return _XgrammarState(self._compiled, self._vocabulary)
+def xgrammar_tag(constraint: Constraint, vocabulary: Vocabulary) -> Engine:
+    """Compile the structural tag of a constraint for xgrammar. Raises ValueError if it refuses the tag."""
+    try:
+        tag = json.dumps(constraint.to_xgrammar())
+        return partial(_XgrammarState, xgrammar_compiler(vocabulary).compile_structural_tag(tag), vocabulary)
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
 
 
-#: A compiled constraint, and what was written so far under it.
-Engine: TypeAlias = Llguidance | Xgrammar
-State: TypeAlias = _LlguidanceState | _XgrammarState
+#: What compiles a constraint, by the names of the engines.
+ENGINES: dict[str, Callable[[Constraint, Vocabulary], Engine]] = {"llguidance": llguidance, "xgrammar": xgrammar_tag}
 
 
 def reads(engine: Engine, text: str) -> bool:
     """Does an engine admit exactly this text?"""
-    state = engine.start()
+    state = engine()
     return state.take_text(text) and state.may_end()

@@ -1,7 +1,7 @@
 """Constraints in the engines that use them: what `render` writes is admitted, and what is admitted is read as `ok`."""
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -10,18 +10,9 @@ import pytest
 
 from outspoken import Reasoning, Text, formats, render
 from outspoken.constraints import Constraint, constraint
-from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.errors import ConstraintError, RenderError
-from tests.constraints.constraint_cases import TOOL_SETS, arguments
-from tests.constraints.engines import (
-    Engine,
-    Llguidance,
-    Xgrammar,
-    bpe_vocabulary,
-    byte_vocabulary,
-    no_vocabulary,
-    reads,
-)
+from tests.constraints.constraint_cases import ARGUMENTS, TOOL_SETS
+from tests.constraints.engines import ENGINES, Engine, bpe_vocabulary, byte_vocabulary, llguidance, no_vocabulary, reads
 from tests.constraints.test_constraints import CASES, options_of
 from tests.constraints.walks import failures
 from tests.loops import for_each, in_one_item, some
@@ -45,45 +36,42 @@ def _number(format: str) -> int:
     return zlib.crc32(format.encode())
 
 
-def _tools(format: str) -> Sequence[ToolLike]:
-    """The set of tools that is tried with a format; other ones with another format."""
-    return list(TOOL_SETS.values())[_number(format) % len(TOOL_SETS)]
+def _tools(format: str) -> str:
+    """The name of the set of tools that is tried with a format; another one with another format."""
+    return list(TOOL_SETS)[_number(format) % len(TOOL_SETS)]
 
 
-def _rendered(format: str, tools: Sequence[ToolLike]) -> Iterator[str]:
+def _rendered(format: str, tools: str) -> Iterator[str]:
     """Responses with text, reasoning and calls, as far as the format can write them."""
-    known = Tools.of(tools)
-    assert known is not None
-    calls = [
-        {"name": name, "arguments": arguments(known.schema(name) or {}, seed)}
-        for seed, name in enumerate(list(known.names)[:3])
-    ]
+    calls = [{"name": name, "arguments": arguments} for name, arguments in ARGUMENTS[tools].items()]
     for response in ([_TEXT], calls[:1], [_REASONING, *calls], [_TEXT, calls[-1]]):
         try:
-            yield render(response, format=format, tools=tools)
+            yield render(response, format=format, tools=TOOL_SETS[tools])
         except RenderError:  # the format has no way to write it
             continue
 
 
-def _engines(asked: Constraint) -> list[Engine]:
-    engines: list[Engine] = [Llguidance(asked, bpe_vocabulary())]
-    if _number(asked.format) % _SELDOM == 0:
-        engines.append(Xgrammar(asked, no_vocabulary()))
-    return engines
+def _engines(format: str) -> list[str]:
+    return ["llguidance", *["xgrammar"] * (_number(format) % _SELDOM == 0)]
+
+
+def _compiled(asked: Constraint) -> dict[str, Engine]:
+    vocabularies = {"llguidance": bpe_vocabulary, "xgrammar": no_vocabulary}
+    return {name: ENGINES[name](asked, vocabularies[name]()) for name in _engines(asked.format)}
 
 
 def what_render_writes_is_admitted(format: str) -> None:
     tools = _tools(format)
-    asked = constraint(format, tools=tools)
-    engines = _engines(asked)
+    asked = constraint(format, tools=TOOL_SETS[tools])
+    compiled = _compiled(asked)
     for text in _rendered(format, tools):
         assert _number(format) % 3 or asked.accepts(text), text
-        for engine in engines:
-            assert reads(engine, text), (type(engine).__name__, text)
+        for name, engine in compiled.items():
+            assert reads(engine, text), (name, text)
 
 
 def what_is_admitted_is_read(format: str) -> None:
-    for engine in ("llguidance", *["xgrammar"] * (_number(format) % _SELDOM == 0)):
+    for engine in _engines(format):
         for kind, text in failures(format, engine, 1, _number(format)):
             assert kind in ("", "too long"), (engine, kind, text)
 
@@ -113,9 +101,9 @@ def wrong_calls_are_refused(format: str) -> None:
     for name, one in asked.items():
         assert not one.accepts(text), name
     name = list(asked)[_number(format) % len(asked)]  # the engines, with one of them
-    for engine in _engines(asked[name]):
-        assert not reads(engine, text), (type(engine).__name__, name)
-    engine = Llguidance(sound, byte_vocabulary())
+    for engine in _compiled(asked[name]).values():
+        assert not reads(engine, text), name
+    engine = llguidance(sound, byte_vocabulary())
     assert reads(engine, text)
     assert not reads(engine, text[: len(text) // 2]), "a call that is cut"
     assert not reads(engine, f"{text} Hello."), "text behind a call that has to be the whole response"
@@ -123,7 +111,7 @@ def wrong_calls_are_refused(format: str) -> None:
 
 def test_what_the_cases_let_through_and_refuse() -> None:
     for case in some([case for case in CASES.values() if "raises" not in case], "cases", 0.08):
-        engine = Llguidance(constraint(case["format"], **options_of(case)), byte_vocabulary())
+        engine = llguidance(constraint(case["format"], **options_of(case)), byte_vocabulary())
         for kind in ("accepts", "refuses"):
             for text in case.get(kind, []):
                 assert reads(engine, text) == (kind == "accepts"), text
@@ -148,5 +136,5 @@ if find_spec("llama_cpp") is not None:  # llama.cpp has to be built, so it is te
     @in_one_item("format", FORMATS)
     def test_llama_cpp_reads_the_grammar(format: str) -> None:
         llama: Any = import_module("llama_cpp")
-        text = constraint(format, tools=_tools(format)).to_gbnf().encode()
+        text = constraint(format, tools=TOOL_SETS[_tools(format)]).to_gbnf().encode()
         assert llama.llama_sampler_init_grammar(None, text, b"root"), text

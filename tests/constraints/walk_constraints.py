@@ -11,10 +11,10 @@ from outspoken import Screen, parse
 from outspoken.constraints.action_skeleton import learned_actions
 from outspoken.constraints.deriving import Constraint, constraint
 from outspoken.grammar import registry
-from outspoken.notations.tools import ToolLike, Tools
+from outspoken.notations.tools import Tools
 from outspoken.results.errors import ConstraintError
 from outspoken.results.geometry import Point
-from tests.constraints.constraint_cases import TOOL_SETS, mutated
+from tests.constraints.constraint_cases import TOOL_SETS
 from tests.constraints.walk_judging import complaint, trouble
 from tests.constraints.walk_registries import random_registry
 
@@ -38,34 +38,26 @@ class Asked(NamedTuple):
     miscounted: Callable[[str], str] = lambda _: ""
 
 
-def _made(format: str, chosen: _Options, kept: Collection[str]) -> tuple[Constraint, _Options]:
-    """The constraint with some options; if the format does not allow them, only with those that are to be kept."""
-    try:
-        return constraint(format, **chosen[0]), chosen
-    except ConstraintError:
-        fewer = {key: value for key, value in chosen[0].items() if key in kept}
-        return constraint(format, **fewer), (fewer, 0, None)
-
-
-def _asked_for_tools(format: str, number: int, seed: int) -> Asked:
-    """The constraint of a number: sets of tools in turn, every second one changed, with different options."""
-    sets = list(TOOL_SETS.values())
-    tools: Sequence[ToolLike] = sets[number % len(sets)]
-    if number % 2 != number // len(sets) % 2:
-        tools = mutated(tools, f"{seed}/{number}")
+def _asked_for_tools(format: str, draw: random.Random) -> Asked:
+    """The constraint of a set of tools, mostly with the first options, which admit most."""
+    tools = draw.choice(list(TOOL_SETS.values()))
     known = Tools.of(tools)
     assert known is not None
     options: list[_Options] = [
-        ({}, 0, None),
+        *[({}, 0, None)] * 6,
         ({"tool_choice": "required"}, 1, None),
         ({"parallel": False, "reasoning": "none"}, 0, 1),
         ({"tool_choice": next(iter(known.names)), "max_calls": 2}, 1, 2),
         ({"reasoning": "required"}, 0, None),
         ({"tool_choice": "none"}, 0, 0),
     ]
-    # mostly the first: it admits most
-    more, least, most = options[number // 3 % len(options)] if number % 3 == 2 else options[0]
-    made, (chosen, least, most) = _made(format, ({"tools": tools, **more}, least, most), ("tools",))
+    more, least, most = draw.choice(options)
+    chosen: dict[str, Any] = {"tools": tools, **more}
+    try:
+        made = constraint(format, **chosen)
+    except ConstraintError:  # the format does not allow these options
+        chosen, least, most = {"tools": tools}, 0, None
+        made = constraint(format, **chosen)
 
     def miscounted(text: str) -> str:
         reply = parse(text, format=format, tools=tools, finish_reason="stop")
@@ -81,50 +73,31 @@ def _asked_for_tools(format: str, number: int, seed: int) -> Asked:
     return Asked(made, partial(complaint, constraint=made, tools=tools, least=least, most=most), miscounted)
 
 
-def _asked_for_actions(format: str, number: int, seed: int) -> Asked | None:
-    """The constraint of a number with all actions or some, alone or beside tools; None if the format has no actions."""
-    draw = random.Random(f"{seed}/{format}/{number}")
-    usages = [paths.usage for paths in learned_actions(registry.automaton(format))]
-    types = sorted({usage.type for usage in usages})
+def _asked_for_actions(format: str, _: random.Random) -> Asked | None:
+    """The constraint of all actions; None if the format has no actions."""
+    types = {paths.usage.type for paths in learned_actions(registry.automaton(format))}
     if not types:
         return None
-    some = draw.sample(types, min(len(types), draw.randint(1, 4)))
-    screen = Screen(1280, 800)
-    options: list[_Options] = [
-        ({"actions": True}, 0, None),
-        ({"actions": some}, 0, None),
-        ({"actions": True, "tool_choice": "required", "max_calls": 3}, 1, 3),
-        ({"actions": some, "tool_choice": "required"}, 1, None),
-        ({"actions": True, "tools": draw.choice(list(TOOL_SETS.values()))}, 0, None),
-        ({"actions": some, "parallel": False, "reasoning": "none", "screen": screen}, 0, 1),
-        ({"actions": some, "tools": draw.choice(list(TOOL_SETS.values())), "tool_choice": "required"}, 1, None),
-        ({"actions": True, "reasoning": "required", "screen": screen}, 0, None),
-    ]
-    made, (chosen, least, most) = _made(format, options[number % len(options)], ("actions",))
-    # a type may be a word for another type
-    wanted = types if chosen["actions"] is True else some
-    admitted = {usage.type for usage in usages if {usage.type, usage.word, usage.name} & {*wanted}}
-    tools: Sequence[ToolLike] = chosen.get("tools", ())
+    made = constraint(format, actions=True)
 
     def wrong(text: str) -> str:
-        found = complaint(text, made, tools, least=least, most=most)
-        return found or _acted(text, format, admitted, Tools.of(tools), chosen.get("screen"))
+        return complaint(text, made, (), least=0, most=None) or _acted(text, format, types)
 
     return Asked(made, wrong)
 
 
-def _acted(text: str, format: str, types: Collection[str], tools: Tools | None, screen: Screen | None) -> str:
-    """What is wrong with the actions of a text. A tool that is an action is admitted beside those of the `types`."""
-    for action in parse(text, format=format, tools=tools, finish_reason="stop").actions:
-        if action.type not in types and (tools is None or action.name not in tools):
+def _acted(text: str, format: str, types: Collection[str]) -> str:
+    """What is wrong with the actions of a text."""
+    for action in parse(text, format=format, finish_reason="stop").actions:
+        if action.type not in types:
             return f"action: {action.type}"
         try:
             type(action).model_validate(action.model_dump())
         except ValidationError as error:
             return f"action: {error.errors()[0]['type']}"
         for point in _points(action):
-            edges = (screen or Screen(_FARTHEST, _FARTHEST)).extent(point.space)
-            edges = (_FARTHEST, _FARTHEST) if screen is None and edges[0] > _UNLIMITED else edges
+            edges = Screen(_FARTHEST, _FARTHEST).extent(point.space)
+            edges = (_FARTHEST, _FARTHEST) if edges[0] > _UNLIMITED else edges
             if not (0 <= point.x <= edges[0] and 0 <= point.y <= edges[1]):
                 return "action: point"
     return ""
@@ -142,9 +115,8 @@ def _points(value: Any) -> Iterator[Point]:
             yield from _points(part)
 
 
-def _asked_for_payloads(format: str, number: int, seed: int) -> Asked:
+def _asked_for_payloads(_: str, draw: random.Random) -> Asked:
     """The constraint of a page of a random registry, with text or without. There is no format to name."""
-    draw = random.Random(f"{seed}/{number}")
     payloads = random_registry(draw)
     page = draw.choice([None, *payloads.pages])
     made = payloads.constraint(page, text=draw.random() < 0.7)
@@ -161,7 +133,7 @@ def _asked_for_payloads(format: str, number: int, seed: int) -> Asked:
 
 Kind = Literal["tools", "actions", "payloads"]
 #: What is asked for, by its kind.
-ASKED: Mapping[Kind, Callable[[str, int, int], Asked | None]] = {
+ASKED: Mapping[Kind, Callable[[str, random.Random], Asked | None]] = {
     "tools": _asked_for_tools,
     "actions": _asked_for_actions,
     "payloads": _asked_for_payloads,

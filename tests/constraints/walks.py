@@ -4,22 +4,15 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from outspoken.constraints.deriving import Constraint
 from outspoken.constraints.forms import Choice, Form, Grammar, Literal, Repeat, Seq
 from tests.constraints import engines
-from tests.constraints.engines import Engine, State, Vocabulary
+from tests.constraints.engines import State
 from tests.constraints.walk_constraints import ASKED, Kind
 
 #: What ends strings, lists and objects.
 _CLOSERS = ('"', "'", "}", "]", "}}", "\n", "`", "0", "```", " ", "</")
 #: A walk of more tokens is given up, in multiples of the length from which on it is led to its end.
 _LONGEST = 6
-#: So many walks are made with each set of tools.
-_EACH = 5
-ENGINES: dict[str, Callable[[Constraint, Vocabulary], Engine]] = {
-    "llguidance": engines.Llguidance,
-    "xgrammar": engines.Xgrammar,
-}
 
 
 class Walk(NamedTuple):
@@ -80,23 +73,20 @@ def _text(written: list[bytes]) -> str:
 def failures(format: str, engine: str, walks: int, seed: int, *, kind: Kind = "tools") -> Iterator[tuple[str, str]]:
     """What is wrong with each walk ("" if nothing is), and its text.
 
-    The constraints are those of some `kind`; there are none of "actions" if the format has none.
+    The constraint is one of a `kind`, drawn for the seed; there is none of "actions" if the format has none.
     """
-    for number in range((walks + _EACH - 1) // _EACH):
-        this = ASKED[kind](format, number, seed)
-        if this is None:
-            return
-        known = literals(this.constraint.grammar)
-        vocabulary = engines.byte_vocabulary() if number % 4 == 3 else engines.bpe_vocabulary()
-        attempts = range(min(_EACH, walks - number * _EACH))
-        try:
-            compiled = ENGINES[engine](this.constraint, vocabulary)
-        except ValueError as error:
-            yield from [("does not compile", str(error)[:300])] * len(attempts)
-            continue
-        for attempt in attempts:
-            found = walk(compiled.start, vocabulary.tokens, known, f"{seed}/{format}/{number}/{attempt}")
-            wrong = found.broken_off or this.complaint(found.text)
-            if not wrong and not attempt:
-                wrong = this.miscounted(found.text)
-            yield wrong, found.text
+    asked = ASKED[kind](format, random.Random(f"{seed}/{format}"))
+    if asked is None:
+        return
+    known, vocabulary = literals(asked.constraint.grammar), engines.bpe_vocabulary()
+    try:
+        compiled = engines.ENGINES[engine](asked.constraint, vocabulary)
+    except ValueError as error:
+        yield "does not compile", str(error)[:300]
+        return
+    for attempt in range(walks):
+        found = walk(compiled, vocabulary.tokens, known, f"{seed}/{format}/{attempt}")
+        wrong = found.broken_off or asked.complaint(found.text)
+        if not wrong and not attempt:
+            wrong = asked.miscounted(found.text)
+        yield wrong, found.text

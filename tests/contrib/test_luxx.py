@@ -41,30 +41,11 @@ def test_delta_holds_only_new_text() -> None:
     assert (both.thinking, both.text) == ("A", "B")
 
 
-def _alone(delta: Any) -> Any:
-    return delta
-
-
-def _in_choice(delta: Any) -> Any:
-    return {"delta": delta}
-
-
-def _in_chunk(delta: Any) -> Any:
-    return {"choices": [{"delta": delta}]}
-
-
-def _in_message(delta: Any) -> Any:
-    return {"message": delta}
-
-
-@pytest.mark.parametrize(
-    "wrap", [_alone, _in_choice, _in_chunk, _in_message], ids=["delta", "choice", "chunk", "message"]
-)
-def test_accepts_a_chunk_a_choice_or_a_delta(wrap: Any) -> None:
+@in_one_item("chunks", TABLES["CHUNKS"])
+def test_accepts_a_chunk_a_choice_or_a_delta(chunks: list[Any]) -> None:
     parser = LLMResponseParser()
-    assert parser.parse_openai(wrap({"content": "Moss", "tool_calls": None})) == ParsedDelta(text="Moss")
-    assert parser.parse_openai(wrap({"content": [{"type": "text", "text": "es"}]})) == ParsedDelta(text="es")
-    assert parser.parse_openai(wrap({"content": None})) == ParsedDelta()
+    wanted = [ParsedDelta(text="Moss"), ParsedDelta(text="es"), ParsedDelta()]
+    assert [parser.parse_openai(chunk) for chunk in chunks] == wanted
 
 
 def test_calls_in_fragments_and_whole() -> None:

@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -29,6 +29,7 @@ from outspoken.contrib.skyvern import (
 from outspoken.contrib.skyvern.action_models import SKYVERN
 from outspoken.contrib.skyvern.conversion import CONVERSIONS, SkyvernConverter
 from outspoken.results.actions.models import TYPES, model_of
+from tests.contrib.test_api_response import objects
 from tests.loops import in_one_item
 from tests.tables import tables
 
@@ -124,13 +125,6 @@ def of_openai(*items: Any, **more: Any) -> list[Any]:
 
 def of_ui_tars(text: str | None, **more: Any) -> list[Any]:
     return asyncio.run(parse_ui_tars_actions(TASK, STEP, text, WINDOW, **more))
-
-
-def objects(value: Any) -> Any:
-    """What an SDK gives in place of dicts."""
-    if isinstance(value, dict):
-        return SimpleNamespace(**{key: objects(inner) for key, inner in cast("dict[str, Any]", value).items()})
-    return [*map(objects, cast("list[Any]", value))] if isinstance(value, list) else value
 
 
 def shown(actions: list[Any], *fields: str) -> list[tuple[Any, ...]]:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from outspoken import Parser
 from tests.documents import user_code
 from tests.models.templates import TEMPLATES
@@ -16,8 +18,11 @@ TOP = Path(CODE).parents[2]
 MYPY = ("mypy", "--strict", "--config-file=", "--python-version=3.10", CODE)
 
 
-def test_mypy_accepts_user_code(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", *MYPY, "--cache-dir", str(tmp_path)]
+def test_mypy_accepts_user_code(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """What mypy has found of the library is kept, so that it reads again only what has changed."""
+    stored = getattr(request.config, "cache", None)
+    cache = tmp_path if stored is None else stored.mkdir("mypy")
+    command = [sys.executable, "-m", *MYPY, "--cache-dir", str(cache)]
     found = subprocess.run(command, capture_output=True, text=True, cwd=TOP)
     assert found.returncode == 0, found.stdout + found.stderr
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import outspoken
-from outspoken import Done, Parser, Screen, TextDelta, ToolCallEnd, detect, formats, load_format, parse, render, stream
+from outspoken import Done, Screen, TextDelta, ToolCallEnd, detect, formats, load_format, parse, render, stream
 from outspoken.results.errors import MissingPackageError
 
 CALL = 'One moment.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
@@ -36,36 +36,18 @@ _CALL_CLOSE: "</own_call>"
 
 
 def reads_whole_texts() -> None:
-    """A named and a detected format, sound and damaged text."""
+    """A named and a detected format, sound and damaged text, and what `render` writes."""
     for reply in (parse(CALL, format="hermes"), parse(CALL)):
         assert (reply.text, reply.format) == ("One moment.", "hermes")
         assert reply.tool_calls[0].arguments == {"city": "Paris"}
     damaged = parse(CALL.replace('"}}', '",}'))
     assert (damaged.status, damaged.tool_calls[0].arguments) == ("repaired", {"city": "Paris"})
     assert detect(CALL)[0].format == "hermes"
+    for name in ("kimi_k2", "qwen3_coder", "harmony", "glm_4_5"):
+        written = render(damaged.tool_calls[0], format=name)
+        assert parse(written, format=name).tool_calls[0].arguments == {"city": "Paris"}
     acting = parse("Action: click(start_box='(500,250)')", format="ui_tars_1_0", screen=Screen(1920, 1080))
     assert [action.type for action in acting.actions] == ["click"]
-
-
-def reads_streams() -> None:
-    """A stream gives the reply of the whole text."""
-    for name in ("hermes", "auto"):
-        events = stream([CALL[i : i + 5] for i in range(0, len(CALL), 5)], format=name)
-        taken = [*events]
-        assert "".join([event.text for event in taken if isinstance(event, TextDelta)]) == "One moment."
-        assert [event.call.name for event in taken if isinstance(event, ToolCallEnd)] == ["get_weather"]
-        assert events.reply == parse(CALL, format=name)
-        session = Parser(name).session()
-        assert [*session.feed(CALL[:9]), *session.feed(CALL[9:]), *session.close()][-1] == Done(
-            parse(CALL, format=name)
-        )
-
-
-def writes_calls() -> None:
-    """What `render` writes in several formats reads back."""
-    call = parse(CALL).tool_calls[0]
-    for name in ("kimi_k2", "qwen3_coder", "harmony", "glm_4_5"):
-        assert parse(render(call, format=name), format=name).tool_calls[0].arguments == call.arguments
 
 
 def needs_no_lark(cut: set[str]) -> None:
@@ -89,9 +71,12 @@ def adds_a_format() -> None:
         path = Path(folder) / "own_tags.lark"
         path.write_text(GRAMMAR, "utf-8")
         assert load_format(path) == "own_tags"
-    text = '<own_call>{"name": "save", "arguments": {"to": "disk"}}</own_call>'
+    text = 'Hi.<own_call>{"name": "save", "arguments": {"to": "disk"}}</own_call>'
     events = stream(iter(text), format="own_tags")
-    assert [*events]
+    taken = [*events]
+    assert "".join([event.text for event in taken if isinstance(event, TextDelta)]) == "Hi."
+    assert [event.call.name for event in taken if isinstance(event, ToolCallEnd)] == ["save"]
+    assert taken[-1] == Done(parse(text, format="own_tags"))
     for reply in (parse(text, format="own_tags"), parse(text), events.reply):
         assert reply.format == "own_tags"
         assert reply.tool_calls[0].arguments == {"to": "disk"}
@@ -123,7 +108,5 @@ if __name__ == "__main__":
     print(outspoken.__file__)
     needs_no_lark({*sys.argv[1:]})  # first: `detect` asks formats to read the texts of others
     reads_whole_texts()
-    reads_streams()
-    writes_calls()
     adds_a_format()
     imports_every_module()

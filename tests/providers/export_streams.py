@@ -1,16 +1,14 @@
 """Streams of events for the exporters, from the corpus and generated, and what a client must receive."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from itertools import zip_longest
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import strategies as st
-from pydantic import BaseModel
 
 from outspoken import Payload, Reasoning, Reply, Text, ToolCall
 from outspoken.actions import Click
@@ -219,19 +217,8 @@ class _Told:
         return ToolCall(name=name, arguments=arguments, arguments_text=text, id=id, status=status)
 
 
-_ITEMS = (
-    "text",
-    "text",
-    "reasoning",
-    "reasoning",
-    "interleaved",
-    "redacted",
-    "payload",
-    "action",
-    "unannounced",
-    "call_group",
-    "call_group",
-)
+_TWICE = ("text", "reasoning", "call_group")
+_ITEMS = (*_TWICE, *_TWICE, "interleaved", "redacted", "payload", "action", "unannounced")
 _TOKENS = st.none() | st.integers(0, 999)
 
 
@@ -271,33 +258,3 @@ def streams(draw: Draw, *, errors: bool = True) -> Events:
         signatures=stream.signatures,
     )
     return [*stream.events, ev.Done(reply)]
-
-
-# what the SDKs say
-
-
-def unknown(model: BaseModel, path: str = "") -> Iterator[str]:
-    """The fields of an SDK's object, and of all in it, that its types do not know."""
-    for key in model.__pydantic_extra__ or {}:
-        yield f"{path}{key}"
-    for key in type(model).model_fields:
-        value: Any = getattr(model, key)
-        for item in cast("list[Any]", value) if isinstance(value, list) else [value]:
-            if isinstance(item, BaseModel):
-                yield from unknown(item, f"{path}{key}.")
-
-
-class Canned:
-    """An upstream that answers every request with the stream that is its `body`; `sdk` is the one that asks."""
-
-    def __init__(self, sdk: Any) -> None:
-        # The SDKs have their HTTP library from the package `httpx` or `httpx2`, by their version.
-        self._http: Any = import_module(sdk.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0])
-        self.body = b""
-
-    def client(self) -> Any:
-        """A client of the SDK's HTTP library that reaches nothing else."""
-        return self._http.Client(transport=self._http.MockTransport(self._answer))
-
-    def _answer(self, request: Any) -> Any:
-        return self._http.Response(200, headers={"content-type": "text/event-stream"}, content=self.body)

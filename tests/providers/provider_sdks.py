@@ -6,7 +6,7 @@ Each SDK is run as a program would, with a transport that answers with the recor
 import json
 import warnings
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -36,6 +36,8 @@ class Seen:
     error: str | None = None
     #: the SDK's own objects: the response, or the chunks
     objects: list[Any] = field(default_factory=list[Any], compare=False, repr=False)
+    #: the response that the SDK has at the end
+    whole: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def _transport(sdk: Any = None) -> Any:
 
 
 @cache
-def _made(name: str, kind: str) -> Any:
+def made_client(name: str, kind: str) -> Any:
     """A client of an SDK, made once: making one takes longer than all answers."""
     sdk = _client(name)
     transport, http = _transport(sdk if hasattr(sdk, "DefaultHttpxClient") else None)
@@ -102,7 +104,7 @@ def openai_chat(row: Row) -> Seen:
     """`openai`, with its own accumulation of streams."""
     sdk = _client("openai")
     state = _client("openai.lib.streaming.chat").ChatCompletionStreamState
-    client = _made("openai", "OpenAI")
+    client = made_client("openai", "OpenAI")
     try:
         if not row.sse:
             return chat_message(client.chat.completions.create(model="x", messages=[]))
@@ -138,14 +140,21 @@ def _chat_reasoning(message: Any) -> str:
     return getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None) or ""
 
 
+def _loaded(arguments: str | None) -> Any:
+    """The arguments of a call; as text where they are no JSON."""
+    with suppress(ValueError):
+        return json.loads(arguments or "{}")
+    return arguments
+
+
 def chat_message(response: Any) -> Seen:
     """A whole chat completion of any SDK that has OpenAI's shape."""
     choice = response.choices[0]
     message = choice.message
     seen = Seen(text=message.content or "", reasoning=_chat_reasoning(message), stop=choice.finish_reason)
-    seen.objects = [response]
+    seen.whole, seen.objects = response, [response]
     for call in _items(message.tool_calls):
-        seen.calls.append((call.id, call.function.name, json.loads(call.function.arguments or "{}")))
+        seen.calls.append((call.id, call.function.name, _loaded(call.function.arguments)))
     seen.refusal = getattr(message, "refusal", None)
     if response.usage:
         seen.usage = response.usage.prompt_tokens, response.usage.completion_tokens
@@ -155,7 +164,7 @@ def chat_message(response: Any) -> Seen:
 def openai_responses(row: Row) -> Seen:
     """`openai`, whose streams end with the whole response."""
     sdk = _client("openai")
-    client = _made("openai", "OpenAI")
+    client = made_client("openai", "OpenAI")
     try:
         if row.sse:
             objects = events = list(client.responses.create(model="x", input="x", stream=True))
@@ -187,7 +196,7 @@ def _responses_stop(response: Any) -> str | None:
 def groq(row: Row) -> Seen:
     """`groq`; the pieces of its streams are put together here."""
     sdk = _client("groq")
-    client = _made("groq", "Groq")
+    client = made_client("groq", "Groq")
     seen = Seen()
     try:
         if not row.sse:
@@ -205,7 +214,7 @@ def groq(row: Row) -> Seen:
 
 def mistral(row: Row) -> Seen:
     """`mistralai`, whose content may be a list of parts."""
-    client = _made("mistralai.client", "Mistral")
+    client = made_client("mistralai.client", "Mistral")
     with theirs():
         response = client.chat.complete(model="x", messages=[{"role": "user", "content": "x"}])
     choice = response.choices[0]
@@ -229,7 +238,7 @@ def mistral(row: Row) -> Seen:
 def anthropic(row: Row) -> Seen:
     """`anthropic`, with its own accumulation of streams."""
     sdk = _client("anthropic")
-    client = _made("anthropic", "Anthropic")
+    client = made_client("anthropic", "Anthropic")
     given: Any = {"model": "x", "max_tokens": 1, "messages": []}
     try:
         with theirs():
@@ -241,7 +250,7 @@ def anthropic(row: Row) -> Seen:
     except sdk.APIError as error:
         return Seen(error=_message(error))
     seen = Seen(stop=message.stop_reason, usage=(message.usage.input_tokens, message.usage.output_tokens))
-    seen.objects = [message]
+    seen.whole, seen.objects = message, [message]
     for block in message.content:
         if block.type == "text":
             seen.text += block.text
@@ -254,7 +263,7 @@ def anthropic(row: Row) -> Seen:
 
 def gemini(row: Row) -> Seen:
     """`google-genai`; the chunks of a stream are put together here."""
-    client, seen = _made("google.genai", "Client"), Seen()
+    client, seen = made_client("google.genai", "Client"), Seen()
     try:
         with theirs():
             if row.sse:
@@ -330,7 +339,7 @@ def bedrock(row: Row) -> Seen:
 
 def cohere(row: Row) -> Seen:
     """`cohere`, version 2 of its API."""
-    client = _made("cohere", "ClientV2")
+    client = made_client("cohere", "ClientV2")
     with theirs():
         response = client.chat(model="x", messages=[])
     message, tokens = response.message, response.usage.tokens
@@ -360,9 +369,14 @@ SDKS: dict[str, Callable[[Row], Seen]] = {
 }
 
 
+def answer_with(row: Row) -> None:
+    """Let all clients be answered with a row."""
+    _current[:] = [row]
+
+
 def read_by_sdk(row: Row) -> Seen:
     """What the SDK for a row reads from it."""
-    _current[:] = [row]
+    answer_with(row)
     return _sdk_of(row)(row)
 
 

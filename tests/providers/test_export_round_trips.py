@@ -1,4 +1,7 @@
-"""Events that are exported and read again: what a protocol carries comes back unchanged."""
+"""Events that are exported and read again: what a protocol carries comes back unchanged.
+
+`test_exports.py` asks this of generated streams and those of the corpus, too.
+"""
 
 import asyncio
 import json
@@ -8,7 +11,6 @@ from functools import cache
 from typing import Any, cast, get_args
 
 import pytest
-from hypothesis import given
 
 from outspoken import Done, Event, ReasoningDelta, ReasoningEnd, Reply, ToolCallUnfinished, parse
 from outspoken import stream as parsed
@@ -27,12 +29,10 @@ from tests.loops import for_each, some
 from tests.providers.export_streams import (
     Events,
     calls_of,
-    corpus_streams,
     error_of,
     in_both_ways,
     is_cut,
     reply_of,
-    streams,
     text_of,
     unfinished,
 )
@@ -130,20 +130,6 @@ def check_same_provider(found: ProviderReply, reply: ProviderReply) -> None:
 def counts(usage: Usage) -> tuple[int, ...]:
     """Tokens; what is not counted is 0."""
     return (usage.input_tokens or 0, usage.output_tokens or 0, usage.cached_tokens or 0)
-
-
-@in_both_ways
-@pytest.mark.parametrize("wire", WIRES)
-def test_corpus(wire: Wire, stream_calls: StreamCalls) -> None:
-    for events in corpus_streams():
-        check_same(events, wire, stream_calls)
-
-
-@in_both_ways
-@pytest.mark.parametrize("wire", WIRES)
-@given(before=streams())
-def test_any_stream(wire: Wire, stream_calls: StreamCalls, before: Events) -> None:
-    check_same(before, wire, stream_calls)
 
 
 @cache

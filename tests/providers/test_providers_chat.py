@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from outspoken import Settings, ToolCallStart
-from outspoken.providers import ProviderFormatError, ProviderReply, ProviderStream, parse_response
+from outspoken.providers import ProviderFormatError, ProviderReply, ProviderStream
 from outspoken.providers.assembly.tool_calls import parse_arguments
 from tests.loops import in_one_item
-from tests.providers.provider_events import calls_of, dumped, feed
+from tests.providers.provider_events import dumped, feed
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -61,28 +61,6 @@ def test_split_surrogate_pairs_are_joined() -> None:
     assert reply.text == "A \U0001f600 and \ufffd"
     (one,) = calls(call(0, '{"a": "\ud83d', "a", "f"), call(0, '\ude00"}')).tool_calls
     assert one.arguments == {"a": "\U0001f600"}
-
-
-# whole responses, and what is none
-
-
-def test_a_whole_response_of_several_choices() -> None:
-    body = TABLES["A_WHOLE_RESPONSE_OF_SEVERAL_CHOICES"]
-    for given in (body, json.dumps(body), json.dumps(body).encode()):
-        reply = parse_response(given)
-        assert (reply.text, calls_of(reply), reply.finish_reason) == ("One.", [("a", "f", {"n": 1})], "tool_calls")
-        assert reply.tool_calls[0].span == (4, 4)
-
-
-NONE: list[tuple[Any, str]] = TABLES["NONE"]
-
-
-@pytest.mark.parametrize(("body", "expected_message"), NONE)
-def test_bodies_that_are_not_responses_are_rejected(body: Any, expected_message: str) -> None:
-    given = body + "\n" if isinstance(body, str) else body
-    with pytest.raises(ProviderFormatError) as caught:
-        parse_response(given, provider="openai")
-    assert expected_message in str(caught.value)
 
 
 def test_invalid_chunk_is_reported_and_skipped() -> None:

@@ -94,21 +94,6 @@ def test_a_message_that_is_sent_again_counts_once() -> None:
         assert said(read([*pieces, whole(**message)], provider="minimax"))[2] == alone[2]
 
 
-def test_a_message_that_contradicts_its_pieces_is_reported() -> None:
-    """Pieces that were sent stand; nothing is doubled, and nothing is dropped in silence."""
-    messages: list[Chunk] = [
-        {"content": "Fern."},
-        {"content": [{"type": "text", "text": "Fern."}]},
-        {"tool_calls": [call("c", "f", '{"a": 2}')]},
-    ]
-    for message in messages:
-        reply = read(
-            [delta(content="Moss."), delta(tool_calls=[call("c", "f", '{"a": 1}', index=0)]), whole(**message)]
-        )
-        assert [d.code for d in reply.diagnostics] == ["repeated-message"]
-        assert said(reply)[1:3] == ("Moss.", [("f", {"a": 1}, "ok")])
-
-
 def test_names_of_calls_in_pieces() -> None:
     """A name in pieces is joined, a name that is sent with each piece is not, and the start has all of it."""
     random = Random(4)

@@ -1,5 +1,8 @@
 """Replies of all providers, compared in full: chunks of a stream or a whole body, as their documentation says."""
 
+import json
+from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -9,8 +12,9 @@ from tests.loops import in_one_item
 from tests.providers.provider_events import feed
 from tests.tables import tables
 
+TABLES = tables(__file__)
 #: Per case what is `sent`, the arguments with which it is read, and all of the reply that is no default.
-CASES: dict[str, dict[str, Any]] = tables(__file__)["REPLIES"]
+CASES: dict[str, dict[str, Any]] = TABLES["REPLIES"]
 
 
 def chat(delta: dict[str, Any]) -> dict[str, Any]:
@@ -20,11 +24,18 @@ def chat(delta: dict[str, Any]) -> dict[str, Any]:
     return {"id": "c1", "object": "chat.completion.chunk", "model": "m", "choices": [choice]}
 
 
-def read(sent: dict[str, Any], options: dict[str, Any]) -> ProviderReply:
-    """The reply to a whole `body`, to `chunks` of a stream or to the `deltas` of a chat."""
+def read(sent: dict[str, Any], options: dict[str, Any]) -> Iterator[ProviderReply]:
+    """The replies to a `body`, to `chunks` of a stream, to the `deltas` of a chat, or to its `content` in pieces."""
     if "body" in sent:
-        return parse_response(sent["body"], **options)
-    return feed(sent["chunks"] if "chunks" in sent else map(chat, sent["deltas"]), **options)
+        body = sent["body"]
+        written = [] if isinstance(body, str) else [json.dumps(body), json.dumps(body).encode()]
+        yield from [parse_response(given, **options) for given in (body, *written)]
+    elif "content" in sent:
+        for pieces in ([sent["content"]], sent["content"]):
+            deltas = [*[{"content": piece} for piece in pieces], {"finish_reason": sent.get("finish_reason", "stop")}]
+            yield feed(map(chat, deltas), **options)
+    else:
+        yield feed(sent["chunks"] if "chunks" in sent else map(chat, sent["deltas"]), **options)
 
 
 def said(reply: ProviderReply) -> dict[str, Any]:
@@ -39,11 +50,15 @@ def said(reply: ProviderReply) -> dict[str, Any]:
 @in_one_item("name", CASES)
 def test_the_whole_reply(name: str) -> None:
     case = CASES[name]
+    before = deepcopy(case)
     for sent in case["sent"]:  # all say the same
-        assert said(read(sent, case["options"])) == case["reply"]
+        for reply in read(sent, case["options"]):
+            assert said(reply) == case["reply"]
+    assert case == before
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "gemini", "bedrock", "cohere", "ollama", "openai_responses"])
-def test_other_bodies_are_rejected(provider: Any) -> None:
-    with pytest.raises(ProviderFormatError, match="expected"):
-        parse_response({"embedding": [0.1]}, provider=provider)
+@in_one_item("provider, body, told", TABLES["REJECTED"])
+def test_what_is_no_response_is_rejected(provider: Any, body: Any, told: str) -> None:
+    with pytest.raises(ProviderFormatError) as caught:
+        parse_response(body, provider=provider)
+    assert told in str(caught.value)

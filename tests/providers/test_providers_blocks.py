@@ -1,19 +1,14 @@
-"""Anthropic's Messages: blocks of all kinds, interleaved, cut off and wrong; whole messages like their streams."""
+"""Anthropic's Messages: blocks of all kinds, interleaved, as soon as they can come."""
 
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken import ReasoningDelta, TextDelta
-from outspoken.providers import ProviderFormatError, parse_response
 from outspoken.providers import ProviderStream as Stream
-from tests.providers.provider_events import dumped, feed
-from tests.tables import tables
-
-TABLES = tables(__file__)
+from tests.providers.provider_events import feed
 
 
 def start(index: int, kind: str, **more: Any) -> dict[str, Any]:
@@ -26,50 +21,7 @@ def delta(index: int, kind: str, **more: Any) -> dict[str, Any]:
     return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **more}}
 
 
-BEGUN: dict[str, Any] = TABLES["BEGUN"]
-
-
-def ended(reason: str = "end_turn") -> list[dict[str, Any]]:
-    """The events with which a message ends."""
-    return [
-        {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 12}},
-        {"type": "message_stop"},
-    ]
-
-
-def test_a_whole_message_is_its_stream() -> None:
-    content: list[Any] = TABLES["A_WHOLE_MESSAGE_IS_ITS_STREAM"]
-    usage = {"input_tokens": 7, "output_tokens": 12}
-    whole: dict[str, Any] = {
-        "type": "message",
-        "id": "m1",
-        "model": "claude",
-        "content": content,
-        "stop_reason": "tool_use",
-        "usage": usage,
-    }
-    streamed = dumped(feed([BEGUN, *TABLES["BLOCKS"], *ended("tool_use")], "anthropic"))
-    found = dumped(parse_response(whole, provider="anthropic"))
-    for reply in (streamed, found):
-        for segment in reply["segments"]:  # where a citation stood within the text is in the stream only
-            segment.pop("span")
-    assert found == streamed
-
-
-@pytest.mark.parametrize(
-    ("event", "told"),
-    [
-        (start(0, "text", text=3), "`content_block.text` is the number 3"),
-        (delta(4, "input_json_delta", partial_json="{"), "a delta of a block that has begun; block 4 has not"),
-        ({"type": "content_block_delta", "index": 0}, "`delta` is missing; expected an object"),
-        ({"type": "message", "content": "Moss"}, "`content` is the text 'Moss'; expected a list"),
-        ({"kind": "message"}, "`type` is missing"),
-    ],
-)
-def test_other_events_are_rejected(event: Any, told: str) -> None:
-    with pytest.raises(ProviderFormatError) as caught:
-        Stream("anthropic").feed(event)
-    assert told in str(caught.value)
+BEGUN: dict[str, Any] = {"type": "message_start", "message": {"id": "m1", "model": "claude", "content": []}}
 
 
 def test_events_come_as_soon_as_they_can() -> None:
