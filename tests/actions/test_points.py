@@ -76,6 +76,7 @@ def test_numbers_are_finite(number: float) -> None:
 def test_a_box_has_its_edges_in_order() -> None:
     assert Box.of(30, 5, 10, 25) == (10, 5, 30, 25)
     assert Box.of(30, 5, 10, 25).centre == (20, 15)
+    assert Box.of(1.5e308, 0, -1.5e308, 1).centre == (0, 0.5)
 
 
 VALUES: list[tuple[Any, list[float] | None]] = [

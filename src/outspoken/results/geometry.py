@@ -110,7 +110,7 @@ class Box(NamedTuple):
     @property
     def centre(self) -> tuple[float, float]:
         """The point `(x, y)` in the middle."""
-        return self.left + (self.right - self.left) / 2, self.top + (self.bottom - self.top) / 2
+        return self.left / 2 + self.right / 2, self.top / 2 + self.bottom / 2
 
 
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
