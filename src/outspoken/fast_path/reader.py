@@ -81,9 +81,8 @@ class FastPath:
         self._bare_calls: str = module.BARE_CALLS
         #: are values elements, which may look escaped?
         self._reads_tags: bool = module.READS_TAGS
-        tags, ends = module.THINK_TAGS, module.THINK_ENDS
         #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
-        self.thinks = ThinkMarkers.of(tags, module.THINK_CLOSER, module.THINK_BARE, ends, module.THINK_SIGN)
+        self.thinks = None if module.THINKS is None else ThinkMarkers.of(*module.THINKS)
         self._prompt_end: str = module.PROMPT_END
         self._prompt_body = self._prompt_end.strip()
         self._read: Any = module.read_sound
