@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from outspoken.engine.text_buffer import BLANK
@@ -10,9 +11,17 @@ from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.matchers import named_operations
 from outspoken.grammar.value_markup import loose_markup, value_markup
 from outspoken.patterns.loose_markup import ValueCheck
+from outspoken.patterns.markup_search import MarkupSearch
+from outspoken.semantics import unread_markup
 
 from .operations import OperationWriter
-from .parts import literal, literals, written_markers
+
+
+@cache
+def written_markers(automaton: Automaton) -> tuple[list[str], list[str]]:
+    """The markers of a format that text is searched for, as they are written, and the weak ones among them."""
+    tables = automaton.tables
+    return MarkupSearch(unread_markup.written_markers(tables)).markers, unread_markup.weak_markers(tables)
 
 
 class FreeTextWriter(OperationWriter):
@@ -34,9 +43,8 @@ class FreeTextWriter(OperationWriter):
         if name is None:
             number = self._counters[prefix] = self._counters.get(prefix, 0) + 1
             name = self._names[key] = f"{prefix}_{number}"
-            own = ["globals()", literal(name)] if function.startswith("lazy") else own
-            written = [literal(text) if isinstance(text, str) else literals(text) for text in texts]
-            self.globals.append(f"{name} = {function}({', '.join([*own, *written])})")
+            own = ["globals()", repr(name)] if function.startswith("lazy") else own
+            self.globals.append(f"{name} = {function}({', '.join([*own, *map(repr, texts)])})")
         return name
 
     def _free_end(self, free: Transition, after_marker: bool, lacks: str) -> None:
@@ -62,7 +70,7 @@ class FreeTextWriter(OperationWriter):
             check = self._global("holds_markup", "ValueCheck", loose, ending, signs, own=("MARKERS", "WEAK_MARKERS"))
             bare = f"bare{self._top()}"
             has_case = any(sign.upper() != sign for sign in signs)  # it looks for these in lower case
-            holds = "" if has_case else f"({' or '.join([f'{literal(sign)} in {bare}' for sign in signs])}) and "
+            holds = "" if has_case else f"({' or '.join([f'{sign!r} in {bare}' for sign in signs])}) and "
             self._put(f"if {holds}{check}({bare}):", "    return None")
 
     def _piece(self, role: str, after_marker: bool, end: str, *, ends: bool) -> None:
@@ -94,11 +102,11 @@ class FreeTextWriter(OperationWriter):
         The white space before it is kept if what is said by `unless` is true.
         """
         self._put("a = pos", f"piece = text[pos:{end}]")
-        strip = [f"piece = piece.lstrip({literal(BLANK)})", f"a = {end} - len(piece)"]
+        strip = [f"piece = piece.lstrip({BLANK!r})", f"a = {end} - len(piece)"]
         if leads:
             self._put(*([f"if not {unless}:", *[f"    {line}" for line in strip]] if unless else strip))
         if ends:
-            self._put(f"piece = piece.rstrip({literal(BLANK)})")
+            self._put(f"piece = piece.rstrip({BLANK!r})")
 
     def _value(self, end: str, *, leads: bool, ends: bool) -> None:
         """The code for the bare text of an argument."""

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.matchers import NamedOperation
 
-from .parts import literal
-
 EMPTY = '""'
 #: The nodes whose objects may have keys that the grammar does not know.
 _OBJECTS = frozenset({"tool_call", "action", "envelope"})
@@ -35,14 +33,10 @@ class UnsupportedError(Exception):
 
 
 class _Facts(NamedTuple):
-    """What is certain about an open node at this place in the code.
-
-    `complete`: its arguments are set. `unnamed`: it has no name. `begun`: in which match and where it began.
-    """
+    """What is certain about an open node at this place in the code: its arguments are set, it has no name."""
 
     complete: bool = False
     unnamed: bool = False
-    begun: tuple[int, str] | None = None
 
 
 class OperationWriter:
@@ -76,8 +70,6 @@ class OperationWriter:
         self._nodes: list[str] = []
         #: by depth, what is certain about open nodes
         self._facts: dict[int, _Facts] = {}
-        #: the number of the match in the code
-        self._matches = 0
 
     def _put(self, *lines: str) -> None:
         self._lines += [f"{'    ' * self._indent}{line}" for line in lines]
@@ -135,7 +127,7 @@ class OperationWriter:
     def _do_begin(self, arg: str, start: str, end: str, token: str) -> None:
         d = len(self._nodes)
         self._nodes.append(arg)
-        self._facts[d] = _Facts(False, True, (self._matches, start))
+        self._facts[d] = _Facts(unnamed=True)
         self._put(f"start{d} = {start}")
         kinds = arg.split()
         names = dict.fromkeys([name for kind in kinds for name in _VARIABLES.get(kind, ())])
@@ -208,8 +200,7 @@ class OperationWriter:
     def _do_end_call_id(self, arg: str, start: str, end: str, token: str) -> None:
         d, _, facts = self._pop()
         c = self._top()
-        same = bool(token) and facts.begun == (self._matches, start) and start != end
-        self._put(f"id{c} = {token if same else f'text[start{d}:{end}]'}")
+        self._put(f"id{c} = text[start{d}:{end}]")
         if not facts.unnamed:
             self._put(f"if name{d}:", f"    name{c} = name{d}")
 
@@ -359,7 +350,7 @@ class OperationWriter:
             self._indent += 1
         if has_told:
             self._put(f"if told{d}:", "    types = as_text(types)")
-        self._put(f"if not add_bare(args{d}, parts{d}, k, bare{d}, types, {literal(self._values)}):", "    return None")
+        self._put(f"if not add_bare(args{d}, parts{d}, k, bare{d}, types, {self._values!r}):", "    return None")
         self._indent -= self._acts
         if has_told:
             self._put(f"told{d} = False")

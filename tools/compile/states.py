@@ -7,80 +7,54 @@ the text: a stream has passed on some of it by then, or not. Otherwise it return
 
 Local variables of the function: `s` is the state, `pos` the position, `n` the end and `o` the length of the prompt in
 the text; `once` tells what is read, and `out` is the output. `m` is the match, `g` its branch, `e` its start; `last` is
-the value that was read last and `said` its text. `rare` counts places without a usual way: behind two, none is tried.
+the value that was read last and `said` its text.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar.automaton import CLOSER_OVERLAP, Config, MissingCloser, Transition
-from outspoken.grammar.matchers import named_operation, named_operations
+from outspoken.grammar.matchers import branch_operations, named_operation, named_operations
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.notations.interface import notation_of
 from outspoken.patterns.analysis import required_chars
 
 from .free_text import FreeTextWriter
-from .markers import Branch, Expression, Markers, Path
+from .markers import Markers, Part, Shared, State, StateBranch
 from .operations import UnsupportedError
-from .parts import Part, Shared, State, StateBranch, literal, spelling
 from .usual import Way, Ways
 
-#: How deep code is nested at most, in steps of the indentation.
-_MAX_INDENT = 9
-
-
-class _Branches(NamedTuple):
-    """The markers that are looked for in a state: their expression, and the branches that have code."""
-
-    markers: Markers
-    expression: Expression
-    generated: dict[Path, Branch]
-    missing: dict[int, StateBranch]
+#: So many states are the first ones, which are found soonest.
+_FIRST = 8
 
 
 class StateWriter(FreeTextWriter):
-    """Writes the function with some `parts`.
+    """Writes the function with some `parts`, and with usual ways.
 
-    `lines` is the code of the function, `globals` that of what it needs. `states` are the numbers of the
-    states. `counts` says how many branches lead to each state; a state with one is written in place.
+    `lines` is the code of the function, `globals` that of what it needs. `states` are the numbers of the states, in the
+    order in which they were found: usual ways are written first, so that their ends have low numbers.
 
     With `learning`, the function returns a tuple for what it lacks: the index in `missing`.
     """
 
-    def __init__(
-        self,
-        shared: Shared,
-        parts: set[Part],
-        counts: Counter[State] | None = None,
-        *,
-        learning: bool = False,
-        ways: Ways | None = None,
-        usual: Sequence[State] = (),
-    ) -> None:
+    def __init__(self, shared: Shared, parts: set[Part], ways: Ways | None = None, *, learning: bool = False) -> None:
         super().__init__(shared.automaton)
         self._shared, self._parts, self._learning, self._ways = shared, parts, learning, ways
-        self._expressions = {} if learning else shared.expressions(parts)
-        self._counts, self._inline = counts or Counter(), set[State]()
-        self.states: dict[State, int] = {}
-        self.counts = Counter(shared.entries)
+        self.states = {state: number for number, state in enumerate(shared.entries)}
         self.missing: list[Part] = []
-        self._behind: dict[State, str] = {}
-        for state in [*shared.entries, *usual]:
-            self._number(state)
-        #: the states in which usual ways end, behind those where the function starts
-        self.usual = dict.fromkeys(self.states)
         bodies: list[list[str]] = []
         while len(bodies) < len(self.states):
             self._lines = []
             bodies.append(self._lines)
             self._body(list(self.states)[len(bodies) - 1])
         self._lines = []
+        leading = shared.markers(shared.automaton.start, "leading")
+        #: the name of a function that matches the markers that may precede all text
+        self.leading = self._match(leading) if leading.steps else "None"
         self._write_all(list(enumerate(bodies)))
         self.lines = self._lines
 
@@ -88,26 +62,19 @@ class StateWriter(FreeTextWriter):
         self._put("def read_sound(text, pos, s, out, tools, settings, once, o):")
         self._indent = 1
         self._put("n = len(text)", "known = None if tools is None else tools.names", "depth = settings.max_depth")
-        self._put("last = said = None", *["rare = 2 if once else 0"] * (self._ways is not None), "while True:")
+        self._put("last = said = None", "while True:")
         self._block(lambda: self._dispatch(bodies))
         self._put("out.flush()", "return n")
 
     def _dispatch(self, bodies: list[tuple[int, list[str]]]) -> None:
-        """Dispatch to the code of the state `s`, by binary search; first, to the usual states."""
+        """Dispatch to the code of the state `s`, by binary search; first, to the states that were found first."""
         if len(bodies) > 1:
-            half = len(self.usual) if len(bodies) == len(self.states) > len(self.usual) > 0 else len(bodies) // 2
+            half = min(_FIRST, len(bodies) // 2) if len(bodies) == len(self.states) else len(bodies) // 2
             for line, part in ((f"if s < {bodies[half][0]}:", bodies[:half]), ("else:", bodies[half:])):
                 self._put(line)
                 self._block(partial(self._dispatch, part))
         else:
             self._put(*bodies[0][1])
-
-    def global_of_leading(self, config: Config) -> str:
-        """The name of a function that matches the markers that may precede all text."""
-        return self._global("leading", "lazy", self._shared.markers(config, "leading").cut(frozenset()).source)
-
-    def _number(self, state: State) -> int:
-        return self.states.setdefault(state, len(self.states))
 
     def _lacks(self, part: Part) -> str:
         """What the function returns if it lacks a part."""
@@ -134,43 +101,28 @@ class StateWriter(FreeTextWriter):
         config = state.config
         self._nodes = list(state.nodes)
         self._is_bare = False
-        self._put(*self._comment(state))
         if state.at_marker:
-            branches = self._branches_of(config, state, "find")
-            self._put(f"m = {self._match(branches)}(text, pos)", "if m is None:", "    return None")
-            self._take_branch(branches)
+            markers = self._shared.markers(config, "find")
+            self._put(f"m = {self._match(markers)}(text, pos)", "if m is None:", "    return None")
+            self._take_branch(state, "find", markers)
             return
         if config.free is None:
             self._put("if pos == n:")
             self._block(lambda: self._end(config))
             self._marker(state)
             return
-        if not state.nodes and config is self._automaton.start:
-            self._usual(config, "pos")
         if any(not step.inserted for step in config.leading_markers):
-            branches = self._branches_of(config, state, "leading")
-            self._put(f"m = {self._match(branches)}(text, pos)", "if m is not None:")
-            self._block(lambda: self._take_branch(branches))
+            markers = self._shared.markers(config, "leading")
+            firsts = [step.terminal.first for step in config.leading_markers if not step.inserted]
+            chars = "".join(sorted({*(BLANK if self._automaton.tables.ignore else ""), *itertools.chain(*firsts)}))
+            may_match = f" if text[pos : pos + 1] in {chars!r} else None" if all(firsts) else ""
+            self._put(f"m = {self._match(markers)}(text, pos){may_match}", "if m is not None:")
+            self._block(lambda: self._take_branch(state, "leading", markers))
         is_top_level = config.free.target is self._automaton.top_level
         if config.free.terminal.short == "TEXT" and is_top_level and not state.nodes:
             self._put("if once:")
             self._put("    out.flush()", "    return pos")
         self._free(state, config.free)
-
-    def _comment(self, state: State) -> list[str]:
-        """What a state is, and what is expected there."""
-        config = state.config
-        place = self._behind.get(state, "")
-        if state in self.states:
-            start = ("at the start", "at an opening marker")
-            number = self.states[state]
-            place = f"state {number}: {place or (start[number] if number < len(start) else '')}".rstrip(": ")
-        within = f" in {' in '.join([kinds.replace(' ', '|') for kinds in reversed(state.nodes)])}" * bool(state.nodes)
-        free = [config.free.terminal.short] if config.free and not state.at_marker else []
-        steps = config.leading_markers if free else [*config.markers, *config.embedded]
-        expected = [*free, *[spelling(step.terminal) for step in steps if not step.inserted]]
-        shown = ", ".join(expected[:4]) + ", …" * (len(expected) > 4)
-        return [f"# {place}{within}; expected: {shown}"]
 
     def _end(self, config: Config) -> None:
         """The code at the end of the text."""
@@ -180,20 +132,13 @@ class StateWriter(FreeTextWriter):
         self._operate([named_operation(op, 0, before=True) for op in ops], "n", "n")
         self._put("break")
 
-    def _goto(self, config: Config, behind: str) -> None:
-        """Continue in a configuration: with its code in place, or by a jump."""
+    def _goto(self, config: Config) -> None:
+        """Continue in a configuration."""
         state = State(config, tuple(self._nodes), True)
-        self.counts[state] += 1
-        self._behind.setdefault(state, f"after {behind}")
-        if self._counts[state] == 1 and state not in self._inline and self._indent < _MAX_INDENT:
-            self._inline.add(state)
-            self._state(state)
-            self._inline.discard(state)
-            return
-        self._put(f"s = {self._number(state)}", "continue")
+        self._put(f"s = {self.states.setdefault(state, len(self.states))}", "continue")
 
     def _usual(
-        self, config: Config, at: str, *, unless: str = "rare > 1", write_before: Callable[[], None] | None = None
+        self, config: Config, at: str, unless: str = "once", write_before: Callable[[], None] | None = None
     ) -> None:
         """The code for the usual ways from a configuration on, each of which does what the states on it do in a row.
 
@@ -202,39 +147,40 @@ class StateWriter(FreeTextWriter):
         ways = self._ways.of(config) if self._ways is not None else []
         if not ways:
             return
-        match = self._global("usual", "lazy", "|".join([way.source for way in ways]))
+        match = self._global("usual", "lazy", "|".join([way.source + way.tail for way in ways]))
         self._put(f"m = None if {unless} else {match}(text, {at})", "if m is not None:")
-        self._indent += 1
+        self._block(partial(self._usual_ways, ways, write_before))
+
+    def _usual_ways(self, ways: list[Way], write_before: Callable[[], None] | None) -> None:
         if write_before is not None:
             write_before()
         self._put("g = m.lastindex")
         last = 0
         for way in ways:
-            self._put(f"if g == {last + way.groups}:")
+            self._put(f"if g == {last + len(way.groups)}:")
             self._block(partial(self._way, way, last))
-            last += way.groups
-        self._indent -= 1
-        self._put("rare += 1")
+            last += len(way.groups)
 
     def _way(self, way: Way, last: int) -> None:
         """The code for a way, whose groups follow the `last` one of others."""
-        for number, leg in enumerate(way.legs):
-            self._matches += 1
-            if leg.free is not None:
+        groups = {id(step): number for number, step in enumerate(way.groups, last + 1)}
+        for number, step in enumerate(way.steps):
+            group = groups.get(id(step), 0)
+            if step.free is not None:
+                role, ends = step.free.terminal.short, named_operations(step.free)
                 if number:
-                    self._put(f"pos = m.end({last + 1 - len(way.legs[number - 1].tokens)})")
-                self._put(f"e = m.start({last + 1})")
-                if leg.holds_text:
-                    self._piece(leg.free.terminal.short, number > 0, "e", ends=False)
-                elif leg.free.terminal.short == "TEXT":
+                    self._put(f"pos = m.end({group - 1})")
+                if ends or role not in self._automaton.trims:
+                    self._put(f"e = m.start({group})")
+                if role not in self._automaton.trims:
+                    self._piece(role, number > 0, "e", ends=False)
+                elif role == "TEXT":
                     self._put(f"out.consumed = pos{self._shift}")
-                self._operate(named_operations(leg.free), "e", "e")
-            self._operate([(name, arg, last + leg.tokens[group]) for name, arg, group in leg.branch.named_operations])
-            last += len(leg.tokens)
+                self._operate(ends, "e", "e")
+            self._operate([(name, arg, group) for name, arg, _ in step.operations])
         self._put("pos = m.end()")
         if not way.ends_text:
-            self.usual[State(way.end, tuple(self._nodes), True)] = None
-            self._goto(way.end, "a usual way")
+            self._goto(way.end)
         elif way.end.free is None:
             self._end(way.end)
         else:
@@ -246,9 +192,9 @@ class StateWriter(FreeTextWriter):
         """The code for a marker or an embedded value."""
         config = state.config
         if any(not step.inserted for step in config.markers):
-            branches = self._branches_of(config, state, "match")
-            self._put(f"m = {self._match(branches)}(text, pos)", "if m is not None:")
-            self._block(lambda: self._take_branch(branches))
+            markers = self._shared.markers(config, "match")
+            self._put(f"m = {self._match(markers)}(text, pos)", "if m is not None:")
+            self._block(lambda: self._take_branch(state, "match", markers))
         if config.embedded:
             self._embedded(config)
         self._refuse()
@@ -260,105 +206,66 @@ class StateWriter(FreeTextWriter):
                 self._put(f"if args{d} is not None or key{d} is not None:", "    return True")
         self._put("return bool(out.segments or out.run_model)")
 
-    def _branches_of(self, config: Config, state: State, kind: str) -> _Branches:
-        """The branches of markers; the expression has no others."""
-        markers = self._shared.markers(config, kind)
-        generated, missing = dict[Path, Branch](), dict[int, StateBranch]()
-        for group, path in markers.paths.items():
-            part = StateBranch(state, kind, path)
-            if part in self._parts:
-                generated[path] = markers.branches[path]
-            else:
-                missing[group] = part
-        if self._learning:
-            expression = markers.whole()
-        else:
-            expression = self._expressions.get(markers.source) or markers.cut(frozenset())
-        return _Branches(markers, expression, generated, missing)
+    def _match(self, markers: Markers) -> str:
+        """The name of the function that matches markers."""
+        return self._global("match", "lazy", markers.source)
 
-    def _match(self, branches: _Branches) -> str:
-        """The name of the function that matches the branches."""
-        return self._global("match", "lazy", branches.expression.source)
-
-    def _take_branch(self, branches: _Branches) -> None:
+    def _take_branch(self, state: State, kind: str, markers: Markers) -> None:
         """The code behind a match, by its branch."""
-        self._matches += 1
-        expression = branches.expression
-        if branches.generated:
-            self._put("g = m.lastindex")
-        for path, branch in branches.generated.items():
-            self._put(f"if g == {expression.groups[path]}:")
-            self._block(partial(self._branch, branch, expression.tokens, spelling(branches.markers.terminals[path])))
-        if self._learning:
-            numbers = {group: self._lacks(part) for group, part in branches.missing.items()}
-            missing = ", ".join([f"{group}: {number}" for group, number in numbers.items()])
-            self._put(f"return {{{missing}}}[m.lastindex]")
-        else:
-            self._put("return None")
+        parts = {group: StateBranch(state, kind, group) for group in range(1, len(markers.steps) + 1)}
+        self._put("g = m.lastindex")
+        for group in [group for group, part in parts.items() if part in self._parts]:
+            self._put(f"if g == {group}:")
+            self._block(partial(self._branch, markers.steps[group - 1], group))
+        missing = [f"{group}: {self._lacks(part)}" for group, part in parts.items() if part not in self._parts]
+        self._put(f"return {{{', '.join(missing)}}}[g]" if self._learning else "return None")
 
-    def _branch(self, branch: Branch, tokens: dict[int, int], behind: str) -> None:
-        self._operate([(name, arg, tokens[group]) for name, arg, group in branch.named_operations])
+    def _branch(self, step: Transition, group: int) -> None:
+        self._operate(branch_operations(step, group))
         self._put("pos = m.end()")
-        self._goto(branch.target, behind)
+        self._goto(step.target)
 
     # free text
 
     def _free(self, state: State, free: Transition) -> None:
         """The code for free text up to the marker that ends it, or to the end."""
         target, role = free.target, free.terminal.short
-        branches = self._branches_of(target, state, "find")
-        if not branches.markers.trees:
+        markers, closers = self._shared.markers(target, "find"), _missing_closers(free)
+        if not markers.steps:
             self._free_to_end(free, role, state.after_marker)
             return
-        chars = branches.markers.chars
-        searched = set(chars[1]) if chars is not None else set[str]()
-        # If the search stops at a character of every missing closer, only text with other stops may lack one.
-        closers = _missing_closers(free)
-        implied = all(searched & required_chars(closer.prefilter) for closer in closers)
         lacks = f"{self._may_lack_closer(target)}(text, pos, e + {CLOSER_OVERLAP})" if closers else ""
-        if chars is not None and len(searched) == 1 and role == "ARG_VALUE":
-            self._put(f"e = text.find({literal(chars[1])}, pos)")
-            if chars[0]:
-                self._put(f"while e > pos and text[e - 1] in {literal(chars[0])}:", "    e -= 1")
-            write_end = partial(self._free_end, free, state.after_marker, "" if implied else lacks)
-            self._usual(state.config, "e", unless="rare > 1 or e < 0", write_before=write_end)
-        self._find(branches, notes_stops=implied and bool(closers))
-        self._put("if m is None:")
-        self._block(lambda: self._free_to_end(free, role, state.after_marker))
-        self._free_end(free, state.after_marker, f"stopped and {lacks}" if implied and closers else lacks)
-        self._take_branch(branches)
-
-    def _find(self, branches: _Branches, *, notes_stops: bool) -> None:
-        """The search for the marker `m` that ends free text, at `e`.
-
-        With `notes_stops`, `stopped` tells whether the search stopped at a character without a marker.
-        """
-        markers, pattern = branches.markers, branches.expression.source
+        write_end = partial(self._free_end, free, state.after_marker)
+        has_ways = self._ways is not None and bool(self._ways.of(state.config))
+        if has_ways and markers.chars is not None:
+            # If the first stop is a character of every missing closer, and ends the text, none is lacking.
+            implied = all(not required_chars(closer.prefilter).isdisjoint(markers.chars[1]) for closer in closers)
+            self._first_stop(*markers.chars)
+            self._usual(state.config, "e", "once or e < 0", partial(write_end, "" if implied else lacks))
+            if implied and lacks:
+                self._put("stop = e")
+                lacks = f"e != stop and {lacks}"
         if markers.chars is None:
-            source = f"{markers.lookahead}(?:{pattern})"
-            self._put(f"m = {self._global('find', 'lazy', source, 'search')}(text, pos)")
-            self._put("if m is not None:", "    e = m.start()")
-            return
-        spaces, chars = markers.chars  # what follows does inline what `search_by_chars` does
-        match, stopped = self._match(branches), ["stopped = True"] * notes_stops
-        self._put("e = pos", *["stopped = False"] * notes_stops, "while True:")
-        self._indent += 1
-        if len(chars) == 1:
-            self._put(f"e = text.find({literal(chars)}, e)", "if e < 0:", "    m = None", "    break")
+            find = self._global("find", "lazy", f"{markers.lookahead}(?:{markers.source})", "search")
         else:
-            first = self._global("first", "lazy", f"[{re.escape(chars)}]", "search")
-            held = " or ".join([f"text.find({literal(char)}, e) >= 0" for char in chars])  # much text holds none
-            self._put(f"if e >= n or text[e] not in {literal(chars)}:")  # a marker often stands right here
-            self._put(f"    m = {first}(text, e) if {held} else None")
-            self._put("    if m is None:", "        break", "    e = m.start()")
+            find = self._global("find", "lazy", markers.source, "match", *markers.chars)
+        self._put(f"m = {find}(text, pos)", "if m is None:")
+        self._block(lambda: self._free_to_end(free, role, state.after_marker))
+        self._put("e = m.start()")
+        if has_ways and markers.chars is None:
+            self._put("found = m")
+            self._usual(state.config, "e", "once", partial(write_end, lacks))
+            self._put("m = found")
+        write_end(lacks)
+        self._take_branch(state, "find", markers)
+
+    def _first_stop(self, spaces: str, chars: str) -> None:
+        """The search for the place `e` where a marker may first begin behind free text; -1 for none."""
+        self._put(f"e = text.find({chars[0]!r}, pos)")
+        for char in chars[1:]:
+            self._put(f"k = text.find({char!r}, pos, e if e >= 0 else n)", "if k >= 0:", "    e = k")
         if spaces:
-            before = self._global("spaces", "", spaces)
-            self._put(f"if e > pos and text[e - 1] in {before}:", "    k = e - 1")
-            self._put(f"    while k > pos and text[k - 1] in {before}:", "        k -= 1")
-            self._put(f"    while k < e and (m := {match}(text, k)) is None:", "        k += 1")
-            self._put("    if k < e:", "        e = k", "        break")
-        self._put(f"m = {match}(text, e)", "if m is not None:", "    break", "e += 1", *stopped)
-        self._indent -= 1
+            self._put(f"while e > pos and text[e - 1] in {self._global('spaces', '', spaces)}:", "    e -= 1")
 
     def _free_to_end(self, free: Transition, role: str, after_marker: bool) -> None:
         """The code for free text that runs to the end of the text."""
@@ -379,7 +286,7 @@ class StateWriter(FreeTextWriter):
         """The code for an embedded value."""
         self._put("c = text[pos]")
         if self._automaton.tables.ignore:
-            self._put(f"if c in {literal(BLANK)}:", "    pos = blanks(text, pos).end()", "    if pos == n:")
+            self._put(f"if c in {BLANK!r}:", "    pos = blanks(text, pos).end()", "    if pos == n:")
             self._put("        return None", "    c = text[pos]")
         firsts = {char: step for step in config.embedded[::-1] for char in JSON_FIRST.get(step.terminal.short, ())}
         for step in config.embedded:
@@ -396,7 +303,7 @@ class StateWriter(FreeTextWriter):
                 self._block(lambda step=step: self._json(step, "{"))
                 chars = chars.replace("{", "")
             if chars:
-                self._put(f"if c {'==' if len(chars) == 1 else 'in'} {literal(chars)}:")
+                self._put(f"if c {'==' if len(chars) == 1 else 'in'} {chars!r}:")
                 self._block(lambda step=step, chars=chars: self._json(step, chars))
 
     def _schema_view(self, step: Transition) -> str:
@@ -415,7 +322,8 @@ class StateWriter(FreeTextWriter):
             self._scan(step, "read_at(text, pos, depth)", is_usual=step.role != "arguments")
             return
         self._put("try:", "    last, e = scan(text, pos)", "    said = text[pos:e]")
-        self._put(r'    if e - pos > depth or "\\" in said:', "        last = checked(last, said, depth)")
+        nests = r'e - pos > depth and said.count("{") + said.count("[") > depth'
+        self._put(rf'    if "\\" in said or ({nests}):', "        last = checked(last, said, depth)")
         self._put("except UNSOUND:", "    return None")
         self._shift_value(step)
 
@@ -424,7 +332,7 @@ class StateWriter(FreeTextWriter):
         self._put("pos = e")
         if is_usual:
             self._usual(step.target, "pos")
-        self._goto(step.target, spelling(step.terminal))
+        self._goto(step.target)
 
 
 def _missing_closers(free: Transition) -> tuple[MissingCloser, ...]:

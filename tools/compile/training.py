@@ -2,8 +2,8 @@
 
 What `render` writes in formats that are like this one counts too: with the format open, this one reads it.
 
-A part is a state or a branch (see `parts`). Every part that one of the texts takes is generated. So the result depends
-on nothing but the checkout.
+A part is a state or a branch (see `markers`). Every part that one of the texts takes is generated. So the result
+depends on nothing but the checkout.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from outspoken.semantics.handlers import HANDLERS
 from outspoken.semantics.output import Output
 
 from .layout import source_of
-from .parts import Part, Shared
+from .markers import Part, Shared
 from .states import StateWriter
 from .usual import Ways
 
@@ -52,13 +52,9 @@ def _in_all_orders(items: Sequence[_T]) -> list[_T]:
     return [*ordered, items[0]]
 
 
-#: Each row of three is in this one once.
-_ORDERS = (0, 0, 0, 1, 0, 1, 1, 1, 0, 0)
 #: Arguments in which a value of each type stands behind one of each: `{"title_0": …, "title_1": …, "copies_2": …}`.
 _LONG = {f"{key}_{i}": _VALUES[key][0] for i, key in enumerate(_in_all_orders([*_VALUES]))}
-#: Arguments in which strings and others follow each other in all orders of three.
-_WALK = {f"{'copies' if is_other else 'title'}_{i}": 2 if is_other else "a" for i, is_other in enumerate(_ORDERS)}
-_PROPERTIES = {key: _VALUES[key.partition("_")[0]][1] for key in (*_VALUES, *_LONG, *_WALK)}
+_PROPERTIES = {key: _VALUES[key.partition("_")[0]][1] for key in (*_VALUES, *_LONG)}
 _TOOLS = Tools.of(
     [
         {"name": name, "parameters": {"type": "object", "properties": _PROPERTIES}}
@@ -85,30 +81,21 @@ _KINDS: list[dict[str, Any]] = [
     {"title": "a", "copies": 2},
     {"copies": 2, "title": "a"},
 ]
-#: Arguments of two values, of which each type stands behind each.
-_PAIRS = [
-    {one: _VALUES[one][0], f"{other}_0" if one == other else other: _VALUES[other][0]}
-    for one in _VALUES
-    for other in _VALUES
-]
 
 
 @cache
 def rendered(name: str) -> list[str]:
     """Responses as the format writes them: text, reasoning and one or several calls with arguments of all types."""
     before, reader.ENABLED = reader.ENABLED, False  # what is generated depends on no older fast path
-    calls: list[Any] = [{"name": "save_note", "arguments": arguments} for arguments in _ARGUMENTS]
+    calls, kinds = [[{"name": "save_note", "arguments": found} for found in some] for some in (_ARGUMENTS, _KINDS)]
     calls = [call for call in calls if _rendered([call], name)]
-    pairs, kinds = [[{"name": "save_note", "arguments": found} for found in some] for some in (_PAIRS, _KINDS)]
     wanted: list[list[Any]] = [
-        *[[call] for call in [*calls, *pairs]],
-        *[[call] * 3 for call in calls[:4]],
+        *[[call] for call in calls],
+        *[[call] * 3 for call in [*calls[:4], *calls[-1:]]],
         *[calls[:count] for count in (2, 3, len(calls))],
         *[[call, _TEXT, call] for call in calls[:1]],
         *[[one, other] for one in kinds for other in kinds],
-        *[[one, kinds[0], other] for one in kinds[:2] for other in kinds],
-        [*_in_all_orders(kinds), *pairs],
-        [{"name": "save_note", "arguments": _WALK}] * 2,
+        _in_all_orders(kinds),
     ]
     several = [[], *[calls[:count] for count in (1, 2)], calls[:1] * 2, calls]
     wanted += [[*leading, *rest] for leading in ([_TEXT], [_REASONING], [_REASONING, _TEXT]) for rest in several]
@@ -169,8 +156,7 @@ class Trainer:
         parts = self.parts(shared, name)
         own = [*rendered(name), *[case.text for case in self._cases if case.format == name]]
         ways = Ways(shared, [automaton.tables.header.opened + text for text in own])
-        first = StateWriter(shared, parts, ways=ways)
-        return source_of(StateWriter(shared, parts, first.counts, ways=ways, usual=[*first.usual]), shared)
+        return source_of(StateWriter(shared, parts, ways), shared)
 
     def texts(self, automaton: Automaton, name: str) -> list[tuple[Any, ...]]:
         """What a format is trained on beside what `render` writes."""

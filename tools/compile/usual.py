@@ -1,140 +1,197 @@
 """The usual ways from one value of a response to the next, as the format writes them: each becomes one expression.
 
-A way is traced through the automaton, over texts that `render` wrote. It may lead through reasoning and text: that
-before the first call, and the white space between calls. Its expression matches exactly what it was traced over, apart
-from names and text without markers. So a text that is matched takes this way; any other one takes the states.
+A way is traced through the automaton, over texts that `render` wrote. It begins behind an embedded value, or where free
+text ends, and leads through markers and the white space between them. Its expression matches exactly what it was traced
+over, apart from names. So a text that is matched takes this way; any other one takes the states.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import regex
 
+from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.matchers import NamedOperation, branch_operations, named_operations
 from outspoken.notations.coerce import ANY
 from outspoken.notations.interface import notation_of
 from outspoken.patterns.spellings import without_conditions
 
-from .markers import SURROGATES, Branch, Markers, MarkerTree, Path, may_both_match
-from .parts import Shared
+from .markers import Markers, Shared, regex_of
 
-#: The most ways of a format; how often one counts that leads through text; the depth to which values are read.
-_MAX_WAYS, _TEXT_WEIGHT, _MAX_DEPTH = 24, 10, 128
+#: The depth to which values are read.
+_MAX_DEPTH = 128
+#: A string without escapes. One that is a name is a part of a way.
+_PLAIN_STRING = r'"[^"\\\x00-\x1f]*"'
+_string = re.compile(f"[{BLANK}]*({_PLAIN_STRING})")
 #: What depends on characters that a match does not hold, apart from look-arounds.
 _ANCHOR = re.compile(r"\\[bBZ]|[$^](?!\\|[^\[]*\])")
 
 
-class Leg(NamedTuple):
-    """A branch of markers that was read, behind free text if it was searched for: `free` leads to it.
+class Step(NamedTuple):
+    """A marker or a string that was read from a start to an end, behind white space from `pos` on.
 
-    `source` matches both. It has a group for the branch, and groups for its tokens, numbered by those of the branch.
-    `holds_text` tells whether there is free text that is kept; `is_fixed`, whether the branch ends nowhere else.
+    `free` is the free text that this white space stands for, if any. Instead of the marker, any of `others` may stand
+    at its start, and any of `all` at the `places` in the white space.
     """
 
-    source: str
-    branch: Branch
-    tokens: dict[int, int]
+    transition: Transition
     free: Transition | None
-    holds_text: bool
-    is_fixed: bool
+    pos: int
+    start: int
+    end: int
+    others: Sequence[Transition] = ()
+    all: Sequence[Transition] = ()
+    places: Iterable[int] = ()
+
+    @property
+    def is_string(self) -> bool:
+        return self.transition.terminal.short == "JSON_STRING"
+
+    @property
+    def regex(self) -> str:
+        return _PLAIN_STRING if self.is_string else regex_of(self.transition.terminal)
+
+    @property
+    def varies(self) -> bool:
+        """Is it written in more than one way?"""
+        return self.is_string or not self.transition.terminal.canonical
+
+    @property
+    def operations(self) -> list[NamedOperation]:
+        """What it does; the groups of the operations say nothing."""
+        if not self.is_string:
+            return branch_operations(self.transition, 0)
+        return [("embedded_string", "", 0), *named_operations(self.transition)]
 
 
 class Way(NamedTuple):
-    """What was read from one value to the next, which begins in the configuration `end`, or to the end of the text."""
+    """What was read from one value to the next, which begins in the configuration `end`, or to the end of the text.
 
-    legs: tuple[Leg, ...]
+    `source` is the expression, but for what may end it; its `groups` are the steps that need one.
+    """
+
+    source: str
+    tail: str
+    steps: list[Step]
+    groups: list[Step]
     end: Config
-    ends_text: bool
 
     @property
-    def source(self) -> str:
-        """The expression; its last group is empty."""
-        return "".join([leg.source for leg in self.legs]) + (r"\Z()" if self.ends_text else "()")
-
-    @property
-    def groups(self) -> int:
-        """How many groups the expression has."""
-        return sum([len(leg.tokens) for leg in self.legs]) + 1
+    def ends_text(self) -> bool:
+        return self.tail == r"\Z"
 
 
 class Ways:
-    """The usual ways, by the configuration in which they begin: that of the start, that behind an embedded value, or
-    that of free text which is a value, from its end on."""
+    """The usual ways, by the configuration in which they begin: that behind an embedded value, or that of free text.
+
+    The latter begin where the text ends.
+    """
 
     def __init__(self, shared: Shared, texts: Iterable[str]) -> None:
         self._shared = shared
-        self._patterns: dict[str, re.Pattern[str]] = {}
         self._counts = Counter[tuple[Config, str]]()
         self._ways: dict[tuple[Config, str], Way] = {}
         for text in texts:
             self._trace(text)
-        often = [key for key, count in self._counts.items() if count > 1]
-        self._kept = sorted(often, key=self._rank, reverse=True)[:_MAX_WAYS]
+        self._kept = [key for key, count in self._counts.most_common() if count > 1]
 
     def of(self, config: Config) -> list[Way]:
-        """The ways that begin in a configuration, the most frequent ones first."""
-        return [self._ways[key] for key in self._kept if key[0] is config]
+        """The ways that begin in a configuration, the most frequent ones first, but behind those that they begin."""
+        ordered: list[Way] = []
+        for way in [self._ways[key] for key in self._kept if key[0] is config]:
+            whole = way.source + way.tail * way.ends_text
+            begun = (at for at, other in enumerate(ordered) if whole != other.source and whole.startswith(other.source))
+            ordered.insert(next(begun, len(ordered)), way)
+        return ordered
 
-    def _rank(self, key: tuple[Config, str]) -> int:
-        """How much a way is worth: those through text before the first call are rare among the texts."""
-        begins_with_text = key[0] is self._shared.automaton.start and any(
-            leg.holds_text for leg in self._ways[key].legs
-        )
-        return self._counts[key] * (_TEXT_WEIGHT if begins_with_text else 1)
+    def _add(self, begin: Config | None, steps: list[Step], end: Config, text: str, *, ends_text: bool = False) -> None:
+        if begin is None or not steps:
+            return
+        # the last one tells which way was taken, and the one before free text where that begins
+        ends = {id(step) for step, after in pairwise(steps) if after.free is not None} | {id(steps[-1])}
+        groups = [step for step in steps if id(step) in ends or step.operations or step.free is not None]
+        source = _source_of(steps, groups, text, ends_text=ends_text)
+        if source is not None:
+            way = Way(source, r"\Z" if ends_text else self._blank_before(end), steps, groups, end)
+            self._counts[begin, source + way.tail] += 1
+            self._ways[begin, source + way.tail] = way
 
-    def _add(self, begin: Config, legs: list[Leg], end: Config, *, ends_text: bool = False) -> None:
-        way = Way(tuple(legs), end, ends_text)
-        if legs and all(leg.is_fixed for leg in (legs if ends_text else legs[:-1])):
-            self._counts[begin, way.source] += 1
-            self._ways[begin, way.source] = way
+    def _blank_before(self, config: Config) -> str:
+        """The expression of the white space that is skipped before a marker or a value."""
+        firsts = [step.terminal.first for step in config.markers]
+        may_be_theirs = not all(firsts) or any(map(str.isspace, chain(*firsts)))
+        return "" if config.free is not None or may_be_theirs else self._shared.automaton.tables.ignore
 
     def _trace(self, text: str) -> None:
-        """Find the ways in a text, up to what no way leads through, such as code."""
-        config = begin = self._shared.automaton.start
-        pos, legs = 0, list[Leg]()
+        """Find the ways in a text, up to what no way leads through, such as code. None leads on from `begin` None."""
+        config, pos, steps = self._shared.automaton.start, 0, list[Step]()
+        begin: Config | None = None
         while True:
             free = config.free
             found = self._match(config, "leading" if free else "match", text, pos)
-            if found is not None:
-                free = None
-            elif free is not None:
+            if free is not None and found is None:
+                if free.terminal.short not in ("TEXT", "REASONING", "ARG_VALUE"):
+                    return
                 starts = range(pos, len(text) + 1)
                 found = next(filter(None, (self._match(free.target, "find", text, at) for at in starts)), None)
-            if free is not None and free.terminal.short == "ARG_VALUE" and found is not None:
-                self._add(begin, legs, config)
-                begin, legs, pos, free = config, [], found[1].start(), None
-            if free is not None and free.terminal.short not in ("TEXT", "REASONING"):
-                return
+                end = len(text) if found is None else found[1].start()
+                if not steps or free.terminal.short == "ARG_VALUE" or text[pos:end].strip():
+                    self._add(begin, steps, config, text)
+                    pos = self._end_of(free, text, pos, found)
+                    begin, steps, free = config if pos >= 0 else None, [], None
+            elif free is not None:
+                free = None
             if found is not None:
-                leg = self._leg(config, free, text, pos, *found)
-                if leg is None:
-                    return
-                legs.append(leg)
-                config, pos = leg.branch.target, found[1].end()
-            elif pos == len(text) or free is not None:
-                if pos == len(text) and (free is None or free.terminal.short == "TEXT"):
-                    self._add(begin, legs, config, ends_text=True)
+                step = self._step(config, free, text, pos, *found)
+                if begin is not None:
+                    steps.append(step)
+                config, pos = step.transition.target, step.end
+            elif pos == len(text) or config.free is not None:
+                if pos == len(text) and (config.free is None or config.free.terminal.short == "TEXT"):
+                    self._add(begin, steps, config, text, ends_text=True)
                 return
             else:
-                self._add(begin, legs, config)
+                string, written = config.embedded[0] if config.embedded else None, _string.match(text, pos)
+                if string is not None and string.terminal.short == "JSON_STRING" and written is not None and steps:
+                    steps.append(Step(string, None, pos, *written.span(1), self._shared.markers(config, "match").steps))
+                    config, pos = string.target, written.end()
+                    continue
+                self._add(begin, steps, config, text)
                 value = self._value(config, text, pos)
                 if value is None:
                     return
-                (begin, pos), legs = value, []
-                config = begin
+                (config, pos), steps = value, []
+                begin = config
+
+    def _end_of(self, free: Transition, text: str, pos: int, found: tuple[Markers, re.Match[str]] | None) -> int:
+        """Where a way may begin at the end of free text: where the search for a marker first looks; -1 for nowhere.
+
+        White space before the marker is none of what is kept of the text.
+        """
+        if found is None:
+            return -1
+        markers, at = found[0], found[1].start()
+        if markers.chars is None:
+            return at
+        spaces, chars = markers.chars
+        stop = next(i for i in range(pos, len(text)) if text[i] in chars)
+        first = stop
+        while first > pos and text[first - 1] in spaces:
+            first -= 1
+        is_kept = free.terminal.short not in self._shared.automaton.trims or named_operations(free)
+        is_blank = first < at <= stop and not text[first:at].strip(BLANK)
+        return first if first == at or (is_blank and not is_kept) else -1
 
     def _match(self, config: Config, kind: str, text: str, at: int) -> tuple[Markers, re.Match[str]] | None:
         markers = self._shared.markers(config, kind)
-        if not markers.trees:
-            return None
-        source = markers.whole().source
-        pattern = self._patterns.get(source) or self._patterns.setdefault(source, re.compile(source))
-        match = pattern.match(text, at)
+        match = re.compile(markers.source).match(text, at) if markers.steps else None
         return None if match is None else (markers, match)
 
     def _value(self, config: Config, text: str, pos: int) -> tuple[Config, int] | None:
@@ -147,93 +204,71 @@ class Ways:
                 return step.target, value[1]
         return None
 
-    def _leg(
+    def _step(
         self, config: Config, free: Transition | None, text: str, pos: int, markers: Markers, match: re.Match[str]
-    ) -> Leg | None:
-        """What was read at a place; None if no expression matches just that."""
+    ) -> Step:
+        """The marker that was read at a place."""
         assert match.lastindex is not None
-        path, begin, ignored = markers.paths[match.lastindex], match.start(), self._shared.automaton.tables.ignore
-        marks = _marks(markers, path, text, begin, ignored)
-        source, tokens, at, is_fixed = "(", {0: 1}, begin, True
-        for number, mark in enumerate(marks):
-            if not is_fixed:
-                return None
-            known = next((other.start for other in marks[number:] if not other.tree.terminal.canonical), match.end())
-            behind = f"{ignored}(?:{marks[number + 1].tree.regex})" if mark is not marks[-1] else ""
-            written, is_fixed = _written(mark, text, known, behind)
-            source += re.escape(text[at : mark.start])
-            if mark.tree.token:
-                tokens[mark.tree.token] = len(tokens) + 1
-            source += f"({written})" if mark.tree.token else written
-            at = mark.end
-        further = [tree.regex for tree in marks[-1].tree.following]
-        source += re.escape(text[at : match.end()]) + (f"(?!{ignored}(?:{'|'.join(further)}))" if further else "") + ")"
-        before, words = text[pos:begin], text[pos:begin].strip()
-        lead = self._lead(config, markers) if words else ""
-        first, _, last = before.partition(words) if words else (before, "", "")
-        known = next((mark.start for mark in marks if not mark.tree.terminal.canonical), match.end())
-        earlier = [(tree, at) for at in range(begin - len(last or first), begin) for tree in markers.trees]
+        steps, number, (start, end) = markers.steps, match.lastindex - 1, match.span(match.lastindex)
+        before, places = steps[:number], range(pos, start)
         if free is not None:
-            earlier += [(tree, pos) for tree in self._shared.markers(config, "leading").trees if not words]
-        if lead is None or any(_may_stand(tree.regex, text[at:known]) for tree, at in earlier):
+            leading = self._shared.markers(config, "leading").steps
+            before, steps = [*leading, *before], [*steps, *leading]
+        elif markers.lead:  # white space before a marker is skipped as far as it goes
+            blank = re.compile(markers.lead).match(text, pos)
+            places = range(start + 1, blank.end() + 1) if blank is not None else ()
+        return Step(markers.steps[number], free, pos, start, end, before, steps, places)
+
+
+def _source_of(steps: list[Step], groups: list[Step], text: str, *, ends_text: bool) -> str | None:
+    """The expression of a way through some steps; None if none matches just that."""
+    source = ""
+    for number, step in enumerate(steps):
+        known = next((other.start for other in steps[number:] if other.varies), steps[-1].end)
+        if any(_may_stand(regex_of(other.terminal), text[at:known]) for other in step.all for at in step.places):
             return None
-        source = re.escape(first) + lead + re.escape(last) + source
-        holds_text = bool(words) or (free is not None and free.terminal.short not in self._shared.automaton.trims)
-        return Leg(source, markers.branches[path], tokens, free, holds_text, is_fixed)
-
-    def _lead(self, config: Config, markers: Markers) -> str | None:
-        """The expression of text in which no marker begins, and that begins as no marker before text does."""
-        firsts = [tree.terminal.first for tree in markers.trees]
-        chars = markers.chars[1] if markers.chars else "".join(firsts)
-        leading = [tree.terminal.first for tree in self._shared.markers(config, "leading").trees]
-        if not all([*firsts, *leading]) or any(map(str.isspace, chars)):
+        behind = steps[number + 1] if number + 1 < len(steps) else None
+        written = _written(step, text, known, behind, may_end=behind is None and not ends_text)
+        if written is None:
             return None
-        return rf"(?![\s{_escaped(''.join(leading))}])[^{_escaped(chars)}]*(?<!\s)"
+        source += re.escape(text[step.pos : step.start])
+        source += f"({written})" if step in groups else f"(?:{written})" if "|" in written else written
+    return source
 
 
-def _escaped(chars: str) -> str:
-    """Characters as a part of a class, without white space."""
-    return re.escape("".join(sorted({char for char in chars if not char.isspace()})))
+def _written(step: Step, text: str, known: int, behind: Step | None, *, may_end: bool) -> str | None:
+    """The expression of a step in texts that are the same up to `known`; None if it may end elsewhere.
 
-
-class _Mark(NamedTuple):
-    """A marker that was read from a start to an end, and the markers that are tried before it."""
-
-    tree: MarkerTree
-    before: list[MarkerTree]
-    start: int
-    end: int
-
-
-def _marks(markers: Markers, path: Path, text: str, at: int, ignored: str) -> list[_Mark]:
-    """The markers of a path through trees that were read at a place."""
-    marks: list[_Mark] = []
-    trees, blank = markers.trees, markers.lead
-    for index in path:
-        match = re.compile(f"{blank}({trees[index].regex})").match(text, at)
-        assert match is not None
-        marks.append(_Mark(trees[index], trees[:index], *match.span(1)))
-        at, trees, blank = match.end(), trees[index].following, ignored
-    return marks
-
-
-def _written(mark: _Mark, text: str, known: int, following: str) -> tuple[str, bool]:
-    """The expression of a marker in texts that are the same up to `known`, and whether it ends nowhere else.
-
-    `following` is the expression of the marker behind it.
+    The last one `may_end` anywhere: what follows is read by the states.
     """
-    tree, piece, written = mark.tree, text[mark.start : known], text[mark.start : mark.end]
-    others = [other.regex for other in mark.before if may_both_match(tree, other) and _may_stand(other.regex, piece)]
+    piece, written = text[step.start : known], text[step.start : step.end]
+    firsts = step.transition.terminal.first
+    others = [
+        regex_of(other.terminal)
+        for other in step.others
+        if _may_both_match(firsts, other.terminal.first) and _may_stand(regex_of(other.terminal), piece)
+    ]
     excluded = f"(?!{'|'.join(others)})" if others else ""
-    bare = without_conditions(tree.regex, negative=True)
-    if not tree.terminal.canonical:
-        behind = text[mark.end : mark.end + 1]
-        return excluded + tree.regex.replace(SURROGATES, ""), not (behind and re.fullmatch(bare, written + behind))
-    others = [size for size in _sizes(bare, piece) if size != len(written)]
-    if not others and bare == tree.regex and not _ANCHOR.search(bare):
-        return excluded + re.escape(written), True
-    may_end = [size for size in others if size > len(written) or not following or re.match(following, piece[size:])]
-    return f"{excluded}(?:{tree.regex})", not may_end
+    if step.is_string:
+        return excluded + step.regex
+    bare = without_conditions(step.regex, negative=True)
+    if step.varies:
+        following = text[step.end : step.end + 1]
+        goes_on = behind is not None and following and re.fullmatch(bare, written + following)
+        return None if goes_on else excluded + step.regex
+    sizes = [size for size in _sizes(bare, piece) if size != len(written)]
+    if not sizes and bare == step.regex and not _ANCHOR.search(bare):
+        return excluded + re.escape(written)
+    if may_end:
+        return excluded + step.regex
+    after = f"{re.escape(text[step.end : behind.start])}(?:{behind.regex})" if behind is not None else ""
+    may_differ = any(size > len(written) or re.match(after, piece[size:]) for size in sizes)
+    return None if may_differ else excluded + step.regex
+
+
+def _may_both_match(one: Iterable[str], other: Iterable[str]) -> bool:
+    """May markers with these first characters begin at the same place?"""
+    return not one or not other or not set(one).isdisjoint(other)
 
 
 @cache

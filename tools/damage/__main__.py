@@ -7,9 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from importlib import import_module
 from random import Random
-from typing import Any
 
 from outspoken.authoring.fuzz.damage import CHARACTERS, ROWS, TAGS, Case, cases
 from outspoken.authoring.fuzz.sound import CLASSES, table
@@ -19,7 +17,7 @@ from tools.shared.command import run
 
 from . import json_texts, prose, responses
 from .json_texts import DamageCase, generate
-from .judging import Evaluation, Reading, damaged_texts, equal, evaluate, is_beginning, read
+from .judging import Evaluation, Reading, damaged_texts, evaluate, read
 
 _Run = list[tuple[JsonReading, Evaluation]]
 
@@ -28,7 +26,7 @@ _Run = list[tuple[JsonReading, Evaluation]]
 
 
 def json_main(arguments: list[str]) -> int:
-    """Damage tool calls as models do, and count how many `read_json` reads as meant, beside json-repair alone.
+    """Damage tool calls as models do, and count how many `read_json` reads as meant.
 
     Every case is a sound document, written as JSON and then damaged in one known way.
     """
@@ -40,7 +38,6 @@ def json_main(arguments: list[str]) -> int:
     parser.add_argument("--show", metavar="N", type=int, default=0, help="print the first N misses of each kind")
     parser.add_argument("--seed", type=int, default=json_texts.SEED)
     parser.add_argument("--per-kind", type=int, default=json_texts.PER_KIND)
-    parser.add_argument("--ours", action="store_true", help="leave out json-repair")
     options = parser.parse_args(arguments)
     cases, passed = generate(options.seed, options.per_kind, options.only)
     runs: dict[str, _Run] = {}
@@ -51,27 +48,12 @@ def json_main(arguments: list[str]) -> int:
             readings = [read_json(case.text, schema=case.schema if schema else None) for case in cases]
             times.append(f"{mark} {time.perf_counter() - start:.2f} s")
             runs[mark] = [(reading, evaluate(case, reading)) for case, reading in zip(cases, readings, strict=True)]
-    start = time.perf_counter()
-    others = [] if options.ours else [_json_repair_reads(case) for case in cases]
-    times += [] if options.ours else [f"json-repair {time.perf_counter() - start:.2f} s"]
     print(f"{len(cases)} cases; + with the schema, - without")
-    _json_table(cases, runs, others)
+    _json_table(cases, runs)
     print(f"\ntime: {', '.join(times)}\nskipped (still valid JSON, or a duplicate): {dict(passed)}")
     for mark, found in runs.items():
         _show_json(cases, found, options.show, mark)
     return 0
-
-
-def _json_repair_reads(case: DamageCase) -> bool:
-    """Whether json-repair alone reads a text correctly. It has no status: for a cut text, a beginning is correct."""
-    repair: Any = import_module("json_repair").repair_json
-    try:
-        got = repair(case.text, return_objects=True)
-    except Exception:  # whatever it raises, it did not read the text
-        return False
-    if json_texts.KINDS[case.kind].group == "cut":
-        return is_beginning(got, case.values[0])
-    return equal(got, case.values if len(case.values) > 1 else case.values[0])
 
 
 #: The columns of the table.
@@ -82,9 +64,9 @@ _JUDGED: dict[str, Callable[[Evaluation], bool]] = {
 }
 
 
-def _json_table(cases: list[DamageCase], runs: dict[str, _Run], others: list[bool]) -> None:
-    """Print a row for each kind, for each group and for all: right, wrong and flagged, silently wrong, json-repair."""
-    labels = [f"{of}{mark}" for of in _JUDGED for mark in runs] + ["j-rep"] * bool(others)
+def _json_table(cases: list[DamageCase], runs: dict[str, _Run]) -> None:
+    """Print a row for each kind, for each group and for all: right, wrong and flagged, silently wrong."""
+    labels = [f"{of}{mark}" for of in _JUDGED for mark in runs]
     print(f"  {'':36} {'cases':>5} {' '.join([f'{label:>6}' for label in labels])}")
     kinds = dict.fromkeys([case.kind for case in cases])
     groups: dict[str, list[str]] = {}
@@ -94,7 +76,6 @@ def _json_table(cases: list[DamageCase], runs: dict[str, _Run], others: list[boo
     for label, wanted in [*rows, *[(group.upper(), named) for group, named in groups.items()], ("ALL", [*kinds])]:
         at = [i for i, case in enumerate(cases) if case.kind in wanted]
         columns = [[judge(found[i][1]) for i in at] for judge in _JUDGED.values() for found in runs.values()]
-        columns += [[others[i] for i in at]] if others else []
         print(f"  {label:36} {len(at):5} {' '.join([_percent(sum(column), len(at)) for column in columns])}")
 
 

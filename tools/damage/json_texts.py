@@ -99,9 +99,8 @@ def _strings(damage: Callable[[Random, json_damage.Token], json_damage.Token]) -
         meant, how = document(random), json_damage.style(random)
         sound = json_damage.quoted(meant.payload, how)
         parts = [damage(random, p) if p.text == sound else p for p in json_damage.tokens(meant.value, how)]
-        return (
-            DamageCase(kind, json_damage.joined(parts), [meant.value], meant.schema) if '"' in meant.payload else None
-        )
+        text = json_damage.joined(parts)
+        return DamageCase(kind, text, [meant.value], meant.schema) if '"' in meant.payload else None
 
     return Kind("strings", make, 3)
 

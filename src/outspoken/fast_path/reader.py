@@ -24,7 +24,7 @@ from outspoken.results.settings import Settings
 from outspoken.semantics.call_signs import may_be_other
 from outspoken.semantics.keys import find_keys, tool_named_in
 from outspoken.semantics.output import Output
-from outspoken.semantics.proof import loses_character, loses_path, pads_number
+from outspoken.semantics.proof import PADDED, loses_character, loses_path, pads_number
 from outspoken.semantics.said_signs import MADE, Bare, ThinkMarkers, may_be_said
 from outspoken.semantics.schema_objections import is_declaration, is_usual, may_violate
 from outspoken.semantics.segments import reply_of
@@ -41,6 +41,8 @@ _TAIL = 1000
 #: Behind so many characters at the start of a response, what follows may be a marker with a mistake.
 _FEW = 2
 
+#: What is known of calls without markers. Their names were compared with those of the tools.
+_BARE = {kind: Bare(None, kind == "name") for kind in ("bracket", "name")}
 #: Behind these, or at the beginning, text is no rest of a call.
 _SAID = (None, Text, Reasoning)
 
@@ -79,9 +81,8 @@ class FastPath:
         self._bare_calls: str = module.BARE_CALLS
         #: are values elements, which may look escaped?
         self._reads_tags: bool = module.READS_TAGS
-        tags, ends = module.THINK_TAGS, module.THINK_ENDS
         #: what finds the tags of reasoning; None if none closes it, or if calls in reasoning run
-        self.thinks = ThinkMarkers.of(tags, module.THINK_CLOSER, module.THINK_BARE, ends, module.THINK_SIGN)
+        self.thinks = None if module.THINKS is None else ThinkMarkers.of(*module.THINKS)
         self._prompt_end: str = module.PROMPT_END
         self._prompt_body = self._prompt_end.strip()
         self._read: Any = module.read_sound
@@ -117,8 +118,9 @@ class FastPath:
         prompt_end: str = "",
     ) -> bool:
         """Is what was read all that the parser would say? `plain` is the path of plain text where formats alternate."""
-        bare = Bare.of(tools and tools.names, self._bare_calls if plain is None else "bracket")
-        if bare is not None and bare.may_be_text(raw, output.segments):
+        bare_calls = self._bare_calls if plain is None else "bracket"
+        is_open = bool(bare_calls) and (tools is not None or bare_calls == "name")
+        if is_open and _BARE[bare_calls].may_be_text(raw, output.segments):
             return False
         thinks = self.thinks
         tags = [thinks] if plain is None or plain.thinks == thinks else [thinks, plain.thinks]
@@ -144,10 +146,17 @@ class FastPath:
         The parser reports it.
         """
         segments, before = output.segments, None
+        shapes = tools.usual_shapes if tools is not None and not self._has_odd_values(raw) else ()
         for index, segment in enumerate(segments, 1):
             kind = segment.__class__
             if kind is ToolCall:
-                if self._is_call_in_doubt(raw, segment, tools, settings):
+                arguments, text = segment.arguments, segment.arguments_text
+                is_usual = (
+                    text.count(":") == len(arguments)
+                    and (segment.name, *arguments, *map(type, arguments.values())) in shapes
+                    and "\\" not in text
+                )
+                if not is_usual and self._is_call_in_doubt(raw, segment, tools, settings):
                     return True
                 before = kind
                 continue
@@ -188,6 +197,15 @@ class FastPath:
             return True
         fields: dict[str, object] = segment.__dict__
         return self._has_fields and any("\t" in str(value) for key, value in fields.items() if key != "raw")
+
+    def _has_odd_values(self, raw: str) -> bool:
+        """May something speak against a call whose arguments are as its tool declares them?"""
+        return (
+            self._ends_by_chance
+            or (self._reads_tags and "&" in raw)
+            or "\ufffd" in raw
+            or (self._reads_python and PADDED.search(raw) is not None)
+        )
 
     def _is_call_in_doubt(self, raw: str, call: ToolCall, tools: Tools | None, settings: Settings) -> bool:
         """May something speak against a call?"""

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from outspoken.engine.text_buffer import BLANKS
-from outspoken.grammar.marker_search import Find
+from outspoken.grammar.marker_search import Find, search_by_chars
 from outspoken.json.decoder import UNSOUND, checked, read_at, scan_once
 from outspoken.notations.coerce import ANY, to_json
 from outspoken.notations.interface import notation
@@ -154,11 +154,12 @@ def end_answer_call(
 # function then takes its own place among the globals of its module.
 
 
-def lazy(scope: dict[str, Any], name: str, pattern: str, method: str = "match") -> Find:
-    """The method of a regular expression."""
+def lazy(scope: dict[str, Any], name: str, pattern: str, method: str = "match", *chars: str) -> Find:
+    """The method of a regular expression, or the search for it at places with some `chars` (see `search_by_chars`)."""
 
     def first(text: str, *places: int) -> Any:
-        found = scope[name] = getattr(re.compile(pattern), method)
+        found = getattr(re.compile(pattern), method)
+        scope[name] = found = search_by_chars(found, *chars) if chars else found
         return found(text, *places)
 
     return first

@@ -213,12 +213,17 @@ def _compile(
 
 def _branch(step: Transition, token: int, handlers: Handlers) -> Branch:
     """The branch of a marker; `token` is its group."""
+    operations = tuple([(handlers[name], arg, group) for name, arg, group in branch_operations(step, token)])
+    return Branch(operations, step.target, step.terminal.grows, transition=step)
+
+
+def branch_operations(step: Transition, token: int) -> list[NamedOperation]:
+    """The operations of a marker that is matched by a group."""
     done = [named_operation(op, token, before=True) for op in step.before]
     done += [named_operation(op, token) for op in step.after]
     if is_lone(step, done):
         done.append(named_operation(("markup", ""), 0))
-    operations = tuple([(handlers[name], arg, group) for name, arg, group in done])
-    return Branch(operations, step.target, step.terminal.grows, transition=step)
+    return done
 
 
 def _open_markers(markers: Sequence[Transition], patterns: Sequence[str]) -> OpenMarkers | None:

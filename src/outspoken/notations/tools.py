@@ -100,7 +100,7 @@ class Tools:
 
     __slots__ = (
         "_envelopes", "_facts", "_notes", "_sources", "_types", "destructive", "names", "schema_views",
-        "types_by_name",
+        "types_by_name", "usual_shapes",
     )  # fmt: skip
 
     def __init__(
@@ -121,6 +121,8 @@ class Tools:
         self._types: dict[tuple[str, str], Types | None] = {}
         self._facts: dict[str, ToolFacts] = {}
         self._envelopes: dict[tuple[str, frozenset[str], frozenset[str]], Schema] = {}
+        #: the names of tools, with the keys and then the classes of arguments with which nothing is wrong, as was found
+        self.usual_shapes: set[tuple[Any, ...]] = set()
         #: the views of the tools' arguments, made on first use
         self.schema_views: dict[tuple[str, str], SchemaView] = {}
 
@@ -219,6 +221,11 @@ class Tools:
                 facts = facts._replace(has_odd_name=True)
             self._facts[name] = facts
         return facts
+
+    def keep_shape(self, shape: tuple[Any, ...]) -> None:
+        """Keep one of the `usual_shapes`, if there are few."""
+        if len(self.usual_shapes) < _MAX_KEPT:
+            self.usual_shapes.add(shape)
 
     def only_argument(self, name: str) -> str | None:
         """The only argument that a tool has; None if it has several or none."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from outspoken.results.replies import Reasoning, Text
+from outspoken.results.replies import Reasoning, Text, ToolCall
 
 from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, OPENING, is_shown, may_open_quote, still_quoting, still_showing
 
@@ -31,9 +31,10 @@ _UNKNOWN: Any = object()
 _SEPARATORS = " \t\r\n,;"
 _LEADS = f"{_SEPARATORS}["
 _SENTENCE_ENDS = ".!?…。！？"
-#: Text that ends a sentence, and holds nothing that opens a quotation, shows what follows, or announces an example.
-_PLAIN = rf"[^{MARKS}`\[:：<~>|]*"
-_is_plain = re.compile(rf"{_PLAIN}(?:'(?=\w){_PLAIN})*(?<!\.[gG])[{_SENTENCE_ENDS}]\s*").fullmatch
+#: One of these is in every text that opens a quotation, shows what follows, or announces an example; an
+#: apostrophe in a word is none.
+_NOT_PLAIN = re.compile(f"[{MARKS[0]}{MARKS[2:]}`\\[:：<~>|]")
+_APOSTROPHE = re.compile(r"'(?!\w)")
 #: A marker that opens reasoning begins no farther before it, and what shows that it is one is no farther behind it.
 _LONGEST_OPENER, _LOOKAHEAD = 60, 1600
 #: No words within a line that announce an example are longer.
@@ -96,35 +97,58 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
 
     No call is thought about if no tag that closes reasoning follows.
     """
-    at, before, last, judged, quoting, plain = 0, None, None, _UNKNOWN, None, _UNKNOWN
-    if "](" in raw:  # there may be a link
+    if "(" in raw and "]" in raw and "](" in raw:  # there may be a link; to search for one character is fast
         return True
+    at, gap, before, last, judged = 0, "", None, None, _UNKNOWN
+    texts: list[Text] = []
+    tags = thinks
     for segment in segments:
         kind = segment.__class__
-        if kind is Text or segment.kind not in MADE:
-            if last.__class__ is not Text or not is_field(segment, lambda start, end: raw[start:end]):
-                before, last = last, segment
-            if kind is Text and _is_plain(segment.text):
-                plain = segment
-            elif kind is Text and may_open_quote(segment.text):
-                quoting = still_quoting(quoting, segment)
-            elif kind is Text:
-                quoting = quoting or still_showing(None, segment)
+        if kind is not ToolCall and segment.kind not in MADE:
+            if kind is Text:
+                texts.append(segment)
+            elif last.__class__ is Text and is_field(segment, lambda start, end: raw[start:end]):
+                continue
+            before, last = last, segment
             continue
         start, end = segment.span
-        tags = thinks if judged is _UNKNOWN or (thinks is not None and thinks.is_shared) else None
-        if quoting is not None or (tags is not None and _may_be_thought(raw, at, start, tags)):
-            return True
-        if start - at >= _SHORTEST_TAG and may_open_region(raw[at:start], segments):
-            return True
+        if tags is not None:
+            if _may_be_thought(raw, at, start, tags):
+                return True
+            tags = tags if tags.is_shared else None
+        if start - at >= _SHORTEST_TAG and raw[at:start] != gap:
+            gap = raw[at:start]
+            if may_open_region(gap, segments):
+                return True
         if last is not judged:
-            lead = last if last.__class__ is Text else None
-            is_led = last is not plain and may_quote(lead, raw[0], raw[start])
-            if is_led or _is_cut(raw, last, before, start, thinks):
+            if _is_led(texts, last, raw[0], raw[start]) or _is_cut(raw, last, before, start, thinks):
                 return True
             judged = last
+            texts.clear()
         at = end
     return False
+
+
+def _is_led(texts: Sequence[Text], last: Any, begin: str, first: str) -> bool:
+    """May the texts between two calls open a quotation, or may the last segment before the second one quote it?"""
+    quoting, is_plain = None, False
+    for text in texts:
+        is_plain = _is_plain(text.text)
+        if not is_plain:
+            opens = may_open_quote(text.text)
+            quoting = still_quoting(quoting, text) if opens else quoting or still_showing(None, text)
+    if quoting is not None:
+        return True
+    lead = last if last.__class__ is Text else None
+    return not (is_plain and lead) and may_quote(lead, begin, first)
+
+
+def _is_plain(text: str) -> bool:
+    """Does a text end a sentence without anything that opens a quotation, or shows or announces what follows?"""
+    said = text.rstrip()
+    if not said or said[-1] not in _SENTENCE_ENDS or said[-3:-1].lower() == ".g":
+        return False
+    return _NOT_PLAIN.search(said) is None and ("'" not in said or _APOSTROPHE.search(said) is None)
 
 
 class Bare(NamedTuple):
@@ -149,20 +173,18 @@ class Bare(NamedTuple):
         return (is_name or (first == "{" and not self.begins_with_name)) and not lead.strip(_LEADS)
 
     def may_be_text(self, raw: str, segments: Iterable[Any]) -> bool:
-        """May a call without markers be text: in a line of text, before other text, or of no given tool?"""
+        """May a call without markers be text: in a line of text, or before other text?"""
         end, before, is_bare = 0, None, False
         for segment in segments:
-            start = segment.span[0]
-            if segment.kind != "tool_call":
-                if is_bare and segment.kind != "reasoning":
+            kind, (start, behind) = segment.__class__, segment.span
+            if kind is not ToolCall:
+                if is_bare and kind is not Reasoning:
                     return True
             elif is_bare or self.begins_call(raw[end:start].rpartition(">")[2], raw[start]):
                 is_bare = True
-                if self.tools is not None and segment.name not in self.tools:
-                    return True
                 if before.__class__ is Text and not begins_line(raw[:start]):
                     return True
-            before, end = segment, segment.span[1]
+            before, end = segment, behind
         return False
 
 
