@@ -24,7 +24,7 @@ from outspoken.results.settings import Settings
 from outspoken.semantics.call_signs import may_be_other
 from outspoken.semantics.keys import find_keys, tool_named_in
 from outspoken.semantics.output import Output
-from outspoken.semantics.proof import PADDED, loses_character, loses_path, pads_number
+from outspoken.semantics.proof import ADJACENT, PADDED, lacks_comma, loses_character, loses_path, pads_number
 from outspoken.semantics.said_signs import MADE, Bare, ThinkMarkers, may_be_said
 from outspoken.semantics.schema_objections import is_declaration, is_usual, may_violate
 from outspoken.semantics.segments import reply_of
@@ -190,7 +190,9 @@ class FastPath:
     def _may_run_over(self, segment: Any) -> bool:
         """May a value of an action hold another one, or what stands beside it?"""
         raw = getattr(segment, "raw", "")
-        if '"":' in raw or (self._ends_by_chance and raw.count("[") != raw.count("]")):
+        if '"":' in raw or (self._reads_python and ADJACENT.search(raw) is not None):
+            return True
+        if self._ends_by_chance and raw.count("[") != raw.count("]"):
             return True
         lines = raw[raw.find("\n") :] if self._ends_by_chance and "\n" in raw else ""
         if lines and ("<" in lines or "`" in lines or self._markup.may_hold(lines)):
@@ -204,7 +206,7 @@ class FastPath:
             self._ends_by_chance
             or (self._reads_tags and "&" in raw)
             or "\ufffd" in raw
-            or (self._reads_python and PADDED.search(raw) is not None)
+            or (self._reads_python and (PADDED.search(raw) is not None or ADJACENT.search(raw) is not None))
         )
 
     def _is_call_in_doubt(self, raw: str, call: ToolCall, tools: Tools | None, settings: Settings) -> bool:
@@ -222,7 +224,8 @@ class FastPath:
         has_signs = "\\" in text or "\ufffd" in text
         if has_signs and (loses_path(text) or loses_character(arguments, raw[slice(*call.span)])):
             return True
-        if self._reads_python and pads_number(arguments, raw[slice(*call.span)]):
+        written = raw[slice(*call.span)] if self._reads_python else ""
+        if self._reads_python and (pads_number(arguments, written) or lacks_comma(arguments, written)):
             return True
         if tools is not None and is_usual(tools, call.name, arguments):
             return False

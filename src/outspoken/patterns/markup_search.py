@@ -29,8 +29,8 @@ _ACTION = (
     r"|(?<!\w)(?:{names})(?=\s?[^\s\]\n(]{{1,40}}\])"
     # the name before a value between fences, and before arguments of which the first one is damaged
     r"|(?:{names})(?=(?:\s?\[[^\]]{{1,300}}\]){{1,4}}\W{{0,5}}$|\s?```)|(?<!\w)(?:{names})(?=\([^()\s]{{1,80}}\s?[=,][^()\n]{{0,200}}\)\W{{0,9}}$)"
-    # the name alone on its line, or twice, or with a bracket
-    r"|^(?:{names}){{1,2}}[.!]?$|^\W{{0,9}}(?:{names})(?=\)\W{{0,9}}$)"
+    # the name alone on its line, or twice, or with a bracket; or with what is left behind it of a string
+    r"|^(?:{names}){{1,2}}[.!]?$|^\W{{0,9}}(?:{names})(?=\)\W{{0,9}}$|\(\W{{0,9}}\Z)|^(?:{names})(?=[\"']\s?\)\W{{0,9}}$)"
 )
 #: A line that is a call of something, though its name, what stands before it or a bracket may be damaged.
 _CALL_ON_LINE = re.compile(

@@ -19,6 +19,9 @@ _LOST_PATH = lazy_pattern(r'"[A-Za-z]:\\[bfnrt]\w')
 #: An integer with a zero before it, and a string of Python.
 PADDED = re.compile(r"0(?<![\w.]0)(?<![\w.][+-]0)[0-9]*[1-9][0-9]*(?![\w.])")
 _PYTHON_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+#: Two strings of Python beside each other, on one line; and where they are a value without a name, each as `''`.
+ADJACENT = re.compile(r"[^\s(,=\[{:]['\"][ \t]{0,9}['\"][^\s,)\]}:]")
+_ADJACENT_VALUES = lazy_pattern(r"[(,]\s{0,99}''[ \t]{0,9}''")
 #: A value that is closed by its own sign.
 _CLOSED = lazy_pattern(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")
 #: Arguments that are closed by their own sign.
@@ -71,6 +74,13 @@ def pads_number(arguments: Mapping[str, Any], written: str) -> bool:
         return False
     padded = {int(found[0]) for found in PADDED.finditer(_PYTHON_STRING.sub("''", written))}
     return any(abs(value) in padded for value, _ in _within([*arguments.values()]) if value.__class__ is int)
+
+
+def lacks_comma(arguments: Mapping[str, Any], written: str) -> bool:
+    """Do two strings of Python stand for one argument without a name? A comma may be missing between them."""
+    if "$1" not in arguments or ADJACENT.search(written) is None:
+        return False
+    return _ADJACENT_VALUES.search(_PYTHON_STRING.sub("''", written)) is not None
 
 
 def loses_character(arguments: Mapping[str, Any], written: str) -> bool:

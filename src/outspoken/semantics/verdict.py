@@ -28,12 +28,14 @@ from outspoken.results.edits import shown
 from .call_shapes import call_shapes, holds_shape
 from .keys import lacking
 from .proof import (
+    ADJACENT,
     ENDS_BY_SUPPLY,
     PADDED,
     RepairedCall,
     as_repaired,
     is_cut_json,
     keys_within,
+    lacks_comma,
     loses_character,
     loses_path,
     pads_number,
@@ -106,6 +108,8 @@ def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str,
         return False
     has_numbers = any(value.__class__ is not str for value in arguments.values())
     if has_numbers and PADDED.search(state.source.slice(max(node.start, 0), end)) is not None:
+        return False
+    if "$1" in arguments and ADJACENT.search(state.source.slice(max(node.start, 0), end)) is not None:
         return False
     tools = context.tools
     return tools is None or not may_violate(tools, name, arguments, checks=context.settings.schema_check != "off")
@@ -244,12 +248,10 @@ def _of_text(
     if is_declaration(tools, name, arguments):
         found.append(Objection("unproven", f"this declares `{name}`: its arguments are a schema"))
     start, read = max(node.start, 0), state.source.slice
-    if (
-        is_call
-        and pads_number(arguments, read(start, end))
-        and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE")
-    ):
-        found.append(Objection("unproven", "a number is not written as one"))
+    pads, lacks = is_call and pads_number(arguments, read(start, end)), lacks_comma(arguments, read(start, end))
+    if (pads or lacks) and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
+        why = "a number is not written as one" if pads else "a comma may be missing between two strings"
+        found.append(Objection("unproven", why))
     if ("\ufffd" in text or "\\u" in text) and loses_character(arguments, read(start, end)):
         found.append(Objection("lone-surrogate", "a string of the arguments holds half a character"))
     if text and not node.keyed and loses_path(text):
