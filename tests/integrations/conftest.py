@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 
 import pytest
@@ -11,3 +12,9 @@ from tools.integrations.frameworks import FRAMEWORKS
 collect_ignore = [f"test_{name}.py" for name, tested in FRAMEWORKS.items() if find_spec(tested.module) is None]
 
 pytest.register_assert_rewrite("tests.integrations.model_tests", "tests.integrations.server_tests")
+
+
+def pytest_sessionfinish() -> None:
+    """Stop the server of the tests, if one was started."""
+    if (module := sys.modules.get("tests.integrations.text_server")) is not None:
+        module.running.stop()

@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from outspoken import UnknownFormatError
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THOUGHT, written
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, THOUGHT, written
+from tests.integrations.text_server import TextServer, text_server
 
 ANSWER = "High tide at nine, wind from the west."
 UNREAD = '<tool_cal>\n{"name": tide, arguments: place}\n'
@@ -64,6 +65,29 @@ class Run(NamedTuple):
     more: dict[str, Any]
     told: tuple[Any, str] | None = None
 
+    @classmethod
+    def of(cls, server: TextServer, answer: Any, ran: Ran, **more: Any) -> Run:
+        """The run in which a server was asked, by its requests, of which it takes only those that servers accept."""
+        (wrote, told), sent = server.requests[1]["messages"][-2:], server.requests[2]["messages"]
+        assert "outspoken" not in str(sent), "servers get no metadata"
+        calls = [call for message in sent for call in message.get("tool_calls") or ()]
+        arguments = wrote["tool_calls"][0]["function"]["arguments"]
+        return cls(
+            answer=answer,
+            ran=ran,
+            texts=[*[text_of(message) for message in sent if message["role"] == "assistant"], answer],
+            ids=[call["id"] for call in calls],
+            tools=[tool["function"]["name"] for tool in server.requests[0]["tools"]],
+            more=more,
+            told=(arguments, text_of(told)) if "was not run" in text_of(told) else None,
+        )
+
+
+def text_of(message: dict[str, Any]) -> str:
+    """The text of a message of a request."""
+    content: str | list[Any] | None = message.get("content")
+    return "".join([part["text"] for part in content]) if isinstance(content, list) else content or ""
+
 
 class _Tests:
     """Tests that a framework runs in each of its `WAYS` to ask a model."""
@@ -81,11 +105,16 @@ class ModelTests(_Tests):
 
     KINDS: tuple[str, ...] = ()
 
-    def read(self, text: str, way: str, format: str | None = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
+    def read(self, text: Any, way: str, format: str | None = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
         """What the framework makes of a response that its model writes, in pieces of a size if it is streamed.
 
         Without a format, the name of the model is `THINKER`.
         """
+        server = text_server((text, reason), size=size)
+        return self.asked(server.url, way, format, "m" if format else THINKER)
+
+    def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
+        """What the framework makes of the response of a server."""
         raise NotImplementedError
 
     @pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
@@ -127,6 +156,14 @@ class ModelTests(_Tests):
         found = self.read("", way)
         assert (found.text or "", found.calls, found.refused, found.about) == ("", [], [], {})
 
+    def test_calls_of_the_server_itself_are_kept(self, way: str) -> None:
+        own: dict[str, Any] = {"index": 0, "id": "c9", "type": "function"}
+        own["function"] = {"name": "wind", "arguments": '{"place": "Paris"}'}
+        message = {"content": written("hermes", BOTH[0]), "tool_calls": [own]}
+        found = self.read(message, way, reason="tool_calls")
+        assert sorted(found.calls, key=str) == [BOTH[0], ("wind", {"place": "Paris"})]
+        assert found.refused == []
+
     def test_the_name_of_the_model_says_the_format(self, way: str) -> None:
         found = self.read(THOUGHT, way, None)
         assert (found.reasoning, found.text) == ("They ask.", "At nine.")
@@ -136,6 +173,14 @@ class ModelTests(_Tests):
             self.read("", "whole", "hermess")
 
 
+class ReasoningTests(ModelTests):
+    """What also holds if the client passes on the reasoning that a server reads itself."""
+
+    def test_reasoning_of_the_server_itself_ends_that_of_the_prompt(self, way: str) -> None:
+        found = self.read({"reasoning_content": "Which?", "content": ANSWER}, way, None)
+        assert (found.reasoning, found.text) == ("Which?", ANSWER)
+
+
 class AgentTests(_Tests):
     """What holds of an agent; `MORE` is what its run has of the framework's own."""
 
@@ -143,6 +188,13 @@ class AgentTests(_Tests):
 
     def run(self, texts: list[str], way: str, format: str) -> Run:
         """Run an agent whose model writes these texts in turn."""
+        ran = Ran()
+        server = text_server(*texts)
+        answer, more = self.agent(server.url, way, format, ran)
+        return Run.of(server, answer, ran, **more)
+
+    def agent(self, url: str, way: str, format: str, ran: Ran) -> tuple[Any, dict[str, Any]]:
+        """Run an agent with a server: its answer, and what is its own."""
         raise NotImplementedError
 
     @pytest.mark.parametrize("format", FORMATS)

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from outspoken import parse
+from outspoken import formats, parse
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, written
+from tools.integrations.missing_modules import stand_ins
 
+#: The same tools, strict.
+STRICT = [{**tool, "function": {**tool["function"], "strict": True}} for tool in TOOLS]
 #: The formats whose reasoning stands between tags.
 TAGGED = tuple(name for name in FORMATS if name != "react")
 
@@ -18,11 +21,48 @@ class ServerTests:
     """Tests of a server, with two functions of it that read a response: whole, and in chunks.
 
     They take the text, the format of the parser of calls and that of reasoning, which may be None, and return the
-    reasoning, the content, and the calls.
+    reasoning, the content, and the calls. `parser_class` is that of a parser of calls, by its name, and `constraints`
+    are the structural tags for a format, for a choice of tools or the name of one, and for tools that may be strict.
+    `opened` are the options of `whole` and `streamed` for a prompt that opens the reasoning, and `theirs` is the class
+    of the server's own parser for hermes.
     """
 
     whole: Any
     streamed: Any
+    parser_class: Any
+    constraints: Any
+    opened: dict[str, Any]
+    theirs: str
+
+    def test_every_format_has_a_parser(self) -> None:
+        for info in formats():
+            for name in (info.name, *info.aliases):
+                assert self.parser_class(f"outspoken_{name}").format == info.name
+        assert self.parser_class("hermes").__name__ == self.theirs, "theirs is not replaced"
+
+    def test_reasoning_that_the_prompt_opens(self) -> None:
+        text = "At six.\n</think>\n\n" + written("hermes", BOTH[0])
+        expected = ("At six.", "", [("tide", BOTH[0][1])])
+        for said in (text, f"<think>\n{text}"):  # some models repeat it
+            assert self.whole(said, "hermes", "hermes", **self.opened) == expected
+            assert self.streamed(said, "hermes", "hermes", **self.opened) == expected
+
+    @pytest.mark.parametrize("format", FORMATS)
+    def test_required_calls_are_constrained(self, format: str) -> None:
+        with stand_ins():
+            from xgrammar import Grammar, StructuralTag
+        for choice in ("required", "wind"):
+            found = self.constraints(format, choice)
+            assert found
+            for tag in found:
+                Grammar.from_structural_tag(StructuralTag.model_validate_json(tag))
+                assert ("tide" in tag) is (choice == "required")
+
+    def test_only_strict_tools_constrain_what_may_be_text(self) -> None:
+        assert self.constraints("hermes", "auto") == []
+        found = self.constraints("hermes", "auto", strict=True)
+        assert found
+        assert all("<tool_call>" in tag for tag in found)
 
     @pytest.mark.parametrize("format", FORMATS)
     def test_parallel_calls_with_text(self, format: str) -> None:

@@ -265,17 +265,17 @@ def test_tools_give_arguments_their_types() -> None:
 
 
 def test_fields_stream_as_with_the_chat_adapter() -> None:
-    with text_server(sections(answer=ANSWER)) as server:
-        lm = dspy.LM("openai/m", api_base=server.url, api_key="none", cache=False)
-        predict = dspy.streamify(
-            dspy.Predict("question -> answer"), stream_listeners=[StreamListener(signature_field_name="answer")]
-        )
+    server = text_server(sections(answer=ANSWER))
+    lm = dspy.LM("openai/m", api_base=server.url, api_key="none", cache=False)
+    predict = dspy.streamify(
+        dspy.Predict("question -> answer"), stream_listeners=[StreamListener(signature_field_name="answer")]
+    )
 
-        async def pieces() -> list[Any]:
-            with dspy.context(lm=lm, adapter=OutspokenAdapter("hermes")):
-                return [piece async for piece in predict(question="When?")]
+    async def pieces() -> list[Any]:
+        with dspy.context(lm=lm, adapter=OutspokenAdapter("hermes")):
+            return [piece async for piece in predict(question="When?")]
 
-        found = asyncio.run(pieces())
+    found = asyncio.run(pieces())
     texts = [piece.chunk for piece in found if isinstance(piece, StreamResponse)]
     assert len(texts) > 3
     assert "".join(texts).strip() == found[-1].answer == ANSWER
@@ -284,9 +284,9 @@ def test_fields_stream_as_with_the_chat_adapter() -> None:
 def test_the_example_runs_against_a_server() -> None:
     answer = "High tide in Brest at nine."
     calls = [("tide", {"place": "Brest"}), ("submit", {"answer": answer})]
-    with text_server(*[written("qwen3_coder", call) for call in calls]) as server:
-        assert printed_by_example("dspy", server.url) == f"{answer}\n"
-        assert "High tide in Brest at nine." in str(server.requests[1]["messages"])
+    server = text_server(*[written("qwen3_coder", call) for call in calls])
+    assert printed_by_example("dspy", server.url) == f"{answer}\n"
+    assert "High tide in Brest at nine." in str(server.requests[1]["messages"])
 
 
 class Port(BaseModel):

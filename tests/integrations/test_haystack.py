@@ -10,16 +10,17 @@ import pytest
 from haystack import Pipeline, component
 from haystack.components.agents import Agent
 from haystack.components.builders import ChatPromptBuilder
-from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator
 from haystack.components.generators.utils import _convert_streaming_chunks_to_chat_message
 from haystack.core.serialization import allow_deserialization_module
 from haystack.dataclasses import ChatMessage, ReasoningContent, StreamingChunk, ToolCall
 from haystack.dataclasses.streaming_chunk import ToolCallDelta
 from haystack.tools import Tool, Toolset, tool
+from haystack.utils import Secret
 
 from outspoken.integrations.haystack import OutspokenChatGenerator
-from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, Run, weather
-from tests.integrations.model_texts import BOTH, INVALID, THINKER, pieces, written
+from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, weather
+from tests.integrations.model_texts import BOTH, INVALID, pieces, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
 
@@ -31,53 +32,21 @@ ASKED = [ChatMessage.from_user("When?")]
 
 
 @component
-class Script:
-    """A chat generator that writes texts in turn, whole or in pieces, and remembers what it was sent."""
+class Whole:
+    """A chat generator that returns a reply for each text, and does not stream."""
 
-    def __init__(self, *texts: str, reason: str = "stop", size: int = 5) -> None:
-        self.texts, self.reason, self.size = texts, reason, size
-        self.sent: list[list[ChatMessage]] = []
-        self.options: list[dict[str, Any]] = []
-
-    def chunks(self, text: str) -> list[StreamingChunk]:
-        made = [StreamingChunk(piece, {"model": "m"}, index=0) for piece in pieces(text, self.size)]
-        return [*made, StreamingChunk("", {"model": "m", "usage": 9}, finish_reason=self.reason)]  # type: ignore[arg-type]
-
-    def message(self, text: str) -> ChatMessage:
-        return ChatMessage.from_assistant(text, {"finish_reason": self.reason, "model": "m"})
-
-    def _next(self, messages: list[ChatMessage], options: dict[str, Any]) -> str:
-        self.sent.append([*messages])
-        self.options.append({key: value for key, value in options.items() if value is not None})
-        return self.texts[len(self.sent) - 1]
+    def __init__(self, *texts: str) -> None:
+        self.texts = texts
 
     @component.output_types(replies=list[ChatMessage])
-    def run(
-        self,
-        messages: list[ChatMessage],
-        streaming_callback: Any = None,
-        generation_kwargs: dict[str, Any] | None = None,
-        tools: Any = None,
-    ) -> dict[str, list[ChatMessage]]:
-        text = self._next(messages, {"generation_kwargs": generation_kwargs, "tools": tools})
-        for chunk in self.chunks(text) if streaming_callback else ():
-            streaming_callback(chunk)
-        return {"replies": [self.message(text)]}
+    def run(self, messages: list[ChatMessage], streaming_callback: Any = None, tools: Any = None) -> Any:
+        return {"replies": [ChatMessage.from_assistant(text) for text in self.texts]}
 
-    @component.output_types(replies=list[ChatMessage])
-    async def run_async(
-        self,
-        messages: list[ChatMessage],
-        streaming_callback: Any = None,
-        generation_kwargs: dict[str, Any] | None = None,
-        tools: Any = None,
-    ) -> dict[str, list[ChatMessage]]:
-        text = self._next(messages, {"generation_kwargs": generation_kwargs, "tools": tools})
-        for chunk in self.chunks(text) if streaming_callback else ():
-            sent = streaming_callback(chunk)
-            if asyncio.iscoroutine(sent):
-                await sent
-        return {"replies": [self.message(text)]}
+
+def generator_of(url: str, format: str | None = "hermes", model: str = "m", **options: Any) -> OutspokenChatGenerator:
+    """A chat generator of a server, read in a format."""
+    server = OpenAIChatGenerator(api_key=Secret.from_token("none"), model=model, api_base_url=url)
+    return OutspokenChatGenerator(server, format, **options)
 
 
 def tools_of(ran: Ran) -> list[Tool]:
@@ -123,33 +92,16 @@ Ask = Callable[[Any], ChatMessage]
 WAYS: list[Ask] = [invoked, ainvoked, streamed, astreamed]
 
 
-def run(script: Any, format: str, way: Ask, ran: Ran) -> dict[str, Any]:
-    """What an agent returns."""
-    agent = Agent(chat_generator=OutspokenChatGenerator(script, format), tools=tools_of(ran))
-    seen: list[StreamingChunk] = []
-    given: dict[str, Any] = {"streaming_callback": seen.append} if way in (streamed, astreamed) else {}
-    asynchronous = way in (ainvoked, astreamed)
-    found = asyncio.run(agent.run_async(ASKED, **given)) if asynchronous else agent.run(ASKED, **given)
-    text = "".join([chunk.content for chunk in seen])
-    assert not given or text == "".join([m.text or "" for m in found["messages"] if m.is_from("assistant")])
-    return found
-
-
-class Thinker(Script):
-    model = THINKER
-
-
 class TestResponses(ModelTests, AgentTests):
     MORE: ClassVar = {
         "exit_reason": "text",
         "counts": {"tide": 2, "wind": 1},
-        "meta": [{"finish_reason": reason, "model": "m"} for reason in ("tool_calls", "tool_calls", "stop")],
+        "reasons": ["tool_calls", "tool_calls", "stop"],
+        "tokens": [9, 9, 9],
     }
 
-    def read(self, text: str, way: str, format: str | None = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
-        ask = WAYS[self.WAYS.index(way)]
-        script = (Script if format else Thinker)(text, size=size, reason=reason)
-        message = ask(OutspokenChatGenerator(script, format))
+    def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
+        message = WAYS[self.WAYS.index(way)](generator_of(url, format, model))
         calls, refused = list[Any](), list[tuple[str, str]]()
         for call in message.tool_calls:
             if call.extra is None:
@@ -157,33 +109,31 @@ class TestResponses(ModelTests, AgentTests):
                 continue
             about = call.extra["outspoken"]
             assert call.tool_name.startswith(f"call was refused ({about['problem'].partition(': ')[0]}: ")
-            assert (call.arguments, call.id[:5], message.meta["finish_reason"]) == ({}, "call_", reason)
+            assert (call.arguments, call.id[:5], message.meta["finish_reason"]) == ({}, "call_", "length")
             refused.append((about["name"], f"{about['problem']} {about['written']}"))
         reasoning = message.reasoning.reasoning_text if message.reasoning else None
         return Read(message.text, reasoning, calls, refused, message.meta.get("outspoken", {}))
 
-    def run(self, texts: list[str], way: str, format: str) -> Run:
-        script, ran = Script(*texts), Ran()
-        found = run(script, format, WAYS[self.WAYS.index(way)], ran)
+    def agent(self, url: str, way: str, format: str, ran: Ran) -> tuple[Any, dict[str, Any]]:
+        agent = Agent(chat_generator=generator_of(url, format), tools=tools_of(ran))
+        seen: list[StreamingChunk] = []
+        given: dict[str, Any] = {"streaming_callback": seen.append} if "streamed" in way else {}
+        is_async = way in ("awaited", "async streamed")
+        found = asyncio.run(agent.run_async(ASKED, **given)) if is_async else agent.run(ASKED, **given)
         answers = [message for message in found["messages"] if message.is_from("assistant")]
-        wrote, result = script.sent[1][-2].tool_calls[0], script.sent[1][-1].tool_call_result
-        assert result.origin.id == wrote.id
-        more = {"exit_reason": found["exit_reason"], "counts": found["tool_call_counts"]}
-        return Run(
-            answer=found["last_message"].text,
-            ran=ran,
-            texts=[message.text for message in answers],
-            ids=[call.id for message in answers for call in message.tool_calls],
-            tools=[tool.name for tool in script.options[0]["tools"]],
-            more={**more, "meta": [message.meta for message in answers]},
-            told=(wrote.arguments, result.result) if result.error and wrote.tool_name in ("tide", "wind") else None,
-        )
+        assert not given or "".join([chunk.content for chunk in seen]) == "".join([m.text or "" for m in answers])
+        return found["last_message"].text, {
+            "exit_reason": found["exit_reason"],
+            "counts": found["tool_call_counts"],
+            "reasons": [message.meta["finish_reason"] for message in answers],
+            "tokens": [message.meta["usage"]["completion_tokens"] for message in answers],
+        }
 
 
 @pytest.mark.parametrize("ask", WAYS)
 def test_calls_keep_their_order(ask: Ask) -> None:
     text = f"{INVALID}\n{written('hermes', *BOTH)}\n{INVALID}"
-    message = ask(OutspokenChatGenerator(Script(text), "hermes"))
+    message = ask(generator_of(text_server(text).url))
     names = [call.tool_name.partition(" (")[0] for call in message.tool_calls]
     assert names == ["call was refused", "tide", "wind", "call was refused"]
     assert len({call.id for call in message.tool_calls}) == 4
@@ -192,30 +142,35 @@ def test_calls_keep_their_order(ask: Ask) -> None:
 def test_text_and_reasoning_stream_as_they_arrive_and_calls_when_they_are_complete() -> None:
     chunks: list[StreamingChunk] = []
     text = written("hermes", BOTH[0], text=ANSWER, reasoning="Which day is it? " * 3)
-    invoked(OutspokenChatGenerator(Script(text), "hermes"), streaming_callback=chunks.append)
+    invoked(generator_of(text_server(text).url), streaming_callback=chunks.append)
     assert len([chunk for chunk in chunks if chunk.content]) > 3
     assert len([chunk for chunk in chunks if chunk.reasoning]) > 3
     assert len([chunk for chunk in chunks if chunk.tool_calls]) == 1
     assert [chunk.index for chunk in chunks if chunk.start] == [0, 1, 1000]
     assert [chunk.finish_reason for chunk in chunks if chunk.finish_reason] == ["tool_calls"]
     assert chunks[-1].finish_reason == "tool_calls"
-    assert len([chunk for chunk in chunks if not (chunk.content or chunk.reasoning or chunk.tool_calls)]) == 2
-    assert [chunk.meta["usage"] for chunk in chunks if "usage" in chunk.meta] == [9]
-    assert {chunk.meta["model"] for chunk in chunks} == {"m"}
+    assert len([chunk for chunk in chunks if not (chunk.content or chunk.reasoning or chunk.tool_calls)]) == 4
+    assert [chunk.meta["usage"]["completion_tokens"] for chunk in chunks if chunk.meta.get("usage")] == [9]
+    assert {chunk.meta["model"] for chunk in chunks} == {"mosses-2"}
 
 
-class Native(Script):
+@component
+class Native:
     """A chat generator that returns reasoning and a call itself, beside its text."""
 
-    def chunks(self, text: str) -> list[StreamingChunk]:
-        first = StreamingChunk("", reasoning=ReasoningContent("Which?"), index=0, start=True)
-        call = ToolCallDelta(2, "wind", '{"place": "Paris"}', "c9")
-        return [first, *super().chunks(text), StreamingChunk("", tool_calls=[call], index=2, start=True)]
+    def __init__(self, text: str) -> None:
+        self.text = text
 
-    def message(self, text: str) -> ChatMessage:
-        calls = [ToolCall("wind", {"place": "Paris"}, "c9")]
-        meta = {"finish_reason": "stop"}
-        return ChatMessage.from_assistant(text, meta, tool_calls=calls, reasoning=ReasoningContent("Which?", {"s": 1}))
+    @component.output_types(replies=list[ChatMessage])
+    def run(self, messages: list[ChatMessage], streaming_callback: Any = None, tools: Any = None) -> Any:
+        if streaming_callback:
+            streaming_callback(StreamingChunk("", reasoning=ReasoningContent("Which?"), index=0, start=True))
+            for piece in pieces(self.text, 5):
+                streaming_callback(StreamingChunk(piece, index=0))
+            call = ToolCallDelta(2, "wind", '{"place": "Paris"}', "c9")
+            streaming_callback(StreamingChunk("", tool_calls=[call], index=2, start=True))
+        calls, reasoning = [ToolCall("wind", {"place": "Paris"}, "c9")], ReasoningContent("Which?", {"s": 1})
+        return {"replies": [ChatMessage.from_assistant(self.text, tool_calls=calls, reasoning=reasoning)]}
 
 
 @pytest.mark.parametrize("ask", [invoked, ainvoked])
@@ -235,33 +190,23 @@ def test_calls_and_reasoning_of_the_chat_generator_itself_are_kept(ask: Any, is_
 
 
 def test_a_chat_generator_that_does_not_stream_is_sent_at_the_end() -> None:
-    @component
-    class Whole:
-        @component.output_types(replies=list[ChatMessage])
-        def run(self, messages: list[ChatMessage], streaming_callback: Any = None, tools: Any = None) -> Any:
-            return {"replies": [ChatMessage.from_assistant(written("hermes", BOTH[0], text="Look:"))]}
-
+    generator = OutspokenChatGenerator(Whole(written("hermes", BOTH[0], text="Look:")), "hermes")
     chunks: list[StreamingChunk] = []
     for ask in (invoked, ainvoked):
         chunks.clear()
-        message = ask(OutspokenChatGenerator(Whole(), "hermes"), streaming_callback=chunks.append)
+        message = ask(generator, streaming_callback=chunks.append)
         assert same(chunks, message).text == "Look:"
         assert [call.tool_name for call in message.tool_calls] == ["tide"]
 
 
 def test_chunks_of_two_thoughts_say_what_the_message_says() -> None:
     text = f"<think>One.</think>{written('hermes', BOTH[0])}<think>Two.</think>Done."
-    assert streamed(OutspokenChatGenerator(Script(text), "hermes")).reasoning == ReasoningContent("One.\n\nTwo.")
+    assert streamed(generator_of(text_server(text).url)).reasoning == ReasoningContent("One.\n\nTwo.")
 
 
 def test_all_replies_are_read() -> None:
-    @component
-    class Two:
-        @component.output_types(replies=list[ChatMessage])
-        def run(self, messages: list[ChatMessage], tools: Any = None) -> Any:
-            return {"replies": [ChatMessage.from_assistant(written("hermes", call)) for call in BOTH]}
-
-    replies = OutspokenChatGenerator(Two(), "hermes").run("When?", tools=tools_of([]))["replies"]
+    generator = OutspokenChatGenerator(Whole(*[written("hermes", call) for call in BOTH]), "hermes")
+    replies = generator.run("When?", tools=tools_of([]))["replies"]
     assert [[(call.tool_name, call.arguments) for call in reply.tool_calls] for reply in replies] == [[c] for c in BOTH]
     assert OutspokenChatGenerator(MockChatGenerator(), "hermes").run([])["replies"] == []
 
@@ -316,18 +261,18 @@ def test_a_callback_of_the_component_is_called_and_serialised() -> None:
 
 
 def test_tools_need_not_be_sent_and_may_be_a_toolset() -> None:
-    script = Script(written("qwen3_coder", BOTH[0]))
-    generator = OutspokenChatGenerator(script, "qwen3_coder", send_tools=False)
+    server = text_server(written("qwen3_coder", BOTH[0]))
+    generator = generator_of(server.url, "qwen3_coder", send_tools=False)
     (message,) = generator.run(ASKED, tools=Toolset(tools_of([])), generation_kwargs={"seed": 1})["replies"]
     assert [(call.tool_name, call.arguments) for call in message.tool_calls] == [BOTH[0]]
-    assert script.options == [{"generation_kwargs": {"seed": 1}}]
+    assert (server.requests[0]["seed"], "tools" in server.requests[0]) == (1, False)
 
 
 def test_the_chat_generator_is_warmed_up_and_closed_with_the_agent() -> None:
     seen: list[str] = []
 
     @component
-    class Client(Script):
+    class Client(Whole):
         def warm_up(self) -> None:
             seen.append("warm_up")
 
@@ -342,7 +287,7 @@ def test_the_chat_generator_is_warmed_up_and_closed_with_the_agent() -> None:
         async def close_async(self) -> None:
             seen.append("close_async")
 
-    for kind in (Client, AsyncClient, Script):
+    for kind in (Client, AsyncClient, Whole):
         agent = Agent(chat_generator=OutspokenChatGenerator(kind(), "hermes"), tools=tools_of([]))
         agent.warm_up()
         agent.close()
@@ -353,14 +298,14 @@ def test_the_chat_generator_is_warmed_up_and_closed_with_the_agent() -> None:
 
 def test_the_example_runs_against_a_server() -> None:
     answer = "High tide in Brest at nine."
-    with text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), answer) as server:
-        assert printed_by_example("haystack", server.url) == f"{answer}\n"
-        assert [one["function"]["name"] for one in server.requests[0]["tools"]] == ["tide"]
-        assert [message["role"] for message in server.requests[1]["messages"]] == ["user", "assistant", "tool"]
+    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), answer)
+    assert printed_by_example("haystack", server.url) == f"{answer}\n"
+    assert [one["function"]["name"] for one in server.requests[0]["tools"]] == ["tide"]
+    assert [message["role"] for message in server.requests[1]["messages"]] == ["user", "assistant", "tool"]
 
 
 def test_wrong_options_fail_at_once() -> None:
     with pytest.raises(ValueError, match="expected an integer of at least 1"):
-        OutspokenChatGenerator(Script(), "hermes", settings={"max_chars": 0})
+        OutspokenChatGenerator(Whole(), "hermes", settings={"max_chars": 0})
     with pytest.raises(TypeError, match="`chat_generator` is a str; expected a chat generator of Haystack"):
         OutspokenChatGenerator("qwen3-coder", "hermes")

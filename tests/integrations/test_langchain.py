@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import reduce
 from operator import add
@@ -17,60 +18,86 @@ from langchain_core.language_models.fake import FakeListLLM, FakeStreamingListLL
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
-    BaseMessage,
     HumanMessage,
+    ToolCallChunk,
     ToolMessage,
+    convert_to_openai_messages,
     message_chunk_to_message,
 )
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import BaseTool, tool
-from pydantic import BaseModel, Field, ValidationError
+from openai import OpenAI
+from pydantic import BaseModel, ValidationError
 
 from outspoken import parse
 from outspoken.integrations import langchain
 from outspoken.integrations.langchain import ChatOutspoken, OutspokenOutputParser, tool_errors
-from tests.integrations.model_tests import ANSWER, CUTS, AgentTests, ModelTests, Ran, Read, Run, weather
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, THINKER, TOOLS, pieces, written
+from tests.integrations.model_tests import ANSWER, CUTS, AgentTests, Ran, Read, ReasoningTests, weather
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, written
 from tests.integrations.page import printed_by_example
+from tests.integrations.text_server import text_server
 
 ASKED = [HumanMessage("When?")]
 
 
-class Script(BaseChatModel):
-    """A chat model that writes texts in turn, whole or in pieces, and remembers what it was sent."""
+class ChatOpenAI(BaseChatModel):
+    """Stands for the class of that name, whose package is not installed: a client of a server."""
 
-    texts: list[str]
-    reason: str = "stop"
-    size: int = 5
-    sent: list[list[BaseMessage]] = Field(default_factory=list)
-    bound: list[Any] = Field(default_factory=list)
+    base_url: str
+    model: str = "m"
+    api_key: str = "none"
 
     @property
     def _llm_type(self) -> str:
-        return "script"
+        return "openai"
 
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        self.bound.append((tools, kwargs))
-        return self
+        return self.bind(tools=tools, **kwargs)
+
+    def _ask(self, messages: Any, options: dict[str, Any]) -> Iterator[Any]:
+        with OpenAI(base_url=self.base_url, api_key=self.api_key, max_retries=0) as client:
+            sent: Any = convert_to_openai_messages(messages)
+            found = client.chat.completions.create(model=self.model, messages=sent, **options)
+            yield from found if options.get("stream") else [found]
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        self.sent.append([*messages])
-        usage = {"input_tokens": 20, "output_tokens": 9, "total_tokens": 29}
-        text = self.texts[len(self.sent) - 1]
-        message = AIMessage(text, response_metadata={"finish_reason": self.reason, "model": "m"}, usage_metadata=usage)
+        (found,) = self._ask(messages, kwargs)
+        choice = found.choices[0]
+        known = {"content": "", "response_metadata": {"finish_reason": choice.finish_reason, "model": "m"}}
+        message = message_chunk_to_message(chunk_of(choice.message, **known, usage_metadata=tokens_of(found)))
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     def _stream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> Iterator[ChatGenerationChunk]:
-        self.sent.append([*messages])
-        for piece in pieces(self.texts[len(self.sent) - 1], self.size):
-            yield ChatGenerationChunk(message=AIMessageChunk(content=piece, id="r1"))
-        usage = {"input_tokens": 20, "output_tokens": 9, "total_tokens": 29}
-        metadata = {"finish_reason": self.reason, "model": "m"}
-        yield ChatGenerationChunk(
-            message=AIMessageChunk(content="", id="r1", response_metadata=metadata, usage_metadata=usage)
-        )
+        for found in self._ask(messages, {**kwargs, "stream": True}):
+            known: dict[str, Any] = {"id": "r1", "usage_metadata": tokens_of(found) if found.usage else None}
+            for choice in found.choices:
+                reason = {"finish_reason": choice.finish_reason, "model": "m"} if choice.finish_reason else {}
+                yield ChatGenerationChunk(message=chunk_of(choice.delta, **known, response_metadata=reason))
+            if not found.choices:
+                yield ChatGenerationChunk(message=AIMessageChunk(content="", **known))
+
+
+def chunk_of(said: Any, **known: Any) -> AIMessageChunk:
+    """A chunk for a message or a delta of OpenAI's client."""
+    calls = [
+        ToolCallChunk(name=call.function.name, args=call.function.arguments, id=call.id, index=number)
+        for number, call in enumerate(said.tool_calls or ())
+    ]
+    thought = getattr(said, "reasoning_content", None)
+    extra = {"reasoning_content": thought} if thought else {}
+    return AIMessageChunk(**{**known, "content": said.content or ""}, additional_kwargs=extra, tool_call_chunks=calls)
+
+
+def tokens_of(found: Any) -> Any:
+    return {"input_tokens": 20, "output_tokens": found.usage.completion_tokens, "total_tokens": 29}
+
+
+def model_of(*texts: Any, format: str = "hermes", size: int = 5, **options: Any) -> ChatOutspoken:
+    """A chat model of a server that writes these texts in turn, read in a format."""
+    server = ChatOpenAI(base_url=text_server(*texts, size=size).url)
+    return ChatOutspoken(model=server, format=format, **options)
 
 
 def tools_of(ran: Ran) -> list[BaseTool]:
@@ -100,26 +127,7 @@ Ask = Callable[[Any, Any], AIMessage]
 WAYS: list[Ask] = [invoked, ainvoked, streamed, astreamed]
 
 
-def loop(ask: Ask, script: Script, format: str) -> tuple[list[BaseMessage], Ran]:
-    """An agent: it runs sound calls, and answers invalid ones with their errors."""
-    ran = Ran()
-    tools = {one.name: one for one in tools_of(ran)}
-    model = ChatOutspoken(model=script, format=format).bind_tools([*tools.values()])
-    messages: list[BaseMessage] = [*ASKED]
-    while True:
-        message = ask(model, messages)
-        messages.append(message)
-        answers = [tools[call["name"]].invoke(call) for call in message.tool_calls] + tool_errors(message)
-        if not answers:
-            return messages, ran
-        messages += answers
-
-
-class Thinker(Script):
-    model: str = THINKER
-
-
-class TestResponses(ModelTests, AgentTests):
+class TestResponses(ReasoningTests, AgentTests):
     KINDS = ("reasoning", "text", "tool_call", "tool_call")
     MORE: ClassVar = {
         "metadata": [{"finish_reason": reason, "model": "m"} for reason in ("tool_calls", "tool_calls", "stop")],
@@ -127,14 +135,13 @@ class TestResponses(ModelTests, AgentTests):
         "results": ["nine", "nine", "west"],
     }
 
-    def read(self, text: str, way: str, format: str | None = "hermes", *, size: int = 5, reason: str = "stop") -> Read:
-        script = (Script if format else Thinker)(texts=[text], size=size, reason=reason)
-        model = ChatOutspoken(model=script, format=format).bind_tools(TOOLS)
-        message = WAYS[self.WAYS.index(way)](model, ASKED)
+    def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
+        chat = ChatOutspoken(model=ChatOpenAI(base_url=url, model=model), format=format).bind_tools(TOOLS)
+        message = WAYS[self.WAYS.index(way)](chat, ASKED)
         refused = [(call["name"], call["args"]) for call in message.invalid_tool_calls]
         if refused:
             assert [call["id"][:5] for call in message.invalid_tool_calls] == ["call_"] * len(refused)
-            assert message.response_metadata["finish_reason"] == reason
+            assert message.response_metadata["finish_reason"] == "length"
             # nothing that LangChain does with messages makes it a sound call
             chunk = AIMessageChunk(**message.model_dump(exclude={"type"})) + AIMessageChunk(content="")
             assert len(chunk.tool_calls) == len(message.tool_calls)
@@ -147,31 +154,27 @@ class TestResponses(ModelTests, AgentTests):
             kinds=tuple(block["type"] for block in message.content_blocks),
         )
 
-    def run(self, texts: list[str], way: str, format: str) -> Run:
-        script = Script(texts=texts)
-        messages, ran = loop(WAYS[self.WAYS.index(way)], script, format)
+    def agent(self, url: str, way: str, format: str, ran: Ran) -> tuple[Any, dict[str, Any]]:
+        """Run sound calls, and answer invalid ones with their errors."""
+        tools = {one.name: one for one in tools_of(ran)}
+        model = ChatOutspoken(model=ChatOpenAI(base_url=url), format=format).bind_tools([*tools.values()])
+        messages, answers = [*ASKED], list[Any]()
+        while answers or len(messages) == 1:
+            message = WAYS[self.WAYS.index(way)](model, messages)
+            answers = [tools[call["name"]].invoke(call) for call in message.tool_calls] + tool_errors(message)
+            messages += [message, *answers]
         found = [message for message in messages if isinstance(message, AIMessage)]
-        wrote, told = script.sent[1][-2:]
-        refused = told.status == "error" and told.name in ("tide", "wind")
-        return Run(
-            answer=found[-1].text,
-            ran=ran,
-            texts=[message.text for message in found],
-            ids=[call["id"] or "" for message in found for call in message.tool_calls],
-            tools=[one["function"]["name"] for one in script.bound[0][0]],
-            more={
-                "metadata": [message.response_metadata for message in found],
-                "tokens": [message.usage_metadata["output_tokens"] for message in found if message.usage_metadata],
-                "results": [message.content for message in messages if isinstance(message, ToolMessage)],
-            },
-            told=(wrote.tool_calls[0]["args"], told.text) if refused else None,
-        )
+        return found[-1].text, {
+            "metadata": [message.response_metadata for message in found],
+            "tokens": [message.usage_metadata["output_tokens"] for message in found if message.usage_metadata],
+            "results": [message.content for message in messages if isinstance(message, ToolMessage)],
+        }
 
 
 @pytest.mark.parametrize("ask", WAYS)
 def test_blocks_of_reasoning_are_joined_as_in_the_reply(ask: Ask) -> None:
     text = "<think>One.</think>Hm.<think>Two.</think>Done."
-    message = ask(ChatOutspoken(model=Script(texts=[text]), format="hermes"), ASKED)
+    message = ask(model_of(text), ASKED)
     reply = parse(text, format="hermes")
     assert (message.additional_kwargs["reasoning_content"], message.text) == (reply.reasoning, reply.text)
     assert reply.reasoning == "One.\n\nTwo."
@@ -181,8 +184,7 @@ def test_blocks_of_reasoning_are_joined_as_in_the_reply(ask: Ask) -> None:
 def test_a_call_with_deep_arguments_that_is_cut_anywhere_never_runs(cut: int) -> None:
     deep = '<tool_call>\n{"name": "tide", "arguments": {"place": "a\\"]}", "day": [[{"b": ["c\\\\", {}]}, 1]]}}'
     for ask in (invoked, streamed):
-        script = Script(texts=[deep[: cut + 25]], reason="length")
-        message = ask(ChatOutspoken(model=script, format="hermes").bind_tools(TOOLS), ASKED)
+        message = ask(model_of((deep[: cut + 25], "length")).bind_tools(TOOLS), ASKED)
         assert (message.tool_calls, len(message.invalid_tool_calls)) == ([], 1)
         assert "never ends" in message.invalid_tool_calls[0]["error"]
 
@@ -195,10 +197,10 @@ def test_structured_output_is_a_call(format: str) -> None:
         place: str
         hour: int
 
-    script = Script(texts=[written(format, ("Tide", {"place": "Brest", "hour": 9}))])
-    model = ChatOutspoken(model=script, format=format).with_structured_output(Tide)
+    server = text_server(written(format, ("Tide", {"place": "Brest", "hour": 9})))
+    model = ChatOutspoken(model=ChatOpenAI(base_url=server.url), format=format).with_structured_output(Tide)
     assert model.invoke(ASKED) == Tide(place="Brest", hour=9)
-    assert script.bound[0][1]["tool_choice"] == "any"
+    assert server.requests[0]["tool_choice"] == "any"
 
 
 class Port(BaseModel):
@@ -216,8 +218,7 @@ class Port(BaseModel):
     ],
 )
 def test_structured_output_is_json_too(text: str, method: str) -> None:
-    script = Script(texts=[text])
-    model = ChatOutspoken(model=script, format="hermes").with_structured_output(Port, method=method)
+    model = model_of(text).with_structured_output(Port, method=method)
     assert model.invoke(ASKED) == Port(place="Brest", hour=9)
 
 
@@ -225,7 +226,7 @@ def test_structured_output_is_json_too(text: str, method: str) -> None:
     "text", ["At nine.", '<tool_call>\n{"name": "Port", "arguments": {"place": "Br', '{"hour": "x"}']
 )
 def test_structured_output_that_is_none_is_an_error(text: str) -> None:
-    chat = ChatOutspoken(model=Script(texts=[text, text]), format="hermes")
+    chat = model_of(text, text)
     with pytest.raises(OutputParserException):
         chat.with_structured_output(Port).invoke(ASKED)
     found = chat.with_structured_output(Port.model_json_schema(), include_raw=True).invoke(ASKED)
@@ -238,31 +239,30 @@ def test_a_history_with_refused_calls_is_one_that_servers_accept() -> None:
     turn = AIMessage("", tool_calls=[sound], invalid_tool_calls=[{**invalid, "type": "invalid_tool_call"}])
     told = ToolMessage("Told.", tool_call_id="c1")
     for answers in ([], [told]):
-        script = Script(texts=[ANSWER])
+        server = text_server(ANSWER)
         answered = [ToolMessage("West.", tool_call_id="c2"), *answers]
-        ChatOutspoken(model=script, format="hermes").bind_tools(TOOLS).invoke([*ASKED, turn, *answered])
-        _, sent, *rest = script.sent[0]
-        assert [(call["name"], call["args"]) for call in sent.tool_calls] == [("wind", sound["args"]), ("tide", {})]
-        assert sent.invalid_tool_calls == []
-        texts = {message.tool_call_id: message.text for message in rest}
+        ChatOutspoken(model=ChatOpenAI(base_url=server.url), format="hermes").invoke([*ASKED, turn, *answered])
+        _, sent, *rest = server.requests[0]["messages"]
+        calls = [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in sent["tool_calls"]]
+        assert calls == [("wind", sound["args"]), ("tide", {})]
+        texts = {message["tool_call_id"]: message["content"] for message in rest}
         assert texts == {"c1": "Told." if answers else "the call is cut", "c2": "West."}
 
 
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize("text", [INVALID, CUT])
 def test_an_agent_asks_again(text: str, is_async: bool) -> None:
-    script = Script(texts=[text, written("hermes", BOTH[0]), ANSWER])
-    agent = create_agent(ChatOutspoken(model=script, format="hermes"), TOOLS, middleware=[langchain.AskAgain()])
+    server = text_server(text, written("hermes", BOTH[0]), ANSWER)
+    model = ChatOutspoken(model=ChatOpenAI(base_url=server.url), format="hermes")
+    agent = create_agent(model, TOOLS, middleware=[langchain.AskAgain()])
     given = {"messages": ASKED}
     messages = (asyncio.run(agent.ainvoke(given)) if is_async else agent.invoke(given))["messages"]
     assert [(call["name"], call["args"]) for call in messages[-1].tool_calls] == [BOTH[0]]
-    assert isinstance(script.sent[1][-1], ToolMessage)
+    assert server.requests[1]["messages"][-1]["role"] == "tool"
 
 
 def test_an_agent_gives_up() -> None:
-    script = Script(texts=[INVALID] * 2)
-    model = ChatOutspoken(model=script, format="hermes")
-    agent = create_agent(model, TOOLS, middleware=[langchain.AskAgain(retries=1)])
+    agent = create_agent(model_of(INVALID, INVALID), TOOLS, middleware=[langchain.AskAgain(retries=1)])
     assert len(agent.invoke({"messages": ASKED})["messages"]) == 2
     with pytest.raises(AttributeError):
         _ = langchain.AskNever
@@ -275,8 +275,8 @@ def test_the_parser_reads_what_a_model_of_texts_writes(format: str) -> None:
     found = [parser.parse(text), (FakeListLLM(responses=[text]) | parser).invoke("When?")]
     chain = FakeStreamingListLLM(responses=[text, text]) | parser
     found += [invoked(chain, "When?"), streamed(chain, "When?"), astreamed(chain, "When?")]
-    found.append((Script(texts=[text]) | parser).invoke(ASKED))
-    found.append(streamed(Script(texts=[text]) | parser, ASKED))
+    server = ChatOpenAI(base_url=text_server(text, text).url)
+    found += [(server | parser).invoke(ASKED), streamed(server | parser, ASKED)]
     for message in found:
         assert isinstance(message, AIMessage)
         assert message.text == "Look:"
@@ -285,7 +285,7 @@ def test_the_parser_reads_what_a_model_of_texts_writes(format: str) -> None:
 
 def test_text_streams_as_it_arrives_and_calls_when_they_are_complete() -> None:
     text = written("hermes", ("tide", {"place": "Brest " * 20}), text=ANSWER)
-    chunks = [*ChatOutspoken(model=Script(texts=[text], size=10), format="hermes").bind_tools(TOOLS).stream(ASKED)]
+    chunks = [*model_of(text, size=10).bind_tools(TOOLS).stream(ASKED)]
     assert len([chunk for chunk in chunks if chunk.content]) >= 3
     assert "".join([chunk.content for chunk in chunks]) == ANSWER
     assert len([chunk for chunk in chunks if chunk.tool_call_chunks]) == 1
@@ -310,7 +310,7 @@ class Seen(BaseCallbackHandler):
 @pytest.mark.parametrize("ask", WAYS)
 def test_callbacks_see_the_text_and_not_the_markup(ask: Ask) -> None:
     seen, text = Seen(), written("hermes", BOTH[0], text="Look:")
-    model = ChatOutspoken(model=Script(texts=[text]), format="hermes").bind_tools(TOOLS)
+    model = model_of(text).bind_tools(TOOLS)
     model = model.with_config({"callbacks": [seen]})
     assert ask(model, ASKED).text == "Look:"
     (outer,) = [run for run, (parent, _) in seen.runs.items() if parent is None]
@@ -320,41 +320,16 @@ def test_callbacks_see_the_text_and_not_the_markup(ask: Ask) -> None:
     assert (outer in seen.tokens) == (ask in (streamed, astreamed))
 
 
-@pytest.mark.parametrize("ask", WAYS)
-def test_calls_and_reasoning_of_the_model_itself_are_kept(ask: Ask) -> None:
-    native = {"name": "wind", "args": {"place": "Paris"}, "id": "c9", "type": "tool_call"}
-
-    class Native(Script):
-        def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-            message = AIMessage(self.texts[0], tool_calls=[native], additional_kwargs={"reasoning_content": "Which?"})
-            return ChatResult(generations=[ChatGeneration(message=message)])
-
-        def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
-            call = {"name": "wind", "args": '{"place": "Paris"}', "id": "c9", "index": 0, "type": "tool_call_chunk"}
-            for given in (
-                {"content": "", "additional_kwargs": {"reasoning_content": "Which?"}},
-                *[{"content": piece} for piece in pieces(self.texts[0])],
-                {"content": "", "tool_call_chunks": [call]},
-            ):
-                yield ChatGenerationChunk(message=AIMessageChunk(**given))
-
-    model = ChatOutspoken(model=Native(texts=[written("hermes", BOTH[0])]), format="hermes").bind_tools(TOOLS)
-    message = ask(model, ASKED)
-    calls = {call["id"]: (call["name"], call["args"]) for call in message.tool_calls}
-    assert calls.pop("c9") == ("wind", {"place": "Paris"})
-    assert [*calls.values()] == [BOTH[0]]
-    assert message.additional_kwargs["reasoning_content"] == "Which?"
-
-
 def test_tools_need_not_be_sent() -> None:
-    script = Script(texts=[written("qwen3_coder", BOTH[0])])
-    model = ChatOutspoken(model=script, format="qwen3_coder", send_tools=False).bind_tools(TOOLS)
+    server = text_server(written("qwen3_coder", BOTH[0]))
+    chat = ChatOpenAI(base_url=server.url)
+    model = ChatOutspoken(model=chat, format="qwen3_coder", send_tools=False).bind_tools(TOOLS)
     assert [(call["name"], call["args"]) for call in model.invoke(ASKED).tool_calls] == [BOTH[0]]
-    assert script.bound == []
+    assert "tools" not in server.requests[0]
 
 
 def test_an_empty_stream_ends() -> None:
-    assert streamed(ChatOutspoken(model=Script(texts=[""]), format="hermes"), ASKED).text == ""
+    assert streamed(model_of(""), ASKED).text == ""
 
     async def nothing() -> AsyncIterator[str]:
         for _ in ():
@@ -366,15 +341,9 @@ def test_an_empty_stream_ends() -> None:
     assert [chunk.content for chunk in asyncio.run(read())] == [""]
 
 
-class ChatOpenAI(Script):
-    """Stands for the class of that name of the example, whose package is not installed."""
-
-    def __init__(self, **given: Any) -> None:
-        super().__init__(texts=[written("qwen3_coder", ("tide", {"place": "Brest"}))])
-
-
 def test_the_example_runs() -> None:
-    printed = printed_by_example("langchain", langchain_openai="tests.integrations.test_langchain")
+    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})))
+    printed = printed_by_example("langchain", server.url, langchain_openai="tests.integrations.test_langchain")
     assert printed == "[('tide', {'place': 'Brest'})] []\n"
 
 

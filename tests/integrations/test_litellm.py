@@ -17,10 +17,10 @@ import pytest
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
 
-from outspoken import UnknownFormatError
 from outspoken.integrations import litellm as ours
 from outspoken.integrations.litellm import OutspokenLLM
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, THOUGHT, TOOLS, written
+from tests.integrations.model_tests import Read, ReasoningTests
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
 
@@ -40,8 +40,8 @@ def provider(format: str, **options: Any) -> None:
     litellm.custom_provider_map = [{"provider": "outspoken", "custom_handler": OutspokenLLM(format, **options)}]
 
 
-def request(server: TextServer, messages: Any = ASKED, model: str = "outspoken/openai/m") -> dict[str, Any]:
-    return {"model": model, "messages": messages, "api_base": server.url, "api_key": "none", "tools": TOOLS}
+def request(url: str, messages: Any = ASKED, model: str = "outspoken/openai/m") -> dict[str, Any]:
+    return {"model": model, "messages": messages, "api_base": url, "api_key": "none", "tools": TOOLS}
 
 
 def joined(chunks: list[Any]) -> Any:
@@ -85,7 +85,7 @@ def loop(ask: Ask, server: TextServer) -> tuple[str, list[tuple[str, Any]]]:
     """An agent: it runs the calls of each response, and ends with the one that has none."""
     messages, ran = [*ASKED], list[tuple[str, Any]]()
     while True:
-        message = ask(**request(server, messages)).choices[0].message
+        message = ask(**request(server.url, messages)).choices[0].message
         messages.append(message.model_dump(exclude_none=True))
         if not message.tool_calls:
             return message.content, ran
@@ -99,49 +99,48 @@ def loop(ask: Ask, server: TextServer) -> tuple[str, list[tuple[str, Any]]]:
 def test_an_agent_runs_one_call_then_two_at_once(ask: Ask, format: str) -> None:
     provider(format)
     first = written(format, ("tide", {"place": "Paris"}), text="Let me look.")
-    with text_server(first, written(format, *BOTH), written(format, text=ANSWER)) as server:
-        assert loop(ask, server) == (ANSWER, [("tide", {"place": "Paris"}), *BOTH])
+    server = text_server(first, written(format, *BOTH), written(format, text=ANSWER))
+    assert loop(ask, server) == (ANSWER, [("tide", {"place": "Paris"}), *BOTH])
     assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide", "wind"]
     ids = [call["id"] for message in server.requests[2]["messages"] for call in message.get("tool_calls", ())]
     assert len(set(ids)) == len(ids) == 3
     assert server.requests[2]["messages"][1]["content"] == "Let me look."
 
 
-@pytest.mark.parametrize("ask", WAYS)
-@pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
-def test_reasoning_text_and_calls_have_their_fields(ask: Ask, format: str) -> None:
-    provider(format)
-    with text_server(written(format, *BOTH, text="Look:", reasoning="Which day?")) as server:
-        response = ask(**request(server))
-    (choice,) = response.choices
-    assert (choice.message.reasoning_content, choice.message.content) == ("Which day?", "Look:")
-    assert [call.function.name for call in choice.message.tool_calls] == ["tide", "wind"]
-    assert choice.finish_reason == "tool_calls"
-    assert response.usage.completion_tokens == 9
-    assert "outspoken" not in (choice.message.provider_specific_fields or {})
+class TestResponses(ReasoningTests):
+    def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
+        handler = OutspokenLLM(format) if format else ours.provider
+        litellm.custom_provider_map = [{"provider": "outspoken", "custom_handler": handler}]
+        response = WAYS[self.WAYS.index(way)](**request(url, model=f"outspoken/openai/{model}"))
+        ((message, reason),) = [(choice.message, choice.finish_reason) for choice in response.choices]
+        assert response.usage.completion_tokens == 9
+        found = (getattr(message, "provider_specific_fields", None) or {}).get("outspoken", {})
+        unfinished = found.get("unfinished_calls", ())
+        calls = [called(call.function) for call in message.tool_calls or ()]
+        assert reason == ("tool_calls" if calls else "length" if unfinished else "stop")
+        said = "the call of `{name}` is {status} and was not run: {written}"
+        refused = [(call["name"], said.format(**call)) for call in unfinished]
+        return Read(message.content, getattr(message, "reasoning_content", None), calls, refused, found)
 
 
 @pytest.mark.parametrize("ask", WAYS)
-def test_a_repaired_call_is_sound_and_says_what_was_repaired(ask: Ask) -> None:
+@pytest.mark.parametrize(("text", "reason"), [(INVALID, "stop"), (CUT, "length")])
+def test_a_call_that_is_cut_is_the_reason_for_the_end(ask: Ask, text: str, reason: str) -> None:
     provider("hermes")
-    with text_server(REPAIRABLE) as server:
-        (choice,) = ask(**request(server)).choices
-    (call,) = choice.message.tool_calls
-    assert json.loads(call.function.arguments) == BOTH[0][1]
-    found = choice.message.provider_specific_fields["outspoken"]
-    assert [repair["code"] for repair in found["repairs"]] == ["trailing-comma", "missing-closer"]
+    (choice,) = ask(**request(text_server(text).url)).choices
+    assert (choice.finish_reason, choice.message.tool_calls or []) == (reason, [])
 
 
 @pytest.mark.parametrize("ask", WAYS)
-@pytest.mark.parametrize("text", [INVALID, CUT])
-def test_a_call_with_a_problem_is_not_among_the_calls(ask: Ask, text: str) -> None:
+@pytest.mark.parametrize("content", ["", "Look:"])
+def test_a_cut_call_of_the_server_itself_is_not_among_the_calls(ask: Ask, content: str) -> None:
     provider("hermes")
-    with text_server(text) as server:
-        (choice,) = ask(**request(server)).choices
-    assert not choice.message.tool_calls
-    assert choice.finish_reason == ("length" if text == CUT else "stop")
-    found = choice.message.provider_specific_fields["outspoken"]
-    assert [call["written"] for call in found["unfinished_calls"]] == [text.removeprefix("Wait.").lstrip()]
+    own = {"index": 0, "id": "c9", "type": "function", "function": {"name": "tide", "arguments": '{"place": "Br'}}
+    server = text_server(({"content": content, "tool_calls": [own]}, "length"))
+    (choice,) = ask(**request(server.url)).choices
+    message = choice.message
+    assert (message.content or "", message.tool_calls or [], choice.finish_reason) == (content, [], "length")
+    assert [call["name"] for call in message.provider_specific_fields["outspoken"]["unfinished_calls"]] == ["tide"]
 
 
 @pytest.mark.parametrize("ask", WAYS)
@@ -149,8 +148,8 @@ def test_a_call_with_a_problem_is_not_among_the_calls(ask: Ask, text: str) -> No
 def test_a_stop_of_the_request_proves_no_end(ask: Ask, stop: Any, count: int) -> None:
     provider("hermes")
     text = written("hermes", BOTH[0]).removesuffix("\n</tool_call>")
-    with text_server(text) as server:
-        (choice,) = ask(**request(server), stop=stop).choices
+    server = text_server(text)
+    (choice,) = ask(**request(server.url), stop=stop).choices
     assert len(choice.message.tool_calls or ()) == count
 
 
@@ -158,8 +157,8 @@ def test_text_streams_as_it_arrives_and_calls_when_they_are_complete() -> None:
     text = written("hermes", ("tide", {"place": "Brest " * 20}), text=ANSWER)
     for pieces in (False, True):
         provider("hermes", stream_arguments=pieces)
-        with text_server(text, size=10) as server:
-            chunks = [*litellm.completion(**request(server), stream=True)]
+        server = text_server(text, size=10)
+        chunks = [*litellm.completion(**request(server.url), stream=True)]
         deltas = [chunk.choices[0].delta for chunk in chunks]
         assert len([delta for delta in deltas if delta.content]) >= 3
         calls = [call for delta in deltas for call in delta.tool_calls or ()]
@@ -174,9 +173,9 @@ def test_text_streams_as_it_arrives_and_calls_when_they_are_complete() -> None:
 def test_the_gateway_of_the_guide(tmp_path: Path) -> None:
     sound = written("qwen3_coder", *BOTH, text="Look:")
     cut, repaired = (written("qwen3_coder", BOTH[0])[:-30], "length"), sound.replace("</parameter>", "</paramter>", 1)
-    with text_server(*[sound] * 6, *[cut] * 6, *[repaired] * 6, *["Nine."] * 3) as server:
-        program = [sys.executable, "-m", "tests.integrations.litellm_proxy", server.url, str(tmp_path)]
-        ran = subprocess.run(program, cwd=TOP, capture_output=True, text=True, timeout=280)
+    server = text_server(*[sound] * 6, *[cut] * 6, *[repaired] * 6, *["Nine."] * 3)
+    program = [sys.executable, "-m", "tests.integrations.litellm_proxy", server.url, str(tmp_path)]
+    ran = subprocess.run(program, cwd=TOP, capture_output=True, text=True, timeout=280)
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout.splitlines()[-1])
     answers = found["answers"]
@@ -264,15 +263,15 @@ def test_a_request_is_logged_and_priced_once(streams: bool, prices: tuple[float,
     own = dict(zip(names, prices, strict=True)) if prices[0] == 1 else {}  # else those that LiteLLM knows
 
     async def run(server: TextServer) -> None:
-        asked = {**request(server, model="outspoken/openai/gpt-4o"), **own}
+        asked = {**request(server.url, model="outspoken/openai/gpt-4o"), **own}
         response = await litellm.acompletion(**asked, stream=streams, stream_options=USAGE if streams else None)
         if streams:
             assert len([chunk async for chunk in response]) > 2
         for _ in range(100):
             await asyncio.sleep(0.05 if len(log.events) < 1 else 0.002)
 
-    with text_server(written("qwen3_coder", *BOTH)) as server:
-        asyncio.run(run(server))
+    server = text_server(written("qwen3_coder", *BOTH))
+    asyncio.run(run(server))
     assert log.events == [("openai/gpt-4o", pytest.approx(20 * prices[0] + 9 * prices[1]), 2)]
 
 
@@ -287,8 +286,8 @@ def test_credentials_and_options_reach_the_model(monkeypatch: pytest.MonkeyPatch
 
     ask = litellm.completion
     monkeypatch.setattr(litellm, "completion", answer)
-    with text_server() as server:
-        ask(**request(server), **given, top_k=5, extra_headers={"x-tide": "nine"})
+    server = text_server()
+    ask(**request(server.url), **given, top_k=5, extra_headers={"x-tide": "nine"})
     assert given.items() <= sent.items()
     assert (sent["top_k"], sent["extra_headers"], sent["model"]) == (5, {"x-tide": "nine"}, "openai/m")
 
@@ -326,8 +325,8 @@ def test_what_the_server_sends_apart_from_text(deltas: Any, expected: Any, monke
 
     ask = litellm.completion
     monkeypatch.setattr(litellm, "completion", chunks)
-    with text_server() as server:
-        made = [chunk.choices[0].delta.model_dump() for chunk in ask(**request(server), stream=True)]
+    server = text_server()
+    made = [chunk.choices[0].delta.model_dump() for chunk in ask(**request(server.url), stream=True)]
     shown = [{key: value for key, value in delta.items() if value and key != "role"} for delta in made]
     shown = [*filter(None, shown)]
     if shown[0].get("provider_specific_fields"):
@@ -338,29 +337,14 @@ def test_what_the_server_sends_apart_from_text(deltas: Any, expected: Any, monke
 @pytest.mark.parametrize("ask", WAYS)
 def test_errors_of_the_server_are_not_hidden(ask: Ask) -> None:
     provider("hermes")
-    with text_server() as server:
-        asked = request(server)
     with pytest.raises(openai.OpenAIError, match="Connection error"):
-        ask(**asked, max_retries=0)
+        ask(**request("http://127.0.0.1:9/v1"), max_retries=0)
 
 
 def test_the_example_runs() -> None:
-    with text_server(written("qwen3_coder", ("tide", {}))) as server:
-        printed = printed_by_example("litellm", server.url)
+    server = text_server(written("qwen3_coder", ("tide", {})))
+    printed = printed_by_example("litellm", server.url)
     assert "name='tide'" in printed
-
-
-def test_wrong_options_fail_at_once() -> None:
-    with pytest.raises(UnknownFormatError):
-        OutspokenLLM("hermess")
-
-
-@pytest.mark.parametrize("ask", WAYS)
-def test_the_name_of_the_model_says_the_format(ask: Ask) -> None:
-    litellm.custom_provider_map = [{"provider": "outspoken", "custom_handler": ours.provider}]
-    with text_server(THOUGHT) as server:
-        (choice,) = ask(**request(server, model=f"outspoken/openai/{THINKER}")).choices
-    assert (choice.message.reasoning_content, choice.message.content) == ("They ask.", "At nine.")
 
 
 def test_a_provider_has_the_name_of_a_format_or_of_a_model() -> None:

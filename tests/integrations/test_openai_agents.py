@@ -28,7 +28,7 @@ from outspoken.integrations.openai_agents import OutspokenModel
 from outspoken.providers import ProviderReply
 from outspoken.serving.app import Proxy
 from outspoken.serving.settings import ServerSettings
-from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, Run, weather
+from tests.integrations.model_tests import ANSWER, AgentTests, Ran, Read, ReasoningTests, Run, weather
 from tests.integrations.model_texts import BOTH, CUT, INVALID, REPAIRABLE, THINKER, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
@@ -63,21 +63,26 @@ def ran_with(
 ) -> tuple[Any, Ran, TextServer, list[ProviderReply]]:
     """The result of a run, the calls that were run, the server, and the replies."""
     replies: list[ProviderReply] = []
-    with text_server(*texts, size=size) as server:
+    server = text_server(*texts, size=size)
 
-        async def main() -> Any:
-            async with model_of(server, format, on_reply=replies.append) as model:
-                agent, ran = agent_of(model, **options)
-                return await run(agent, streamed), ran
+    async def main() -> Any:
+        async with model_of(server, format, on_reply=replies.append) as model:
+            agent, ran = agent_of(model, **options)
+            return await run(agent, streamed), ran
 
-        result, ran = asyncio.run(main())
-        return result, ran, server, replies
+    result, ran = asyncio.run(main())
+    return result, ran, server, replies
+
+
+def request_of(model: OutspokenModel) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a request with two tools."""
+    given = ("", "When?", ModelSettings(), agent_of(model)[0].tools, None, [], ModelTracing.DISABLED)
+    return given, {"previous_response_id": None, "conversation_id": None, "prompt": None}
 
 
 async def output_of(model: OutspokenModel, streamed: bool) -> list[Any]:
-    """The output of a request with two tools; of a stream, the events say the same."""
-    asked: dict[str, Any] = {"previous_response_id": None, "conversation_id": None, "prompt": None}
-    given = ("", "When?", ModelSettings(), agent_of(model)[0].tools, None, [], ModelTracing.DISABLED)
+    """The output of a request; of a stream, the events say the same."""
+    given, asked = request_of(model)
     if not streamed:
         return (await model.get_response(*given, **asked)).output
     events = [event async for event in model.stream_response(*given, **asked)]
@@ -98,11 +103,11 @@ def output(text: Any, format: str | None, streamed: bool, size: int = 7, **optio
         async with model_of(server, format, **options) as model:
             return await output_of(model, streamed)
 
-    with text_server(text, size=size) as server:
-        return asyncio.run(main())
+    server = text_server(text, size=size)
+    return asyncio.run(main())
 
 
-class TestResponses(ModelTests):
+class TestResponses(ReasoningTests):
     WAYS = ("whole", "streamed")
     KINDS = ("reasoning", "message", "function_call", "function_call")
 
@@ -126,28 +131,12 @@ class TestAgents(AgentTests):
     MORE: ClassVar = {
         "tokens": [9, 9, 9],
         "statuses": ["ok", "ok", "ok"],
-        "roles": ["user", "assistant", "tool", "assistant", "tool", "tool"],
     }
 
     def run(self, texts: list[str], way: str, format: str) -> Run:
         result, ran, server, replies = ran_with(format, way == "streamed", *texts)
-        sent = server.requests[2]["messages"]
-        calls = [call for message in sent for call in message.get("tool_calls", ())]
-        assert [m["tool_call_id"] for m in sent if m["role"] == "tool"] == [call["id"] for call in calls]
-        answer = server.requests[1]["messages"][-1]["content"]
-        return Run(
-            answer=result.final_output,
-            ran=ran,
-            texts=[reply.text for reply in replies],
-            ids=[call["id"] for call in calls],
-            tools=[tool["function"]["name"] for tool in server.requests[0]["tools"]],
-            more={
-                "tokens": [response.usage.output_tokens for response in result.raw_responses],
-                "statuses": [reply.status for reply in replies],
-                "roles": [message["role"] for message in sent],
-            },
-            told=(calls[0]["function"]["arguments"], answer) if "not run" in answer else None,
-        )
+        tokens = [response.usage.output_tokens for response in result.raw_responses]
+        return Run.of(server, result.final_output, ran, tokens=tokens, statuses=[reply.status for reply in replies])
 
 
 def test_a_call_without_its_end_is_taken_as_cut_unless_told_otherwise() -> None:
@@ -160,14 +149,14 @@ def test_a_call_without_its_end_is_taken_as_cut_unless_told_otherwise() -> None:
 
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_handoff_is_a_call(streamed: bool) -> None:
-    with text_server(written("qwen3_coder", ("transfer_to_sailor", {})), ANSWER) as server:
+    server = text_server(written("qwen3_coder", ("transfer_to_sailor", {})), ANSWER)
 
-        async def main() -> Any:
-            async with model_of(server, "qwen3_coder") as model:
-                sailor = Agent("sailor", model=model)
-                return await run(Agent("harbour", model=model, handoffs=[sailor]), streamed)
+    async def main() -> Any:
+        async with model_of(server, "qwen3_coder") as model:
+            sailor = Agent("sailor", model=model)
+            return await run(Agent("harbour", model=model, handoffs=[sailor]), streamed)
 
-        result = asyncio.run(main())
+    result = asyncio.run(main())
     assert (result.final_output, result.last_agent.name) == (ANSWER, "sailor")
 
 
@@ -184,16 +173,14 @@ def test_structured_output_is_the_text(streamed: bool) -> None:
 
 def test_text_streams_as_it_arrives_and_a_call_when_it_is_complete() -> None:
     text = written("hermes", ("tide", {"place": "Brest " * 20}), text=ANSWER)
-    with text_server(text, size=10) as server:
+    server = text_server(text, size=10)
 
-        async def main() -> list[Any]:
-            asked: dict[str, Any] = {"previous_response_id": None, "conversation_id": None, "prompt": None}
-            async with model_of(server, "hermes") as model:
-                tools = agent_of(model)[0].tools
-                given = ("", "When?", ModelSettings(), tools, None, [], ModelTracing.DISABLED)
-                return [event async for event in model.stream_response(*given, **asked)]
+    async def main() -> list[Any]:
+        async with model_of(server, "hermes") as model:
+            given, asked = request_of(model)
+            return [event async for event in model.stream_response(*given, **asked)]
 
-        events = asyncio.run(main())
+    events = asyncio.run(main())
     kinds = [event.type for event in events]
     assert kinds.count("response.output_text.delta") >= 3
     assert kinds.count("response.function_call_arguments.delta") == 1
@@ -202,8 +189,8 @@ def test_text_streams_as_it_arrives_and_a_call_when_it_is_complete() -> None:
 
 def test_the_example_runs() -> None:
     call = written("qwen3_coder", ("tide", {"place": "Brest"}))
-    with text_server(call, ANSWER) as server:
-        assert printed_by_example("openai_agents", server.url) == f"{ANSWER}\n"
+    server = text_server(call, ANSWER)
+    assert printed_by_example("openai_agents", server.url) == f"{ANSWER}\n"
     assert server.requests[1]["messages"][-1]["content"] == "High tide in Brest at nine."
 
 
@@ -212,7 +199,8 @@ def test_the_example_runs() -> None:
 
 def ran_through_the_proxy(api: str, streamed: bool, *texts: str | tuple[str, str]) -> tuple[Any, Ran, TextServer]:
     """A run with the SDK's own model in front of the proxy: its result or error, its calls, the upstream."""
-    with text_server(*texts) as server, Server(Proxy(ServerSettings(server.url, "hermes")).app()) as proxy:
+    server = text_server(*texts)
+    with Server(Proxy(ServerSettings(server.url, "hermes")).app()) as proxy:
 
         async def main() -> Any:
             async with AsyncOpenAI(base_url=f"{proxy.url}/v1", api_key="none", max_retries=0) as client:

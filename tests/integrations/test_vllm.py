@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from outspoken import formats
 from outspoken.constraints import ConstraintError
-from tests.integrations.model_texts import BOTH, FORMATS, TOOLS, pieces, written
-from tests.integrations.server_tests import ServerTests
+from tests.integrations.model_texts import BOTH, TOOLS, pieces, written
+from tests.integrations.server_tests import STRICT, ServerTests
 from tools.integrations.missing_modules import stand_ins
 
 with stand_ins():
@@ -83,32 +82,41 @@ def streamed(
     return thought, content, [(name, json.loads(arguments)) for name, arguments in calls.values()]
 
 
+def constraints(format: str, choice: str, *, strict: bool = False) -> list[str]:
+    """The structural tags without and with a parser of reasoning."""
+    chosen = choice if choice in ("auto", "required") else {"type": "function", "function": {"name": choice}}
+    tags: list[str] = []
+    for reasoning in (None, "hermes"):
+        asked = request(tools=STRICT if strict else TOOLS, tool_choice=chosen)
+        changed = parser(format, reasoning, asked).adjust_request(asked)
+        assert changed.skip_special_tokens is False
+        tags += [] if changed.structured_outputs is None else [changed.structured_outputs.structural_tag]
+    assert len(tags) in (0, 2)
+    return tags
+
+
 class TestServer(ServerTests):
     whole = staticmethod(whole)
     streamed = staticmethod(streamed)
+    parser_class = staticmethod(ToolParserManager.get_tool_parser)
+    constraints = staticmethod(constraints)
+    opened: ClassVar = {"prompt": "<|im_start|>assistant\n<think>\n"}
+    theirs = "Hermes2ProToolParser"
 
 
-def test_every_format_has_a_parser() -> None:
+def test_all_parsers_are_listed() -> None:
     registered = set(ToolParserManager.list_registered())
-    for info in formats():
-        for name in (info.name, *info.aliases):
-            assert f"outspoken_{name}" in registered
-            assert ToolParserManager.get_tool_parser(f"outspoken_{name}").format == info.name
-    assert ToolParserManager.get_tool_parser("hermes").__name__ == "Hermes2ProToolParser", "theirs is not replaced"
+    assert {f"outspoken_{name}" for info in formats() for name in (info.name, *info.aliases)} <= registered
 
 
-def test_reasoning_that_the_prompt_opens_or_closes() -> None:
-    text = "At six.\n</think>\n\n" + written("hermes", BOTH[0])
-    prompt = "<|im_start|>assistant\n<think>\n"
-    expected = ("At six.", "", [("tide", BOTH[0][1])])
-    assert whole(text, "hermes", "hermes", prompt) == streamed(text, "hermes", "hermes", prompt) == expected
+def test_reasoning_that_the_prompt_closes() -> None:
     closed = "<|im_start|>assistant\n<think>\n\n</think>\n\n"
     answer = "Six. " + written("hermes", BOTH[0])
     expected = ("", "Six.", [("tide", BOTH[0][1])])
     assert whole(answer, "hermes", "hermes", closed) == streamed(answer, "hermes", "hermes", closed) == expected
     used = parser("hermes", "hermes", request())
     assert used.is_reasoning_end(list(map(ord, closed)))
-    assert not used.is_reasoning_end(list(map(ord, prompt)))
+    assert not used.is_reasoning_end(list(map(ord, TestServer.opened["prompt"])))
 
 
 def test_reasoning_between_calls_is_reasoning() -> None:
@@ -127,36 +135,6 @@ def test_calls_stay_in_the_content_if_the_request_wants_none() -> None:
             assert not calls
             assert content.split() == text.split()
             assert streamed(text, "hermes", reasoning, **fields)[1].split() == text.split()
-
-
-def tags(format: str, **fields: Any) -> Iterator[dict[str, Any]]:
-    for reasoning in (None, "hermes"):
-        asked = request(**fields)
-        changed = parser(format, reasoning, asked).adjust_request(asked)
-        assert changed.skip_special_tokens is False
-        if changed.structured_outputs is not None:
-            yield json.loads(changed.structured_outputs.structural_tag)
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_required_calls_are_constrained(format: str) -> None:
-    with stand_ins():
-        import xgrammar
-    named = {"type": "function", "function": {"name": "wind"}}
-    for choice in ("required", named):
-        found = list(tags(format, tool_choice=choice))
-        assert len(found) == 2
-        for tag in found:
-            xgrammar.Grammar.from_structural_tag(xgrammar.StructuralTag.model_validate(tag))
-            assert ("tide" in json.dumps(tag)) is (choice == "required")
-
-
-def test_only_strict_tools_constrain_what_may_be_text() -> None:
-    assert not list(tags("hermes"))
-    strict = [{**tool, "function": {**tool["function"], "strict": True}} for tool in TOOLS]
-    found = list(tags("hermes", tools=strict))
-    assert len(found) == 2
-    assert all("<tool_call>" in json.dumps(tag) for tag in found)
 
 
 def test_a_format_without_calls_cannot_require_one() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -17,14 +15,18 @@ from tests.serving.serving import Server, chunk, completion, event, written
 _USAGE = {"prompt_tokens": 20, "completion_tokens": 9, "total_tokens": 29}
 
 
+#: A text of a model, or a message with calls or reasoning that the server reads itself.
+Said: TypeAlias = str | dict[str, Any]
+
+
 class TextServer:
-    """Answers each request with the next text of a script: a text, or a text and its finish reason.
+    """Answers each request with the next text of a script, or with a text and its finish reason.
 
     `requests` are the bodies of the requests so far; `url` is the base URL for clients of OpenAI's API.
     """
 
-    def __init__(self, *texts: str | tuple[str, str], size: int = 7) -> None:
-        self._texts = [text if isinstance(text, tuple) else (text, "stop") for text in texts]
+    def __init__(self, *texts: Said | tuple[Said, str | None], size: int = 7) -> None:
+        self._texts: list[tuple[Said, Any]] = [text if isinstance(text, tuple) else (text, "stop") for text in texts]
         self.requests: list[dict[str, Any]] = []
         self.size = size
         self.url = ""
@@ -36,11 +38,18 @@ class TextServer:
         if problem := refused(body):
             return JSONResponse({"error": {"message": problem, "type": "BadRequestError", "code": 400}}, 400)
         text, reason = self._texts[len(self.requests) - 1]
+        message = {"content": text} if isinstance(text, str) else text
         if not body.get("stream"):
-            return JSONResponse(completion({"content": text}, finish=reason, usage=_USAGE))
-        *pieces, done = written(text, self.size, reason)
+            return JSONResponse(completion(message, finish=reason, usage=_USAGE))
+        first, *pieces, finish, done = written(message["content"], self.size, reason)
+        thought, calls = [
+            [event(chunk({name: message[name]}))] if name in message else []
+            for name in ("reasoning_content", "tool_calls")
+        ]
         usage = event({**chunk({}), "choices": [], "usage": _USAGE})
-        return Response(b"".join([*pieces, usage, done]), media_type="text/event-stream")
+        return Response(
+            b"".join([first, *thought, *pieces, *calls, finish, usage, done]), media_type="text/event-stream"
+        )
 
 
 def refused(request: dict[str, Any]) -> str:
@@ -65,11 +74,33 @@ def refused(request: dict[str, Any]) -> str:
     return f"calls have no answer: {sorted(waiting.values())}" if waiting else ""
 
 
-@contextmanager
-def text_server(*texts: str | tuple[str, str], size: int = 7) -> Generator[TextServer]:
-    """Runs a `TextServer` on a free port."""
-    script = TextServer(*texts, size=size)
-    routes = [Route("/v1/chat/completions", script.answer, methods=["POST"])]
-    with Server(Starlette(routes=routes)) as server:
-        script.url = f"{server.url}/v1"
-        yield script
+class _Running:
+    """The one server of a process, and what it answers now."""
+
+    script: TextServer
+    server: Server | None = None
+
+    async def answer(self, request: Request) -> Response:
+        return await self.script.answer(request)
+
+    def start(self) -> str:
+        """Start the server, unless it runs; return its URL."""
+        if self.server is None:
+            routes = [Route("/v1/chat/completions", self.answer, methods=["POST"])]
+            self.server = Server(Starlette(routes=routes)).__enter__()
+        return self.server.url
+
+    def stop(self) -> None:
+        """Stop the server, at the end of the tests."""
+        if self.server is not None:
+            self.server.__exit__()
+
+
+running = _Running()
+
+
+def text_server(*texts: Said | tuple[Said, str | None], size: int = 7) -> TextServer:
+    """A `TextServer` on a port of this machine, up to the next one: there is one server for all tests."""
+    running.script = TextServer(*texts, size=size)
+    running.script.url = f"{running.start()}/v1"
+    return running.script

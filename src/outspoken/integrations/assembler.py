@@ -18,7 +18,7 @@ from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.settings import Settings
 
-from .framework import allows_calls, format_of
+from .framework import choice_of, format_of
 from .messages import finish_reason, object_of, refusal_of, typed_answer
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class FormatReader:
         and `more` override those of the reader.
         """
         tools = [*tools]
-        options: dict[str, Any] = {"calls": allows_calls(tools, choice), **self._options, **more}
+        options: dict[str, Any] = {"calls": choice_of(choice, tools) != "none", **self._options, **more}
         parser = Parser(format_of(self._format, model or self._model), tools=tools, **options)
         return Assembler(self, parser, CallIds(taken=filter(None, taken)), stop)
 

@@ -7,12 +7,10 @@ wrong. The README of this package has an example.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Callable
+from copy import copy
 from json import dumps
-from typing import Any, cast, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -38,18 +36,6 @@ _BROKEN = "The JSON of `{1}` in your last response is {0}, and no tool was run. 
 _SECTION = "[[ ## "
 
 
-@dataclass
-class _Request:
-    """The LM and the tools of a request, and the response that was refused, with what the model should know."""
-
-    lm: Any = None
-    tools: Sequence[dict[str, Any]] = ()
-    refused: tuple[str, str] | None = None
-
-
-_REQUEST: ContextVar[_Request | None] = ContextVar("outspoken_dspy_request", default=None)
-
-
 class OutspokenAdapter(_adapters.ChatAdapter):
     """A `ChatAdapter` that reads calls in a format, with or without sections of fields around them.
 
@@ -64,26 +50,43 @@ class OutspokenAdapter(_adapters.ChatAdapter):
         own: Any = {key: options.pop(key) for key in ReaderOptions.__annotations__ if key in options}
         _adapters.ChatAdapter.__init__(self, **options)
         self._reader, self._on_reply = FormatReader(format, **own), on_reply
+        #: of one request: its LM, the tools among its inputs, and the messages behind it if the model is asked again
+        self._lm: Any = None
+        self._tools: list[dict[str, Any]] = []
+        self._told: list[dict[str, Any]] = []
+        #: a response that was refused, and what the model should know, as messages
+        self._refusal: list[dict[str, Any]] = []
 
     def __call__(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
         """Ask the LM, and return the fields of its responses."""
-        with _request(lm, inputs):
-            return _adapters.ChatAdapter.__call__(self, lm, lm_kwargs, signature, demos, inputs)
+        return _adapters.ChatAdapter.__call__(self._of(lm, inputs), lm, lm_kwargs, signature, demos, inputs)
 
     async def acall(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
         """Ask the LM, and return the fields of its responses."""
-        with _request(lm, inputs):
-            return await _adapters.ChatAdapter.acall(self, lm, lm_kwargs, signature, demos, inputs)
+        return await _adapters.ChatAdapter.acall(self._of(lm, inputs), lm, lm_kwargs, signature, demos, inputs)
+
+    def format(self, signature: Any, demos: Any, inputs: Any) -> list[dict[str, Any]]:
+        """The messages of a request; if the model is asked again, with what it wrote and what is wrong with it."""
+        return [*_adapters.ChatAdapter.format(self, signature, demos, inputs), *self._told]
 
     def parse(self, signature: Any, completion: str) -> dict[str, Any]:
         """Read a response into the fields of a signature. Raises AdapterParseError if a call cannot be run."""
         return self._fields(signature, completion, self._read(completion))
 
     def _make_json_adapter_fallback(self) -> Any:
-        request = _REQUEST.get()
-        if request is None or request.refused is None:
+        if not self._refusal:
             return _adapters.ChatAdapter._make_json_adapter_fallback(self)
-        return _AskAgain(self, *request.refused)
+        again: Any = copy(self)
+        again.use_json_adapter_fallback, again._told = False, self._refusal
+        return again
+
+    def _of(self, lm: Any, inputs: dict[str, Any]) -> OutspokenAdapter:
+        """The adapter for one request."""
+        made = copy(self)
+        listed: list[list[Any]] = [value if isinstance(value, list) else [value] for value in inputs.values()]
+        tools: list[Any] = [one for some in listed for one in some if isinstance(one, _dspy.Tool)]
+        made._lm, made._tools, made._refusal = lm, [tool.format_as_litellm_function_call() for tool in tools], []
+        return made
 
     def _call_postprocess(self, processed: Any, original: Any, outputs: Any, lm: Any, lm_kwargs: Any) -> Any:
         return [self._values(processed, original, output, lm, lm_kwargs) for output in outputs]
@@ -105,8 +108,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
         return _adapters.ChatAdapter._call_postprocess(self, processed, original, [output], lm, lm_kwargs)[0]
 
     def _read(self, text: str) -> Assembler:
-        request = _REQUEST.get() or _Request()
-        assembler = self._reader.begin(request.tools, model=request.lm, calls=True)
+        assembler = self._reader.begin(self._tools, model=self._lm, calls=True)
         assembler.whole(text)
         return assembler
 
@@ -160,8 +162,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
         return {field: _utils.parse_value(dumps(reading.value), signature.output_fields[field].annotation)}
 
     def _refused(self, signature: Any, raw: str, told: str) -> Exception:
-        if request := _REQUEST.get():
-            request.refused = (raw, told)
+        self._refusal = [{"role": "assistant", "content": raw}, {"role": "user", "content": told}]
         return _exceptions.AdapterParseError("OutspokenAdapter", signature, raw, message=told)
 
 
@@ -184,31 +185,5 @@ def _section(text: str, name: str) -> str | None:
     return found and found[1].strip()
 
 
-class _AskAgain(OutspokenAdapter):
-    """Asks the LM again, with what it wrote and what is wrong with it."""
-
-    def __init__(self, first: OutspokenAdapter, wrote: str, told: str) -> None:
-        self.__dict__ |= first.__dict__
-        self.use_json_adapter_fallback = False
-        self._told = [{"role": "assistant", "content": wrote}, {"role": "user", "content": told}]
-
-    def format(self, signature: Any, demos: Any, inputs: Any) -> list[dict[str, Any]]:
-        return [*_adapters.ChatAdapter.format(self, signature, demos, inputs), *self._told]
-
-
-@contextmanager
-def _request(lm: Any, inputs: dict[str, Any]) -> Generator[None]:
-    """Keeps the LM of a request, and the tools among its inputs, while its response is read."""
-    found: list[Any] = []
-    for value in inputs.values():
-        found += cast("list[Any]", value) if isinstance(value, list) else [value]
-    tools = [one.format_as_litellm_function_call() for one in found if isinstance(one, _dspy.Tool)]
-    token = _REQUEST.set(_Request(lm, tools))
-    try:
-        yield
-    finally:
-        _REQUEST.reset(token)
-
-
 # Listeners of streams know the layout of the sections by the name of the adapter.
-OutspokenAdapter.__name__ = _AskAgain.__name__ = _adapters.ChatAdapter.__name__
+OutspokenAdapter.__name__ = _adapters.ChatAdapter.__name__

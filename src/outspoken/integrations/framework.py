@@ -41,18 +41,15 @@ def value_of(place: Any, key: str) -> Any:
     return cast("Mapping[str, Any]", place).get(key) if isinstance(place, Mapping) else getattr(place, key, None)
 
 
-def choice_of(tool_choice: Any) -> str:
-    """What a request lets the model call: "auto", "none", "required", or the tool of this name."""
+def choice_of(tool_choice: Any, tools: Any = True) -> str:
+    """What a request with some `tools` lets the model call: "auto", "none", "required", or the tool of this name."""
+    if not tools or tool_choice is False:
+        return "none"
     if isinstance(tool_choice, str):
         return tool_choice if tool_choice in ("none", "required") else "auto"
     named = value_of(tool_choice, "function") or tool_choice
     name = value_of(named, "name") or value_of(named, "mode")
     return name if isinstance(name, str) and name else "auto"
-
-
-def allows_calls(tools: Any, choice: Any = None) -> bool:
-    """Does a request let the model call tools, by its `tool_choice`? If not, markup of calls is text."""
-    return bool(tools) and choice not in ("none", False)
 
 
 def readable_tools(tools: Iterable[Any] | None) -> Tools | None:

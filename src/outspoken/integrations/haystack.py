@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from inspect import isawaitable, iscoroutinefunction
-from typing import Any, TypeVar
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from outspoken.results.arguments import kind_of
 from outspoken.results.edits import RepairLimit
@@ -28,32 +28,22 @@ _chunks = _HAYSTACK.load("haystack.dataclasses.streaming_chunk")
 _tools = _HAYSTACK.load("haystack.tools")
 _generators = _HAYSTACK.load("haystack.components.generators.utils")
 _serialization = _HAYSTACK.load("haystack.core.serialization")
-_deserialization = _HAYSTACK.load("haystack.utils.deserialization")
 _callables = _HAYSTACK.load("haystack.utils")
 _async = _HAYSTACK.load("haystack.utils.async_utils")
 
 _component: Callable[[type[Any]], type[Any]] = _haystack.component
 _delta = _chunks.ToolCallDelta
 
-#: The types of the inputs, which Haystack reads where they are checked.
-_INPUTS: dict[str, Any] = {
-    "messages": list[_messages.ChatMessage] | str,  # pyright: ignore[reportInvalidTypeArguments]
-    "streaming_callback": _chunks.StreamingCallbackT | None,
-    "generation_kwargs": dict[str, Any] | None,
-    "tools": _tools.ToolsType | None,
-    "tools_strict": bool | None,
-    "return": dict[str, Any],
-}
 #: The methods of components that Haystack calls around runs.
 _LIFE_CYCLE = ("warm_up", "warm_up_async", "close", "close_async")
 
-_Run = TypeVar("_Run", bound=Callable[..., Any])
-
-
-def _runs(run: _Run) -> _Run:
-    """Declares the inputs and outputs of a component."""
-    run.__annotations__ = dict(_INPUTS)
-    return _haystack.component.output_types(replies=_INPUTS["messages"].__args__[0])(run)
+if TYPE_CHECKING:
+    _Message: TypeAlias = Any
+    _Callback: TypeAlias = Any
+    _ToolsType: TypeAlias = Any
+else:  # Haystack reads the types of inputs where they are checked
+    _Message, _Callback, _ToolsType = _messages.ChatMessage, _chunks.StreamingCallbackT, _tools.ToolsType
+_replies: Callable[[Any], Any] = _haystack.component.output_types(replies=list[_Message])
 
 
 @_component
@@ -92,7 +82,6 @@ class OutspokenChatGenerator:
     def from_dict(cls, data: dict[str, Any]) -> Any:
         """The component from data."""
         given = data["init_parameters"]
-        _deserialization.deserialize_component_inplace(given, key="chat_generator")
         if given.get("streaming_callback"):
             given["streaming_callback"] = _callables.deserialize_callable(given["streaming_callback"])
         return _serialization.default_from_dict(cls, data)
@@ -103,11 +92,12 @@ class OutspokenChatGenerator:
             return getattr(self.chat_generator, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    @_runs
+    @_replies
     def run(
-        self, messages: Any, streaming_callback: Any = None, generation_kwargs: Any = None, *,
-        tools: Any = None, tools_strict: Any = None,
-    ) -> Any:  # fmt: skip
+        self, messages: list[_Message] | str, streaming_callback: _Callback | None = None,
+        generation_kwargs: dict[str, Any] | None = None, *, tools: _ToolsType | None = None,
+        tools_strict: bool | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
         """Ask the chat generator, and return its replies with what their text means."""
         callback = self._callback(streaming_callback, is_async=False)
         asked, reading = self._request(messages, generation_kwargs, tools, tools_strict, callback)
@@ -116,16 +106,18 @@ class OutspokenChatGenerator:
             callback(made)
         return {"replies": reading.messages(replies, is_streamed=callback is not None)}
 
-    @_runs
+    @_replies
     async def run_async(
-        self, messages: Any, streaming_callback: Any = None, generation_kwargs: Any = None, *,
-        tools: Any = None, tools_strict: Any = None,
-    ) -> Any:  # fmt: skip
+        self, messages: list[_Message] | str, streaming_callback: _Callback | None = None,
+        generation_kwargs: dict[str, Any] | None = None, *, tools: _ToolsType | None = None,
+        tools_strict: bool | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
         """Ask the chat generator, and return its replies with what their text means."""
         callback = self._callback(streaming_callback, is_async=True)
         asked, reading = self._request(messages, generation_kwargs, tools, tools_strict, callback)
         replies = (await _async._execute_component_async(self.chat_generator, **asked))["replies"]
-        await _send(callback, reading.close(replies) if callback else [])
+        for made in reading.close(replies) if callback else ():
+            await _chunks._invoke_streaming_callback(callback, made)
         return {"replies": reading.messages(replies, is_streamed=callback is not None)}
 
     def _callback(self, given: Any, *, is_async: bool) -> Any:
@@ -146,7 +138,8 @@ class OutspokenChatGenerator:
         reading = _Replies(assembler)
 
         async def feed(chunk: Any) -> None:
-            await _send(callback, reading.feed(chunk))
+            for made in reading.feed(chunk):
+                await _chunks._invoke_streaming_callback(callback, made)
 
         def feed_now(chunk: Any) -> None:
             for made in reading.feed(chunk):
@@ -226,13 +219,6 @@ class _Replies:
         self._kind, self._block = kind or self._kind, self._block + start
         meta = {key: value for key, value in self._last.meta.items() if key not in ("finish_reason", "usage")}
         return _messages.StreamingChunk("", meta, self._last.component_info, self._block if kind else None, start=start)
-
-
-async def _send(callback: Any, chunks: list[Any]) -> None:
-    for chunk in chunks:
-        sent = callback(chunk)
-        if isawaitable(sent):
-            await sent
 
 
 def _text(message: Any) -> str:

@@ -124,12 +124,12 @@ class ChatOutspoken(_chat_models.BaseChatModel):
             calls = [(call["name"], json.dumps(call["args"])) for call in message.tool_calls]
             calls += [(call["name"], call["args"] or "") for call in message.invalid_tool_calls]
             answer = typed_answer(message.text, calls, schema if is_type else function["parameters"], function["name"])
-            value, error = answer.value if answer.is_valid else None, None
-            if not answer.is_valid:
-                error = _exceptions.OutputParserException(answer.retry, llm_output=answer.raw)
-            if error is not None and not include_raw:
+            if answer.is_valid:
+                return {"raw": message, "parsed": answer.value, "parsing_error": None} if include_raw else answer.value
+            error = _exceptions.OutputParserException(answer.retry, llm_output=answer.raw)
+            if not include_raw:
                 raise error
-            return {"raw": message, "parsed": value, "parsing_error": error} if include_raw else value
+            return {"raw": message, "parsed": None, "parsing_error": error}
 
         return asked | _runnables.RunnableLambda(parse)
 
@@ -163,11 +163,8 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         config: dict[str, Any] = {"tags": [_NOT_STREAMED]}
         if run_manager is not None:  # traces see the request below that of this model
             is_async = isinstance(run_manager, _managers.AsyncCallbackManagerForLLMRun)
-            manager = _managers.AsyncCallbackManager if is_async else _managers.CallbackManager
-            config["callbacks"] = child = manager(handlers=[], parent_run_id=run_manager.run_id)
-            child.set_handlers(run_manager.inheritable_handlers)
-            child.add_tags(run_manager.inheritable_tags)
-            child.add_metadata(run_manager.inheritable_metadata)
+            parent = _managers.AsyncParentRunManager if is_async else _managers.ParentRunManager
+            config["callbacks"] = parent.get_child(run_manager)
         return model, {"input": _to_send(messages), "config": config, **options}, self._begin(messages, kwargs, stop)
 
     def _begin(self, messages: Any, kwargs: dict[str, Any], stop: Any) -> Assembler:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import EXTENSION, ProviderReply
@@ -21,7 +21,7 @@ from outspoken.providers.wire.parts import StreamCalls
 from outspoken.results.call_ids import CallIds
 
 from .assembler import ReaderOptions, aread_chunks, read_chunks
-from .framework import Framework, allows_calls, format_of, readable_tools
+from .framework import Framework, choice_of, format_of, readable_tools
 from .messages import METADATA, noted
 
 if TYPE_CHECKING:
@@ -48,9 +48,6 @@ _DATA = b"\ndata: "
 #: What else a client may send beside the parameters of OpenAI.
 _OWN = ("thinking",)
 
-#: A delta of a choice, and its finish reason.
-_Delta: TypeAlias = tuple[dict[str, Any], "str | None"]
-
 
 class OutspokenLLM(_custom_llm.CustomLLM):
     """A custom provider: asks the model that its own name is in front of, and reads its text in a format.
@@ -71,23 +68,23 @@ class OutspokenLLM(_custom_llm.CustomLLM):
 
     def completion(self, *args: Any, **kwargs: Any) -> Any:
         """Return a whole response."""
-        request, reader = self._begin(kwargs)
-        return reader.whole(_litellm.completion(**request))
+        request, response = self._begin(kwargs)
+        return response.whole(_litellm.completion(**request))
 
     async def acompletion(self, *args: Any, **kwargs: Any) -> Any:
         """Return a whole response."""
-        request, reader = self._begin(kwargs)
-        return reader.whole(await _litellm.acompletion(**request))
+        request, response = self._begin(kwargs)
+        return response.whole(await _litellm.acompletion(**request))
 
     def streaming(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Return the chunks of a response."""
-        request, reader = self._begin(kwargs)
-        return read_chunks(_litellm.completion(**request, stream=True), reader)
+        request, response = self._begin(kwargs)
+        return read_chunks(_litellm.completion(**request, stream=True), response)
 
     async def astreaming(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Return the chunks of a response."""
-        request, reader = self._begin(kwargs)
-        async for chunk in aread_chunks(await _litellm.acompletion(**request, stream=True), reader):
+        request, response = self._begin(kwargs)
+        async for chunk in aread_chunks(await _litellm.acompletion(**request, stream=True), response):
             yield chunk
 
     def _begin(self, given: dict[str, Any]) -> tuple[dict[str, Any], _Response]:
@@ -96,12 +93,13 @@ class OutspokenLLM(_custom_llm.CustomLLM):
         tools, stop = request.get("tools") or (), request.get("stop") and not self._finish_reason
         messages: list[Any] = [m for m in request.get("messages") or () if isinstance(m, Mapping)]
         ids = CallIds(taken=[call["id"] for message in messages for call in message.get("tool_calls") or ()])
+        choice = "none" if choice_of(request.get("tool_choice"), tools) == "none" else "auto"
         options = {
             "format": format_of(self._format, request["model"]), "tools": readable_tools(tools), "stops": bool(stop),
-            "tool_choice": "auto" if allows_calls(tools, request.get("tool_choice")) else "none", **self._options,
+            "tool_choice": choice, **self._options,
         }  # fmt: skip
-        begin = partial(_Choice, options, self._stream_calls, ids, self._finish_reason)
-        return request, _Response(begin, given["logging_obj"])
+        exporter = partial(ChatCompletionsExporter, stream_calls=self._stream_calls, include_usage=False, call_ids=ids)
+        return request, _Response(options, exporter, self._finish_reason, given["logging_obj"])
 
 
 class OutspokenHooks(_custom_logger.CustomLogger):
@@ -158,110 +156,97 @@ def _facts(request: Mapping[str, Any]) -> dict[str, Any]:
     return {METADATA: noted_of[METADATA]} if METADATA in noted_of else {}
 
 
-class _Choice:
-    """Reads one choice of a response, whole or in chunks, and writes it with fields for its calls and reasoning."""
-
-    def __init__(self, options: Any, stream_calls: StreamCalls, ids: CallIds, reason: str | None) -> None:
-        self._source, self._reason = ProviderStream(**options), reason
-        self._exporter = ChatCompletionsExporter(stream_calls=stream_calls, include_usage=False, call_ids=ids)
-
-    def whole(self, choice: Any) -> dict[str, Any]:
-        """Put into a choice what its text means; return what is to be known of it."""
-        message, reason = choice.message, choice.finish_reason or self._reason
-        fields = {key: value for key in _READ if (value := getattr(message, key, None)) is not None}
-        if fields.get("tool_calls"):
-            fields["tool_calls"] = [call.model_dump() for call in message.tool_calls]
-        if thought := fields.get("reasoning_content"):
-            # LiteLLM itself takes `<think>` out of whole responses, and leaves the white space that stood next to it.
-            fields |= {"reasoning_content": thought.strip(), "content": message.content.lstrip()}
-        reply = self._source.read({"choices": [{"index": 0, "message": fields, "finish_reason": reason}]})
-        written = self._exporter.whole(reply)["choices"][0]
-        message.content, choice.finish_reason = written["message"]["content"], written["finish_reason"]
-        if reasoning := written["message"].get("reasoning_content"):
-            message.reasoning_content = reasoning
-        if calls := written["message"].get("tool_calls"):
-            message.tool_calls = [_types.ChatCompletionMessageToolCall(**call) for call in calls]
-        if facts := noted(reply):
-            message.provider_specific_fields = {**(getattr(message, "provider_specific_fields", None) or {}), **facts}
-        return facts
-
-    def feed(self, choice: dict[str, Any]) -> list[_Delta]:
-        """Read a choice of a chunk; return deltas with what has become certain, and the fields that are not read."""
-        kept = {key: value for key, value in choice["delta"].items() if value and key not in _READ}
-        fields = {key: value for key, value in choice["delta"].items() if key in _READ}
-        deltas = self._export(self._source.feed({"choices": [{**choice, "index": 0, "delta": fields}]}))
-        if not deltas:
-            return [(kept, None)] if kept else []
-        deltas[-1][0].update(kept)  # blocks of thinking stay beside their text, which clients would take for more
-        return deltas
-
-    def close(self) -> tuple[list[_Delta], dict[str, Any]]:
-        """End the choice; return the last deltas, and what is to be known of it."""
-        deltas = self._export(self._source.close())
-        facts = noted(cast("ProviderReply", self._source.reply))
-        return [*deltas[:-1], *([({"provider_specific_fields": facts}, None)] if facts else []), deltas[-1]], facts
-
-    def _export(self, events: list[ProviderEvent]) -> list[_Delta]:
-        """The deltas of some events; what they bring of a call is one delta."""
-        deltas: list[_Delta] = []
-        last: dict[str, Any] = {}  # the call of the last delta
-        for choice in [part["choices"][0] for event in events for part in self._exporter.feed(event)]:
-            delta = {key: value for key, value in choice["delta"].items() if key != EXTENSION}
-            calls: list[dict[str, Any]] = delta.get("tool_calls", [])
-            call: dict[str, Any] = calls[0] if calls else {}
-            if call and call["index"] == last.get("index"):
-                last["function"]["arguments"] += call["function"]["arguments"]
-            elif delta or choice["finish_reason"]:
-                deltas.append((delta, choice["finish_reason"]))
-                last = call
-        return deltas
-
-
 class _Response:
-    """Reads one response, whole or in chunks, each of its choices by itself."""
+    """Reads one response, whole or in chunks, each of its choices by itself, and writes it with fields for its calls.
 
-    def __init__(self, begin: Callable[[], _Choice], log: Any) -> None:
-        self._begin, self._log = begin, log
-        self._choices: dict[int, _Choice] = {}
-        self._head: dict[str, Any] = {}
+    What is to be known of it is noted for other APIs, too: LiteLLM leaves it out when it translates to messages.
+    """
+
+    def __init__(
+        self, options: Any, exporter: Callable[..., ChatCompletionsExporter], reason: str | None, log: Any
+    ) -> None:
+        self._options, self._make_exporter, self._reason = options, exporter, reason
+        self._noted: dict[str, Any] = log.model_call_details
+        self._choices: dict[int, tuple[ProviderStream, ChatCompletionsExporter]] = {}
 
     def whole(self, response: Any) -> Any:
-        """Read a whole response; it is changed in place. What is to be known of it is noted for other APIs, too."""
+        """Read a whole response; it is changed in place."""
         for choice in response.choices:
-            if isinstance(choice.message.content, str):
-                facts = self._begin().whole(choice)
-                self._log.model_call_details.update(facts)
-                response._hidden_params.setdefault("provider_specific_fields", {}).update(facts)
+            if isinstance(choice.message.content, str) or choice.message.tool_calls:
+                response._hidden_params.setdefault("provider_specific_fields", {}).update(self._read(choice))
         if not response._hidden_params.get("response_cost"):
             response._hidden_params.pop("response_cost", None)  # so that LiteLLM looks for the price elsewhere
         return response
 
+    def _read(self, choice: Any) -> dict[str, Any]:
+        """Put into a choice what its text means; return what is to be known of it."""
+        message, reason = choice.message, choice.finish_reason or self._reason
+        fields: dict[str, Any] = message.model_dump(include={*_READ}, exclude_none=True)
+        if thought := fields.get("reasoning_content"):
+            # LiteLLM itself takes `<think>` out of whole responses, and leaves the white space that stood next to it.
+            fields |= {"reasoning_content": thought.strip(), "content": (message.content or "").lstrip()}
+        body = {"choices": [{"index": 0, "message": fields, "finish_reason": reason}]}
+        reply = ProviderStream(**self._options).read(body)
+        written = self._make_exporter().whole(reply)["choices"][0]
+        message.content, choice.finish_reason = written["message"]["content"], written["finish_reason"]
+        if reasoning := written["message"].get("reasoning_content"):
+            message.reasoning_content = reasoning
+        calls = [_types.ChatCompletionMessageToolCall(**call) for call in written["message"].get("tool_calls", ())]
+        if calls or message.tool_calls:
+            message.tool_calls = calls or None
+        if facts := noted(reply):
+            message.provider_specific_fields = {**(getattr(message, "provider_specific_fields", None) or {}), **facts}
+        self._noted |= facts
+        return facts
+
     def feed(self, chunk: Any) -> list[Any]:
-        """Read a chunk, and return those that a client gets."""
-        self._head = {name: getattr(chunk, name) for name in ("id", "created", "model", "system_fingerprint")}
+        """Read a chunk, and return those that a client gets: what has become certain, and what is not read."""
         chunks: list[Any] = []
         for choice in chunk.model_dump()["choices"]:
-            index = choice["index"]
+            index, given = choice["index"], choice["delta"]
             if index not in self._choices:
-                self._choices[index] = self._begin()
-            chunks += [self._chunk(index, *delta) for delta in self._choices[index].feed(choice)]
+                exporter = self._make_exporter(id=chunk.id, model=chunk.model, created=chunk.created, index=index)
+                self._choices[index] = ProviderStream(**self._options), exporter
+            source, exporter = self._choices[index]
+            read = {key: value for key, value in given.items() if key in _READ}
+            made = _export(source.feed({"choices": [{**choice, "index": 0, "delta": read}]}), exporter)
+            if kept := {key: value for key, value in given.items() if value and key not in _READ}:
+                made = made or [exporter.empty_chunk()]
+                made[-1]["choices"][0]["delta"] |= kept  # blocks of thinking stay beside their text
+            chunks += made
         if (usage := getattr(chunk, "usage", None)) is not None:
-            chunks.append(self._chunk(0, {}))
-            chunks[-1].usage = usage
-        return chunks
+            counted: dict[str, Any] = {"choices": [{"index": 0, "delta": {}}], "usage": usage}
+            chunks.append({"id": chunk.id, "created": chunk.created, "model": chunk.model, **counted})
+        return [_types.ModelResponseStream(**made, system_fingerprint=chunk.system_fingerprint) for made in chunks]
 
     def close(self) -> list[Any]:
         """End the response, and return the last chunks: of each choice, one with its finish reason."""
         chunks: list[Any] = []
-        for index, choice in self._choices.items():
-            deltas, facts = choice.close()
-            self._log.model_call_details.update(facts)  # LiteLLM leaves it out when it translates to messages
-            chunks += [self._chunk(index, *delta) for delta in deltas]
-        return chunks
+        for source, exporter in self._choices.values():
+            *made, last = _export(source.close(), exporter)
+            facts = noted(cast("ProviderReply", source.reply))
+            if facts:
+                made.append(exporter.envelope([exporter.choice("delta", {"provider_specific_fields": facts}, None)]))
+            self._noted |= facts
+            chunks += [*made, last]
+        return [_types.ModelResponseStream(**made) for made in chunks]
 
-    def _chunk(self, index: int, delta: dict[str, Any], reason: str | None = None) -> Any:
-        choice = _types.StreamingChoices(index=index, delta=_types.Delta(**delta), finish_reason=reason)
-        return _types.ModelResponseStream(choices=[choice], **self._head)
+
+def _export(events: list[ProviderEvent], exporter: ChatCompletionsExporter) -> list[dict[str, Any]]:
+    """The chunks for some events; what they bring of a call is one chunk."""
+    chunks: list[dict[str, Any]] = []
+    last: dict[str, Any] = {}  # the call of the last chunk
+    for chunk in [part for event in events for part in exporter.feed(event)]:
+        choice = chunk["choices"][0]
+        choice["delta"].pop(EXTENSION, None)
+        calls: list[dict[str, Any]] = choice["delta"].get("tool_calls", [])
+        call: dict[str, Any] = calls[0] if calls else {}
+        if call and call["index"] == last.get("index"):
+            last["function"]["arguments"] += call["function"]["arguments"]
+        elif choice["delta"] or choice["finish_reason"]:
+            chunks.append(chunk)
+            last = call
+    return chunks
 
 
 def _request(given: dict[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _types = _LLAMA_INDEX.load("llama_index.core.base.llms.types")
 _callbacks = _LLAMA_INDEX.load("llama_index.core.llms.callbacks")
 _completions = _LLAMA_INDEX.load("llama_index.core.base.llms.generic_utils")
 
-#: The argument of a request that has the tools and if there may be several calls.
+#: The argument of a request that has the tools, if there may be several calls, if one is required, and the choice.
 _REQUEST = "outspoken_request"
 
 
@@ -109,7 +109,7 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
         allow_parallel_tool_calls: bool = False, tool_required: bool = False, tool_choice: Any = None, **kwargs: Any,
     ) -> dict[str, Any]:  # fmt: skip
         offered = [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
-        request = (offered, allow_parallel_tool_calls, tool_required)
+        request = (offered, allow_parallel_tool_calls, tool_required, tool_choice)
         if self.send_tools and isinstance(self.llm, _calling.FunctionCallingLLM):
             kwargs |= {} if tool_choice is None else {"tool_choice": tool_choice}
             asked = self.llm._prepare_chat_with_tools_compat(
@@ -135,11 +135,12 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
 
     def _reading(self, messages: Sequence[Any], kwargs: dict[str, Any]) -> _Responses:
         """Reads the response to a request, from whose arguments it takes what is not for the LLM."""
-        tools, parallel, required = kwargs.pop(_REQUEST, None) or (kwargs.get("tools") or (), True, False)
+        request: Any = kwargs.pop(_REQUEST, None) or (kwargs.get("tools") or (), True, False, None)
+        tools, parallel, required, choice = request
         blocks = [b for message in messages for b in message.blocks if isinstance(b, _types.ToolCallBlock)]
         options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
         assembler = FormatReader(self.format, self.llm, **options).begin(
-            tools, kwargs.get("tool_choice"), stop=kwargs.get("stop"),
+            tools, kwargs.get("tool_choice") if choice is None else choice, stop=kwargs.get("stop"),
             taken=[block.tool_call_id for block in blocks],
         )  # fmt: skip
         wanted = tools[0]["function"] if required and len(tools) == 1 else None

@@ -25,7 +25,7 @@ from outspoken.results.call_ids import CallIds
 from outspoken.results.replies import ToolCall
 
 from .assembler import ReaderOptions
-from .framework import Framework, allows_calls, format_of
+from .framework import Framework, choice_of, format_of
 from .messages import object_of, refusal_of
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ class OutspokenModel(_interface.Model):
             if hasattr(tool, "params_json_schema")
         ]
         tools += [{"name": one.tool_name, "parameters": one.input_json_schema} for one in request["handoffs"]]
-        choice: Any = getattr(request.get("model_settings"), "tool_choice", None)
-        source = self._make_source(tools=tools, tool_choice="auto" if allows_calls(tools, choice) else "none")
+        choice = choice_of(getattr(request.get("model_settings"), "tool_choice", None), tools)
+        source = self._make_source(tools=tools, tool_choice="none" if choice == "none" else "auto")
         history: list[Any] = [] if isinstance(request["input"], str) else request["input"]
         ids = CallIds(taken=[item["call_id"] for item in history if "call_id" in item])
         refused = {item["call_id"]: item["arguments"] for item in history if object_of(item.get("arguments")) is None}

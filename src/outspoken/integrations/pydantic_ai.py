@@ -182,29 +182,27 @@ class _Parts:
         return any(part.part_kind == "tool-call" for part in self._manager.get_parts())
 
     def _events(self, index: int, parts: list[MessagePart]) -> list[Any]:
-        return [event for part in parts for event in self._events_of(index, part)]
-
-    def _events_of(self, index: int, part: MessagePart) -> list[Any]:
-        """Events of Pydantic AI for a part of a text."""
-        match part:
-            case TextDelta(text):
-                return [*self._manager.handle_text_delta(vendor_part_id=f"text {self._place}", content=text)]
-            case ReasoningDelta(text):
-                id = f"thinking {self._place}"
-                return [*self._manager.handle_thinking_delta(vendor_part_id=id, content=text)]
-            case ReasoningEnd():
-                self._place += 1
-                return []
-            case ToolCallStart(number, id, name):
-                self._place += 1
-                return self._call(f"call {index} {number}", tool_name=name, args="", tool_call_id=id)
-            case ToolCallDelta(number, arguments):
-                return self._call(f"call {index} {number}", args=arguments)
-            case CallEnd() if part.refusal:  # replaces what was sent
-                self._place += 1
-                return self._whole_call(f"call {index} {part.index}", part)
-            case _:
-                return []
+        """Events of Pydantic AI for the parts of a text."""
+        made: list[Any] = []
+        for part in parts:
+            match part:
+                case TextDelta(text):
+                    made += self._manager.handle_text_delta(vendor_part_id=f"text {self._place}", content=text)
+                case ReasoningDelta(text):
+                    made += self._manager.handle_thinking_delta(vendor_part_id=f"thinking {self._place}", content=text)
+                case ReasoningEnd():
+                    self._place += 1
+                case ToolCallStart(number, id, name):
+                    self._place += 1
+                    made += self._call(f"call {index} {number}", tool_name=name, args="", tool_call_id=id)
+                case ToolCallDelta(number, arguments):
+                    made += self._call(f"call {index} {number}", args=arguments)
+                case CallEnd() if part.refusal:  # replaces what was sent
+                    self._place += 1
+                    made += self._whole_call(f"call {index} {part.index}", part)
+                case _:
+                    pass
+        return made
 
     def _call(self, id: str, **changed: Any) -> list[Any]:
         event = self._manager.handle_tool_call_delta(vendor_part_id=id, **changed)

@@ -6,15 +6,14 @@ complete. A call that is truncated or invalid stays in the content as the model 
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from outspoken.constraints.deriving import ReasoningMode, constraint
-from outspoken.constraints.heads import common_beginning
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.parsing.inspection import formats
@@ -40,19 +39,15 @@ _OPENING_TAG, _CLOSING_TAG = re.compile(r"<[^<>/\s]{1,80}>\Z"), re.compile(r"</[
 _REASONING, _ANSWER = "Outspoken weighs the words", "Outspoken answers"
 
 
-def parser_names() -> dict[str, str]:
-    """The name of each parser and its format: those of all formats, of their aliases, and `outspoken_auto`."""
-    found = {f"{PREFIX}{name}": one.name for one in formats() for name in (one.name, *one.aliases)}
+@cache
+def parser_names(*, of_reasoning: bool = False) -> dict[str, str]:
+    """The name of each parser and its format: those of all formats, of their aliases, and `outspoken_auto`.
+
+    Parsers `of_reasoning` are not there for formats of GUI actions.
+    """
+    known = [one for one in formats() if not (of_reasoning and registry.header(one.name).actions)]
+    found = {f"{PREFIX}{name}": one.name for one in known for name in (one.name, *one.aliases)}
     return {**found, f"{PREFIX}auto": "auto"}
-
-
-def reasoning_parser_names() -> dict[str, str]:
-    """The same for parsers of reasoning: no formats of GUI actions."""
-    return {
-        name: format
-        for name, format in parser_names().items()
-        if format == "auto" or not registry.header(format).actions
-    }
 
 
 class ReasoningTags(NamedTuple):
@@ -87,37 +82,21 @@ def reasoning_tags(format: str) -> ReasoningTags | None:
     if format == "auto":
         return ReasoningTags("<think>\n", "</think>")
     header = registry.header(format)
-    if header.actions:
+    try:
+        thought = [Reasoning(text=_REASONING, span=(0, 0)), Text(text=_ANSWER, span=(0, 0))]
+        text = "" if header.actions else render(thought, format=format)
+    except RenderError:
         return None
-    behind: list[str] = []
-    opener = ""
-    for segment in (_ANSWER, ToolCall(name="tool", arguments={})):
-        after = Text(text=segment, span=(0, 0)) if isinstance(segment, str) else segment
-        parts: list[Segment] = [Reasoning(text=_REASONING, span=(0, 0)), after]
-        try:
-            text = render(Reply(raw="", format=format, segments=parts), format=format)
-        except RenderError:
-            continue
-        before, _, rest = text.partition(_REASONING)
-        opener, behind = before, [*behind, rest.partition(_ANSWER)[0].strip()]
-    if not behind:
-        return None
-    opener = opener or header.opened
-    closer = common_beginning(behind)
-    closer = common_beginning([closer, _closer(format, opener + _REASONING, closer)])
+    before, _, behind = text.partition(_REASONING)
+    opener = before or header.opened
+    behind = behind.partition(_ANSWER)[0].strip()
+    session = Parser(format).session(prefix="")
+    session.feed(opener + _REASONING)
+    ends = (any(isinstance(event, results.ReasoningEnd) for event in session.feed(char)) for char in behind)
+    closer = behind[: next((end for end, has_ended in enumerate(ends, 1) if has_ended), len(behind))]
     closer = closer[: max(closer.rfind(">"), closer.rfind("]")) + 1]
     is_marked = opener.strip()[:1] in ("<", "[") and closer[:1] in ("<", "[")
     return ReasoningTags(opener, closer) if is_marked else None
-
-
-def _closer(format: str, reasoning: str, behind: str) -> str:
-    """The text at whose end the parser knows that the reasoning has ended."""
-    session = Parser(format).session(prefix="")
-    session.feed(reasoning)
-    for end, character in enumerate(behind, 1):
-        if any(isinstance(event, results.ReasoningEnd) for event in session.feed(character)):
-            return behind[:end]
-    return behind
 
 
 def needed_tags(format: str) -> ReasoningTags:
@@ -127,17 +106,13 @@ def needed_tags(format: str) -> ReasoningTags:
     return tags
 
 
-class Pieces(NamedTuple):
-    """What a part of a response adds to the fields of a message."""
+@dataclass
+class Pieces:
+    """What a part of a response adds to the fields of a message: each of the calls has its index in the response."""
 
     content: str = ""
     reasoning: str = ""
-    calls: tuple[ToolCall, ...] = ()
-
-
-def arguments_of(call: ToolCall) -> str:
-    """The arguments of a call as JSON text, as the model wrote them if they are sound."""
-    return call.arguments_text if call.status == "ok" else json.dumps(call.arguments, ensure_ascii=False)
+    calls: list[tuple[int, ToolCall]] = field(default_factory=list[tuple[int, ToolCall]])
 
 
 class CallReader:
@@ -156,8 +131,7 @@ class CallReader:
         self._at_start = behind_reasoning
         self._has_reasoning, self._keeps_calls = has_reasoning, keeps_calls
         self._raw: list[str] = []
-        self._content, self._reasoning = "", ""
-        self._calls: list[ToolCall] = []
+        self._new, self._count = Pieces(), 0  # what was read since the last time, and the number of all calls
         self._last, self._is_open, self._blocks = "", False, int(behind_reasoning)
 
     @cached_property
@@ -169,8 +143,7 @@ class CallReader:
         text = text.lstrip("\r\n") if self._at_start else text
         self._raw.append(text)
         reply = self._read_plain(text) or self._parser.parse(text, prefix=self._prefix)
-        self._add(replay(reply, unfinished=True))
-        return self._ended(reply)
+        return self._added(replay(reply, unfinished=True))
 
     def _read_plain(self, text: str) -> Reply | None:
         """Read a sound response without reasoning as if nothing stood before it, in a tenth of the time; or None."""
@@ -187,24 +160,14 @@ class CallReader:
             text = text.lstrip("\r\n")
             self._at_start = not text
         self._raw.append(text)
-        self._add(self._session.feed(text))
-        return self._pieces()
+        return self._added(self._session.feed(text))
 
     def close(self) -> Pieces:
         """End the response."""
-        self._add(self._session.close())
-        self._end_reasoning()
-        return self._pieces() if self._session.reply is None else self._ended(self._session.reply)
+        return self._added(self._session.close())
 
-    def _ended(self, reply: Reply) -> Pieces:
-        """The last pieces. Repairs and damage go to the log of the server."""
-        if reply.status != "ok":
-            level = logging.INFO if reply.status == "repaired" else logging.WARNING
-            told = [d.message for d in reply.diagnostics if d.severity != "note"] or [r.code for r in reply.repairs]
-            _logger.log(level, "outspoken: a response in %s is %s: %s", reply.format, reply.status, "; ".join(told))
-        return self._pieces()
-
-    def _add(self, events: Iterable[StreamEvent]) -> None:
+    def _added(self, events: Iterable[StreamEvent]) -> Pieces:
+        """What some events add."""
         for event in events:
             match event:
                 case results.TextDelta(text=text):
@@ -213,33 +176,32 @@ class CallReader:
                     self._think(text)
                 case results.ReasoningEnd():
                     self._end_reasoning()
-                case results.ToolCallEnd(call=segment) | results.ToolCallUnfinished(call=segment):
+                case (
+                    results.ToolCallEnd(call=segment) | results.ToolCallUnfinished(call=segment)
+                    | results.ActionParsed(action=segment) | results.ActionUnfinished(action=segment)
+                    | results.PayloadParsed(payload=segment) | results.PayloadUnfinished(payload=segment)
+                ):  # fmt: skip
                     self._take(segment)
-                case results.ActionParsed(action=segment) | results.ActionUnfinished(action=segment):
-                    self._take(segment)
-                case results.PayloadParsed(payload=segment) | results.PayloadUnfinished(payload=segment):
-                    self._take(segment)
+                case results.Done(reply=reply):
+                    self._end_reasoning()
+                    _log(reply)
                 case _:
                     pass
-
-    def _pieces(self) -> Pieces:
-        """What was added since the last time."""
-        pieces = Pieces(self._content, self._reasoning, tuple(self._calls))
-        self._content, self._reasoning = "", ""
-        self._calls.clear()
-        return pieces
+        made, self._new = self._new, Pieces()
+        return made
 
     def _take(self, segment: Segment) -> None:
         """Take a sound call, or what the model wrote of all else, on a line of its own."""
         if segment.kind == "tool_call" and segment.status in ("ok", "repaired") and not self._keeps_calls:
-            self._calls.append(segment)
+            self._new.calls.append((self._count, segment))
+            self._count += 1
         else:
             start, end = segment.span  # it may begin with the line break of the prefix
             text = "".join(self._raw)[max(start, 0) : end]
             self._write("\n" + text if self._last not in ("", "\n") else text)
 
     def _write(self, text: str) -> None:
-        self._content += text
+        self._new.content += text
         self._last = text[-1:] or self._last
 
     def _think(self, text: str) -> None:
@@ -248,10 +210,10 @@ class CallReader:
             if not self._has_reasoning:
                 self._write(OPEN if self._last in ("", "\n") else "\n" + OPEN)
             elif self._blocks:
-                self._reasoning += "\n\n"
+                self._new.reasoning += "\n\n"
             self._blocks += 1
         if self._has_reasoning:
-            self._reasoning += text
+            self._new.reasoning += text
         else:
             self._write(text)
 
@@ -261,23 +223,32 @@ class CallReader:
         self._is_open = False
 
 
+def _log(reply: Reply) -> None:
+    """Tell the log of the server of repairs and damage."""
+    if reply.status != "ok":
+        level = logging.INFO if reply.status == "repaired" else logging.WARNING
+        told = [d.message for d in reply.diagnostics if d.severity != "note"] or [r.code for r in reply.repairs]
+        _logger.log(level, "outspoken: a response in %s is %s: %s", reply.format, reply.status, "; ".join(told))
+
+
 class ReasoningSplitter:
     """Splits one response into its first reasoning and the raw text behind it, which another parser reads.
 
-    `prefix` is the end of the prompt, as `Parser.parse` takes it.
+    `prefix` is the end of the prompt, as `Parser.parse` takes it. Raises ValueError for a format without tags.
     """
 
     def __init__(self, format: str, prefix: str | None = None) -> None:
-        self._parser, self._prefix = Parser(format), prefix
-        self._session = self._parser.session(prefix=prefix)
-        self._tags = needed_tags(format)
-        self._raw = ""
+        self._parser, self._prefix, self._tags = Parser(format), prefix, needed_tags(format)
         self._is_opened = bool(prefix if prefix is not None or format == "auto" else registry.header(format).opened)
-        self._begun = False
+        self._raw, self._begun = "", False
         #: the reasoning has ended, or there is none: all that follows belongs to the other parser
         self.has_ended = False
 
-    def split(self, text: str, most: int | None = None) -> tuple[str, str]:
+    @cached_property
+    def _session(self) -> Session:
+        return self._parser.session(prefix=self._prefix)
+
+    def split(self, text: str, most: int | None = None) -> Pieces:
         """The reasoning of a whole response, all blocks of it or so many, and the raw text without it."""
         reply = self._parser.parse(text, prefix=self._prefix)
         blocks = [segment for segment in reply.segments if isinstance(segment, Reasoning)][:most]
@@ -286,48 +257,41 @@ class ReasoningSplitter:
             start, end = self._outside(text, block)
             rest, last = rest + text[last:start], end
         rest += text[last:]
-        return "\n\n".join([block.text for block in blocks]), rest.lstrip("\r\n") if blocks else rest
+        return Pieces(rest.lstrip("\r\n") if blocks else rest, "\n\n".join([block.text for block in blocks]))
 
-    def feed(self, text: str) -> tuple[str, str]:
+    def feed(self, text: str) -> Pieces:
         """What a chunk adds to the reasoning, and, when it has ended, the raw text behind it so far."""
         if self.has_ended:
-            return "", text
+            return Pieces(text)
         self._raw += text
-        reasoning, rest = self._add(self._session.feed(text))
-        if not (reasoning or self.has_ended or self._begun or self._may_begin()):
-            self.has_ended = True
-            return "", self._raw
-        self._begun = self._begun or bool(reasoning)
-        return reasoning, rest
+        found = self._add(self._session.feed(text))
+        self._begun = self._begun or bool(found.reasoning)
+        if self.has_ended or self._begun or self._may_begin():
+            return found
+        self.has_ended = True
+        return Pieces(self._raw)
 
     def _may_begin(self) -> bool:
         """Whether the response may still turn out to begin with reasoning."""
         found, opener = self._raw.lstrip(), self._tags.open.strip()
         return self._is_opened or found.startswith("<") or opener.startswith(found) or found.startswith(opener)
 
-    def close(self) -> tuple[str, str]:
+    def close(self) -> Pieces:
         """End the response: the rest of the reasoning, or the text that was held back."""
-        if self.has_ended:
-            return "", ""
-        return self._add(self._session.close())
+        return Pieces() if self.has_ended else self._add(self._session.close())
 
-    def _add(self, events: Iterable[results.Event]) -> tuple[str, str]:
+    def _add(self, events: Iterable[results.Event]) -> Pieces:
         reasoning = ""
         for event in events:
-            match event:
-                case results.ReasoningDelta(text=text):
-                    reasoning += text
-                case results.ReasoningEnd():
-                    self.has_ended = True
-                    return reasoning, self.split(self._raw, 1)[1]
-                case results.Done(reply=reply):
-                    self.has_ended = True
-                    has_reasoning = any(isinstance(segment, Reasoning) for segment in reply.segments)
-                    return reasoning, "" if has_reasoning else self._raw
-                case _:
-                    self.has_ended = True
-                    return reasoning, self._raw
-        return reasoning, ""
+            if isinstance(event, results.ReasoningDelta):
+                reasoning += event.text
+                continue
+            self.has_ended = True
+            if isinstance(event, results.ReasoningEnd):
+                return Pieces(self.split(self._raw, 1).content, reasoning)
+            is_thought = isinstance(event, results.Done) and event.reply.reasoning is not None
+            return Pieces("" if is_thought else self._raw, reasoning)
+        return Pieces("", reasoning)
 
     def _outside(self, text: str, block: Reasoning) -> tuple[int, int]:
         """The span of a block with its tags. It is empty if there are none: the reasoning is part of something else."""
@@ -356,8 +320,8 @@ def structural_tag(
     What it does not enforce goes to the log of the server. Raises ConstraintError if the format cannot write what is
     asked for.
     """
-    choice = choice_of(tool_choice)
-    if tools is None or choice == "none":
+    choice = choice_of(tool_choice, tools is not None)
+    if choice == "none":
         return None
     added = tokenizer if hasattr(tokenizer, "get_added_vocab") else None
     made = constraint(format, tools=tools, tool_choice=choice, parallel=parallel, reasoning=reasoning, tokenizer=added)

@@ -11,12 +11,10 @@ The README of this package says what the parsers do.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from outspoken.grammar import registry
-from outspoken.rendering.render import render
-from outspoken.results.replies import Reply, ToolCall
 
 from . import server_parsers as parsers
 from .framework import Framework, readable_tools
@@ -26,8 +24,6 @@ _base: Any = _SGLANG.load("sglang.srt.function_call.base_format_detector")
 _types: Any = _SGLANG.load("sglang.srt.function_call.core_types")
 _calls: Any = _SGLANG.load("sglang.srt.function_call.function_call_parser")
 _reasoning: Any = _SGLANG.load("sglang.srt.parser.reasoning_parser")
-
-_VALUE = "Outspoken writes this"
 
 
 class OutspokenDetector(_base.BaseFormatDetector):
@@ -40,32 +36,42 @@ class OutspokenDetector(_base.BaseFormatDetector):
         parent.__init__()
         self._tokenizer = tokenizer
         self._reader: parsers.CallReader | None = None
-        self._count = 0
+        self._has_call: dict[str, bool] = {}  # for the last text
 
     def has_tool_call(self, text: str) -> bool:
-        """Whether the content of the message is not the text as it is."""
-        pieces = parsers.CallReader(self.format, behind_reasoning=True).read(text)
-        return bool(pieces.calls) or pieces.content != text
+        """Whether the content of the message is not the text as it is. The server asks twice for each response."""
+        if text not in self._has_call:
+            pieces = parsers.CallReader(self.format, behind_reasoning=True).read(text)
+            self._has_call = {text: bool(pieces.calls) or pieces.content != text}
+        return self._has_call[text]
 
     def detect_and_parse(self, text: str, tools: list[Any]) -> Any:
         """The calls of a whole response, and all else as text."""
         pieces = self._reader_for(tools).read(text)
         known = self._get_tool_indices(tools)
-        return self._result(pieces, [known.get(call.name, -1) for call in pieces.calls])
+        return _result(pieces, [known.get(call.name, -1) for _, call in pieces.calls])
 
     def parse_streaming_increment(self, new_text: str, tools: list[Any]) -> Any:
         """What a chunk adds to a message."""
         if self._reader is None:
             self._reader = self._reader_for(tools)
-        return self._next(self._reader.feed(new_text))
+        return _result(self._reader.feed(new_text))
 
     def finish(self, tools: list[Any]) -> Any:
         """What the end of the response adds to a message."""
-        return self._next(parsers.Pieces() if self._reader is None else self._reader.close())
+        return _result(parsers.Pieces() if self._reader is None else self._reader.close())
 
     def parses_required_natively(self) -> bool:
         """True: required calls are in the format, too, and not in JSON of the server's own."""
         return True
+
+    def supports_structural_tag(self) -> bool:
+        """False: if `get_structural_tag` has none, there is none of what begins and ends a call either."""
+        return False
+
+    def structure_info(self) -> Any:
+        """What begins and ends a call, for servers without `get_structural_tag`."""
+        raise NotImplementedError
 
     def get_structural_tag(
         self, tools: list[Any] | None = None, tool_choice: Any = "auto", thinking_mode: bool = False,
@@ -80,34 +86,20 @@ class OutspokenDetector(_base.BaseFormatDetector):
         )  # fmt: skip
         return None if tag is None else _SGLANG.load("xgrammar").StructuralTag.model_validate(tag)
 
-    def structure_info(self) -> Any:
-        """What begins and ends a call with the arguments as a JSON object. Raises ValueError for other formats."""
-        return self._structure
-
-    def _structure(self, name: str) -> Any:
-        call = ToolCall(name=name, arguments={"value": _VALUE})
-        text = render(Reply(raw="", format=self.format, segments=[call]), format=self.format)
-        match = re.search(rf'\{{\s*"value":\s*"{_VALUE}"\s*\}}', text)
-        if match is None:
-            raise ValueError(f"the arguments of calls in `{self.format}` are no JSON object")
-        begin = text[: match.start()]
-        return _types.StructureInfo(begin=begin, end=text[match.end() :], trigger=begin.partition(name)[0].strip())
-
     def _reader_for(self, tools: list[Any]) -> parsers.CallReader:
         # Whether a parser of reasoning stands before this one is not known. If none does, tags say where reasoning is.
         return parsers.CallReader(self.format, readable_tools(tools), behind_reasoning=True)
 
-    def _next(self, pieces: parsers.Pieces) -> Any:
-        first = self._count
-        self._count += len(pieces.calls)
-        return self._result(pieces, range(first, self._count))
 
-    def _result(self, pieces: parsers.Pieces, indices: Any) -> Any:
-        calls = [
-            _types.ToolCallItem(tool_index=index, name=call.name, parameters=parsers.arguments_of(call))
-            for index, call in zip(indices, pieces.calls, strict=True)
-        ]
-        return _types.StreamingParseResult(normal_text=pieces.content, calls=calls)
+def _result(pieces: parsers.Pieces, indices: Sequence[int] | None = None) -> Any:
+    """What was read, for the server: each call has its index in the response, or of its tool in the request."""
+    calls = [
+        _types.ToolCallItem(
+            tool_index=indices[at] if indices else index, name=call.name, parameters=call.arguments_text
+        )
+        for at, (index, call) in enumerate(pieces.calls)
+    ]
+    return _types.StreamingParseResult(normal_text=pieces.content, calls=calls)
 
 
 class OutspokenReasoningDetector(_reasoning.BaseReasoningFormatDetector):
@@ -127,43 +119,41 @@ class OutspokenReasoningDetector(_reasoning.BaseReasoningFormatDetector):
             reasoning_default="always" if opened else "explicit_enable_thinking",
             **options,
         )
-        self._prefix = tags.open if self._in_reasoning else None if force_reasoning is None else ""
-        self._splitter: parsers.ReasoningSplitter | None = None
+        prefix = tags.open if self._in_reasoning else None if force_reasoning is None else ""
+        self._splitter = parsers.ReasoningSplitter(self.format, prefix)
         self._thought, self._held, self._has_content = "", "", False
 
     def detect_and_parse(self, text: str) -> Any:
         """The reasoning of a whole response, and the text without it."""
-        reasoning, rest = parsers.ReasoningSplitter(self.format, self._prefix).split(text)
-        return self._maybe_apply_force_nonempty_content(_reasoning.StreamingParseResult(rest, reasoning))
+        found = self._splitter.split(text)
+        result = _reasoning.StreamingParseResult(found.content, found.reasoning)
+        return self._maybe_apply_force_nonempty_content(result)
 
     def parse_streaming_increment(self, new_text: str) -> Any:
         """What a chunk adds to the reasoning, and the text behind it."""
-        if self._splitter is None:
-            self._splitter = parsers.ReasoningSplitter(self.format, self._prefix)
-        return self._result(*self._splitter.feed(new_text), is_last=False)
+        return self._result(self._splitter.feed(new_text), is_last=False)
 
     def finish(self) -> Any:
         """What the end of the response adds."""
-        return self._result(*(("", "") if self._splitter is None else self._splitter.close()), is_last=True)
+        return self._result(self._splitter.close(), is_last=True)
 
-    def _result(self, reasoning: str, rest: str, is_last: bool) -> Any:
-        self._has_content = self._has_content or bool(rest)
-        self._thought += reasoning
-        if not self.stream_reasoning:
-            self._held += reasoning
-            is_over = is_last or (self._splitter is not None and self._splitter.has_ended)
-            reasoning, self._held = (self._held, "") if is_over else ("", self._held)
+    def _result(self, found: parsers.Pieces, is_last: bool) -> Any:
+        self._has_content = self._has_content or bool(found.content)
+        self._thought += found.reasoning
+        self._held += found.reasoning
+        reasoning = ""
+        if self.stream_reasoning or is_last or self._splitter.has_ended:
+            reasoning, self._held = self._held, ""
         if is_last and self._force_nonempty_content and not self._has_content:
             return _reasoning.StreamingParseResult(self._thought, "")
-        return _reasoning.StreamingParseResult(rest, reasoning)
+        return _reasoning.StreamingParseResult(found.content, reasoning)
 
 
 def register() -> None:
     """Register a parser for each format. SGLang calls it when it loads its plug-ins."""
     for name, format in parsers.parser_names().items():
-        made = type(f"{name}_Detector", (OutspokenDetector,), {"format": format, "__module__": __name__})
+        made = type(f"{name}_Detector", (OutspokenDetector,), {"format": format})
         _calls.FunctionCallParser.ToolCallParserEnum[name] = made
-    for name, format in parsers.reasoning_parser_names().items():
-        fields = {"format": format, "__module__": __name__}
-        made = type(f"{name}_ReasoningDetector", (OutspokenReasoningDetector,), fields)
+    for name, format in parsers.parser_names(of_reasoning=True).items():
+        made = type(f"{name}_ReasoningDetector", (OutspokenReasoningDetector,), {"format": format})
         _reasoning.ReasoningParser.DetectorMap[name.lower()] = made

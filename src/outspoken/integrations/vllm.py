@@ -47,7 +47,6 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
         #: set by the server if it has no parser for reasoning
         self.skip_reasoning_parsing = False
         self._reader: parsers.CallReader | None = None
-        self._count = 0
 
     def adjust_request(self, request: Any) -> Any:
         """Keep markers that are special tokens in the text."""
@@ -75,7 +74,7 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
         """The calls of a whole response, and all else as content."""
         pieces = self._reader_for(request).read(model_output)
-        calls = [_protocol.ToolCall(**self._call(call, _protocol.FunctionCall)) for call in pieces.calls]
+        calls = [_protocol.ToolCall(**_call(call, _protocol.FunctionCall)) for _, call in pieces.calls]
         return _protocol.ExtractedToolCallInformation(
             tools_called=bool(calls), tool_calls=calls, content=pieces.content or None
         )
@@ -87,11 +86,11 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
         """What a chunk adds to a message; None for nothing."""
         if self._reader is None:
             self._reader = self._reader_for(request)
-        return self._delta(self._reader.feed(delta_text))
+        return _delta(self._reader.feed(delta_text))
 
     def finish_streaming(self) -> Any:
         """What the end of the response adds to a message; None for nothing."""
-        return None if self._reader is None else self._delta(self._reader.close())
+        return None if self._reader is None else _delta(self._reader.close())
 
     def _tools_of(self, request: Any) -> Tools | None:
         return readable_tools(request.tools or self.tools)
@@ -103,20 +102,22 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
             keeps_calls=request.tool_choice == "none",
         )  # fmt: skip
 
-    def _call(self, call: Any, function: Any) -> dict[str, Any]:
-        """The fields of a call."""
-        called = function(name=call.name, arguments=parsers.arguments_of(call))
-        return {"id": call.id or _chat_utils.make_tool_call_id(), "type": "function", "function": called}
 
-    def _delta(self, pieces: parsers.Pieces) -> Any:
-        if pieces == parsers.Pieces():
-            return None
-        fields = [self._call(call, _protocol.DeltaFunctionCall) for call in pieces.calls]
-        calls = [_protocol.DeltaToolCall(index=self._count + n, **call) for n, call in enumerate(fields)]
-        self._count += len(calls)
-        return _protocol.DeltaMessage(
-            content=pieces.content or None, reasoning=pieces.reasoning or None, tool_calls=calls
-        )
+def _call(call: Any, function: Any) -> dict[str, Any]:
+    """The fields of a call."""
+    called = function(name=call.name, arguments=call.arguments_text)
+    return {"id": call.id or _chat_utils.make_tool_call_id(), "type": "function", "function": called}
+
+
+def _delta(pieces: parsers.Pieces) -> Any:
+    """What a chunk adds to a message; None for nothing."""
+    if pieces == parsers.Pieces():
+        return None
+    made = _protocol.DeltaMessage(content=pieces.content or None, reasoning=pieces.reasoning or None)
+    if pieces.calls:
+        fields = [(index, _call(call, _protocol.DeltaFunctionCall)) for index, call in pieces.calls]
+        made.tool_calls = [_protocol.DeltaToolCall(index=index, **call) for index, call in fields]
+    return made
 
 
 class OutspokenReasoningParser(_reasoning.ReasoningParser):
@@ -130,7 +131,7 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
         parent: Any = super()
         parent.__init__(tokenizer, *args, **kwargs)
         self._prefix: str | None = None
-        self._splitter: parsers.ReasoningSplitter | None = None
+        self._splitter = parsers.ReasoningSplitter(self.format)
 
     @property
     def reasoning_start_str(self) -> str | None:
@@ -150,6 +151,7 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
     def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
         """Find out whether the prompt opens or closes reasoning."""
         self._prefix = self.tags.prefix(self._decode(prompt_token_ids[-_WINDOW:]))
+        self._splitter = parsers.ReasoningSplitter(self.format, self._prefix)
 
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
         """Whether the text of these tokens ends with reasoning that is closed."""
@@ -174,25 +176,23 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
 
     def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
         """The reasoning of a whole response, and the text without it."""
-        reasoning, rest = parsers.ReasoningSplitter(self.format, self._prefix).split(model_output)
-        return reasoning or None, rest or None
+        found = self._splitter.split(model_output)
+        return found.reasoning or None, found.content or None
 
     def extract_reasoning_streaming(
         self, previous_text: str, current_text: str, delta_text: str, previous_token_ids: Sequence[int],
         current_token_ids: Sequence[int], delta_token_ids: Sequence[int],
     ) -> Any:  # fmt: skip
         """What a chunk adds to the reasoning, and the text behind it; None for nothing."""
-        if self._splitter is None:
-            self._splitter = parsers.ReasoningSplitter(self.format, self._prefix)
-        return _reasoning_delta(*self._splitter.feed(delta_text))
+        return _delta(self._splitter.feed(delta_text))
 
     def has_engine_confirmed_reasoning_end(self) -> bool:
         """Whether all that follows is left to the parser of calls."""
-        return self._splitter is not None and self._splitter.has_ended
+        return self._splitter.has_ended
 
     def finish_streaming(self) -> Any:
         """What the end of the response adds; None for nothing."""
-        return None if self._splitter is None else _reasoning_delta(*self._splitter.close())
+        return _delta(self._splitter.close())
 
     def _decode(self, ids: Sequence[int]) -> str:
         return self.model_tokenizer.decode(list(ids), skip_special_tokens=False)
@@ -206,40 +206,28 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
         return bisect_left(range(len(ids)), True, key=is_closed)
 
 
-def _reasoning_delta(reasoning: str, rest: str) -> Any:
-    if not reasoning and not rest:
-        return None
-    return _protocol.DeltaMessage(reasoning=reasoning or None, content=rest or None)
-
-
-#: The name of each parser by the name of its class, which is made when the server first asks for it.
-_TOOL_PARSERS = {f"{name}_ToolParser": name for name in parsers.parser_names()}
-_REASONING_PARSERS = {f"{name}_ReasoningParser": name for name in parsers.reasoning_parser_names()}
-
-
 def __getattr__(name: str) -> Any:
-    """Make the class of a parser."""
-    if name in _TOOL_PARSERS:
-        base, parser = OutspokenToolParser, _TOOL_PARSERS[name]
-        fields: dict[str, Any] = {"format": parsers.parser_names()[parser], "__module__": __name__}
-        if fields["format"] != "auto":  # a constraint is that of one format
-            fields["structural_tag_model"] = parser
-    elif name in _REASONING_PARSERS:
-        base = OutspokenReasoningParser
-        format = parsers.parser_names()[_REASONING_PARSERS[name]]
-        fields = {"format": format, "tags": parsers.needed_tags(format), "__module__": __name__}
-    else:
+    """Make the class of a parser, when the server first asks for it: its name is that of the parser and its kind."""
+    parser, _, kind = name.rpartition("_")
+    base = {"ToolParser": OutspokenToolParser, "ReasoningParser": OutspokenReasoningParser}.get(kind)
+    format = parsers.parser_names().get(parser)
+    if base is None or format is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    fields: dict[str, Any] = {"format": format}
+    if base is OutspokenReasoningParser:
+        fields["tags"] = parsers.needed_tags(format)
+    elif format != "auto":  # a constraint is that of one format
+        fields["structural_tag_model"] = parser
     made = globals()[name] = type(name, (base,), fields)
     return made
 
 
 def register() -> None:
     """Register the parsers of all formats; importing this module does."""
-    for made, name in _TOOL_PARSERS.items():
-        _tool_parsers.ToolParserManager.register_lazy_module(name, __name__, made)
-    for made, name in _REASONING_PARSERS.items():
-        _reasoning.ReasoningParserManager.register_lazy_module(name, __name__, made)
+    for name in parsers.parser_names():
+        _tool_parsers.ToolParserManager.register_lazy_module(name, __name__, f"{name}_ToolParser")
+    for name in parsers.parser_names(of_reasoning=True):
+        _reasoning.ReasoningParserManager.register_lazy_module(name, __name__, f"{name}_ReasoningParser")
 
 
 register()
