@@ -206,7 +206,7 @@ class FastPath:
             self._ends_by_chance
             or (self._reads_tags and "&" in raw)
             or "\ufffd" in raw
-            or (self._reads_python and (PADDED.search(raw) is not None or ADJACENT.search(raw) is not None))
+            or (self._reads_python and PADDED.search(raw) is not None)
         )
 
     def _is_call_in_doubt(self, raw: str, call: ToolCall, tools: Tools | None, settings: Settings) -> bool:

@@ -20,7 +20,7 @@ _LOST_PATH = lazy_pattern(r'"[A-Za-z]:\\[bfnrt]\w')
 PADDED = re.compile(r"0(?<![\w.]0)(?<![\w.][+-]0)[0-9]*[1-9][0-9]*(?![\w.])")
 _PYTHON_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 #: Two strings of Python beside each other, on one line; and where they are a value without a name, each as `''`.
-ADJACENT = re.compile(r"[^\s(,=\[{:]['\"][ \t]{0,9}['\"][^\s,)\]}:]")
+ADJACENT = re.compile(r"['\"](?<=[^\s(,=\[{:]['\"])[ \t]{0,9}['\"][^\s,)\]}:]")
 _ADJACENT_VALUES = lazy_pattern(r"[(,]\s{0,99}''[ \t]{0,9}''")
 #: A value that is closed by its own sign.
 _CLOSED = lazy_pattern(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")

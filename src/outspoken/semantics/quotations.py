@@ -158,9 +158,9 @@ def still_showing(showing: Text | None, text: Text) -> Text | None:
     return None if len(line) < len(text.text) else showing
 
 
-def goes_on(between: str) -> bool:
-    """Is a block quotation before a text not left at the end of it?"""
-    return all(line.lstrip()[:1] == ">" for line in between.split("\n")[1:])
+def stays_in_block_quotation(text: str) -> bool:
+    """Does each line of a text, but for the rest of the first one, begin with the sign of a block quotation?"""
+    return all(line.lstrip()[:1] == ">" for line in text.split("\n")[1:])
 
 
 def is_linked(

@@ -23,9 +23,9 @@ from .quotations import (
     LONGEST_QUOTE,
     MARKS,
     SENTENCE,
-    goes_on,
     is_shown,
     open_quotes,
+    stays_in_block_quotation,
     still_quoting,
     still_showing,
 )
@@ -245,8 +245,8 @@ class Surroundings:
     def _doubt_of_quoting(self, open: Any, start: int) -> Doubt | None:
         """Why a call is in doubt by a quotation that goes on behind other segments."""
         showing = still_showing(self._showing, open) if type(open) is Text else self._showing
-        begin = start - LONGEST_QUOTED if showing is None else showing.span[1]
-        if begin > start - LONGEST_QUOTED and goes_on(self._read(begin, start)):
+        is_near = showing is not None and start - showing.span[1] < LONGEST_QUOTED
+        if showing is not None and is_near and stays_in_block_quotation(self._read(showing.span[1], start)):
             return Doubt("quoted-call", "in a quotation", start)
         quoting = still_quoting(self._quoting, open) if type(open) is Text else self._quoting
         if quoting is None or quoting is open:
