@@ -339,6 +339,8 @@ class Surroundings:
         return closer is None or bool(behind[: closer.start()].strip())
 
     def _doubt_in(self, region: re.Match[str], last: Any, start: int, is_action: bool) -> Doubt | None:
+        if self._region_doubt is not None:
+            return self._region_doubt
         # JSON, or code of actions or calls, in a fence that the grammar takes for markup: prompts ask for it
         begin = self._read(start, start + 9).lstrip()[:1]
         is_habit = (
@@ -351,19 +353,18 @@ class Surroundings:
             is_habit = False  # no markup of the format stands between the fence and the JSON
         if is_habit and not (type(last) is Text and ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
             return None
-        if self._region_doubt is None:
-            is_led = isinstance(last, Text | Reasoning) and FENCE_LINE.sub("", last.text).strip() != ""
-            name = region["tag"] or region["result"]
-            where = "in a fence" if region["fence"] else "in a comment" if region["comment"] else f"in <{name}>"
-            self._region_doubt = Doubt(
-                "quoted-call",
-                where,
-                start,
-                closer=_closer_of(region),
-                is_open_certain=bool(region["result"]),
-                wants_prose=bool(region["fence"]),
-                is_weak=bool(region["fence"]) and is_led,
-            )
+        is_led = isinstance(last, Text | Reasoning) and FENCE_LINE.sub("", last.text).strip() != ""
+        name = region["tag"] or region["result"]
+        where = "in a fence" if region["fence"] else "in a comment" if region["comment"] else f"in <{name}>"
+        self._region_doubt = Doubt(
+            "quoted-call",
+            where,
+            start,
+            closer=_closer_of(region),
+            is_open_certain=bool(region["result"]),
+            wants_prose=bool(region["fence"]),
+            is_weak=bool(region["fence"]) and is_led,
+        )
         return self._region_doubt
 
     @staticmethod
@@ -385,20 +386,22 @@ class Surroundings:
 
         The `new` segments there were not followed yet.
         """
-        texts = [
-            segment.span for segment in new if type(segment) is Text or (segment is cut and not self._closes_think)
-        ]
+        texts = [segment.span for segment in new if type(segment) is Text or segment is cut]
+        own_tags = cut.span if cut is not None and self._closes_think else (0, 0)
         at = self._at
         for segment in reversed(new):
             if type(segment) is Text or segment is cut:
                 continue
-            self._scan(at, segment.span[0], texts)
+            self._scan(at, segment.span[0], texts, own_tags)
             at = max(at, segment.span[1])
-        self._scan(at, start, texts)
+        self._scan(at, start, texts, own_tags)
         self._at = max(start, self._at)
 
-    def _scan(self, offset: int, end: int, texts: list[tuple[int, int]]) -> None:
-        """Look for what opens and ends regions between two offsets. `texts` are the places of text there."""
+    def _scan(self, offset: int, end: int, texts: list[tuple[int, int]], own_tags: tuple[int, int]) -> None:
+        """Look for what opens and ends regions between two offsets. `texts` are the places of text there.
+
+        Between the offsets `own_tags`, a tag `<think>` is the format's own.
+        """
         piece, at = self._read(offset, end) if end > offset else "", 0
         while at < len(piece):
             if self._region is None:
@@ -407,7 +410,9 @@ class Surroundings:
                     return
                 place = offset + match.start()
                 self._is_markup = not any(first <= place < last for first, last in texts)
-                if not (self._is_markup and _TEXT_TAGS.fullmatch(match["tag"] or "")):
+                tag = match["tag"] or ""
+                is_own = tag[:5].lower() == "think" and own_tags[0] <= place < own_tags[1]
+                if not (is_own or (self._is_markup and _TEXT_TAGS.fullmatch(tag))):
                     self._region, self._region_doubt = match, None
             else:
                 match = _closer_of(self._region).search(piece, at)
