@@ -43,6 +43,13 @@ def lacking(tools: Tools | None, name: str | None, arguments: Mapping[str, Any])
     return [key for key in tools.facts(name).properties if key not in arguments]
 
 
+def required_absent(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> list[str]:
+    """The arguments that the schema of a tool requires and a call lacks."""
+    if tools is None or name not in tools:
+        return []
+    return [key for key in tools.facts(name).required if key not in arguments]
+
+
 def mentions(names: Collection[str], arguments: Mapping[str, Any]) -> bool:
     """Does a value hold one of these names? This is fast."""
     return any(value.__class__ is str and key in value for value in arguments.values() for key in names)

@@ -22,6 +22,8 @@ _PYTHON_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL
 #: Two strings of Python beside each other, on one line; and where they are a value without a name, each as `''`.
 ADJACENT = re.compile(r"['\"](?<=[^\s(,=\[{:]['\"])[ \t]{0,9}['\"][^\s,)\]}:]")
 _ADJACENT_VALUES = lazy_pattern(r"[(,]\s{0,99}''[ \t]{0,9}''")
+#: The last comma of a call, if no argument follows it.
+_LAST_COMMA = lazy_pattern(r",\s{0,99}\)\s{0,99}\Z")
 #: A value that is closed by its own sign.
 _CLOSED = lazy_pattern(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")
 #: Arguments that are closed by their own sign.
@@ -81,6 +83,11 @@ def lacks_comma(arguments: Mapping[str, Any], written: str) -> bool:
     if "$1" not in arguments or ADJACENT.search(written) is None:
         return False
     return _ADJACENT_VALUES.search(_PYTHON_STRING.sub("''", written)) is not None
+
+
+def loses_argument(written: str) -> bool:
+    """Do two strings of Python touch, or does nothing follow the last comma of a call? Something may be missing."""
+    return ADJACENT.search(written) is not None or _LAST_COMMA.search(written) is not None
 
 
 def loses_character(arguments: Mapping[str, Any], written: str) -> bool:
@@ -214,7 +221,7 @@ class RepairedCall(NamedTuple):
         if not any(edit.code in _QUOTING for edit in self.edits):
             return ""
         for key, value in self.arguments.items():
-            if value.__class__ is str and (_has_lone_quote(value) or _holds_key(value, names)):
+            if value.__class__ is str and (_has_lone_quote(value) or holds_key(value, names)):
                 return key
             if any(_JOINED.search(text) or _has_lone_quote(text) for text in texts_within(value)):
                 return key
@@ -314,7 +321,8 @@ def _has_lone_quote(text: str) -> bool:
     return any(text.count(text.strip()[at]) == 1 for at in (0, -1) if text.strip()[at:][:1] in ("'", '"'))
 
 
-def _holds_key(text: str, names: Collection[str]) -> bool:
+def holds_key(text: str, names: Collection[str]) -> bool:
+    """Does a text hold one of these names as the key of a value?"""
     behind = r"(?:[\"'”]\s*[:=]|\s?=\s?[\"'\[{\d])"
     return any(re.search(rf"(?<!\w){re.escape(name)}{behind}", text) for name in names if name in text)
 

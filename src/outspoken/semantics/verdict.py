@@ -26,16 +26,18 @@ from outspoken.patterns.near_miss import mistakes_allowed, near_misses
 from outspoken.results.edits import shown
 
 from .call_shapes import call_shapes, holds_shape
-from .keys import lacking
+from .keys import lacking, required_absent
 from .proof import (
     ADJACENT,
     ENDS_BY_SUPPLY,
     PADDED,
     RepairedCall,
     as_repaired,
+    holds_key,
     is_cut_json,
     keys_within,
     lacks_comma,
+    loses_argument,
     loses_character,
     loses_path,
     pads_number,
@@ -252,6 +254,8 @@ def _of_text(
     if (pads or lacks) and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
         why = "a number is not written as one" if pads else "a comma may be missing between two strings"
         found.append(Objection("unproven", why))
+    if absent := required_absent(tools, name, arguments):
+        found += _of_absent(state, arguments, absent, read(start, end))
     if ("\ufffd" in text or "\\u" in text) and loses_character(arguments, read(start, end)):
         found.append(Objection("lone-surrogate", "a string of the arguments holds half a character"))
     if text and not node.keyed and loses_path(text):
@@ -268,6 +272,17 @@ def _of_text(
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
     found += _of_repairs(state, node, name, arguments, end, is_action=is_action)
     return found
+
+
+def _of_absent(
+    state: ReplyState, arguments: dict[str, Any], absent: Collection[str], written: str
+) -> Iterator[Objection]:
+    """What says that the arguments that a call lacks, although they are required, are `written` in it or were lost."""
+    key = next((key for key, value in arguments.items() if value.__class__ is str and holds_key(value, absent)), "")
+    if key:
+        yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
+    if loses_argument(written) and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
+        yield Objection("unproven", f"the argument `{next(iter(absent))}` may be lost beside a comma or a string")
 
 
 def _names_tool(state: ReplyState, arguments: dict[str, Any]) -> bool:
