@@ -14,11 +14,14 @@ from outspoken.results.replies import Text
 #: So much text before a call may open a quotation, and so much behind it may close that.
 LONGEST_QUOTE = 200
 #: What opens a quotation: a mark that only does that, one that begins a word, a literal or an attribute, or markup,
-#: backticks, a line through text, an address in angle brackets, or the bracket of a link right before the call.
+#: backticks, a line through text, an address in angle brackets, or right before the call the bracket of a link, of its
+#: address, or of a command of LaTeX.
 OPENING = re.compile(
     r"[“«„「『《〈‹❝＂](?!\s)|(?:\A|(?<=[\s(\[{:=,\\\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff])|(?<=\b[bruf]))"
-    r"(?:[\"″](?!\s)|['‘»](?![\w\s]))|(?<!`)`{1,2}(?!`)|(?<=[^\n`])`{3,16}(?!`)|(?<!~)~~(?!~)|<(?=https?://\S*\Z)|\[\Z"
+    r"(?:[\"″](?!\s)|['‘»](?![\w\s]))|(?<!`)`{1,2}(?!`)|(?<=[^\n`])`{3,16}(?!`)|(?<!~)~~(?!~)|<(?=https?://\S*\Z)|\[\Z|\]\(\Z|\\[a-zA-Z]{2,20}\{\Z"
 )
+#: Marks of a string of several lines. Their number tells whether one is open.
+_LONG_MARKS = ('"""', "'''")
 #: The mark that stands where a call begins has been taken for a part of its markup.
 MARKS = "\"'“‘«„「»『《〈‹❝＂″"
 _WHITE = " \t\r\n"
@@ -32,14 +35,16 @@ _ATTRIBUTE = re.compile(r"=([\"'])[^\"'<>\n]{0,200}\1")
 SENTENCE = " "
 _CLOSING = {
     **{"“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "「": "」", "»": "«", "『": "』", "《": "》", "〈": "〉"},
-    **{"‹": "›", "❝": "❞", "<": ">", "[": r"\](?=[(\[])"},
+    **{"‹": "›", "❝": "❞", "<": ">", "[": r"\](?=[(\[])", "](": r"\)", "{": r"\}"},
 }
+#: Marks that are closed by a bracket.
+_OPEN_BRACKETS = frozenset({"[", "](", "{"})
 #: Marks that are a part of words, too.
 _LETTERS = "'‘"
 #: Signs of an item of a list.
 _ITEMS = ("- ", "* ", "+ ")
 #: Marks that have to be closed in the line in which a call ends.
-UNSURE_MARKS = f"{_LETTERS}{SENTENCE}[<"
+UNSURE_MARKS = frozenset({*_LETTERS, *_OPEN_BRACKETS, SENTENCE, "<"})
 #: What is left of the markup of a call behind it: brackets, and the closing markers that are written twice or damaged.
 _LEFT = lazy_pattern(r"[\s\]})]*(?:<[/|｜][\w|｜:/-]{1,40}>[\s\]})]*){0,3}")
 _FENCE_END = re.compile(r"\A\s*(?:`{3,16}|~{3,16})[ \t\r]*(?=\n)")
@@ -50,9 +55,9 @@ _FENCE_END = re.compile(r"\A\s*(?:`{3,16}|~{3,16})[ \t\r]*(?=\n)")
 EXAMPLE = re.compile(
     r"(?:\A|[\n.!?。！？}\])>][ \t]{0,9})"
     r"(?:(?:(?:an|for) )?example|(?:zum |ein )?beispiel|(?:par |un )?exemple|(?:por |un |um )?(?:ejemplo|exemplo)"
-    r"|比如|例如|示例|例えば|例|예|(?:на)?пример)[:：](?:\s{1,9}<[\w|:]{1,40}>)?\Z"
+    r"|比如|例如|示例|例えば|例|예|(?:на)?пример)[:：]{1,2}(?:\s{1,9}<[\w|:]{1,40}>)?\Z"
     # `A call looks like <tool_call>…`
-    r"|\b(?:looks? like|is written as|are written as|such as|e\.g\.,?|for example,?)[ \t]{0,9}\Z",
+    r"|\b(?:looks? like(?: this:?| so:?)?|is written as|are written as|such as|e\.g\.,?|for example,?)[ \t]{0,9}\Z",
     re.IGNORECASE,
 )
 #: A sentence that speaks of an example, a format or what something looks like, and ends in a colon or in "is".
@@ -90,6 +95,8 @@ def _closing(mark: str) -> re.Pattern[str]:
     """The pattern of what closes a mark, with the character behind it."""
     if mark == SENTENCE:
         return GOES_ON
+    if mark in _LONG_MARKS:
+        return re.compile(mark)
     if mark[0] == "`":
         return re.compile(f"(?:\\A`*|(?<!`)){mark}(?!`)" + ("|''" if len(mark) == 2 else ""))
     behind = r"\w" if mark in _LETTERS else "[a-zA-Z0-9_]"  # no blank is between them and the next word in Chinese
@@ -98,13 +105,15 @@ def _closing(mark: str) -> re.Pattern[str]:
 
 def open_quotes(text: str) -> tuple[str, ...]:
     """The marks of the quotations that are open at the end of a text."""
-    text = _ATTRIBUTE.sub("=", text.rstrip()[-LONGEST_QUOTE:].rpartition("\n\n")[2])
-    found: list[str] = []
+    tail = text.rstrip()[-LONGEST_QUOTE:]
+    found = [mark for mark in _LONG_MARKS if tail.count(mark) % 2]
+    text = _ATTRIBUTE.sub("=", tail.rpartition("\n\n")[2])
     at = 0
     while (match := OPENING.search(text, at)) is not None:
-        closer = _closing(match[0]).search(text, match.end())
+        mark = "{" if match[0][0] == "\\" else match[0]
+        closer = _closing(mark).search(text, match.end())
         if closer is None:
-            found.append(match[0])
+            found.append(mark)
         at = match.end() if closer is None else closer.end()
     return tuple(found)
 
@@ -112,7 +121,7 @@ def open_quotes(text: str) -> tuple[str, ...]:
 def begins_with_closer(text: str, marks: Collection[str], *, whole: bool) -> bool:
     """Does a text begin with what closes a quotation that one of these marks opens? Unless `whole`, it may go on."""
     body = text.lstrip(_WHITE)
-    found = [_closing(mark).match(body) for mark in marks if mark not in (SENTENCE, "[")]
+    found = [_closing(mark).match(body) for mark in marks if mark not in _OPEN_BRACKETS | {SENTENCE}]
     return any(match is not None and (whole or match.end() < len(body)) for match in found)
 
 
@@ -142,7 +151,7 @@ def still_quoting(quoting: Text | None, text: Text) -> Text | None:
     if quoting is not None and closes_quote(text.text, open_quotes(quoting.text), whole=True) == "closed":
         quoting = None
     opened = open_quotes(text.text) if may_open_quote(text.text) else ()
-    return text if opened and opened[-1] != "[" else quoting
+    return text if opened and opened[-1] not in _OPEN_BRACKETS else quoting
 
 
 def may_open_quote(text: str) -> bool:
@@ -191,7 +200,7 @@ def closes_quote(text: str, marks: Collection[str], *, whole: bool) -> Literal["
     """
     if SENTENCE in marks:
         text = _FENCE_END.sub("", text)
-    body = text.lstrip(_WHITE) if "[" in marks else _LEFT.sub("", text, 1)
+    body = text.lstrip(_WHITE) if not _OPEN_BRACKETS.isdisjoint(marks) else _LEFT.sub("", text, 1)
     line, newline, _ = body[:LONGEST_QUOTE].partition("\n")
     is_whole = whole or bool(newline) or len(body) > LONGEST_QUOTE
     breaks = text[: len(text) - len(body)].count("\n")

@@ -30,6 +30,7 @@ from .quotations import (
     still_showing,
 )
 from .said_signs import (
+    LISTINGS,
     MADE,
     QUOTING_TAGS,
     RESULT_TAGS,
@@ -44,9 +45,10 @@ from .said_signs import (
 )
 
 _ATTRIBUTES = r"(?:\s[^<>\n]{0,200})?"
-#: What opens a region of text that is quoted: a fence of code, a comment, a tag.
+#: What opens a region of text that is quoted: a fence of code, a comment, a listing of LaTeX, a here-document, a tag.
 _REGION = lazy_pattern(
     r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|(?P<comment><!--|<!\[CDATA\[|/\*|\{#)"
+    rf"|\\begin\{{(?P<listing>{LISTINGS})\}}|<<-?[ ]?[\"']?(?P<here>(?-i:[A-Z_]{{2,20}}))[\"']?(?=[\s;|>)])"
     rf"|<(?P<tag>{QUOTING_TAGS}|{THINKING_TAGS}|think(?:ing)?){_ATTRIBUTES}>|^\s*<(?P<result>{RESULT_TAGS}){_ATTRIBUTES}>",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -58,6 +60,10 @@ _TEXT_TAGS = lazy_pattern(
 _OTHER_FENCE = lazy_pattern(r"\s*[`~]+[ ]*(?:xml|html|diff|patch|console|tool_(?:output|result)s?)\b", re.IGNORECASE)
 #: A fence whose label says that calls stand in it.
 _CALL_FENCE = lazy_pattern(r"\s*[`~]+[ ]*tool_(?:code|calls?)\b", re.IGNORECASE)
+#: Where a call stands in a region that no tag opens.
+_WHERE = {
+    "fence": "in a fence", "comment": "in a comment", "listing": "in a listing", "here": "in a here-document",
+}  # fmt: skip
 _COMMENT_ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "/*": "*/", "{#": "#}"}
 #: So much of the text before a call shows whether a fence opens right before it.
 _LONGEST_FENCE = 200
@@ -354,8 +360,8 @@ class Surroundings:
         if is_habit and not (type(last) is Text and ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
             return None
         is_led = isinstance(last, Text | Reasoning) and FENCE_LINE.sub("", last.text).strip() != ""
-        name = region["tag"] or region["result"]
-        where = "in a fence" if region["fence"] else "in a comment" if region["comment"] else f"in <{name}>"
+        kind = region.lastgroup or ""
+        where = f"in <{region[kind]}>" if kind in ("tag", "result") else _WHERE[kind]
         self._region_doubt = Doubt(
             "quoted-call",
             where,
@@ -423,11 +429,15 @@ class Surroundings:
 
 
 @lru_cache(maxsize=64)
-def _closing_pattern(fence: str, name: str, comment: str) -> re.Pattern[str]:
-    if fence:
-        return re.compile(rf"^[ ]{{0,3}}{re.escape(fence)}{fence[0]}*[ \t\r]*$", re.MULTILINE)
-    return re.compile(f"</{name}>" if name else re.escape(_COMMENT_ENDS[comment.upper()]), re.IGNORECASE)
+def _closing_pattern(kind: str, written: str) -> re.Pattern[str]:
+    if kind == "fence":
+        return re.compile(rf"^[ ]{{0,3}}{re.escape(written)}{written[0]}*[ \t\r]*$", re.MULTILINE)
+    if kind == "here":
+        return re.compile(rf"^[ \t]*{written}[ \t\r]*$", re.MULTILINE)
+    end = re.escape(_COMMENT_ENDS[written.upper()]) if kind == "comment" else rf"\\end\{{{written}\}}"
+    return re.compile(f"</{written}>" if kind in ("tag", "result") else end, re.IGNORECASE)
 
 
 def _closer_of(region: re.Match[str]) -> re.Pattern[str]:
-    return _closing_pattern(region["fence"] or "", region["tag"] or region["result"] or "", region["comment"] or "")
+    kind = region.lastgroup or ""
+    return _closing_pattern(kind, region[kind])

@@ -14,12 +14,17 @@ from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, OPENING, is_shown, may_op
 QUOTING_TAGS = "pre|code|blockquote|samp|kbd|q|cite|xmp|textarea|script|style|details|documents?|context|page|examples?"
 THINKING_TAGS = "thought|reasoning|reflection|scratchpad"
 RESULT_TAGS = "tool_(?:response|result|output)s?|function_(?:response|result|output)s?"
-#: Tags of regions that are quoted, and the beginning of a comment.
-_TAG = re.compile(rf"<(?:!--|!\[cdata\[|(?:{QUOTING_TAGS}|{THINKING_TAGS}|{RESULT_TAGS})[\s>])|/\*|\{{#")
+#: The environments of LaTeX that show text.
+LISTINGS = "verbatim|lstlisting|minted|alltt"
+#: Tags of regions that are quoted, and the beginning of a comment, a listing or a here-document, in lower case.
+_TAG = re.compile(
+    rf"<(?:!--|!\[cdata\[|<-?[ ]?[\"']?[a-z_]{{2}}|(?:{QUOTING_TAGS}|{THINKING_TAGS}|{RESULT_TAGS})[\s>])|/\*|\{{#"
+    rf"|\\begin\{{(?:{LISTINGS})\}}"
+)
 #: One of these is in every text that opens a quotation or announces an example.
 _QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:：<~]|>>>")
 #: Signs at the end of a text that quotes, and at the beginning of its last line.
-_SIGNS, _LINE_SIGNS = frozenset("><\\#/+-"), frozenset(">|")
+_SIGNS, _LINE_SIGNS = frozenset("><\\#/+-{"), frozenset(">|")
 #: One of these is in every text that opens a region.
 _REGION_SIGN = re.compile(r"[<`~{/]")
 #: And this one in text that is none of reasoning.
