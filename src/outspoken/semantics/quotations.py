@@ -17,13 +17,13 @@ LONGEST_QUOTE = 200
 #: backticks, a line through text, an address in angle brackets, or right before the call the bracket of a link, of its
 #: address, or of a command of LaTeX.
 OPENING = re.compile(
-    r"[“«„「『《〈‹❝＂](?!\s)|(?:\A|(?<=[\s(\[{:=,\\\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff])|(?<=\b[bruf]))"
+    r"[“«„‚「『《〈‹❝＂](?!\s)|(?:\A|(?<=[\s(\[{:=,\\\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff])|(?<=\b[bruf]))"
     r"(?:[\"″](?!\s)|['‘»](?![\w\s]))|(?<!`)`{1,2}(?!`)|(?<=[^\n`])`{3,16}(?!`)|(?<!~)~~(?!~)|<(?=https?://\S*\Z)|\[\Z|\]\(\Z|\\[a-zA-Z]{2,20}\{\Z"
 )
 #: Marks of a string of several lines. Their number tells whether one is open.
 _LONG_MARKS = ('"""', "'''")
 #: The mark that stands where a call begins has been taken for a part of its markup.
-MARKS = "\"'“‘«„「»『《〈‹❝＂″"
+MARKS = "\"'“‘«„‚「»『《〈‹❝＂″"
 _WHITE = " \t\r\n"
 #: One of these is in every text that opens a quotation.
 _SIGN = re.compile(rf"[{MARKS}`~<]")
@@ -34,7 +34,18 @@ _ATTRIBUTE = re.compile(r"=([\"'])[^\"'<>\n]{0,200}\1")
 #: A sentence that goes on behind a call without marks of its own quotes it.
 SENTENCE = " "
 _CLOSING = {
-    **{"“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "「": "」", "»": "«", "『": "』", "《": "》", "〈": "〉"},
+    **{
+        "“": "[”“]",
+        "‘": "’",
+        "«": "»",
+        "„": "[“”]",
+        "‚": "[‘’]",
+        "「": "」",
+        "»": "«",
+        "『": "』",
+        "《": "》",
+        "〈": "〉",
+    },
     **{"‹": "›", "❝": "❞", "<": ">", "[": r"\](?=[(\[])", "](": r"\)", "{": r"\}"},
 }
 #: Marks that are closed by a bracket.
@@ -69,7 +80,7 @@ ANNOUNCES = lazy_pattern(
 #: The end of a line that shows what follows: the sign of a comment, the label of a result, a turn of a conversation or
 #: an example, or a sign that takes the meaning of the next one.
 _SHOWING = re.compile(
-    r"\n[ \t]*(?:#{1,6}|//|observation:)\Z|\\\Z"
+    r"\n[ \t]*(?:#{1,6}|//[/!]?|--|%{1,2}|;{1,3}|observation:)\Z|\\\Z"
     r"|\n[ \t]*(?:user|human|input|question|q)[ \t]?\d{0,3}:[^\n]{1,200}\n{1,2}"
     r"[ \t]*(?:assistant|ai|bot|model|output|answer|a)[ \t]?\d{0,3}:\Z",
     re.IGNORECASE,

@@ -432,6 +432,8 @@ class Surroundings:
 def _closing_pattern(kind: str, written: str) -> re.Pattern[str]:
     if kind == "fence":
         return re.compile(rf"^[ ]{{0,3}}{re.escape(written)}{written[0]}*[ \t\r]*$", re.MULTILINE)
+    if kind == "span":
+        return re.compile(f"{written}{written[0]}*")
     if kind == "here":
         return re.compile(rf"^[ \t]*{written}[ \t\r]*$", re.MULTILINE)
     end = re.escape(_COMMENT_ENDS[written.upper()]) if kind == "comment" else rf"\\end\{{{written}\}}"
@@ -440,4 +442,5 @@ def _closing_pattern(kind: str, written: str) -> re.Pattern[str]:
 
 def _closer_of(region: re.Match[str]) -> re.Pattern[str]:
     kind = region.lastgroup or ""
-    return _closing_pattern(kind, region[kind])
+    is_span = kind == "fence" and region.end() == len(region.string)  # no line break is between it and a call
+    return _closing_pattern("span" if is_span else kind, region[kind])

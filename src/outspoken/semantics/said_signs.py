@@ -11,8 +11,12 @@ from outspoken.results.replies import Reasoning, Text, ToolCall
 from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, OPENING, is_shown, may_open_quote, still_quoting, still_showing
 
 #: The elements that show text, those of reasoning that is none of the format, and those of results.
-QUOTING_TAGS = "pre|code|blockquote|samp|kbd|q|cite|xmp|textarea|script|style|details|documents?|context|page|examples?"
-THINKING_TAGS = "thought|reasoning|reflection|scratchpad"
+QUOTING_TAGS = (
+    "pre|code|blockquote|samp|kbd|q|quote|cite|xmp|plaintext|tt|nowiki|syntaxhighlight|textarea|script|style|template"
+    "|noscript|details|documents?|context|page|web_?page|website|emails?|mail|search_results?|observations?|source|files?"
+    "|system|instructions?|examples?"
+)
+THINKING_TAGS = "thoughts?|reasoning|reflection|scratchpad|analysis|plan|draft"
 RESULT_TAGS = "tool_(?:response|result|output)s?|function_(?:response|result|output)s?"
 #: The environments of LaTeX that show text.
 LISTINGS = "verbatim|lstlisting|minted|alltt"
@@ -24,7 +28,7 @@ _TAG = re.compile(
 #: One of these is in every text that opens a quotation or announces an example.
 _QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:：<~]|>>>")
 #: Signs at the end of a text that quotes, and at the beginning of its last line.
-_SIGNS, _LINE_SIGNS = frozenset("><\\#/+-{"), frozenset(">|")
+_SIGNS, _LINE_SIGNS = frozenset("><\\#/+-{%;"), frozenset(">|")
 #: One of these is in every text that opens a region.
 _REGION_SIGN = re.compile(r"[<`~{/]")
 #: And this one in text that is none of reasoning.
