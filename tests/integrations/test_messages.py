@@ -13,7 +13,7 @@ import pytest
 import outspoken.integrations
 from outspoken import ReasoningDelta, parse
 from outspoken.integrations import MissingPackageError
-from outspoken.integrations.assembler import CallEnd, FormatReader, joined
+from outspoken.integrations.assembler import Assembler, CallEnd, joined
 from outspoken.integrations.framework import Framework
 from outspoken.integrations.messages import metadata, parts_of
 from outspoken.integrations.server_parsers import CallReader
@@ -28,7 +28,7 @@ TOP = ROOM.parents[2]
 
 
 def calls_of(text: str, format: str = "hermes") -> list[CallEnd]:
-    assembler = FormatReader(format).begin(TOOLS)
+    assembler = Assembler(format, tools=TOOLS)
     assembler.whole(text)
     return assembler.calls
 
@@ -43,14 +43,14 @@ def test_calls_have_ids_of_their_own(format: str) -> None:
 
 @pytest.mark.parametrize(("tools", "choice"), [((), None), (TOOLS, "none"), (TOOLS, False), (TOOLS, {"mode": "none"})])
 def test_markup_of_calls_is_text_if_the_request_lets_the_model_call_nothing(tools: Any, choice: Any) -> None:
-    assembler, text = FormatReader("hermes").begin(tools, choice), written("hermes", BOTH[0])
+    assembler, text = Assembler("hermes", None, tools, choice), written("hermes", BOTH[0])
     assembler.whole(text)
     assert (assembler.text, assembler.calls) == (text, [])
 
 
 @pytest.mark.parametrize("joins", [False, True])
 def test_a_blank_line_stands_between_blocks_of_reasoning_while_they_stream(joins: bool) -> None:
-    assembler = FormatReader("hermes").begin(TOOLS)
+    assembler = Assembler("hermes", tools=TOOLS)
     assembler.joins_reasoning = joins
     parts = [part for piece in pieces("<think>one</think>A\n<think>two</think>B", 3) for part in assembler.feed(piece)]
     assert joined(parts, ReasoningDelta) == ("one\n\ntwo" if joins else "onetwo")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 from json import dumps
 from typing import Any, get_args, get_origin
 
@@ -17,7 +18,7 @@ from pydantic import BaseModel
 from outspoken.json import read_json
 from outspoken.results.replies import Reply, has_failed_call, retry_of
 
-from .assembler import Assembler, FormatReader, ReaderOptions
+from .assembler import Assembler, ReaderOptions
 from .framework import Framework
 from .messages import typed_answer
 
@@ -39,7 +40,7 @@ _SECTION = "[[ ## "
 class OutspokenAdapter(_adapters.ChatAdapter):
     """A `ChatAdapter` that reads calls in a format, with or without sections of fields around them.
 
-    `format` and its options are those of `FormatReader`; DSPy does not pass on why a response ended. `on_reply` is
+    `format` and its options are those of `Assembler`; DSPy does not pass on why a response ended. `on_reply` is
     called with each response that was read. The other options are those of `dspy.ChatAdapter`: with
     `use_native_function_calling`, DSPy sends the tools to servers that can render them.
     """
@@ -49,7 +50,8 @@ class OutspokenAdapter(_adapters.ChatAdapter):
     ) -> None:
         own: Any = {key: options.pop(key) for key in ReaderOptions.__annotations__ if key in options}
         _adapters.ChatAdapter.__init__(self, **options)
-        self._reader, self._on_reply = FormatReader(format, **own), on_reply
+        self._begin, self._on_reply = partial(Assembler, format, **own), on_reply
+        self._begin()  # wrong options fail here
         #: of one request: its LM, the tools among its inputs, and the messages behind it if the model is asked again
         self._lm: Any = None
         self._tools: list[dict[str, Any]] = []
@@ -108,7 +110,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
         return _adapters.ChatAdapter._call_postprocess(self, processed, original, [output], lm, lm_kwargs)[0]
 
     def _read(self, text: str) -> Assembler:
-        assembler = self._reader.begin(self._tools, model=self._lm, calls=True)
+        assembler = self._begin(self._lm, self._tools, calls=True)
         assembler.whole(text)
         return assembler
 

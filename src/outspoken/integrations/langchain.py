@@ -18,7 +18,7 @@ from typing_extensions import is_typeddict
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.packages import Package
 
-from .assembler import Assembler, CallEnd, FormatReader, MessagePart, aread_chunks, joined, read_chunks
+from .assembler import Assembler, CallEnd, MessagePart, aread_chunks, joined, read_chunks
 from .framework import Framework
 from .messages import FIRST_INDEX, METADATA, REASONS, noted, parts_of, typed_answer
 
@@ -42,7 +42,7 @@ class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessa
     """Reads the text of a model, or of its messages, whole and streamed.
 
     `tools` are the tools that the model was given, as `bind_tools` takes them. `format` and `prefix` are those of
-    `FormatReader`, and `parser_options` are other arguments of `outspoken.Parser`.
+    `Assembler`, and `parser_options` are other arguments of `outspoken.Parser`.
     """
 
     format: str = "auto"
@@ -71,7 +71,7 @@ class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessa
 
     def _begin(self) -> Assembler:
         options: dict[str, Any] = {"calls": True, "prefix": self.prefix, **self.parser_options}
-        return FormatReader(self.format, **options).begin(_openai_tools(self.tools))
+        return Assembler(self.format, tools=_openai_tools(self.tools), **options)
 
 
 class ChatOutspoken(_chat_models.BaseChatModel):
@@ -171,10 +171,9 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
         answers = [message for message in messages if isinstance(message, _messages.AIMessage)]
         calls = [call for message in answers for call in (*message.tool_calls, *message.invalid_tool_calls)]
-        return FormatReader(self.format, self.model, **options).begin(
-            _openai_tools(kwargs.get("tools") or ()), kwargs.get("tool_choice"),
-            taken=[call["id"] for call in calls], stop=stop,
-        )  # fmt: skip
+        tools, choice = _openai_tools(kwargs.get("tools") or ()), kwargs.get("tool_choice")
+        taken = [call["id"] for call in calls]
+        return Assembler(self.format, self.model, tools, choice, taken=taken, stop=stop, **options)
 
 
 def __getattr__(name: str) -> Any:

@@ -52,7 +52,7 @@ _OWN = ("thinking",)
 class OutspokenLLM(_custom_llm.CustomLLM):
     """A custom provider: asks the model that its own name is in front of, and reads its text in a format.
 
-    `format` and the options are those of `FormatReader`. With `stream_arguments`, streams send the arguments of calls
+    `format` and the options are those of `Assembler`. With `stream_arguments`, streams send the arguments of calls
     in pieces; then a client may have received all of a call that turns out invalid, and only the `finish_reason`
     "length" says so. A request is logged once, and priced as the model that is asked.
     """

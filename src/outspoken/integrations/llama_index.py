@@ -14,7 +14,7 @@ from typing import Any
 from outspoken.results.arguments import check_type
 from outspoken.results.events import ReasoningDelta, TextDelta
 
-from .assembler import Assembler, FormatReader, MessagePart, aread_chunks, joined, read_chunks
+from .assembler import Assembler, MessagePart, aread_chunks, joined, read_chunks
 from .framework import Framework
 from .messages import METADATA, noted, object_of, refused_name
 
@@ -34,7 +34,7 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
 
     `llm` is the LLM that asks the server. The tools go to it if it is a `FunctionCallingLLM`, and define the types of
     arguments; with `send_tools=False`, they do not go to it, since the prompt describes them. `format` and `prefix` are
-    those of `FormatReader`, and `parser_options` are other arguments of `outspoken.Parser`. Calls and thinking that the
+    those of `Assembler`, and `parser_options` are other arguments of `outspoken.Parser`. Calls and thinking that the
     LLM returns itself are kept.
     """
 
@@ -139,10 +139,9 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
         tools, parallel, required, choice = request
         blocks = [b for message in messages for b in message.blocks if isinstance(b, _types.ToolCallBlock)]
         options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
-        assembler = FormatReader(self.format, self.llm, **options).begin(
-            tools, kwargs.get("tool_choice") if choice is None else choice, stop=kwargs.get("stop"),
-            taken=[block.tool_call_id for block in blocks],
-        )  # fmt: skip
+        choice = kwargs.get("tool_choice") if choice is None else choice
+        taken = [block.tool_call_id for block in blocks]
+        assembler = Assembler(self.format, self.llm, tools, choice, taken=taken, stop=kwargs.get("stop"), **options)
         wanted = tools[0]["function"] if required and len(tools) == 1 else None
         return _Responses(assembler, parallel=parallel, wanted=wanted)
 

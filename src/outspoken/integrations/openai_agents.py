@@ -50,7 +50,7 @@ _ARGUMENTS = ("system_instructions", "input", "model_settings", "tools", "output
 class OutspokenModel(_interface.Model):
     """A model whose text is read in a format.
 
-    `wrapped` is a model of the SDK. `format` and the options are those of `FormatReader`; the SDK does not pass on why
+    `wrapped` is a model of the SDK. `format` and the options are those of `Assembler`; the SDK does not pass on why
     a chat completion ended. `on_reply` is called with each response that was read.
     """
 
