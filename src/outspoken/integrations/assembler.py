@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypedDict
@@ -221,19 +221,3 @@ class Assembler:
 def joined(parts: Iterable[MessagePart], kind: type[results.TextDelta | results.ReasoningDelta]) -> str:
     """The text, or the reasoning, of some parts."""
     return "".join([part.text for part in parts if isinstance(part, kind)])
-
-
-def read_chunks(chunks: Iterable[Any], reader: Any) -> Iterator[Any]:
-    """What a reader with `feed` and `close` makes of the chunks of a response."""
-    for chunk in chunks:
-        yield from reader.feed(chunk)
-    yield from reader.close()
-
-
-async def aread_chunks(chunks: AsyncIterable[Any], reader: Any) -> AsyncIterator[Any]:
-    """What a reader makes of the chunks of a response."""
-    async for chunk in chunks:
-        for made in reader.feed(chunk):
-            yield made
-    for made in reader.close():
-        yield made

@@ -15,10 +15,11 @@ from typing import Any
 from pydantic import model_validator
 from typing_extensions import is_typeddict
 
+from outspoken.providers.wire.replay import aread_chunks, read_chunks
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.packages import Package
 
-from .assembler import Assembler, CallEnd, MessagePart, aread_chunks, joined, read_chunks
+from .assembler import Assembler, CallEnd, MessagePart, joined
 from .framework import Framework
 from .messages import FIRST_INDEX, METADATA, REASONS, noted, parts_of, typed_answer
 

@@ -18,9 +18,10 @@ from outspoken.providers.replies import EXTENSION, ProviderReply
 from outspoken.providers.stream import ProviderStream
 from outspoken.providers.wire.chat_completions.exporter import ChatCompletionsExporter
 from outspoken.providers.wire.parts import StreamCalls
+from outspoken.providers.wire.replay import aread_chunks, read_chunks
 from outspoken.results.call_ids import CallIds
 
-from .assembler import ReaderOptions, aread_chunks, read_chunks
+from .assembler import ReaderOptions
 from .framework import Framework, choice_of, format_of, readable_tools
 from .messages import METADATA, noted
 

@@ -11,10 +11,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from outspoken.providers.wire.replay import aread_chunks, read_chunks
 from outspoken.results.arguments import check_type
 from outspoken.results.events import ReasoningDelta, TextDelta
 
-from .assembler import Assembler, MessagePart, aread_chunks, joined, read_chunks
+from .assembler import Assembler, MessagePart, joined
 from .framework import Framework
 from .messages import METADATA, noted, object_of, refused_name
 

@@ -13,7 +13,7 @@ from outspoken.results.errors import LimitError, ResponseError, StreamClosedErro
 from outspoken.results.old_names import by_keyword
 
 from .assembly.assembler import Assembler
-from .assembly.recorder import ContentOptions, RequestLimits
+from .assembly.recorder import ContentOptions
 from .decode.framing import DONE, Framer, parse_json
 from .decode.json_object import JsonObject, describe_value
 from .decode.sdk_objects import ChunkLike, chunk_data
@@ -88,9 +88,9 @@ class ProviderStream(OneResponse):
         if thinking is not None and format not in (None, found.format, "auto"):
             found = found._replace(prefix=prompt_end(format, thinking))
         name, settings = format and (found.format or "auto"), found.settings
-        limits = RequestLimits(check_type(tool_choice, str, "tool_choice"), parallel, stops)
-        content = ContentOptions(provider, name, found, prefix_of(prefix), choice, limits, shows_invalid)
-        self._assembler = Assembler(content)
+        check_type(tool_choice, str, "tool_choice")
+        wanted = (choice, tool_choice, parallel, stops, shows_invalid)
+        self._assembler = Assembler(ContentOptions(provider, name, found, prefix_of(prefix), *wanted))
         self._raise_errors = found.on_error == "raise"
         self._framer = Framer(settings.max_chars)
         self._reader: Reader | None = None

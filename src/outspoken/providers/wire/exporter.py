@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -135,20 +135,6 @@ class Exporter:
         return "other" if given == "other" else "stop"
 
     # events in, parts out
-
-    def export(self, events: Iterable[StreamEvent]) -> Iterator[Part]:
-        """Export a whole stream, each part as early as possible."""
-        for event in events:
-            yield from self.feed(event)
-        yield from self.close()
-
-    async def aexport(self, events: AsyncIterable[StreamEvent]) -> AsyncIterator[Part]:
-        """Export a whole stream of asynchronous events."""
-        async for event in events:
-            for part in self.feed(event):
-                yield part
-        for part in self.close():
-            yield part
 
     def whole(self, reply: Reply) -> Part:
         """Export a whole reply. Incomplete calls and actions are in the extension only."""

@@ -27,7 +27,7 @@ class Reader:
         #: the blocks of the provider's own that have begun, by their index
         self._payloads: dict[int, OpenPayload] = {}
         if self.joins_content:
-            assembler.join_content()
+            assembler.separates = False
 
     def read(self, body: JsonObject) -> None:
         """Read one object. Raises ProviderFormatError if the API has no such object."""
@@ -54,7 +54,7 @@ class Reader:
         """Put no white space between blocks of text if an export of this library says that they have all of it."""
         extension = body.value.get(EXTENSION)
         if isinstance(extension, dict) and JOINED_TEXT in extension:
-            self._assembler.join_content()
+            self._assembler.separates = False
 
     def _selected(self, choices: list[JsonObject]) -> list[JsonObject]:
         """The choices that are read: those with the index that was asked for. Others are reported."""

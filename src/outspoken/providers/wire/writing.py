@@ -16,7 +16,7 @@ from .chat_completions.exporter import ChatCompletionsExporter, ChatCompletionsO
 from .exporter import Exporter
 from .messages.exporter import AnthropicExporter
 from .parts import Part
-from .replay import check_events
+from .replay import aread_chunks, check_events, read_chunks
 from .responses.exporter import ResponsesExporter
 from .vercel import VercelExporter
 
@@ -74,9 +74,9 @@ def stream_to_wire(
     """
     exporter = _exporter(wire, options)
     if isinstance(events, AsyncIterable):
-        return exporter.aexport(events)
+        return aread_chunks(events, exporter)
     check_events(events)
-    return exporter.export(events)
+    return read_chunks(events, exporter)
 
 
 @overload
