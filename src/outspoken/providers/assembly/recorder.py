@@ -192,20 +192,24 @@ class Recorder:
         self.add_diagnostic("repeated-id", message, offset, "warning")
         return made
 
-    def end_call(self, index: int, call: ToolCall, place: tuple[int, int]) -> ToolCall:
-        """Send the end of a complete call. One that the request does not allow is refused, and has this place."""
+    def end_call(self, index: int, call: ToolCall) -> None:
+        """Send the end of a call."""
+        is_complete = call.status in ("ok", "repaired")
+        self.send(ToolCallEnd(index, call) if is_complete else ToolCallUnfinished(index, call))
+
+    def allowed(self, call: ToolCall) -> ToolCall:
+        """A call as it is, or refused if it is complete and the request does not allow it."""
+        if call.status not in ("ok", "repaired"):
+            return call
         why = self.options.objection(call.name, is_first=not self.has_complete_call)
         if not why:
             self.has_complete_call = True
-            self.send(ToolCallEnd(index, call))
             return call
         message = f"`{call.name}` is called, {why}"
         self.diagnostics.append(
             PendingDiagnostic("unwanted-call", message, call.span, "error", self.options.provider, "called here")
         )
-        refused: ToolCall = construct(ToolCall, {**vars(call), "status": "invalid", "span": place})
-        self.send(ToolCallUnfinished(index, refused))
-        return refused
+        return construct(ToolCall, {**vars(call), "status": "invalid"})
 
     def add_missing_call(self) -> None:
         """Report that the request wants a call and the response has none."""
