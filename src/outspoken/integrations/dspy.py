@@ -1,8 +1,4 @@
-"""DSPy: `OutspokenAdapter` is a `ChatAdapter` that also reads calls as the model writes them, in its own format.
-
-A call that is truncated or invalid raises DSPy's `AdapterParseError`, after the model was asked once more with what is
-wrong. The README of this package has an example.
-"""
+"""DSPy: `OutspokenAdapter` is a `ChatAdapter` that also reads calls as the model writes them, in its own format."""
 
 from __future__ import annotations
 

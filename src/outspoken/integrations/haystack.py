@@ -1,8 +1,4 @@
-"""Haystack: `OutspokenChatGenerator` is a chat generator around a chat generator whose server sends raw text.
-
-A call that is truncated or invalid names no tool, but says what is wrong, so that the agent does not run it and answers
-the model with an error. The tool that it meant is in its `extra["outspoken"]`. See the README for an example.
-"""
+"""Haystack: `OutspokenChatGenerator` is a chat generator around a chat generator whose server sends raw text."""
 
 from __future__ import annotations
 

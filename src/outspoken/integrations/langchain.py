@@ -1,9 +1,4 @@
-"""LangChain: `OutspokenOutputParser` reads text into messages, `ChatOutspoken` is a chat model around a chat model.
-
-Calls that are truncated or invalid are in `invalid_tool_calls`, with the reason; repairs and problems are in
-`response_metadata["outspoken"]`. In agents of `langchain`, the middleware `AskAgain` asks the model again. The README
-of this package has an example.
-"""
+"""LangChain: `OutspokenOutputParser` reads text into messages, `ChatOutspoken` is a chat model around a chat model."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """LiteLLM: `OutspokenLLM` is a custom provider around the others, in the library and in its proxy.
 
 A module of providers: each name of a format or of a model is one, and for `provider` the name of each model says the
-format. `hooks` let options pass that LiteLLM refuses or drops, and give messages of Anthropic's API what LiteLLM leaves
-out. Chat completions have no place for a call that is truncated or invalid, so it is only in
-`provider_specific_fields["outspoken"]`. The README of this package has examples.
+format.
 """
 
 from __future__ import annotations

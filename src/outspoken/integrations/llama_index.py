@@ -1,9 +1,4 @@
-"""LlamaIndex: `OutspokenLLM` wraps an LLM whose server sends raw text, so that agents get tool calls.
-
-Agents never run a call that is truncated or invalid: it names no tool of theirs, so the agent answers the model with an
-error that says what is wrong. Where the result of a call is needed, such as in structured output, it raises ValueError.
-The README of this package has an example.
-"""
+"""LlamaIndex: `OutspokenLLM` wraps an LLM whose server sends raw text, so that agents get tool calls."""
 
 from __future__ import annotations
 

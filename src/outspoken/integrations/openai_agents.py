@@ -1,9 +1,4 @@
-"""OpenAI Agents SDK: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls.
-
-A call that is truncated or invalid keeps its name, but its arguments are a sentence that says what is wrong with them.
-That is no JSON, so the SDK does not run the tool, and answers the model with an error. The README of this package has
-an example.
-"""
+"""OpenAI Agents SDK: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Pydantic AI: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls.
-
-A call that is truncated or invalid keeps its name and id, but its arguments are a sentence that says what is wrong with
-them. That is no JSON, so Pydantic AI does not run the tool, and sends the sentence back to the model in a retry prompt.
-Where only output tools are allowed, JSON in the text that fits the one output tool is a call of it. The README of this
-package has an example.
-"""
+"""Pydantic AI: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""smolagents: `OutspokenModel` wraps a model whose server sends raw text, so that `ToolCallingAgent` gets tool calls.
-
-A response with a call that is truncated or invalid has no tool calls, so no tool is run; `parse_tool_calls` raises
-ValueError, from which the agent makes an error that the model sees. The README of this package has an example.
-"""
+"""smolagents: `OutspokenModel` wraps a model whose server sends raw text, so that `ToolCallingAgent` gets tool calls."""
 
 from __future__ import annotations
 

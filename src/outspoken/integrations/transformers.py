@@ -1,8 +1,7 @@
 """`parse_response` of transformers' tokenizers with every format, and the format of a checkpoint.
 
 A message has `role`, `content`, `thinking` and `tool_calls` as transformers' own, without what is absent. What is not
-sound is under `outspoken`: the repairs, the problems, and the calls that are truncated or invalid, which are never in
-`tool_calls`. The README of this package has an example.
+sound is under `outspoken`.
 """
 
 from __future__ import annotations

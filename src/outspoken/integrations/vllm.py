@@ -1,12 +1,6 @@
 """Parsers for vLLM's server: calls and reasoning of every format, whole and streamed, and its constraint.
 
-The plug-in is this module. Each parser has the name of a format, or an alias of it, behind `outspoken_`:
-
-    vllm serve Qwen/Qwen3-8B --enable-auto-tool-choice \\
-        --tool-parser-plugin outspoken.integrations.vllm --tool-call-parser outspoken_hermes \\
-        --reasoning-parser-plugin outspoken.integrations.vllm --reasoning-parser outspoken_hermes
-
-Give the name of the module, not the path of the file. The README of this package says what the parsers do.
+The plug-in is this module. Each parser has the name of a format, or an alias of it, behind `outspoken_`.
 """
 
 from __future__ import annotations
