@@ -16,7 +16,7 @@ from outspoken.providers.wire.writing import Wire
 from outspoken.serving.http_errors import HttpError, parse_object, write_object
 from outspoken.serving.rewriter import Complete, ExportRewriter, OnReply, Rewriter
 from outspoken.serving.settings import ServerSettings
-from outspoken.serving.upstream import Headers
+from outspoken.serving.upstream import Headers, header_value
 
 #: How many characters of an upstream's error are shown if it is no JSON, and how many a header may have.
 _MAX_ERROR, _MAX_HEADER = 500, 1000
@@ -50,7 +50,7 @@ class ApiRequest:
 def _header(names: list[str]) -> bytes:
     joined = ", ".join(names)
     shown = joined if len(joined) <= _MAX_HEADER else joined[:_MAX_HEADER].rsplit(", ", 1)[0] + ", ..."
-    return "".join([char if " " <= char <= "~" else "?" for char in shown]).encode()
+    return header_value(shown)
 
 
 class Api:
