@@ -20,7 +20,7 @@ from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.settings import Settings
 
 from .framework import choice_of, format_of
-from .messages import finish_reason, object_of, refusal_of, typed_answer
+from .messages import finish_reason, noted, object_of, refusal_of, typed_answer
 
 
 @dataclass(frozen=True)
@@ -162,6 +162,11 @@ class Assembler:
     def called(self, reason: Any) -> Any:
         """The `reason` of a server that did not see the calls."""
         return "tool_calls" if self.sound_calls and reason == "stop" else reason
+
+    def metadata(self, known: dict[str, Any]) -> dict[str, Any]:
+        """The metadata of a response, as the server has sent it, with what is known of the reply."""
+        reason = {"finish_reason": self.called(known["finish_reason"])} if "finish_reason" in known else {}
+        return {**known, **reason, **noted(self.reply)}
 
     def reason(self, *places: Any) -> str | None:
         """Why the response ended."""

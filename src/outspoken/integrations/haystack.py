@@ -16,7 +16,7 @@ from outspoken.results.settings import Settings
 
 from .assembler import Assembler, CallEnd, MessagePart
 from .framework import Framework
-from .messages import FIRST_INDEX, METADATA, noted, parts_of, refused_name
+from .messages import FIRST_INDEX, METADATA, parts_of, refused_name
 
 _HAYSTACK = Framework("haystack", "haystack-ai", "3.4")
 _haystack = _HAYSTACK.load("haystack")
@@ -231,9 +231,7 @@ def _message(message: Any, assembler: Assembler) -> Any:
     kinds = (_messages.TextContent, _messages.ReasoningContent, _messages.ToolCall)
     others = [part for part in message._content if not isinstance(part, kinds)]
     content = [*reasoning, *others, *text, *message.tool_calls, *map(_call, assembler.calls)]
-    meta = {**message.meta, **noted(assembler.reply)}
-    meta |= {"finish_reason": assembler.called(meta["finish_reason"])} if "finish_reason" in meta else {}
-    return replace(message, _content=content, _meta=meta)
+    return replace(message, _content=content, _meta=assembler.metadata(message.meta))
 
 
 def _call(call: CallEnd) -> Any:

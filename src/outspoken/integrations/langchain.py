@@ -16,7 +16,7 @@ from outspoken.results.packages import Package
 
 from .assembler import Assembler, CallEnd, MessagePart, joined
 from .framework import Framework
-from .messages import FIRST_INDEX, METADATA, REASONS, noted, parts_of, typed_answer
+from .messages import FIRST_INDEX, METADATA, REASONS, parts_of, typed_answer
 
 _LANGCHAIN = Framework("langchain", "langchain-core", "1.0")
 _chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")
@@ -272,7 +272,7 @@ def _read(message: Any, assembler: Assembler) -> Any:
         "tool_calls": [*message.tool_calls, *read.tool_calls],
         "invalid_tool_calls": [*message.invalid_tool_calls, *read.invalid_tool_calls],
         "additional_kwargs": {**message.additional_kwargs, **extra},
-        "response_metadata": _metadata(message.response_metadata, assembler),
+        "response_metadata": assembler.metadata(message.response_metadata),
     }
     return message.model_copy(update=changed)
 
@@ -306,7 +306,7 @@ class _Chunks:
     def close(self) -> list[Any]:
         """End the response."""
         made = _chunks(self._assembler.close(self._reasons))
-        metadata = _metadata(self._reasons, self._assembler)
+        metadata = self._assembler.metadata(self._reasons)
         return [*made, OutspokenChunk(content="", response_metadata=metadata, chunk_position="last")]
 
 
@@ -339,9 +339,3 @@ def _content(message: Any, text: str) -> Any:
         return text
     blocks: list[Any] = [b for b in message.content if not isinstance(b, str) and b.get("type") != "text"]
     return [*blocks, {"type": "text", "text": text}] if text else blocks
-
-
-def _metadata(known: dict[str, Any], assembler: Assembler) -> dict[str, Any]:
-    """The metadata of a response, as the server has sent it, with what is known of the reply."""
-    reason = {"finish_reason": assembler.called(known["finish_reason"])} if "finish_reason" in known else {}
-    return {**known, **reason, **noted(assembler.reply)}

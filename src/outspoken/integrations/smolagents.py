@@ -1,4 +1,4 @@
-"""smolagents: `OutspokenModel` wraps a model whose server sends raw text, so that `ToolCallingAgent` gets tool calls."""
+"""smolagents: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls."""
 
 from __future__ import annotations
 
