@@ -19,7 +19,7 @@ from .decode.json_object import JsonObject, describe_value
 from .decode.sdk_objects import ChunkLike, chunk_data
 from .errors import ProviderFormatError
 from .events import ProviderEvent
-from .registry import Provider, content_format, find_provider, make_reader
+from .registry import Provider, find_provider, make_reader
 from .replies import ProviderReply
 from .wire.reader import Reader, find_error
 
@@ -80,8 +80,8 @@ class ProviderStream(OneResponse):
         shows_invalid: bool = False,
         **options: Unpack[ParserOptions],
     ) -> None:
-        self._api = find_provider(provider)
-        format = content_format(provider) if format == PROVIDER_FORMAT else format
+        self._usual_reader, usual = find_provider(provider)
+        format = usual if format == PROVIDER_FORMAT else format
         if tool_choice == "none":
             options["calls"] = False
         found = read_options("text" if format is None else format, **options)
@@ -179,7 +179,7 @@ class ProviderStream(OneResponse):
             self._assembler.failed(error)
             return
         if self._reader is None:
-            self._reader = make_reader(self._api, body, self._assembler)
+            self._reader = make_reader(self._usual_reader, body, self._assembler)
         self._reader.read(body)
 
 
