@@ -118,11 +118,9 @@ class Block:
 
     def _read(self, piece: str) -> None:
         """Called for each piece while it is active."""
-        raise NotImplementedError
 
     def _end(self, reason: str | None) -> None:
         """Called once at the end."""
-        raise NotImplementedError
 
 
 class ReasoningBlock(Block):
@@ -169,6 +167,3 @@ class PayloadBlock(Block):
         self.segments.append(payload)
         is_usable = payload.status in ("ok", "repaired")
         self.recorder.send(results.PayloadParsed(payload) if is_usable else results.PayloadUnfinished(payload))
-
-    def _end(self, reason: str | None) -> None:
-        """Do nothing: a payload is whole when it arrives."""

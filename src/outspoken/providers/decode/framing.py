@@ -25,14 +25,10 @@ def parse_json(text: str, place: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        shown = text[:MAX_SHOWN]
-        raise ProviderFormatError("", f"not JSON ({_reason(error)}): {shown!r}", "a JSON object", place) from None
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg.lower()} at character {error.pos + 1}"
-    return "nested too deeply"
+        why = "nested too deeply"
+        if isinstance(error, json.JSONDecodeError):
+            why = f"{error.msg.lower()} at character {error.pos + 1}"
+        raise ProviderFormatError("", f"not JSON ({why}): {text[:MAX_SHOWN]!r}", "a JSON object", place) from None
 
 
 class JsonValueStream:
