@@ -10,8 +10,7 @@ from pydantic import Field
 from outspoken.results.events import CommonEvent, Done, Event, PayloadParsed, PayloadPreview, PayloadUnfinished
 from outspoken.results.finish_reasons import FinishReason
 
-from .replies import ProviderError, ProviderReply
-from .usage import Usage
+from .replies import ProviderError, ProviderReply, Usage
 
 
 @dataclass(frozen=True)

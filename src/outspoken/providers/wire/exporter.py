@@ -11,13 +11,11 @@ import json
 import secrets
 import time
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers import events as provider_events
 from outspoken.providers.events import StreamEvent
-from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError
-from outspoken.providers.usage import Usage
+from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError, Usage
 from outspoken.results import events as results
 from outspoken.results.actions.base import PROVENANCE
 from outspoken.results.call_ids import CallIds
@@ -64,8 +62,9 @@ class Exporter:
     ) -> None:
         if stream_calls not in STREAM_CALLS:
             raise ValueError(f"`stream_calls` is {stream_calls!r}; expected one of {', '.join(STREAM_CALLS)}")
-        self._id, self._model, self._in_pieces, self._tells_facts = id, model, stream_calls == "pieces", facts
-        self._given_ids = call_ids
+        #: the id and the model of the response: the caller's, the provider's, or a random id and ""
+        self.id, self.model = id or "", model or ""
+        self._in_pieces, self._tells_facts, self._call_ids = stream_calls == "pieces", facts, call_ids
         self.created = int(time.time()) if created is None else created
         self.usage: Usage | None = None
         self.error: ProviderError | None = None
@@ -85,27 +84,6 @@ class Exporter:
         #: the text or refusal that is open
         self._block: BlockKind | None = None
         self._parts: list[Part] = []
-
-    @property
-    def id(self) -> str:
-        """The id of the response: the caller's, the provider's, or a random one."""
-        if self._id is None:
-            self._id = self.id_prefix + secrets.token_hex(12)
-        return self._id
-
-    @property
-    def _call_id_seed(self) -> str:
-        """What the ids of calls are derived from, with their positions."""
-        return self.id
-
-    @cached_property
-    def _call_ids(self) -> CallIds:
-        return self._given_ids or CallIds(self._call_id_seed, prefix=self.call_prefix)
-
-    @property
-    def model(self) -> str:
-        """The model; "" if it is unknown."""
-        return self._model or ""
 
     @property
     def has_unfinished(self) -> bool:
@@ -150,8 +128,8 @@ class Exporter:
             return []
         match event:
             case provider_events.Started():
-                self._id = self._id or event.id
-                self._model = self._model or event.model
+                self.id = self.id or event.id or ""
+                self.model = self.model or event.model or ""
             case provider_events.UsageReported():
                 self.usage = event.usage
             case provider_events.Finished():
@@ -190,7 +168,12 @@ class Exporter:
     def _begin(self) -> None:
         if not self._begun:
             self._begun = True
+            self.id = self.id or self.id_prefix + secrets.token_hex(12)
             self._on_start()
+
+    def _call_id_seed(self) -> str:
+        """What the ids of calls are derived from, with their positions."""
+        return self.id
 
     def _end(self) -> None:
         self._begin()
@@ -312,6 +295,7 @@ class Exporter:
     def _announce(self, id: str | None, name: str) -> ExportedCall:
         self._switch_block(None)
         position = len(self.calls)
+        self._call_ids = self._call_ids or CallIds(self._call_id_seed(), prefix=self.call_prefix)
         call = ExportedCall(position, self._call_ids.next(id), name)
         self.calls.append(call)
         self._on_call_start(call)

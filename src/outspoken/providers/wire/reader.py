@@ -9,8 +9,7 @@ from outspoken.notations.coerce import to_json
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.blocks import Key
 from outspoken.providers.decode.json_object import JsonObject, describe_value
-from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError
-from outspoken.providers.usage import Usage, UsageKeys
+from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError, Usage, UsageKeys
 from outspoken.results.replies import STATUSES, Status
 
 
@@ -80,8 +79,10 @@ class Reader:
         self._assembler.arguments(block, arguments_text(function, "arguments"))
 
     def _report_usage(self, usage: JsonObject | None, keys: UsageKeys) -> None:
+        """Report a usage object. Raises ProviderFormatError if a count is no integer."""
         if usage is not None:
-            self._assembler.usage(parse_usage(usage, keys))
+            counts: dict[str, Any] = {name: _first_count(usage, paths) for name, paths in keys._asdict().items()}
+            self._assembler.usage(Usage(**counts, raw=usage.value))
 
     def _fail(self, body: JsonObject, key: str, expected: str) -> None:
         """Report the error of an object. Raises ProviderFormatError for the field `key` if it reports none."""
@@ -173,12 +174,6 @@ def find_error(body: JsonObject) -> ProviderError | None:
     if body.value.get("object") == "error" or has_text or body.has("detail"):
         return parse_error(body.value)
     return None
-
-
-def parse_usage(body: JsonObject, keys: UsageKeys) -> Usage:
-    """Read a usage object. Raises ProviderFormatError if a count is no integer."""
-    counts: dict[str, Any] = {name: _first_count(body, paths) for name, paths in keys._asdict().items()}
-    return Usage(**counts, raw=body.value)
 
 
 def _first_count(body: JsonObject, paths: tuple[str, ...]) -> int | None:

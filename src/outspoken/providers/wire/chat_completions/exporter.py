@@ -66,7 +66,6 @@ class ChatCompletionsExporter(Exporter):
         #: by position: the end of the arguments so far, which may be the end of the object
         self._held: dict[int, str] = {}
 
-    @property
     def _call_id_seed(self) -> str:
         seed = self._call_seed or self.id
         return f"{seed}:{self._index}" if self._index else seed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outspoken.providers.usage import UsageKeys
+from outspoken.providers.replies import UsageKeys
 
 #: the names of token counts
 USAGE = UsageKeys(

@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from outspoken.providers.replies import ProviderError
-from outspoken.providers.usage import Usage
+from outspoken.providers.replies import ProviderError, Usage
 from outspoken.providers.wire.exporter import Exporter
 from outspoken.providers.wire.parts import BlockKind, ExportedCall, ExportOptions, Part
 from outspoken.results.replies import Reply
@@ -43,6 +42,11 @@ class _Item:
     index: int
     data: Part
     pieces: list[str] = field(default_factory=list[str])
+
+    @property
+    def place(self) -> Part:
+        """The fields of an event that identify it."""
+        return {"item_id": self.data["id"], "output_index": self.index}
 
 
 class ResponsesExporter(Exporter):
@@ -109,8 +113,7 @@ class ResponsesExporter(Exporter):
 
     def _part_place(self, item: _Item) -> Part:
         """Return the fields that identify the last content part of an item."""
-        place = max(len(item.data["content"]) - 1, 0)
-        return {"item_id": item.data["id"], "output_index": item.index, "content_index": place}
+        return {**item.place, "content_index": max(len(item.data["content"]) - 1, 0)}
 
     def _add_content_part(self, item: _Item, part: Part) -> None:
         item.pieces = []
@@ -185,15 +188,13 @@ class ResponsesExporter(Exporter):
         )
 
     def _on_call_delta(self, call: ExportedCall, arguments: str) -> None:
-        item = self._call_items[call.position]
-        place: Part = {"item_id": item.data["id"], "output_index": item.index}
+        place = self._call_items[call.position].place
         self._add_part("response.function_call_arguments.delta", **place, delta=arguments)
 
     def _on_call_end(self, call: ExportedCall, arguments: dict[str, Any]) -> None:
         item = self._call_items[call.position]
         item.data["arguments"] = call.arguments
-        place: Part = {"item_id": item.data["id"], "output_index": item.index}
-        self._add_part("response.function_call_arguments.done", **place, arguments=call.arguments)
+        self._add_part("response.function_call_arguments.done", **item.place, arguments=call.arguments)
         self._end_item(item)
 
     def _on_call_cut(self, call: ExportedCall, status: str) -> None:
