@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import model_validator
 from typing_extensions import is_typeddict
 
-from outspoken.providers.wire.replay import aread_chunks, read_chunks
+from outspoken.parsing.event_stream import aread_chunks, read_chunks
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.packages import Package
 
@@ -60,10 +60,10 @@ class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessa
         return _read(getattr(result[0], "message", None) or _messages.AIMessage(content=result[0].text), self._begin())
 
     def _transform(self, input: Iterator[Any]) -> Iterator[Any]:
-        return read_chunks(input, _Chunks(self._begin()))
+        return read_chunks(_Chunks(self._begin()), input)
 
     def _atransform(self, input: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        return aread_chunks(input, _Chunks(self._begin()))
+        return aread_chunks(_Chunks(self._begin()), input)
 
     def _begin(self) -> Assembler:
         options: dict[str, Any] = {"calls": True, "prefix": self.prefix, **self.parser_options}
@@ -141,12 +141,12 @@ class ChatOutspoken(_chat_models.BaseChatModel):
 
     def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
         model, asked, assembler = self._request(messages, stop, run_manager, kwargs)
-        for chunk in read_chunks(model.stream(**asked), _Chunks(assembler)):
+        for chunk in read_chunks(_Chunks(assembler), model.stream(**asked)):
             yield _outputs.ChatGenerationChunk(message=chunk)
 
     async def _astream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
         model, asked, assembler = self._request(messages, stop, run_manager, kwargs)
-        async for chunk in aread_chunks(model.astream(**asked), _Chunks(assembler)):
+        async for chunk in aread_chunks(_Chunks(assembler), model.astream(**asked)):
             yield _outputs.ChatGenerationChunk(message=chunk)
 
     def _request(self, messages: Any, stop: Any, run_manager: Any, kwargs: dict[str, Any]) -> Any:

@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from outspoken.parsing.event_stream import aread_chunks, read_chunks
 from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import EXTENSION, ProviderReply
 from outspoken.providers.stream import ProviderStream
 from outspoken.providers.wire.chat_completions.exporter import ChatCompletionsExporter
 from outspoken.providers.wire.parts import StreamCalls
-from outspoken.providers.wire.replay import aread_chunks, read_chunks
 from outspoken.results.call_ids import CallIds
 
 from .assembler import ReaderOptions
@@ -78,12 +78,12 @@ class OutspokenLLM(_custom_llm.CustomLLM):
     def streaming(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Return the chunks of a response."""
         request, response = self._begin(kwargs)
-        return read_chunks(_litellm.completion(**request, stream=True), response)
+        return read_chunks(response, _litellm.completion(**request, stream=True))
 
     async def astreaming(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Return the chunks of a response."""
         request, response = self._begin(kwargs)
-        async for chunk in aread_chunks(await _litellm.acompletion(**request, stream=True), response):
+        async for chunk in aread_chunks(response, await _litellm.acompletion(**request, stream=True)):
             yield chunk
 
     def _begin(self, given: dict[str, Any]) -> tuple[dict[str, Any], _Response]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from outspoken.providers.wire.replay import aread_chunks, read_chunks
+from outspoken.parsing.event_stream import aread_chunks, read_chunks
 from outspoken.results.arguments import check_type
 from outspoken.results.events import ReasoningDelta, TextDelta
 
@@ -72,13 +72,13 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
     def stream_chat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
         """Ask the LLM, and give what its text means as it arrives. A call is given when it is complete."""
         reading = self._reading(messages, kwargs)
-        return read_chunks(self.llm.stream_chat(_to_send(messages), **kwargs), reading)
+        return read_chunks(reading, self.llm.stream_chat(_to_send(messages), **kwargs))
 
     @_callbacks.llm_chat_callback()
     async def astream_chat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
         """Ask the LLM, and give what its text means as it arrives. A call is given when it is complete."""
         reading = self._reading(messages, kwargs)
-        return aread_chunks(await self.llm.astream_chat(_to_send(messages), **kwargs), reading)
+        return aread_chunks(reading, await self.llm.astream_chat(_to_send(messages), **kwargs))
 
     @_callbacks.llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:

@@ -1,9 +1,9 @@
-"""Turns a reply back into events, so that exporters take replies, too; gives chunks to readers, events to exporters."""
+"""Turns a reply back into events, so that exporters take replies, too. Finds what a stream of events left out."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -71,22 +71,6 @@ def _replay_segment(segment: Segment, text: str, index: int, unfinished: bool) -
             yield results.ActionUnfinished(segment)
         case _:
             pass
-
-
-def read_chunks(chunks: Iterable[Any], reader: Any) -> Iterator[Any]:
-    """What a reader or an exporter makes of chunks or events: it has `feed` and `close`."""
-    for chunk in chunks:
-        yield from reader.feed(chunk)
-    yield from reader.close()
-
-
-async def aread_chunks(chunks: AsyncIterable[Any], reader: Any) -> AsyncIterator[Any]:
-    """The same for chunks that arrive asynchronously."""
-    async for chunk in chunks:
-        for made in reader.feed(chunk):
-            yield made
-    for made in reader.close():
-        yield made
 
 
 def check_events(events: object) -> None:

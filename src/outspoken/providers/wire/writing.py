@@ -16,7 +16,7 @@ from .chat_completions.exporter import ChatCompletionsExporter, ChatCompletionsO
 from .exporter import Exporter
 from .messages.exporter import AnthropicExporter
 from .parts import Part
-from .replay import aread_chunks, check_events, read_chunks
+from .replay import check_events
 from .responses.exporter import ResponsesExporter
 from .vercel import VercelExporter
 
@@ -72,11 +72,13 @@ def stream_to_wire(
     The events are those of `stream`, `stream_response` and the like; asynchronous ones give an asynchronous iterator.
     What the API has no field for is in the extension `outspoken`. Raises what `to_wire` raises.
     """
+    from outspoken.parsing.event_stream import aread_chunks, read_chunks  # whole replies are written without it
+
     exporter = _exporter(wire, options)
     if isinstance(events, AsyncIterable):
-        return aread_chunks(events, exporter)
+        return aread_chunks(exporter, events)
     check_events(events)
-    return read_chunks(events, exporter)
+    return read_chunks(exporter, events)
 
 
 @overload
