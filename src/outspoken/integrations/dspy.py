@@ -15,10 +15,10 @@ from outspoken.json import read_json
 from outspoken.results.replies import Reply, has_failed_call, retry_of
 
 from .assembler import Assembler, ReaderOptions
-from .framework import Framework
+from .framework import framework
 from .messages import typed_answer
 
-_DSPY = Framework("dspy", "dspy", "3.4")
+_DSPY = framework("dspy", "dspy", "3.4")
 _dspy = _DSPY.load("dspy")
 _adapters = _DSPY.load("dspy.adapters.chat_adapter")
 _utils = _DSPY.load("dspy.adapters.utils")

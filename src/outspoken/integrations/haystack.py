@@ -15,10 +15,10 @@ from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.settings import Settings
 
 from .assembler import Assembler, CallEnd, MessagePart
-from .framework import Framework
+from .framework import framework
 from .messages import FIRST_INDEX, METADATA, parts_of, refused_name
 
-_HAYSTACK = Framework("haystack", "haystack-ai", "3.4")
+_HAYSTACK = framework("haystack", "haystack-ai", "3.4")
 _haystack = _HAYSTACK.load("haystack")
 _messages = _HAYSTACK.load("haystack.dataclasses")
 _chunks = _HAYSTACK.load("haystack.dataclasses.streaming_chunk")

@@ -15,10 +15,10 @@ from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.packages import Package
 
 from .assembler import Assembler, CallEnd, MessagePart, joined
-from .framework import Framework
+from .framework import framework
 from .messages import FIRST_INDEX, METADATA, REASONS, parts_of, typed_answer
 
-_LANGCHAIN = Framework("langchain", "langchain-core", "1.0")
+_LANGCHAIN = framework("langchain", "langchain-core", "1.0")
 _chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")
 _messages = _LANGCHAIN.load("langchain_core.messages")
 _outputs = _LANGCHAIN.load("langchain_core.outputs")

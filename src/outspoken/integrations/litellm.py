@@ -20,13 +20,13 @@ from outspoken.providers.wire.parts import StreamCalls
 from outspoken.results.call_ids import CallIds
 
 from .assembler import ReaderOptions
-from .framework import Framework, choice_of, format_of, readable_tools
+from .framework import choice_of, format_of, framework, readable_tools
 from .messages import METADATA, noted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_LITELLM = Framework("litellm", "litellm", "1.106")
+_LITELLM = framework("litellm", "litellm", "1.106")
 _litellm = _LITELLM.load("litellm")
 _custom_llm = _LITELLM.load("litellm.llms.custom_llm")
 _custom_logger = _LITELLM.load("litellm.integrations.custom_logger")

@@ -11,10 +11,10 @@ from outspoken.results.arguments import check_type
 from outspoken.results.events import ReasoningDelta, TextDelta
 
 from .assembler import Assembler, MessagePart, joined
-from .framework import Framework
+from .framework import framework
 from .messages import METADATA, noted, object_of, refused_name
 
-_LLAMA_INDEX = Framework("llama_index", "llama-index-core", "0.14")
+_LLAMA_INDEX = framework("llama_index", "llama-index-core", "0.14")
 _calling = _LLAMA_INDEX.load("llama_index.core.llms.function_calling")
 _llm = _LLAMA_INDEX.load("llama_index.core.llms.llm")
 _types = _LLAMA_INDEX.load("llama_index.core.base.llms.types")

@@ -20,13 +20,13 @@ from outspoken.results.call_ids import CallIds
 from outspoken.results.replies import ToolCall
 
 from .assembler import ReaderOptions
-from .framework import Framework, choice_of, format_of
+from .framework import choice_of, format_of, framework
 from .messages import object_of, refusal_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_AGENTS = Framework("openai_agents", "openai-agents", "0.24")
+_AGENTS = framework("openai_agents", "openai-agents", "0.24")
 _interface = _AGENTS.load("agents.models.interface")
 _responses = _AGENTS.load("openai.types.responses")
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta, ToolCallDelta, ToolCallStart
 
 from .assembler import Assembler, CallEnd, MessagePart, ReaderOptions
-from .framework import Framework
+from .framework import framework
 from .messages import METADATA, noted, object_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_PYDANTIC_AI = Framework("pydantic_ai", "pydantic-ai-slim", "2.68")
+_PYDANTIC_AI = framework("pydantic_ai", "pydantic-ai-slim", "2.68")
 _messages = _PYDANTIC_AI.load("pydantic_ai.messages")
 _models = _PYDANTIC_AI.load("pydantic_ai.models")
 _manager = _PYDANTIC_AI.load("pydantic_ai._parts_manager")

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 from outspoken.grammar import registry
 
 from . import server_parsers as parsers
-from .framework import Framework, readable_tools
+from .framework import framework, readable_tools
 
-_SGLANG = Framework("sglang", "sglang", "0.5.23")
+_SGLANG = framework("sglang", "sglang", "0.5.23")
 _base: Any = _SGLANG.load("sglang.srt.function_call.base_format_detector")
 _types: Any = _SGLANG.load("sglang.srt.function_call.core_types")
 _calls: Any = _SGLANG.load("sglang.srt.function_call.function_call_parser")

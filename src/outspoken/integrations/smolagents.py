@@ -13,13 +13,13 @@ from outspoken.results.events import TextDelta
 from outspoken.results.replies import Reply, has_failed_call, retry_of
 
 from .assembler import Assembler, ReaderOptions, joined
-from .framework import Framework
+from .framework import framework
 from .messages import FIRST_INDEX
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_SMOLAGENTS = Framework("smolagents", "smolagents", "1.26")
+_SMOLAGENTS = framework("smolagents", "smolagents", "1.26")
 _models = _SMOLAGENTS.load("smolagents.models")
 
 #: The tool that ends a run.

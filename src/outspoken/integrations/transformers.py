@@ -17,11 +17,11 @@ from outspoken.parsing.parser import Parser
 from outspoken.results.errors import GrammarError, UnreadTemplateError
 from outspoken.results.replies import Reply
 
-from .framework import Framework
+from .framework import framework
 from .messages import METADATA, metadata
 from .server_parsers import reasoning_tags
 
-_TRANSFORMERS = Framework("transformers", "transformers", "5.16")
+_TRANSFORMERS = framework("transformers", "transformers", "5.16")
 
 #: How much of a prompt may open reasoning, in characters.
 _TAIL = 200

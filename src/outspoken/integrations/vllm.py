@@ -14,9 +14,9 @@ from outspoken.notations.tools import Tools
 from outspoken.results.errors import ConstraintError
 
 from . import server_parsers as parsers
-from .framework import Framework, choice_of, readable_tools
+from .framework import choice_of, framework, readable_tools
 
-_VLLM = Framework("vllm", "vllm", "0.33")
+_VLLM = framework("vllm", "vllm", "0.33")
 _tool_parsers: Any = _VLLM.load("vllm.tool_parsers")
 _reasoning: Any = _VLLM.load("vllm.reasoning")
 _protocol: Any = _VLLM.load("vllm.entrypoints.generate.base.protocol")

@@ -6,11 +6,10 @@ Source: https://ai.google.dev/api/generate-content
 
 from __future__ import annotations
 
-from outspoken.notations.coerce import to_json
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.replies import UsageKeys
 
-from .reader import Reader
+from .reader import Reader, arguments_text
 
 #: the names of token counts
 _USAGE = UsageKeys(
@@ -60,7 +59,8 @@ class GeminiReader(Reader):
         is_thought = bool(part.get("thought"))
         signature = part.string("thoughtSignature", "thought_signature")
         if call is not None:
-            self._read_call(call)
+            arguments = arguments_text(call, "args", "arguments") if call.get("args", "arguments") else "{}"
+            self._add_whole_call(call.string("id"), call.string("name"), arguments)
         elif text is not None:
             (to.reasoning if is_thought else to.text)(text)
         else:
@@ -69,12 +69,3 @@ class GeminiReader(Reader):
                     to.payload(key, value)
         if signature:
             to.sign_last(signature)
-
-    def _read_call(self, call: JsonObject) -> None:
-        """Read a call, which arrives whole."""
-        to, key = self._assembler, (self._call_count,)
-        self._call_count += 1
-        block = to.call(key, call.string("id"), call.string("name"))
-        arguments = call.get("args", "arguments")
-        to.arguments(block, arguments if isinstance(arguments, str) else to_json(arguments or {}))
-        to.end_part("call", key)

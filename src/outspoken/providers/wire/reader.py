@@ -73,6 +73,13 @@ class Reader:
         for payload in self._payloads.values():
             payload.end(self._assembler, "truncated")
 
+    def _add_whole_call(self, id: str | None, name: str | None, arguments: str | None) -> None:
+        """Add a call that has arrived whole."""
+        key = (self._call_count,)
+        self._call_count += 1
+        self._assembler.arguments(self._assembler.call(key, id, name), arguments)
+        self._assembler.end_part("call", key)
+
     def _add_call(self, key: Key, call: JsonObject, function: JsonObject) -> None:
         """Add a call or a piece of one, whose name and arguments are in `function`."""
         block = self._assembler.call(key, call.string("id"), function.string("name"))
