@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,6 +86,8 @@ class TranslatedApi(Api):
     """An API whose requests become chat completions, and whose responses are exported."""
 
     exporter: type[Exporter]
+    #: translates a request, with the name of the field for reasoning
+    translate: Callable[[dict[str, Any], str], Translated]
 
     def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
         """Translate a request. Raises HttpError, with the field that cannot be translated."""
@@ -96,10 +99,6 @@ class TranslatedApi(Api):
         id = self.exporter.id_prefix + secrets.token_hex(12)
         rewriter = ExportRewriter(settings, chat, on_reply, self.exporter, id, self.completion(request, chat))
         return ApiRequest(write_object(chat), chat, rewriter, ignored, forwarded)
-
-    def translate(self, request: dict[str, Any], reasoning_field: str) -> Translated:
-        """Translate a request. Raises RequestError."""
-        raise NotImplementedError
 
     def completion(self, request: dict[str, Any], chat: dict[str, Any]) -> Complete:
         """Return what adds to the parts of a response what only the request says."""
