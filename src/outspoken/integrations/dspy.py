@@ -126,7 +126,8 @@ class OutspokenAdapter(_adapters.ChatAdapter):
                 answer = typed_answer(section, (), field.annotation, name)
                 found |= {name: answer.value} if answer.is_valid else {}
             elif name not in found and section is None:
-                if _is_reasoning(name, field) and said and (of_calls or reply.reasoning):
+                is_thought = field.annotation is _dspy.Reasoning or (name == "reasoning" and field.annotation is str)
+                if is_thought and said and (of_calls or reply.reasoning):
                     found[name] = said if field.annotation is str else _dspy.Reasoning(content=said)
                 elif of_calls and field.is_required():
                     found[name] = said if field.annotation is str else None
@@ -162,11 +163,6 @@ class OutspokenAdapter(_adapters.ChatAdapter):
     def _refused(self, signature: Any, raw: str, told: str) -> Exception:
         self._refusal = [{"role": "assistant", "content": raw}, {"role": "user", "content": told}]
         return _exceptions.AdapterParseError("OutspokenAdapter", signature, raw, message=told)
-
-
-def _is_reasoning(name: str, field: Any) -> bool:
-    """True for a field of reasoning: by its type, or that of `dspy.ChainOfThought`."""
-    return field.annotation is _dspy.Reasoning or (name == "reasoning" and field.annotation is str)
 
 
 def _is_read(annotation: Any) -> bool:

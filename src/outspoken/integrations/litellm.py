@@ -98,7 +98,8 @@ class OutspokenLLM(_custom_llm.CustomLLM):
             "tool_choice": choice, **self._options,
         }  # fmt: skip
         exporter = partial(ChatCompletionsExporter, stream_calls=self._stream_calls, include_usage=False, call_ids=ids)
-        return request, _Response(options, exporter, self._finish_reason, given["logging_obj"])
+        details = given["logging_obj"].model_call_details
+        return request, _Response(partial(ProviderStream, **options), exporter, self._finish_reason, details)
 
 
 class OutspokenHooks(_custom_logger.CustomLogger):
@@ -162,10 +163,10 @@ class _Response:
     """
 
     def __init__(
-        self, options: Any, exporter: Callable[..., ChatCompletionsExporter], reason: str | None, log: Any
-    ) -> None:
-        self._options, self._make_exporter, self._reason = options, exporter, reason
-        self._noted: dict[str, Any] = log.model_call_details
+        self, source: Callable[[], ProviderStream], exporter: Callable[..., ChatCompletionsExporter],
+        reason: str | None, noted: dict[str, Any],
+    ) -> None:  # fmt: skip
+        self._make_source, self._make_exporter, self._reason, self._noted = source, exporter, reason, noted
         self._choices: dict[int, tuple[ProviderStream, ChatCompletionsExporter]] = {}
 
     def whole(self, response: Any) -> Any:
@@ -185,7 +186,7 @@ class _Response:
             # LiteLLM itself takes `<think>` out of whole responses, and leaves the white space that stood next to it.
             fields |= {"reasoning_content": thought.strip(), "content": (message.content or "").lstrip()}
         body = {"choices": [{"index": 0, "message": fields, "finish_reason": reason}]}
-        reply = ProviderStream(**self._options).read(body)
+        reply = self._make_source().read(body)
         written = self._make_exporter().whole(reply)["choices"][0]
         message.content, choice.finish_reason = written["message"]["content"], written["finish_reason"]
         if reasoning := written["message"].get("reasoning_content"):
@@ -205,7 +206,7 @@ class _Response:
             index, given = choice["index"], choice["delta"]
             if index not in self._choices:
                 exporter = self._make_exporter(id=chunk.id, model=chunk.model, created=chunk.created, index=index)
-                self._choices[index] = ProviderStream(**self._options), exporter
+                self._choices[index] = self._make_source(), exporter
             source, exporter = self._choices[index]
             read = {key: value for key, value in given.items() if key in _READ}
             made = _export(source.feed({"choices": [{**choice, "index": 0, "delta": read}]}), exporter)
