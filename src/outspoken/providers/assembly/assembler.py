@@ -68,15 +68,8 @@ class Assembler:
         """The response has begun."""
         self._recorder.start(id, model)
 
-    def text(self, piece: str | None, key: Key | None = None) -> None:
-        """Add a piece of the content."""
-        self._add("text", piece, key)
-
-    def reasoning(self, piece: str | None, key: Key | None = None) -> None:
-        """Add a piece of the reasoning."""
-        self._add("reasoning", piece, key)
-
-    def _add(self, kind: Literal["text", "reasoning"], piece: str | None, key: Key | None) -> None:
+    def add(self, kind: Literal["text", "reasoning"], piece: str | None, key: Key | None = None) -> None:
+        """Add a piece of the content or the reasoning."""
         if piece:
             self.begin_part(kind, key).feed(self._counted(piece))
 
@@ -95,7 +88,7 @@ class Assembler:
         """Take all of a part, and add what has not arrived in pieces."""
         block = self._by_key.get((kind, *key))
         known = block.length if block is not None else 0
-        self._add(kind, (whole or "")[known:], key)
+        self.add(kind, (whole or "")[known:], key)
 
     def end_part(self, kind: str, key: Key) -> None:
         """End a part. Whether the response ends with it is still open."""

@@ -56,13 +56,12 @@ class GeminiReader(Reader):
     def _read_part(self, part: JsonObject) -> None:
         """Read a part. A signature signs the part that it is in, or in an empty part the one before."""
         to, call, text = self._assembler, part.object("functionCall", "function_call"), part.string("text")
-        is_thought = bool(part.get("thought"))
         signature = part.string("thoughtSignature", "thought_signature")
         if call is not None:
             arguments = arguments_text(call, "args", "arguments") if call.get("args", "arguments") else "{}"
             self._add_whole_call(call.string("id"), call.string("name"), arguments)
         elif text is not None:
-            (to.reasoning if is_thought else to.text)(text)
+            to.add("reasoning" if part.get("thought") else "text", text)
         else:
             for key, value in part.value.items():
                 if key not in _PART_EXTRAS and value is not None:

@@ -28,8 +28,8 @@ class OllamaReader(Reader):
             return
         to.started(None, body.string("model"))
         source = message or body
-        to.reasoning(source.string("thinking"))
-        to.text(body.string("response") if message is None else message.string("content"))
+        to.add("reasoning", source.string("thinking"))
+        to.add("text", body.string("response") if message is None else message.string("content"))
         for call in source.objects("tool_calls"):
             function = call.required_object("function")
             self._add_whole_call(call.string("id"), function.string("name"), arguments_text(function, "arguments"))

@@ -83,12 +83,12 @@ class AnthropicReader(Reader):
         self._bodies[index] = body
         if kind == "text":
             to.begin_part("text", key)
-            to.text(body.string("text"), key)
+            to.add("text", body.string("text"), key)
             for citation in list_of(body.get("citations")):
                 to.payload("citation", citation, aside=True)
         elif kind == "thinking":
             to.begin_part("reasoning", key)
-            to.reasoning(body.string("thinking"), key)
+            to.add("reasoning", body.string("thinking"), key)
             to.sign(body.string("signature"), key)
         elif kind == "redacted_thinking":
             to.sign(body.string("data"), key, redacted=True)
@@ -100,9 +100,9 @@ class AnthropicReader(Reader):
     def _read_delta(self, index: int, delta: JsonObject) -> None:
         to, kind, key = self._assembler, delta.string("type"), (index,)
         if kind == "text_delta":
-            to.text(delta.string("text"), key)
+            to.add("text", delta.string("text"), key)
         elif kind == "thinking_delta":
-            to.reasoning(delta.string("thinking"), key)
+            to.add("reasoning", delta.string("thinking"), key)
         elif kind == "signature_delta":
             to.sign(delta.string("signature"), key)
         elif kind == "citations_delta":
