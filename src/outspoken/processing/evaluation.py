@@ -152,7 +152,12 @@ def evaluate(
     status: Status = "ok" if clean else "repaired"
     if not is_usable:
         status = "truncated" if ErrorCategory.TRUNCATED in categories else "invalid"
-    found_actions = _actions(reply, settings) if is_usable else _no_actions(settings, problems)
+    found_actions, shared = (
+        _actions(reply, settings) if is_usable else _no_actions(settings, problems),
+        request.metadata,
+    )
+    if shared:  # beside their own
+        found_actions = [a.model_copy(update={"metadata": {**shared, **a.metadata}}) for a in found_actions]
     return construct(
         Processed,
         {
@@ -160,23 +165,17 @@ def evaluate(
             "format": (reply.format or PLAIN) if parser.format == "auto" else parser.format,
             "status": status,
             "strategy": found.strategy,
-            "actions": _with_metadata(request, found_actions),
+            "actions": found_actions,
             "tool_calls": list(reply.tool_calls) if is_usable else [],
             "problems": problems,
             "categories": categories,
             "needs_retry": False,
             "needs_manual": False,
-            "metadata": request.metadata or {},
+            "metadata": shared or {},
             "attempts": 1,
             "earlier": (),
         },
     )
-
-
-def _with_metadata(request: Request, actions: list[Action]) -> list[Action]:
-    """The actions with the metadata of the response beside their own."""
-    shared = request.metadata
-    return [a.model_copy(update={"metadata": {**shared, **a.metadata}}) for a in actions] if shared else actions
 
 
 def _no_actions(settings: ProcessorSettings, problems: tuple[Diagnostic, ...]) -> list[Action]:
