@@ -120,9 +120,9 @@ class Recorder:
         self.options = options
         self.events: list[ProviderEvent] = []
         self.content = Content()
-        #: joins the text of all blocks
         #: where a block of text begins that something else separates from the text before it
         self.borders: list[int] = []
+        #: joins the text of all blocks
         self.message = MessageText(ForwardText(self.content.pieces).read)
         self.id: str | None = None
         self.model: str | None = None

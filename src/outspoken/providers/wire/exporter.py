@@ -186,12 +186,10 @@ class Exporter:
                 self._add_extension_item(kind, item)
         else:
             for start, pieces in self._held_calls.values():
-                text = "".join(pieces)
-                call = ToolCall(name=start.name, arguments={}, arguments_text=text, id=start.id, status="truncated")
-                self._add_unfinished_call(call)
+                self._add_unfinished_call(_cut(start.id, start.name, pieces))
         for call in self.calls:
             if call.open and not call.reported:
-                self._report_unfinished(call, call.arguments, "truncated")
+                self._add_unfinished_call(_cut(call.id, call.name, call.pieces), call)
         self._end_reasoning()
         self._switch_block(None)
         self._ended = True
@@ -308,17 +306,12 @@ class Exporter:
     def _add_unfinished_call(self, read: ToolCall, call: ExportedCall | None = None) -> None:
         """Add an incomplete call to the extension. If it was announced, it stays open."""
         self._unfinished.append(read)
+        name, id, position = (read.name, read.id, None) if call is None else (call.name, call.id, call.position)
+        item: Part = {"name": name, "arguments": read.arguments_text, "status": read.status, "id": id, "call": position}
+        self._add_extension_item("unfinished_tool_calls", item)
         if call is not None:
-            self._report_unfinished(call, read.arguments_text, read.status)
-            return
-        item: Part = {"name": read.name, "arguments": read.arguments_text, "status": read.status}
-        self._add_extension_item("unfinished_tool_calls", {**item, "id": read.id, "call": None})
-
-    def _report_unfinished(self, call: ExportedCall, arguments: str, status: str) -> None:
-        call.reported = True
-        item: Part = {"name": call.name, "arguments": arguments, "status": status}
-        self._add_extension_item("unfinished_tool_calls", {**item, "id": call.id, "call": call.position})
-        self._on_call_cut(call, status)
+            call.reported = True
+            self._on_call_cut(call, read.status)
 
     def _add_unfinished_action(self, action: Action) -> None:
         self._unfinished.append(action)
@@ -378,6 +371,11 @@ class Exporter:
 
     def _on_finish(self) -> None:
         """The response ends."""
+
+
+def _cut(id: str | None, name: str, pieces: list[str]) -> ToolCall:
+    """A call that never ended."""
+    return ToolCall(name=name, arguments={}, arguments_text="".join(pieces), id=id, status="truncated")
 
 
 def _facts_of(reply: Reply) -> Iterator[tuple[str, Part]]:
