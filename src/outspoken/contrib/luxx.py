@@ -106,7 +106,8 @@ class LLMResponseParser:
         data: Any = chunk if isinstance(chunk, (str, bytes, bytearray)) else chunk_data(chunk, "chunk")
         events = self._stream.feed(_to_chunk(data) if reader is ChatCompletionsReader else data)
         delta = self._collect(events)
-        delta.is_complete = delta.is_complete or _ends_block(data)
+        if isinstance(data, dict) and cast("dict[str, Any]", data).get("type") == "content_block_stop":
+            delta.is_complete = True
         return delta
 
     def close(self) -> ParsedDelta:
@@ -150,7 +151,3 @@ def _to_chunk(data: Any) -> Any:
     if "choices" in fields or "error" in fields:
         return cast("Any", data)
     return {"choices": [fields if "delta" in fields or "message" in fields else {"delta": fields}]}
-
-
-def _ends_block(data: Any) -> bool:
-    return isinstance(data, dict) and cast("dict[str, Any]", data).get("type") == "content_block_stop"

@@ -7,7 +7,7 @@ the first action that is truncated, invalid or not supported, and the logger `ou
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from outspoken.parsing.parser import Parser
@@ -49,7 +49,7 @@ async def parse_cua_actions(
     there are no actions, returns what `fallback` returns, such as Skyvern's `generate_cua_fallback_actions`.
     """
     items = [_dict_of(item) for item in _dict_of(response).get("output") or ()]
-    reasonings = [_summary(item) for item in items if item.get("type") == "reasoning"]
+    reasonings = [_joined(item.get("summary") or ()) for item in items if item.get("type") == "reasoning"]
     calls = [item for item in items if item.get("type") == "computer_call"]
     written: list[_Written] = []
     for order, call in enumerate(calls):
@@ -175,10 +175,6 @@ def _without_none(value: Any) -> Any:
         items = cast("dict[str, Any]", value).items()
         return {key: _without_none(part) for key, part in items if part is not None}
     return value
-
-
-def _summary(item: Mapping[str, Any]) -> str | None:
-    return _joined(item.get("summary") or ())
 
 
 def _joined(parts: Iterable[Any]) -> str | None:
