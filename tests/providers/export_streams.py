@@ -23,7 +23,8 @@ from outspoken.providers.events import (
     StreamEvent,
     UsageReported,
 )
-from outspoken.providers.replies import ProviderError, ProviderReply, Signature, Usage
+from outspoken.providers.replies import ProviderError, ProviderReply, Signature
+from outspoken.providers.usage import Usage
 from outspoken.providers.wire.parts import STREAM_CALLS, StreamCalls
 from outspoken.providers.wire.writing import Wire, sse_end, sse_event
 from outspoken.results import events as ev

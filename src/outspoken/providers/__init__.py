@@ -2,7 +2,7 @@
 
 A response flows through the rooms in this order; each imports only from those before it:
 
-- `errors`, `replies`, `events`: what callers receive and catch
+- `errors`, `usage`, `replies`, `events`: what callers receive and catch
 - `decode`: bytes, text and SDK objects to JSON objects
 - `assembly`: text, reasoning and calls to one stream of events and one reply
 - `wire`: one module or package for each API: its reader, which feeds the assembly, its exporter, and its requests
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         ProviderError as ProviderError,
         ProviderReply as ProviderReply,
         Signature as Signature,
-        Usage as Usage,
     )
     from .stream import (
         ProviderStream as ProviderStream,
@@ -53,5 +52,6 @@ if TYPE_CHECKING:
         parse_response as parse_response,
         stream_response as stream_response,
     )
+    from .usage import Usage as Usage
 
 export_lazily(__name__)

@@ -10,7 +10,8 @@ from pydantic import Field
 from outspoken.results.events import CommonEvent, Done, Event, PayloadParsed, PayloadPreview, PayloadUnfinished
 from outspoken.results.finish_reasons import FinishReason
 
-from .replies import ProviderError, ProviderReply, Usage
+from .replies import ProviderError, ProviderReply
+from .usage import Usage
 
 
 @dataclass(frozen=True)

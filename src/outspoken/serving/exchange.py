@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import anyio
 import httpx
@@ -19,7 +19,9 @@ from outspoken.providers.wire.writing import sse_end, sse_event
 from .apis.base import Api, ApiRequest
 from .constrain import constrain_request
 from .http_errors import HttpError, bad_upstream_response, parse_object, write_object
+from .metrics import Metrics
 from .rewriter import OnReply, Rewriter
+from .settings import ServerSettings
 from .upstream import (
     Headers,
     Upstream,
@@ -30,9 +32,6 @@ from .upstream import (
     with_request_id,
 )
 
-if TYPE_CHECKING:
-    from .app import Proxy
-
 _T = TypeVar("_T")
 _LOG = logging.getLogger("outspoken.serving")
 #: The status in metrics and logs if the client disconnects before the response begins.
@@ -41,13 +40,22 @@ CLIENT_GONE = 499
 PING_SECONDS = 15.0
 
 
+class Shared(Protocol):
+    """What all exchanges of a proxy share; `active` counts those that are being served."""
+
+    settings: ServerSettings
+    upstream: Upstream | None
+    metrics: Metrics | None
+    active: int
+
+
 class Exchange:
     """Serves one request of an API: an ASGI application that reads the request and sends the response.
 
     Each event of a stream is sent at once, and the next is read when the client has taken it.
     """
 
-    def __init__(self, proxy: Proxy, api: Api, request: Request) -> None:
+    def __init__(self, proxy: Shared, api: Api, request: Request) -> None:
         self._proxy, self._api, self._request, self._settings = proxy, api, request, proxy.settings
         self._upstream = cast("Upstream", proxy.upstream)
         self._count: Callable[..., None] = _ignore if proxy.metrics is None else proxy.metrics.add

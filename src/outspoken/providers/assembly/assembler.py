@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
 from outspoken.providers.events import Failed, Finished, ProviderEvent, ReasoningSigned, RefusalDelta, UsageReported
-from outspoken.providers.replies import ProviderError, ProviderReply, Signature, Usage
+from outspoken.providers.replies import ProviderError, ProviderReply, Signature
+from outspoken.providers.usage import Usage
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import place_diagnostics
 from outspoken.results.errors import LimitError

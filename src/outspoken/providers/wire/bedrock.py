@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import UsageKeys
+from outspoken.providers.usage import UsageKeys
 
 from .reader import OpenPayload, Reader, arguments_text, parse_error
 

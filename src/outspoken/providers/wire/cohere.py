@@ -6,7 +6,7 @@ Source: https://docs.cohere.com/reference/chat and https://docs.cohere.com/v2/do
 from __future__ import annotations
 
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import UsageKeys
+from outspoken.providers.usage import UsageKeys
 
 from .reader import Reader, parse_error
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from outspoken.providers import events as provider_events
 from outspoken.providers.events import StreamEvent
-from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError, Usage
+from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError
+from outspoken.providers.usage import Usage
 from outspoken.results import events as results
 from outspoken.results.actions.base import PROVENANCE
 from outspoken.results.call_ids import CallIds

@@ -7,7 +7,7 @@ Source: https://ai.google.dev/api/generate-content
 from __future__ import annotations
 
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import UsageKeys
+from outspoken.providers.usage import UsageKeys
 
 from .reader import Reader, arguments_text
 

@@ -6,7 +6,7 @@ Source: https://github.com/ollama/ollama/blob/main/docs/api.md
 from __future__ import annotations
 
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.replies import UsageKeys
+from outspoken.providers.usage import UsageKeys
 
 from .reader import Reader, arguments_text, list_of
 

@@ -9,7 +9,8 @@ from outspoken.notations.coerce import to_json
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.blocks import Key
 from outspoken.providers.decode.json_object import JsonObject, describe_value
-from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError, Usage, UsageKeys
+from outspoken.providers.replies import EXTENSION, JOINED_TEXT, ProviderError
+from outspoken.providers.usage import Usage, UsageKeys
 from outspoken.results.replies import STATUSES, Status
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from outspoken.providers.replies import EXTENSION, UsageKeys
+from outspoken.providers.replies import EXTENSION
+from outspoken.providers.usage import UsageKeys
 from outspoken.results.finish_reasons import FinishReason
 from outspoken.results.replies import Reply
 

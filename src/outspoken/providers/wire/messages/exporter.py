@@ -12,7 +12,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from outspoken.json.scanner import JsonScanner
-from outspoken.providers.replies import EXTENSION, Usage
+from outspoken.providers.replies import EXTENSION
+from outspoken.providers.usage import Usage
 from outspoken.providers.wire.exporter import Exporter
 from outspoken.providers.wire.parts import BlockKind, ExportedCall, ExportOptions, Part
 from outspoken.results.finish_reasons import FinishReason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outspoken.providers.replies import UsageKeys
+from outspoken.providers.usage import UsageKeys
 
 #: the names of token counts
 USAGE = UsageKeys(

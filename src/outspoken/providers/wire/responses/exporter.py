@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from outspoken.providers.replies import ProviderError, Usage
+from outspoken.providers.replies import ProviderError
+from outspoken.providers.usage import Usage
 from outspoken.providers.wire.exporter import Exporter
 from outspoken.providers.wire.parts import BlockKind, ExportedCall, ExportOptions, Part
 from outspoken.results.replies import Reply
