@@ -62,8 +62,9 @@ class PayloadBuilder(Builder):
             status = "invalid"  # a payload that the page does not have is text, so there is nothing to report
         else:
             self.recorder.lower_status(status)
-            code, end_of = ("unclosed", "never ends") if status == "truncated" else ("broken", "cannot be read")
-            self.recorder.report(f"{code}-payload", f"the payload of `{name}` {end_of}", span)
+            codes = {"truncated": ("unclosed-payload", "never ends"), "invalid": ("broken-payload", "cannot be read")}
+            code, why = codes[status]
+            self.recorder.report(code, f"the payload of `{name}` {why}", span)
         data = None
         if status == "truncated":
             from outspoken.json.read import read_partial
