@@ -13,12 +13,12 @@ import pytest
 import outspoken.integrations
 from outspoken import ReasoningDelta, parse
 from outspoken.integrations import MissingPackageError
-from outspoken.integrations.assembler import CallEnd, FormatReader, joined
-from outspoken.integrations.framework import Framework
+from outspoken.integrations.assembler import Assembler, CallEnd, joined
+from outspoken.integrations.framework import framework
 from outspoken.integrations.messages import metadata, parts_of
 from outspoken.integrations.server_parsers import CallReader
 from outspoken.results.call_ids import CallIds
-from outspoken.results.packages import install_command
+from outspoken.results.packages import Package, install_command
 from outspoken.results.replies import has_failed_call, retry_of
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
 from tools.integrations.frameworks import FRAMEWORKS, GROUPS
@@ -28,7 +28,7 @@ TOP = ROOM.parents[2]
 
 
 def calls_of(text: str, format: str = "hermes") -> list[CallEnd]:
-    assembler = FormatReader(format).begin(TOOLS)
+    assembler = Assembler(format, tools=TOOLS)
     assembler.whole(text)
     return assembler.calls
 
@@ -43,14 +43,14 @@ def test_calls_have_ids_of_their_own(format: str) -> None:
 
 @pytest.mark.parametrize(("tools", "choice"), [((), None), (TOOLS, "none"), (TOOLS, False), (TOOLS, {"mode": "none"})])
 def test_markup_of_calls_is_text_if_the_request_lets_the_model_call_nothing(tools: Any, choice: Any) -> None:
-    assembler, text = FormatReader("hermes").begin(tools, choice), written("hermes", BOTH[0])
+    assembler, text = Assembler("hermes", None, tools, choice), written("hermes", BOTH[0])
     assembler.whole(text)
     assert (assembler.text, assembler.calls) == (text, [])
 
 
 @pytest.mark.parametrize("joins", [False, True])
 def test_a_blank_line_stands_between_blocks_of_reasoning_while_they_stream(joins: bool) -> None:
-    assembler = FormatReader("hermes").begin(TOOLS)
+    assembler = Assembler("hermes", tools=TOOLS)
     assembler.joins_reasoning = joins
     parts = [part for piece in pieces("<think>one</think>A\n<think>two</think>B", 3) for part in assembler.feed(piece)]
     assert joined(parts, ReasoningDelta) == ("one\n\ntwo" if joins else "onetwo")
@@ -140,44 +140,44 @@ def test_the_retry_message_names_each_problem_and_asks_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("framework", "module", "message"),
+    ("package", "module", "message"),
     [
         (
-            Framework("tides", "tide-tables", "2.1"),
+            framework("tides", "tide-tables", "2.1"),
             "tide_tables.charts",
             "`tide-tables` is not installed; `outspoken.integrations.tides` needs `tide-tables` 2.1 or newer "
             f"(`{install_command('tides')}`)",
         ),
         (
-            Framework("tides", "pytest", "900"),
+            framework("tides", "pytest", "900"),
             "pytest",
             f"`pytest` {pytest.__version__} is installed; `outspoken.integrations.tides` needs `pytest` 900 or newer "
             f"(`{install_command('tides')}`)",
         ),
         (
-            Framework("tides", "pytest", "1"),
+            framework("tides", "pytest", "1"),
             "json.tides",
             "the installed `pytest` has no usable `json.tides` (No module named 'json.tides'); "
             f"`outspoken.integrations.tides` needs `pytest` 1 or newer (`{install_command('tides')}`)",
         ),
     ],
 )
-def test_a_framework_that_cannot_be_used_says_what_to_install(framework: Framework, module: str, message: str) -> None:
+def test_a_framework_that_cannot_be_used_says_what_to_install(package: Package, module: str, message: str) -> None:
     with pytest.raises(MissingPackageError) as raised:
-        framework.load(module)
+        package.load(module)
     assert str(raised.value) == message
     assert raised.value.name is not None
 
 
 def test_a_framework_of_the_right_version_is_imported() -> None:
-    assert Framework("tides", "pytest", "1.0").load("pytest") is pytest
+    assert framework("tides", "pytest", "1.0").load("pytest") is pytest
 
 
 def named_frameworks(*, at_import: bool = False) -> set[str]:
     """The frameworks that modules name; with `at_import`, of those that load theirs when they are imported."""
     texts = [path.read_text("utf-8") for path in ROOM.glob("*.py")]
     texts = [text for text in texts if not at_import or re.search(r"^\w.* = _[A-Z_]+\.load\(", text, re.MULTILINE)]
-    return {name for text in texts for name in re.findall(r'= Framework\("(\w+)"', text)}
+    return {name for text in texts for name in re.findall(r'= framework\("(\w+)"', text)}
 
 
 def test_every_integration_has_tests_an_extra_and_an_example() -> None:
@@ -197,7 +197,7 @@ def test_every_integration_has_tests_an_extra_and_an_example() -> None:
 def test_the_lowest_versions_are_those_of_the_extras() -> None:
     project = (TOP / "pyproject.toml").read_text("utf-8")
     lowest = re.findall(
-        r'= Framework\("(\w+)", "([\w-]+)", "([\d.]+)"', "\n".join(map(Path.read_text, ROOM.glob("*.py")))
+        r'= framework\("(\w+)", "([\w-]+)", "([\d.]+)"', "\n".join(map(Path.read_text, ROOM.glob("*.py")))
     )
     assert len(lowest) >= 4
     for name, distribution, version in lowest:

@@ -71,9 +71,12 @@ def test_the_message_has_all_its_keys() -> None:
 
 def test_first_registered_type_wins_if_requested() -> None:
     text = f'CARD_DECK: {{"title": "Fern"}}\nCARD: {P}'
-    reply = REGISTRY.parse(text, page="decks", settings=PayloadSettings(precedence="registration"))
+    settings = PayloadSettings(precedence="registration")
+    reply = REGISTRY.parse(text, page="decks", settings=settings)
     assert [(one.type, one.data) for one in reply.payloads] == [("card", MOSS)]
     assert [diagnostic.code for diagnostic in reply.diagnostics] == ["extra-payload"]
+    beside = REGISTRY.parse(f"TIPS: []\n{text}", page="decks", settings=settings)
+    assert [one.type for one in beside.payloads] == ["tips", "card"]
 
 
 def test_text_blocks_are_one_text() -> None:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from outspoken.providers.decode.sdk_objects import ChunkLike, chunk_data
 from outspoken.providers.events import Finished, ProviderEvent
-from outspoken.providers.registry import PROVIDERS, Provider, content_format
+from outspoken.providers.registry import PROVIDERS, Provider, find_provider
 from outspoken.providers.stream import PROVIDER_FORMAT, ProviderStream
 from outspoken.providers.wire.chat_completions.reader import ChatCompletionsReader
 from outspoken.results import events as results
@@ -53,7 +53,7 @@ class LLMResponseParser:
     def __init__(self, *, think_prefilled: bool = False, format: str | None = PROVIDER_FORMAT) -> None:
         check_optional(format, str, "format")
         self._prefix = "<think>" if think_prefilled else None
-        self._format = content_format(_TAGGED_PROVIDER) if format == PROVIDER_FORMAT else format
+        self._format = find_provider(_TAGGED_PROVIDER)[1] if format == PROVIDER_FORMAT else format
         self.reset()
 
     def reset(self) -> None:
@@ -97,16 +97,17 @@ class LLMResponseParser:
         before and `reset` was not called.
         """
         name = cast("Provider", provider if provider in PROVIDERS else "openai")
-        reader = PROVIDERS[name].reader
+        reader = PROVIDERS[name]
         if self._stream is None:
             self._stream, self._provider = ProviderStream(name, format=self._format, prefix=self._prefix), name
-        elif reader is not PROVIDERS[self._provider].reader:
+        elif reader is not PROVIDERS[self._provider]:
             other = f"a chunk of {name!r} within a message of {self._provider!r}"
             raise ValueError(f"{other}; call `reset` between messages")
         data: Any = chunk if isinstance(chunk, (str, bytes, bytearray)) else chunk_data(chunk, "chunk")
         events = self._stream.feed(_to_chunk(data) if reader is ChatCompletionsReader else data)
         delta = self._collect(events)
-        delta.is_complete = delta.is_complete or _ends_block(data)
+        if isinstance(data, dict) and cast("dict[str, Any]", data).get("type") == "content_block_stop":
+            delta.is_complete = True
         return delta
 
     def close(self) -> ParsedDelta:
@@ -150,7 +151,3 @@ def _to_chunk(data: Any) -> Any:
     if "choices" in fields or "error" in fields:
         return cast("Any", data)
     return {"choices": [fields if "delta" in fields or "message" in fields else {"delta": fields}]}
-
-
-def _ends_block(data: Any) -> bool:
-    return isinstance(data, dict) and cast("dict[str, Any]", data).get("type") == "content_block_stop"

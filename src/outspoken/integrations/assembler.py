@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 from pydantic_core import to_json
 
@@ -19,10 +20,7 @@ from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.settings import Settings
 
 from .framework import choice_of, format_of
-from .messages import finish_reason, object_of, refusal_of, typed_answer
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from .messages import finish_reason, noted, object_of, refusal_of, typed_answer
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ MessagePart: TypeAlias = (
 
 
 class ReaderOptions(TypedDict, total=False):
-    """The options of models that read text; see `FormatReader`."""
+    """The options of models that read text; see `Assembler`."""
 
     prefix: str | None
     repair: RepairLimit | None
@@ -69,39 +67,15 @@ class ReaderOptions(TypedDict, total=False):
     finish_reason: str | None
 
 
-class FormatReader:
-    """Reads the responses of a model in a format.
-
-    `format` is the name of a format or the id of a model, or "auto"; without it, the name of the `model` says the
-    format, or it is "auto" if that is not known. `prefix` is that of `Parser.parse`; `repair` and `settings` are those
-    of `Parser`. If the framework does not say why a response ended, it ended by `finish_reason`: by default, a call
-    whose end is missing is cut. Pass "stop" if the server removes the marker that ends a call. Raises what `Parser`
-    raises.
-    """
-
-    def __init__(self, format: str | None, model: Any = None, **options: Unpack[ReaderOptions]) -> None:
-        self._format, self._model = format, model
-        self.prefix, self.finish_reason = options.pop("prefix", None), options.pop("finish_reason", None)
-        self._options: dict[str, Any] = {**options}
-        self.begin()  # wrong options fail here
-
-    def begin(
-        self, tools: Any = (), choice: Any = None, *, taken: Iterable[str | None] = (), stop: Any = None,
-        model: Any = None, **more: Any,
-    ) -> Assembler:  # fmt: skip
-        """Begin to read the response to a request with these tools and this `tool_choice`.
-
-        `taken` are the ids of calls in its history, and `stop` are the texts at which it lets the model stop. `model`
-        and `more` override those of the reader.
-        """
-        tools = [*tools]
-        options: dict[str, Any] = {"calls": choice_of(choice, tools) != "none", **self._options, **more}
-        parser = Parser(format_of(self._format, model or self._model), tools=tools, **options)
-        return Assembler(self, parser, CallIds(taken=filter(None, taken)), stop)
-
-
 class Assembler:
     """Assembles the message of one response: all of it with `whole`, or pieces with `feed` and `close`.
+
+    `format` is the name of a format or the id of a model, or "auto"; without it, the name of the `model` says the
+    format, or it is "auto" if that is not known. `tools` and `choice` are those of the request, `taken` the ids of
+    calls in its history, and `stop` the texts at which it lets the model stop. `prefix` is that of `Parser.parse`, and
+    the other options are those of `Parser`. If the framework does not say why a response ended, it ended by
+    `finish_reason`: by default, a call whose end is missing is cut. Pass "stop" if the server removes the marker that
+    ends a call. Raises what `Parser` raises.
 
     `text`, `reasoning` and `calls` are what has arrived; `calls` has those with a problem, too. A complete response has
     a `reply`. With `joins_reasoning`, a blank line stands before each block of reasoning but the first, as in
@@ -109,20 +83,31 @@ class Assembler:
     """
 
     reply: Reply
+    joins_reasoning = True
 
-    def __init__(self, reader: FormatReader, parser: Parser, ids: CallIds, stop: Any) -> None:
-        self._reader, self._parser, self._ids, self._stop = reader, parser, ids, stop
-        self._prefix = reader.prefix
+    def __init__(
+        self, format: str | None, model: Any = None, tools: Iterable[Any] = (), choice: Any = None, *,
+        taken: Iterable[str | None] = (), stop: Any = None, prefix: str | None = None,
+        finish_reason: str | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        tools = [*tools]
+        options = {"calls": choice_of(choice, tools) != "none", **options}
+        self._parser = Parser(format_of(format, model), tools=tools, **options)
+        self._ids, self._prefix = CallIds(taken=filter(None, taken)), prefix
+        self._stop, self._finish_reason = stop, finish_reason
+        self._begin()
+
+    def _begin(self) -> None:
         self._session: Session | None = None
-        self.joins_reasoning, self._needs_break = True, False
+        self._needs_break = False
         self._calls: dict[int, CallEnd] = {}
         self._begun: dict[int, str] = {}  # the ids of calls, by their index
         self.text = self.reasoning = ""
 
     def another(self) -> Assembler:
         """The assembler of another choice or text of the response."""
-        other = Assembler(self._reader, self._parser, self._ids, self._stop)
-        other._prefix, other.joins_reasoning = self._prefix, self.joins_reasoning
+        other = copy(self)
+        other._begin()
         return other
 
     @property
@@ -178,9 +163,14 @@ class Assembler:
         """The `reason` of a server that did not see the calls."""
         return "tool_calls" if self.sound_calls and reason == "stop" else reason
 
+    def metadata(self, known: dict[str, Any]) -> dict[str, Any]:
+        """The metadata of a response, as the server has sent it, with what is known of the reply."""
+        reason = {"finish_reason": self.called(known["finish_reason"])} if "finish_reason" in known else {}
+        return {**known, **reason, **noted(self.reply)}
+
     def reason(self, *places: Any) -> str | None:
         """Why the response ended."""
-        default = self._reader.finish_reason
+        default = self._finish_reason
         return finish_reason(*places, {"finish_reason": default}, stop=None if default else self._stop)
 
     def _open(self) -> Session:
@@ -236,19 +226,3 @@ class Assembler:
 def joined(parts: Iterable[MessagePart], kind: type[results.TextDelta | results.ReasoningDelta]) -> str:
     """The text, or the reasoning, of some parts."""
     return "".join([part.text for part in parts if isinstance(part, kind)])
-
-
-def read_chunks(chunks: Iterable[Any], reader: Any) -> Iterator[Any]:
-    """What a reader with `feed` and `close` makes of the chunks of a response."""
-    for chunk in chunks:
-        yield from reader.feed(chunk)
-    yield from reader.close()
-
-
-async def aread_chunks(chunks: AsyncIterable[Any], reader: Any) -> AsyncIterator[Any]:
-    """What a reader makes of the chunks of a response."""
-    async for chunk in chunks:
-        for made in reader.feed(chunk):
-            yield made
-    for made in reader.close():
-        yield made

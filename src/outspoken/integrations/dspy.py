@@ -1,14 +1,11 @@
-"""DSPy: `OutspokenAdapter` is a `ChatAdapter` that also reads calls as the model writes them, in its own format.
-
-A call that is truncated or invalid raises DSPy's `AdapterParseError`, after the model was asked once more with what is
-wrong. The README of this package has an example.
-"""
+"""DSPy: `OutspokenAdapter` is a `ChatAdapter` that also reads calls as the model writes them, in its own format."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 from json import dumps
 from typing import Any, get_args, get_origin
 
@@ -17,11 +14,11 @@ from pydantic import BaseModel
 from outspoken.json import read_json
 from outspoken.results.replies import Reply, has_failed_call, retry_of
 
-from .assembler import Assembler, FormatReader, ReaderOptions
-from .framework import Framework
+from .assembler import Assembler, ReaderOptions
+from .framework import framework
 from .messages import typed_answer
 
-_DSPY = Framework("dspy", "dspy", "3.4")
+_DSPY = framework("dspy", "dspy", "3.4")
 _dspy = _DSPY.load("dspy")
 _adapters = _DSPY.load("dspy.adapters.chat_adapter")
 _utils = _DSPY.load("dspy.adapters.utils")
@@ -39,7 +36,7 @@ _SECTION = "[[ ## "
 class OutspokenAdapter(_adapters.ChatAdapter):
     """A `ChatAdapter` that reads calls in a format, with or without sections of fields around them.
 
-    `format` and its options are those of `FormatReader`; DSPy does not pass on why a response ended. `on_reply` is
+    `format` and its options are those of `Assembler`; DSPy does not pass on why a response ended. `on_reply` is
     called with each response that was read. The other options are those of `dspy.ChatAdapter`: with
     `use_native_function_calling`, DSPy sends the tools to servers that can render them.
     """
@@ -49,7 +46,8 @@ class OutspokenAdapter(_adapters.ChatAdapter):
     ) -> None:
         own: Any = {key: options.pop(key) for key in ReaderOptions.__annotations__ if key in options}
         _adapters.ChatAdapter.__init__(self, **options)
-        self._reader, self._on_reply = FormatReader(format, **own), on_reply
+        self._begin, self._on_reply = partial(Assembler, format, **own), on_reply
+        self._begin()  # wrong options fail here
         #: of one request: its LM, the tools among its inputs, and the messages behind it if the model is asked again
         self._lm: Any = None
         self._tools: list[dict[str, Any]] = []
@@ -108,7 +106,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
         return _adapters.ChatAdapter._call_postprocess(self, processed, original, [output], lm, lm_kwargs)[0]
 
     def _read(self, text: str) -> Assembler:
-        assembler = self._reader.begin(self._tools, model=self._lm, calls=True)
+        assembler = self._begin(self._lm, self._tools, calls=True)
         assembler.whole(text)
         return assembler
 
@@ -128,7 +126,8 @@ class OutspokenAdapter(_adapters.ChatAdapter):
                 answer = typed_answer(section, (), field.annotation, name)
                 found |= {name: answer.value} if answer.is_valid else {}
             elif name not in found and section is None:
-                if _is_reasoning(name, field) and said and (of_calls or reply.reasoning):
+                is_thought = field.annotation is _dspy.Reasoning or (name == "reasoning" and field.annotation is str)
+                if is_thought and said and (of_calls or reply.reasoning):
                     found[name] = said if field.annotation is str else _dspy.Reasoning(content=said)
                 elif of_calls and field.is_required():
                     found[name] = said if field.annotation is str else None
@@ -164,11 +163,6 @@ class OutspokenAdapter(_adapters.ChatAdapter):
     def _refused(self, signature: Any, raw: str, told: str) -> Exception:
         self._refusal = [{"role": "assistant", "content": raw}, {"role": "user", "content": told}]
         return _exceptions.AdapterParseError("OutspokenAdapter", signature, raw, message=told)
-
-
-def _is_reasoning(name: str, field: Any) -> bool:
-    """True for a field of reasoning: by its type, or that of `dspy.ChainOfThought`."""
-    return field.annotation is _dspy.Reasoning or (name == "reasoning" and field.annotation is str)
 
 
 def _is_read(annotation: Any) -> bool:

@@ -11,20 +11,16 @@ from outspoken.notations.tools import Tools
 from outspoken.results.errors import MissingPackageError, OutspokenError, UnknownFormatError
 from outspoken.results.packages import Package
 
-__all__ = ["Framework", "MissingPackageError"]
+__all__ = ["MissingPackageError", "framework"]
 
 _logger = logging.getLogger("outspoken.integrations")
 #: Where models of frameworks keep their name.
 _NAMES = ("model_name", "model", "model_id")
 
 
-class Framework(Package):
+def framework(extra: str, distribution: str, lowest: str) -> Package:
     """A framework: the `extra` of its name, the `distribution` that pip installs, and the `lowest` version of it."""
-
-    @property
-    def user(self) -> str:
-        """The module of the integration."""
-        return f"`outspoken.integrations.{self.extra}`"
+    return Package(extra, distribution, lowest, needed_by=f"`outspoken.integrations.{extra}`")
 
 
 def format_of(format: str | None, model: Any) -> str:

@@ -1,14 +1,11 @@
-"""Haystack: `OutspokenChatGenerator` is a chat generator around a chat generator whose server sends raw text.
-
-A call that is truncated or invalid names no tool, but says what is wrong, so that the agent does not run it and answers
-the model with an error. The tool that it meant is in its `extra["outspoken"]`. See the README for an example.
-"""
+"""Haystack: `OutspokenChatGenerator` is a chat generator around a chat generator whose server sends raw text."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,11 +14,11 @@ from outspoken.results.edits import RepairLimit
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.settings import Settings
 
-from .assembler import Assembler, CallEnd, FormatReader, MessagePart
-from .framework import Framework
-from .messages import FIRST_INDEX, METADATA, noted, parts_of, refused_name
+from .assembler import Assembler, CallEnd, MessagePart
+from .framework import framework
+from .messages import FIRST_INDEX, METADATA, parts_of, refused_name
 
-_HAYSTACK = Framework("haystack", "haystack-ai", "3.4")
+_HAYSTACK = framework("haystack", "haystack-ai", "3.4")
 _haystack = _HAYSTACK.load("haystack")
 _messages = _HAYSTACK.load("haystack.dataclasses")
 _chunks = _HAYSTACK.load("haystack.dataclasses.streaming_chunk")
@@ -51,7 +48,7 @@ class OutspokenChatGenerator:
     """A chat generator whose text is read in a format.
 
     `chat_generator` is the one that asks the server; with `send_tools=False`, it does not get the tools, since the
-    prompt describes them. `format`, `prefix` and `repair` are those of `FormatReader`, and `settings` are arguments of
+    prompt describes them. `format`, `prefix` and `repair` are those of `Assembler`, and `settings` are arguments of
     `outspoken.Settings`. Calls and reasoning that the chat generator returns itself are kept.
     """
 
@@ -66,7 +63,8 @@ class OutspokenChatGenerator:
         options: dict[str, Any] = {"prefix": prefix, "repair": repair}
         self._options = {"format": format, **options, "settings": settings, "send_tools": send_tools}
         options["settings"] = Settings(**settings) if settings else None
-        self._reader = FormatReader(format, chat_generator, **options)
+        self._begin = partial(Assembler, format, chat_generator, **options)
+        self._begin()  # wrong options fail here
 
     def to_dict(self) -> dict[str, Any]:
         """The component as data."""
@@ -131,7 +129,7 @@ class OutspokenChatGenerator:
         messages = _generators._normalize_messages(messages)
         offered = _tools.flatten_tools_or_toolsets(tools or getattr(self.chat_generator, "tools", None))
         options: dict[str, Any] = generation_kwargs or {}
-        assembler = self._reader.begin(
+        assembler = self._begin(
             [tool.tool_spec for tool in offered], options.get("tool_choice"), stop=options.get("stop"),
             taken=[call.id for message in messages for call in message.tool_calls],
         )  # fmt: skip
@@ -233,9 +231,7 @@ def _message(message: Any, assembler: Assembler) -> Any:
     kinds = (_messages.TextContent, _messages.ReasoningContent, _messages.ToolCall)
     others = [part for part in message._content if not isinstance(part, kinds)]
     content = [*reasoning, *others, *text, *message.tool_calls, *map(_call, assembler.calls)]
-    meta = {**message.meta, **noted(assembler.reply)}
-    meta |= {"finish_reason": assembler.called(meta["finish_reason"])} if "finish_reason" in meta else {}
-    return replace(message, _content=content, _meta=meta)
+    return replace(message, _content=content, _meta=assembler.metadata(message.meta))
 
 
 def _call(call: CallEnd) -> Any:

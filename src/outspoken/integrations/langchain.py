@@ -1,9 +1,4 @@
-"""LangChain: `OutspokenOutputParser` reads text into messages, `ChatOutspoken` is a chat model around a chat model.
-
-Calls that are truncated or invalid are in `invalid_tool_calls`, with the reason; repairs and problems are in
-`response_metadata["outspoken"]`. In agents of `langchain`, the middleware `AskAgain` asks the model again. The README
-of this package has an example.
-"""
+"""LangChain: `OutspokenOutputParser` reads text into messages, `ChatOutspoken` is a chat model around a chat model."""
 
 from __future__ import annotations
 
@@ -15,14 +10,15 @@ from typing import Any
 from pydantic import model_validator
 from typing_extensions import is_typeddict
 
+from outspoken.parsing.event_stream import aread_chunks, read_chunks
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.packages import Package
 
-from .assembler import Assembler, CallEnd, FormatReader, MessagePart, aread_chunks, joined, read_chunks
-from .framework import Framework
-from .messages import FIRST_INDEX, METADATA, REASONS, noted, parts_of, typed_answer
+from .assembler import Assembler, CallEnd, MessagePart, joined
+from .framework import framework
+from .messages import FIRST_INDEX, METADATA, REASONS, parts_of, typed_answer
 
-_LANGCHAIN = Framework("langchain", "langchain-core", "1.0")
+_LANGCHAIN = framework("langchain", "langchain-core", "1.0")
 _chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")
 _messages = _LANGCHAIN.load("langchain_core.messages")
 _outputs = _LANGCHAIN.load("langchain_core.outputs")
@@ -42,7 +38,7 @@ class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessa
     """Reads the text of a model, or of its messages, whole and streamed.
 
     `tools` are the tools that the model was given, as `bind_tools` takes them. `format` and `prefix` are those of
-    `FormatReader`, and `parser_options` are other arguments of `outspoken.Parser`.
+    `Assembler`, and `parser_options` are other arguments of `outspoken.Parser`.
     """
 
     format: str = "auto"
@@ -64,14 +60,14 @@ class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessa
         return _read(getattr(result[0], "message", None) or _messages.AIMessage(content=result[0].text), self._begin())
 
     def _transform(self, input: Iterator[Any]) -> Iterator[Any]:
-        return read_chunks(input, _Chunks(self._begin()))
+        return read_chunks(_Chunks(self._begin()), input)
 
     def _atransform(self, input: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        return aread_chunks(input, _Chunks(self._begin()))
+        return aread_chunks(_Chunks(self._begin()), input)
 
     def _begin(self) -> Assembler:
         options: dict[str, Any] = {"calls": True, "prefix": self.prefix, **self.parser_options}
-        return FormatReader(self.format, **options).begin(_openai_tools(self.tools))
+        return Assembler(self.format, tools=_openai_tools(self.tools), **options)
 
 
 class ChatOutspoken(_chat_models.BaseChatModel):
@@ -145,12 +141,12 @@ class ChatOutspoken(_chat_models.BaseChatModel):
 
     def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
         model, asked, assembler = self._request(messages, stop, run_manager, kwargs)
-        for chunk in read_chunks(model.stream(**asked), _Chunks(assembler)):
+        for chunk in read_chunks(_Chunks(assembler), model.stream(**asked)):
             yield _outputs.ChatGenerationChunk(message=chunk)
 
     async def _astream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
         model, asked, assembler = self._request(messages, stop, run_manager, kwargs)
-        async for chunk in aread_chunks(model.astream(**asked), _Chunks(assembler)):
+        async for chunk in aread_chunks(_Chunks(assembler), model.astream(**asked)):
             yield _outputs.ChatGenerationChunk(message=chunk)
 
     def _request(self, messages: Any, stop: Any, run_manager: Any, kwargs: dict[str, Any]) -> Any:
@@ -171,10 +167,9 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
         answers = [message for message in messages if isinstance(message, _messages.AIMessage)]
         calls = [call for message in answers for call in (*message.tool_calls, *message.invalid_tool_calls)]
-        return FormatReader(self.format, self.model, **options).begin(
-            _openai_tools(kwargs.get("tools") or ()), kwargs.get("tool_choice"),
-            taken=[call["id"] for call in calls], stop=stop,
-        )  # fmt: skip
+        tools, choice = _openai_tools(kwargs.get("tools") or ()), kwargs.get("tool_choice")
+        taken = [call["id"] for call in calls]
+        return Assembler(self.format, self.model, tools, choice, taken=taken, stop=stop, **options)
 
 
 def __getattr__(name: str) -> Any:
@@ -277,7 +272,7 @@ def _read(message: Any, assembler: Assembler) -> Any:
         "tool_calls": [*message.tool_calls, *read.tool_calls],
         "invalid_tool_calls": [*message.invalid_tool_calls, *read.invalid_tool_calls],
         "additional_kwargs": {**message.additional_kwargs, **extra},
-        "response_metadata": _metadata(message.response_metadata, assembler),
+        "response_metadata": assembler.metadata(message.response_metadata),
     }
     return message.model_copy(update=changed)
 
@@ -311,7 +306,7 @@ class _Chunks:
     def close(self) -> list[Any]:
         """End the response."""
         made = _chunks(self._assembler.close(self._reasons))
-        metadata = _metadata(self._reasons, self._assembler)
+        metadata = self._assembler.metadata(self._reasons)
         return [*made, OutspokenChunk(content="", response_metadata=metadata, chunk_position="last")]
 
 
@@ -344,9 +339,3 @@ def _content(message: Any, text: str) -> Any:
         return text
     blocks: list[Any] = [b for b in message.content if not isinstance(b, str) and b.get("type") != "text"]
     return [*blocks, {"type": "text", "text": text}] if text else blocks
-
-
-def _metadata(known: dict[str, Any], assembler: Assembler) -> dict[str, Any]:
-    """The metadata of a response, as the server has sent it, with what is known of the reply."""
-    reason = {"finish_reason": assembler.called(known["finish_reason"])} if "finish_reason" in known else {}
-    return {**known, **reason, **noted(assembler.reply)}

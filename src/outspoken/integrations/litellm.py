@@ -1,9 +1,7 @@
 """LiteLLM: `OutspokenLLM` is a custom provider around the others, in the library and in its proxy.
 
 A module of providers: each name of a format or of a model is one, and for `provider` the name of each model says the
-format. `hooks` let options pass that LiteLLM refuses or drops, and give messages of Anthropic's API what LiteLLM leaves
-out. Chat completions have no place for a call that is truncated or invalid, so it is only in
-`provider_specific_fields["outspoken"]`. The README of this package has examples.
+format.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from outspoken.parsing.event_stream import aread_chunks, read_chunks
 from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import EXTENSION, ProviderReply
 from outspoken.providers.stream import ProviderStream
@@ -20,14 +19,14 @@ from outspoken.providers.wire.chat_completions.exporter import ChatCompletionsEx
 from outspoken.providers.wire.parts import StreamCalls
 from outspoken.results.call_ids import CallIds
 
-from .assembler import ReaderOptions, aread_chunks, read_chunks
-from .framework import Framework, choice_of, format_of, readable_tools
+from .assembler import ReaderOptions
+from .framework import choice_of, format_of, framework, readable_tools
 from .messages import METADATA, noted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_LITELLM = Framework("litellm", "litellm", "1.106")
+_LITELLM = framework("litellm", "litellm", "1.106")
 _litellm = _LITELLM.load("litellm")
 _custom_llm = _LITELLM.load("litellm.llms.custom_llm")
 _custom_logger = _LITELLM.load("litellm.integrations.custom_logger")
@@ -52,7 +51,7 @@ _OWN = ("thinking",)
 class OutspokenLLM(_custom_llm.CustomLLM):
     """A custom provider: asks the model that its own name is in front of, and reads its text in a format.
 
-    `format` and the options are those of `FormatReader`. With `stream_arguments`, streams send the arguments of calls
+    `format` and the options are those of `Assembler`. With `stream_arguments`, streams send the arguments of calls
     in pieces; then a client may have received all of a call that turns out invalid, and only the `finish_reason`
     "length" says so. A request is logged once, and priced as the model that is asked.
     """
@@ -79,12 +78,12 @@ class OutspokenLLM(_custom_llm.CustomLLM):
     def streaming(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Return the chunks of a response."""
         request, response = self._begin(kwargs)
-        return read_chunks(_litellm.completion(**request, stream=True), response)
+        return read_chunks(response, _litellm.completion(**request, stream=True))
 
     async def astreaming(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Return the chunks of a response."""
         request, response = self._begin(kwargs)
-        async for chunk in aread_chunks(await _litellm.acompletion(**request, stream=True), response):
+        async for chunk in aread_chunks(response, await _litellm.acompletion(**request, stream=True)):
             yield chunk
 
     def _begin(self, given: dict[str, Any]) -> tuple[dict[str, Any], _Response]:
@@ -99,7 +98,8 @@ class OutspokenLLM(_custom_llm.CustomLLM):
             "tool_choice": choice, **self._options,
         }  # fmt: skip
         exporter = partial(ChatCompletionsExporter, stream_calls=self._stream_calls, include_usage=False, call_ids=ids)
-        return request, _Response(options, exporter, self._finish_reason, given["logging_obj"])
+        details = given["logging_obj"].model_call_details
+        return request, _Response(partial(ProviderStream, **options), exporter, self._finish_reason, details)
 
 
 class OutspokenHooks(_custom_logger.CustomLogger):
@@ -163,10 +163,10 @@ class _Response:
     """
 
     def __init__(
-        self, options: Any, exporter: Callable[..., ChatCompletionsExporter], reason: str | None, log: Any
-    ) -> None:
-        self._options, self._make_exporter, self._reason = options, exporter, reason
-        self._noted: dict[str, Any] = log.model_call_details
+        self, source: Callable[[], ProviderStream], exporter: Callable[..., ChatCompletionsExporter],
+        reason: str | None, noted: dict[str, Any],
+    ) -> None:  # fmt: skip
+        self._make_source, self._make_exporter, self._reason, self._noted = source, exporter, reason, noted
         self._choices: dict[int, tuple[ProviderStream, ChatCompletionsExporter]] = {}
 
     def whole(self, response: Any) -> Any:
@@ -186,7 +186,7 @@ class _Response:
             # LiteLLM itself takes `<think>` out of whole responses, and leaves the white space that stood next to it.
             fields |= {"reasoning_content": thought.strip(), "content": (message.content or "").lstrip()}
         body = {"choices": [{"index": 0, "message": fields, "finish_reason": reason}]}
-        reply = ProviderStream(**self._options).read(body)
+        reply = self._make_source().read(body)
         written = self._make_exporter().whole(reply)["choices"][0]
         message.content, choice.finish_reason = written["message"]["content"], written["finish_reason"]
         if reasoning := written["message"].get("reasoning_content"):
@@ -206,7 +206,7 @@ class _Response:
             index, given = choice["index"], choice["delta"]
             if index not in self._choices:
                 exporter = self._make_exporter(id=chunk.id, model=chunk.model, created=chunk.created, index=index)
-                self._choices[index] = ProviderStream(**self._options), exporter
+                self._choices[index] = self._make_source(), exporter
             source, exporter = self._choices[index]
             read = {key: value for key, value in given.items() if key in _READ}
             made = _export(source.feed({"choices": [{**choice, "index": 0, "delta": read}]}), exporter)

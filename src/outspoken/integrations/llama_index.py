@@ -1,9 +1,4 @@
-"""LlamaIndex: `OutspokenLLM` wraps an LLM whose server sends raw text, so that agents get tool calls.
-
-Agents never run a call that is truncated or invalid: it names no tool of theirs, so the agent answers the model with an
-error that says what is wrong. Where the result of a call is needed, such as in structured output, it raises ValueError.
-The README of this package has an example.
-"""
+"""LlamaIndex: `OutspokenLLM` wraps an LLM whose server sends raw text, so that agents get tool calls."""
 
 from __future__ import annotations
 
@@ -11,14 +6,15 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from outspoken.parsing.event_stream import aread_chunks, read_chunks
 from outspoken.results.arguments import check_type
 from outspoken.results.events import ReasoningDelta, TextDelta
 
-from .assembler import Assembler, FormatReader, MessagePart, aread_chunks, joined, read_chunks
-from .framework import Framework
+from .assembler import Assembler, MessagePart, joined
+from .framework import framework
 from .messages import METADATA, noted, object_of, refused_name
 
-_LLAMA_INDEX = Framework("llama_index", "llama-index-core", "0.14")
+_LLAMA_INDEX = framework("llama_index", "llama-index-core", "0.14")
 _calling = _LLAMA_INDEX.load("llama_index.core.llms.function_calling")
 _llm = _LLAMA_INDEX.load("llama_index.core.llms.llm")
 _types = _LLAMA_INDEX.load("llama_index.core.base.llms.types")
@@ -34,7 +30,7 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
 
     `llm` is the LLM that asks the server. The tools go to it if it is a `FunctionCallingLLM`, and define the types of
     arguments; with `send_tools=False`, they do not go to it, since the prompt describes them. `format` and `prefix` are
-    those of `FormatReader`, and `parser_options` are other arguments of `outspoken.Parser`. Calls and thinking that the
+    those of `Assembler`, and `parser_options` are other arguments of `outspoken.Parser`. Calls and thinking that the
     LLM returns itself are kept.
     """
 
@@ -76,13 +72,13 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
     def stream_chat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
         """Ask the LLM, and give what its text means as it arrives. A call is given when it is complete."""
         reading = self._reading(messages, kwargs)
-        return read_chunks(self.llm.stream_chat(_to_send(messages), **kwargs), reading)
+        return read_chunks(reading, self.llm.stream_chat(_to_send(messages), **kwargs))
 
     @_callbacks.llm_chat_callback()
     async def astream_chat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
         """Ask the LLM, and give what its text means as it arrives. A call is given when it is complete."""
         reading = self._reading(messages, kwargs)
-        return aread_chunks(await self.llm.astream_chat(_to_send(messages), **kwargs), reading)
+        return aread_chunks(reading, await self.llm.astream_chat(_to_send(messages), **kwargs))
 
     @_callbacks.llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
@@ -139,10 +135,9 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
         tools, parallel, required, choice = request
         blocks = [b for message in messages for b in message.blocks if isinstance(b, _types.ToolCallBlock)]
         options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
-        assembler = FormatReader(self.format, self.llm, **options).begin(
-            tools, kwargs.get("tool_choice") if choice is None else choice, stop=kwargs.get("stop"),
-            taken=[block.tool_call_id for block in blocks],
-        )  # fmt: skip
+        choice = kwargs.get("tool_choice") if choice is None else choice
+        taken = [block.tool_call_id for block in blocks]
+        assembler = Assembler(self.format, self.llm, tools, choice, taken=taken, stop=kwargs.get("stop"), **options)
         wanted = tools[0]["function"] if required and len(tools) == 1 else None
         return _Responses(assembler, parallel=parallel, wanted=wanted)
 

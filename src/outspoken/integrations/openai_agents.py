@@ -1,9 +1,4 @@
-"""OpenAI Agents SDK: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls.
-
-A call that is truncated or invalid keeps its name, but its arguments are a sentence that says what is wrong with them.
-That is no JSON, so the SDK does not run the tool, and answers the model with an error. The README of this package has
-an example.
-"""
+"""OpenAI Agents SDK: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls."""
 
 from __future__ import annotations
 
@@ -25,13 +20,13 @@ from outspoken.results.call_ids import CallIds
 from outspoken.results.replies import ToolCall
 
 from .assembler import ReaderOptions
-from .framework import Framework, choice_of, format_of
+from .framework import choice_of, format_of, framework
 from .messages import object_of, refusal_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_AGENTS = Framework("openai_agents", "openai-agents", "0.24")
+_AGENTS = framework("openai_agents", "openai-agents", "0.24")
 _interface = _AGENTS.load("agents.models.interface")
 _responses = _AGENTS.load("openai.types.responses")
 
@@ -50,7 +45,7 @@ _ARGUMENTS = ("system_instructions", "input", "model_settings", "tools", "output
 class OutspokenModel(_interface.Model):
     """A model whose text is read in a format.
 
-    `wrapped` is a model of the SDK. `format` and the options are those of `FormatReader`; the SDK does not pass on why
+    `wrapped` is a model of the SDK. `format` and the options are those of `Assembler`; the SDK does not pass on why
     a chat completion ended. `on_reply` is called with each response that was read.
     """
 

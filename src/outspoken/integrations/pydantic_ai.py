@@ -1,10 +1,4 @@
-"""Pydantic AI: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls.
-
-A call that is truncated or invalid keeps its name and id, but its arguments are a sentence that says what is wrong with
-them. That is no JSON, so Pydantic AI does not run the tool, and sends the sentence back to the model in a retry prompt.
-Where only output tools are allowed, JSON in the text that fits the one output tool is a call of it. The README of this
-package has an example.
-"""
+"""Pydantic AI: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls."""
 
 from __future__ import annotations
 
@@ -13,18 +7,19 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta, ToolCallDelta, ToolCallStart
 
-from .assembler import Assembler, CallEnd, FormatReader, MessagePart, ReaderOptions
-from .framework import Framework
+from .assembler import Assembler, CallEnd, MessagePart, ReaderOptions
+from .framework import framework
 from .messages import METADATA, noted, object_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_PYDANTIC_AI = Framework("pydantic_ai", "pydantic-ai-slim", "2.68")
+_PYDANTIC_AI = framework("pydantic_ai", "pydantic-ai-slim", "2.68")
 _messages = _PYDANTIC_AI.load("pydantic_ai.messages")
 _models = _PYDANTIC_AI.load("pydantic_ai.models")
 _manager = _PYDANTIC_AI.load("pydantic_ai._parts_manager")
@@ -41,14 +36,15 @@ class OutspokenModel(_wrapper.WrapperModel):
     """A model whose text is read in a format.
 
     `wrapped` is a model, or the name of one; thinking and calls that it returns itself are kept. `format` and the
-    options are those of `FormatReader`.
+    options are those of `Assembler`.
     """
 
     def __init__(self, wrapped: Any, format: str | None = None, **options: Unpack[ReaderOptions]) -> None:
         _wrapper.WrapperModel.__init__(self, wrapped)
         self._tags = self.wrapped.profile.get("thinking_tags", ("<think>", "</think>"))
         self.wrapped = _without_tags(self.wrapped)
-        self._reader = FormatReader(format, self.wrapped, **options)
+        self._begin = partial(Assembler, format, self.wrapped, **options)
+        self._begin()  # wrong options fail here
 
     async def request(self, messages: Any, model_settings: Any, model_request_parameters: Any) -> Any:
         """Ask the wrapped model, and return its response with what its text means."""
@@ -86,7 +82,7 @@ class OutspokenModel(_wrapper.WrapperModel):
         taken = [part.tool_call_id for m in messages for part in m.parts if part.part_kind == "tool-call"]
         options: dict[str, Any] = settings or {}
         choice, stop = options.get("tool_choice"), options.get("stop_sequences")
-        return _Parts(manager, self._reader.begin(tools, choice, taken=taken, stop=stop), due)
+        return _Parts(manager, self._begin(tools, choice, taken=taken, stop=stop), due)
 
     def _to_send(self, messages: Any) -> list[Any]:
         """The messages as servers accept them."""

@@ -56,10 +56,6 @@ class ReasoningTags(NamedTuple):
     open: str
     close: str
 
-    def stand_in(self, text: str) -> bool:
-        """May one of the tags, or another one of reasoning, stand in a text?"""
-        return self.close in text or self.open.strip() in text or "think" in text.lower()
-
     @property
     def closed(self) -> str:
         """A prefix for what stands behind the reasoning, on a line of its own."""
@@ -147,7 +143,8 @@ class CallReader:
 
     def _read_plain(self, text: str) -> Reply | None:
         """Read a sound response without reasoning as if nothing stood before it, in a tenth of the time; or None."""
-        if self._tags is None or self._tags.stand_in(text):
+        tags = self._tags
+        if tags is None or tags.close in text or tags.open.strip() in text or "think" in text.lower():
             return None
         reply = self._parser.parse(text, prefix="")
         first = reply.segments[0] if reply.segments else None

@@ -1,12 +1,6 @@
 """Parsers for SGLang's server: calls and reasoning of every format, whole and streamed, and its constraint.
 
-Installed beside SGLang, Outspoken is found by its entry point. Each parser has the name of a format, or an alias of it,
-behind `outspoken_`:
-
-    pip install '.[sglang]'
-    sglang serve --model-path Qwen/Qwen3-8B --tool-call-parser outspoken_hermes --reasoning-parser outspoken_hermes
-
-The README of this package says what the parsers do.
+SGLang finds them by an entry point. Each has the name of a format, or an alias of it, behind `outspoken_`.
 """
 
 from __future__ import annotations
@@ -17,9 +11,9 @@ from typing import Any, ClassVar
 from outspoken.grammar import registry
 
 from . import server_parsers as parsers
-from .framework import Framework, readable_tools
+from .framework import framework, readable_tools
 
-_SGLANG = Framework("sglang", "sglang", "0.5.23")
+_SGLANG = framework("sglang", "sglang", "0.5.23")
 _base: Any = _SGLANG.load("sglang.srt.function_call.base_format_detector")
 _types: Any = _SGLANG.load("sglang.srt.function_call.core_types")
 _calls: Any = _SGLANG.load("sglang.srt.function_call.function_call_parser")

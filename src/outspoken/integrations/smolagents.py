@@ -1,13 +1,10 @@
-"""smolagents: `OutspokenModel` wraps a model whose server sends raw text, so that `ToolCallingAgent` gets tool calls.
-
-A response with a call that is truncated or invalid has no tool calls, so no tool is run; `parse_tool_calls` raises
-ValueError, from which the agent makes an error that the model sees. The README of this package has an example.
-"""
+"""smolagents: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.results.arguments import check_type
@@ -15,14 +12,14 @@ from outspoken.results.call_ids import CallIds
 from outspoken.results.events import TextDelta
 from outspoken.results.replies import Reply, has_failed_call, retry_of
 
-from .assembler import Assembler, FormatReader, ReaderOptions, joined
-from .framework import Framework
+from .assembler import Assembler, ReaderOptions, joined
+from .framework import framework
 from .messages import FIRST_INDEX
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_SMOLAGENTS = Framework("smolagents", "smolagents", "1.26")
+_SMOLAGENTS = framework("smolagents", "smolagents", "1.26")
 _models = _SMOLAGENTS.load("smolagents.models")
 
 #: The tool that ends a run.
@@ -34,7 +31,7 @@ class OutspokenModel(_models.Model):
     """A model whose text is read in a format.
 
     `wrapped` is a model of smolagents; with `send_tools=False`, it does not get the tools, since the prompt describes
-    them. `format` and its options are those of `FormatReader`; a stream does not say why a response ended. `on_reply`
+    them. `format` and its options are those of `Assembler`; a stream does not say why a response ended. `on_reply`
     is called with each response that was read. Calls that the model returns itself are kept. With `text_is_answer`, a
     response without calls is a call of `final_answer` with its text.
     """
@@ -46,7 +43,8 @@ class OutspokenModel(_models.Model):
         self.wrapped: Any = check_type(wrapped, _models.Model, "wrapped")
         _models.Model.__init__(self, model_id=wrapped.model_id)
         self._send_tools, self._text_is_answer, self._on_reply = send_tools, text_is_answer, on_reply
-        self._reader = FormatReader(format, wrapped, **options)
+        self._begin = partial(Assembler, format, wrapped, **options)
+        self._begin()  # wrong options fail here
         self._last: Assembler | None = None  # the last response without calls
 
     def generate(
@@ -58,7 +56,7 @@ class OutspokenModel(_models.Model):
         message = self.wrapped.generate(messages, **given, **kwargs)
         if not tools_to_call_from:
             return message
-        assembler = self._reader.begin(map(_models.get_tool_json_schema, tools_to_call_from), stop=stop_sequences)
+        assembler = self._begin(map(_models.get_tool_json_schema, tools_to_call_from), stop=stop_sequences)
         if message.tool_calls and not message.content:
             assembler.add_own_reasoning()
         assembler.whole(_text(message), message.raw)
@@ -78,7 +76,7 @@ class OutspokenModel(_models.Model):
         if not tools_to_call_from:
             yield from deltas
             return
-        assembler = self._reader.begin(map(_models.get_tool_json_schema, tools_to_call_from), stop=stop_sequences)
+        assembler = self._begin(map(_models.get_tool_json_schema, tools_to_call_from), stop=stop_sequences)
         native: list[Any] = []
         for delta in deltas:
             native += delta.tool_calls or ()
@@ -100,7 +98,7 @@ class OutspokenModel(_models.Model):
         if not message.tool_calls:
             content, last = _text(message), self._last
             if last is None or last.text + _written(last.reply) != content:
-                last = self._reader.begin(calls=True)
+                last = self._begin(calls=True)
                 last.whole(content)
             if has_failed_call(last.reply):
                 raise ValueError(retry_of(last.reply))

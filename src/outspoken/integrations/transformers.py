@@ -1,8 +1,7 @@
 """`parse_response` of transformers' tokenizers with every format, and the format of a checkpoint.
 
 A message has `role`, `content`, `thinking` and `tool_calls` as transformers' own, without what is absent. What is not
-sound is under `outspoken`: the repairs, the problems, and the calls that are truncated or invalid, which are never in
-`tool_calls`. The README of this package has an example.
+sound is under `outspoken`.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from outspoken.parsing.parser import Parser
 from outspoken.results.errors import GrammarError, UnreadTemplateError
 from outspoken.results.replies import Reply
 
-from .framework import Framework
+from .framework import framework
 from .messages import METADATA, metadata
 from .server_parsers import reasoning_tags
 
-_TRANSFORMERS = Framework("transformers", "transformers", "5.16")
+_TRANSFORMERS = framework("transformers", "transformers", "5.16")
 
 #: How much of a prompt may open reasoning, in characters.
 _TAIL = 200

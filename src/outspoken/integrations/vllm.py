@@ -1,12 +1,6 @@
 """Parsers for vLLM's server: calls and reasoning of every format, whole and streamed, and its constraint.
 
-The plug-in is this module. Each parser has the name of a format, or an alias of it, behind `outspoken_`:
-
-    vllm serve Qwen/Qwen3-8B --enable-auto-tool-choice \\
-        --tool-parser-plugin outspoken.integrations.vllm --tool-call-parser outspoken_hermes \\
-        --reasoning-parser-plugin outspoken.integrations.vllm --reasoning-parser outspoken_hermes
-
-Give the name of the module, not the path of the file. The README of this package says what the parsers do.
+The plug-in is this module. Each parser has the name of a format, or an alias of it, behind `outspoken_`.
 """
 
 from __future__ import annotations
@@ -20,9 +14,9 @@ from outspoken.notations.tools import Tools
 from outspoken.results.errors import ConstraintError
 
 from . import server_parsers as parsers
-from .framework import Framework, choice_of, readable_tools
+from .framework import choice_of, framework, readable_tools
 
-_VLLM = Framework("vllm", "vllm", "0.33")
+_VLLM = framework("vllm", "vllm", "0.33")
 _tool_parsers: Any = _VLLM.load("vllm.tool_parsers")
 _reasoning: Any = _VLLM.load("vllm.reasoning")
 _protocol: Any = _VLLM.load("vllm.entrypoints.generate.base.protocol")

@@ -15,16 +15,24 @@ E = TypeVar("E")
 R_co = TypeVar("R_co", covariant=True)
 
 
-class EventSource(Protocol[E, R_co]):
+class ChunkReader(Protocol[E]):
+    """What reads chunks one by one."""
+
+    def feed(self, chunk: Any, /) -> list[E]:
+        """Read a chunk, and return the events that have become certain."""
+        ...
+
+    def close(self) -> list[E]:
+        """End the response, and return the last events."""
+        ...
+
+
+class EventSource(ChunkReader[E], Protocol[E, R_co]):
     """What reads a response in chunks, such as a `Session`."""
 
     @property
     def reply(self) -> R_co | None:
         """The complete result; None before the end."""
-        ...
-
-    def feed(self, chunk: Any, /) -> list[E]:
-        """Read a chunk, and return the events that have become certain."""
         ...
 
 
@@ -64,7 +72,7 @@ class EventStream(_WithReply[E, R_co], Iterator[E]):
 
     def __init__(self, source: EventSource[E, R_co], chunks: Iterable[Any], close: Callable[[], list[E]]) -> None:
         super().__init__(source)
-        self._events = _events(source, chunks, close)
+        self._events = read_chunks(source, chunks, close)
 
     def __iter__(self) -> Iterator[E]:
         return self._events  # a loop calls the generator itself
@@ -78,7 +86,7 @@ class AsyncEventStream(_WithReply[E, R_co], AsyncIterator[E]):
 
     def __init__(self, source: EventSource[E, R_co], chunks: AsyncIterable[Any], close: Callable[[], list[E]]) -> None:
         super().__init__(source)
-        self._events = _async_events(source, chunks, close)
+        self._events = aread_chunks(source, chunks, close)
 
     def __aiter__(self) -> AsyncIterator[E]:
         return self._events
@@ -126,17 +134,21 @@ class StreamParser(ABC, Generic[E, R_co]):
         return AsyncEventStream(session, chunks, partial(session.close, finish_reason))
 
 
-def _events(source: EventSource[E, object], chunks: Iterable[Any], close: Callable[[], list[E]]) -> Iterator[E]:
+def read_chunks(
+    source: ChunkReader[E], chunks: Iterable[Any], close: Callable[[], list[E]] | None = None
+) -> Iterator[E]:
+    """What a source makes of chunks, and of their end."""
     for chunk in chunks:
         yield from source.feed(chunk)
-    yield from close()
+    yield from (close or source.close)()
 
 
-async def _async_events(
-    source: EventSource[E, object], chunks: AsyncIterable[Any], close: Callable[[], list[E]]
+async def aread_chunks(
+    source: ChunkReader[E], chunks: AsyncIterable[Any], close: Callable[[], list[E]] | None = None
 ) -> AsyncGenerator[E, None]:
+    """The same for asynchronous chunks."""
     async for chunk in chunks:
         for event in source.feed(chunk):
             yield event
-    for event in close():
+    for event in (close or source.close)():
         yield event

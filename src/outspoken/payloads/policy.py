@@ -19,7 +19,7 @@ from outspoken.notations.tools import Tools
 from outspoken.recovery.sync_points import SyncPoint, SyncPoints
 from outspoken.results.construct import construct
 from outspoken.results.events import PayloadUnfinished
-from outspoken.results.replies import Payload, Span, Status
+from outspoken.results.replies import Payload, Status
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import OpenNode
 
@@ -62,7 +62,9 @@ class PayloadBuilder(Builder):
             status = "invalid"  # a payload that the page does not have is text, so there is nothing to report
         else:
             self.recorder.lower_status(status)
-            self._report(name, status, span)
+            codes = {"truncated": ("unclosed-payload", "never ends"), "invalid": ("broken-payload", "cannot be read")}
+            code, why = codes[status]
+            self.recorder.report(code, f"the payload of `{name}` {why}", span)
         data = None
         if status == "truncated":
             from outspoken.json.read import read_partial
@@ -73,12 +75,6 @@ class PayloadBuilder(Builder):
         output.segments.append(payload)
         output.send(PayloadUnfinished(payload))
         output.end_node(node.start, end)
-
-    def _report(self, name: str, status: Status, span: Span) -> None:
-        if status == "truncated":
-            self.recorder.report("unclosed-payload", f"the payload of `{name}` never ends", span)
-        else:
-            self.recorder.report("broken-payload", f"the payload of `{name}` cannot be read", span)
 
 
 #: What belongs to a broken payload behind its last bracket, if a fence or emphasis was opened before it.

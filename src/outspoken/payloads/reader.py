@@ -48,28 +48,6 @@ class Selection(NamedTuple):
     payload: TypedPayload | None
 
 
-class PayloadChecker:
-    """Checks the payloads of one response against their types, each one once."""
-
-    def __init__(self, page: Page, settings: PayloadSettings, read: Callable[[int, int], str]) -> None:
-        self.page, self.settings, self._read = page, settings, read
-        #: the whole text, once it is complete
-        self.raw: str | None = None
-        self._checked: dict[Span, Checked] = {}
-
-    def read(self, start: int, end: int) -> str:
-        """The raw text between two offsets."""
-        return self._read(start, end) if self.raw is None else self.raw[start:end]
-
-    def check(self, type_: PayloadType, payload: Payload) -> Checked:
-        """The result of checking a payload against its type."""
-        if payload.span not in self._checked:
-            self._checked[payload.span] = check(
-                type_, payload.data, self.page, self.settings.validation, repaired=payload.status == "repaired"
-            )
-        return self._checked[payload.span]
-
-
 class PayloadSelector:
     """Goes through a response in order and selects the payloads that count.
 
@@ -80,13 +58,13 @@ class PayloadSelector:
 
     def __init__(
         self,
-        checker: PayloadChecker,
+        reader: PayloadReader,
         read: Callable[[int, int], str],
         only: Span | None = None,
         borders: Iterable[int] = (),
     ) -> None:
-        self._checker, self._only = checker, only
-        self._settings, self._page = checker.settings, checker.page
+        self._reader, self._only = reader, only
+        self._settings, self._page = reader.settings, reader.page
         self.message = MessageText(read)
         self._borders = deque(borders)
         self.diagnostics: list[PendingDiagnostic] = []
@@ -146,10 +124,10 @@ class PayloadSelector:
         """The payload with its type and its checked status; reports all findings."""
         status, data, value = found.status, found.data, None
         if status == "ok":
-            for key in repeated_keys(self._checker.read(*found.span)):
+            for key in repeated_keys(self._reader.read_text(*found.span)):
                 self._report(found, "repeated-key", f"the key `{key}` is repeated; its last value counts", "warning")
         if status in ("ok", "repaired"):
-            checked = self._checker.check(type_, found)
+            checked = self._reader.check(type_, found)
             data, value = checked.data, checked.value
             status = status if checked.is_sound else "invalid"
             for code, message in checked.findings:
@@ -173,29 +151,17 @@ class PayloadSelector:
         if strip:
             self.message.remove(*found.span, self._lead(found))
             return Selection("", None)
-        return Selection(self.text(self._checker.read(*found.span), found.span), None)
+        return Selection(self.text(self._reader.read_text(*found.span), found.span), None)
 
     def _lead(self, found: Payload) -> str:
         """The marks of a list, a heading or a quotation before the marker of a payload on its line."""
         start = found.span[0]
-        head = self._checker.read(start, min(start + len(found.type) + 80, found.span[1]))
+        head = self._reader.read_text(start, min(start + len(found.type) + 80, found.span[1]))
         at = head.lower().find(found.type.lower())
         return head[: max(at, 0)].rstrip(_EMPHASIS)
 
     def _report(self, at: Payload, code: str, message: str, severity: Severity) -> None:
         self.diagnostics.append(PendingDiagnostic(code, message, at.span, severity, FORMAT))
-
-
-def first_registered(checker: PayloadChecker, payloads: list[Payload]) -> Span | None:
-    """The span of the sound payload whose type was registered first, among those that are not `beside` others."""
-    found: list[tuple[int, Span]] = []
-    for payload in payloads:
-        type_ = checker.page.of(payload.type)
-        if type_ is None or type_.beside or payload.status not in ("ok", "repaired"):
-            continue
-        if checker.check(type_, payload).is_sound:
-            found.append((checker.page.types.index(type_), payload.span))
-    return min(found)[1] if found else None
 
 
 def select_segments(segments: list[Segment], selector: PayloadSelector, length: int) -> list[Segment]:
@@ -258,7 +224,31 @@ class PayloadReader(ResponseReader):
         policy = PayloadPolicy(line_marker(self._markers))
         super().__init__(options._replace(format=FORMAT, settings=settings), prefix, events, policy)
         self._builder.page = page
-        self.checker = PayloadChecker(page, settings, self._text.slice)
+        #: the whole text, once it is complete
+        self._whole: str | None = None
+        self._checked: dict[Span, Checked] = {}
+
+    def read_text(self, start: int, end: int) -> str:
+        """The raw text between two offsets."""
+        return self._text.slice(start, end) if self._whole is None else self._whole[start:end]
+
+    def check(self, type_: PayloadType, payload: Payload) -> Checked:
+        """The result of checking a payload against its type, once."""
+        if payload.span not in self._checked:
+            self._checked[payload.span] = check(
+                type_, payload.data, self.page, self.settings.validation, repaired=payload.status == "repaired"
+            )
+        return self._checked[payload.span]
+
+    def _first_registered(self, payloads: Iterable[Payload]) -> Span | None:
+        """The span of the sound payload whose type was registered first, among those that are not `beside` others."""
+        found: list[tuple[int, Span]] = []
+        for payload in payloads:
+            type_ = self.page.of(payload.type)
+            may_count = type_ is not None and not type_.beside and payload.status in ("ok", "repaired")
+            if type_ is not None and may_count and self.check(type_, payload).is_sound:
+                found.append((self.page.types.index(type_), payload.span))
+        return min(found)[1] if found else None
 
     def load_automaton(self, format: str, *, lenient: bool) -> Automaton:
         """The automaton of the page's markers."""
@@ -275,11 +265,11 @@ class PayloadReader(ResponseReader):
     def _reply(self, raw: str) -> Reply:
         """The reply, with the payloads that count and the message without them."""
         read = super()._reply(raw)
-        self.checker.raw = raw
+        self._whole = raw
         only = None
         if self.settings.precedence == "registration":
-            only = first_registered(self.checker, [s for s in read.segments if isinstance(s, Payload)])
-        selector = PayloadSelector(self.checker, lambda start, end: raw[start:end], only, self.borders)
+            only = self._first_registered([s for s in read.segments if isinstance(s, Payload)])
+        selector = PayloadSelector(self, self.read_text, only, self.borders)
         segments = select_segments(read.segments, selector, len(raw))
         found = place_diagnostics(sorted(selector.diagnostics, key=lambda one: one.span), raw)
         values = dict(read)
@@ -308,7 +298,7 @@ class PayloadSession(UnjoinedSession[PayloadEvent, PayloadReply]):
     def __init__(self, reader: PayloadReader, events: list[PayloadEvent], *, previews: bool = False) -> None:
         super().__init__(reader, events)
         self._payloads, self._previews = reader, previews
-        self._selector = PayloadSelector(reader.checker, reader.open_text().read)
+        self._selector = PayloadSelector(reader, reader.open_text().read)
         self._holds = reader.settings.suggestions_with_proposal == "drop"
         self._held: list[PayloadEvent] = []
         #: the length of the open payload at which the next preview is due
@@ -378,7 +368,7 @@ class PayloadSession(UnjoinedSession[PayloadEvent, PayloadReply]):
         from outspoken.json.read import read_partial
 
         self._next_preview = length + length // _GROWTH_DIVISOR + _MIN_GROWTH
-        read, settings = self._payloads.checker.read, self._payloads.settings
+        read, settings = self._payloads.read_text, self._payloads.settings
         if self._shown is None or self._shown[1] != start:
             self._shown = type_.stream(settings), start, start
         stream, _, pos = self._shown

@@ -8,9 +8,12 @@ from typing import Any, NamedTuple, TypeGuard
 from pydantic import TypeAdapter, ValidationError
 
 from outspoken.results.schemas.convert import Conversion, convert
-from outspoken.results.schemas.schema import Schema, dotted
+from outspoken.results.schemas.schema import dotted
 
 from .types import Page, PayloadType, Validation
+
+#: The keys and indexes that lead to a value.
+Path = tuple[int | str, ...]
 
 
 class BrokenRulesError(ValueError):
@@ -55,7 +58,7 @@ def check(type_: PayloadType, data: Any, page: Page, level: Validation, *, repai
             return Checked(False, data, None, findings)
     if level == "off" or type_.adapter is None:
         return Checked(True, data, None, findings)
-    checked = _validated(type_, type_.adapter, data, page, findings, strict=level == "strict", repaired=repaired)
+    checked = _Validation(type_, type_.adapter, page, findings, repaired).check(data, strict=level == "strict")
     if checked.is_sound and checked.value is not None and type_.check is not None:
         findings += [Finding("odd-payload", message) for message in type_.check(checked.value, page)]
     return checked
@@ -87,92 +90,82 @@ def is_dict(value: Any) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
-def _validated(
-    type_: PayloadType,
-    adapter: TypeAdapter[Any],
-    data: Any,
-    page: Page,
-    findings: list[Finding],
-    *,
-    strict: bool,
-    repaired: bool,
-) -> Checked:
-    context = {"page": page.name, "actions": page.actions}
-    if type_.kind == "object":
-        data, value, wrong = _one(adapter, type_.view, data, context, (), findings, repaired=repaired)
-        findings += [Finding("invalid-payload", message) for message in wrong]
-        return Checked(not (wrong and (strict or repaired)), data, value, findings)
-    kept: list[Any] = []
-    values: list[Any] = []
-    is_sound = True
-    for number, item in enumerate(data if is_list(data) else [data]):
-        item, value, wrong = _one(adapter, type_.view, item, context, (number,), findings, repaired=repaired)
-        findings += [Finding("invalid-item", message) for message in wrong]
-        is_sound = is_sound and not wrong
-        if not wrong:
-            kept.append(item)
-            values.append(value)
-    return Checked(False, data, None, findings) if strict and not is_sound else Checked(True, kept, values, findings)
+class _Validation:
+    """Validates the JSON of one payload. What it converts is a finding, and a mistake if the text was `repaired`."""
+
+    def __init__(
+        self, type_: PayloadType, adapter: TypeAdapter[Any], page: Page, findings: list[Finding], repaired: bool
+    ) -> None:
+        self._type, self._adapter, self._findings, self._repaired = type_, adapter, findings, repaired
+        self._context = {"page": page.name, "actions": page.actions}
+
+    def check(self, data: Any, *, strict: bool) -> Checked:
+        """The result for the object, or for all items of the array."""
+        if self._type.kind == "object":
+            data, value, wrong = self._one(data, ())
+            self._findings += [Finding("invalid-payload", message) for message in wrong]
+            return Checked(not (wrong and (strict or self._repaired)), data, value, self._findings)
+        kept: list[Any] = []
+        values: list[Any] = []
+        is_sound = True
+        for number, item in enumerate(data if is_list(data) else [data]):
+            item, value, wrong = self._one(item, (number,))
+            self._findings += [Finding("invalid-item", message) for message in wrong]
+            is_sound = is_sound and not wrong
+            if not wrong:
+                kept.append(item)
+                values.append(value)
+        if strict and not is_sound:
+            return Checked(False, data, None, self._findings)
+        return Checked(True, kept, values, self._findings)
+
+    def _one(self, data: Any, at: Path) -> tuple[Any, Any, list[str]]:
+        """Validate one value: its JSON with converted values, its instance, and the messages if it is invalid.
+
+        What does not validate is converted as in answers; so are keys that the type does not have.
+        """
+        value, wrong = self._instance(data, at)
+        if wrong or (is_dict(data) and self._type.view.unknown_names(data)):
+            made = convert(data, self._type.view)
+            taken, misfits = self._instance(made.value, at) if made.conversions else (None, wrong)
+            if made.conversions and not misfits:
+                told = [_message_of(one, at) for one in made.conversions]
+                if self._repaired:
+                    return data, None, [f"{message}, in a text that was repaired" for message in told]
+                self._findings += [Finding("coerced-value", message) for message in told]
+                data, value, wrong = made.value, taken, []
+        if wrong:
+            return data, None, wrong
+        dumped = self._adapter.dump_python(value, by_alias=True, exclude_unset=True, warnings=False)
+        if self._repaired and is_dict(data) and is_dict(dumped):
+            unknown = [dotted((*at, key)) for key in data if key not in dumped]
+            if unknown:
+                return (
+                    data,
+                    None,
+                    [f"`{place}`: the text was repaired, and this is no field of it" for place in unknown],
+                )
+        converted = list[Finding]()
+        data = _coerced(data, dumped, at, converted)
+        if self._repaired and converted:
+            return data, None, [f"{one.message}, in a text that was repaired" for one in converted]
+        self._findings += converted
+        return data, value, []
+
+    def _instance(self, data: Any, at: Path) -> tuple[Any, list[str]]:
+        """The instance of a value, or the messages if it is invalid."""
+        try:
+            return self._adapter.validate_python(data, context=self._context), []
+        except ValidationError as error:
+            return None, _wrong(error, data, at)
 
 
-def _one(
-    adapter: TypeAdapter[Any],
-    view: Schema,
-    data: Any,
-    context: dict[str, Any],
-    at: tuple[int | str, ...],
-    findings: list[Finding],
-    *,
-    repaired: bool,
-) -> tuple[Any, Any, list[str]]:
-    """Validate one value: its JSON with converted values, its instance, and the messages if it is invalid.
-
-    What does not validate is converted as in answers; so are keys that the type does not have.
-    """
-    value, wrong = _instance(adapter, data, context, at)
-    if wrong or (is_dict(data) and view.unknown_names(data)):
-        made = convert(data, view)
-        taken, misfits = _instance(adapter, made.value, context, at) if made.conversions else (None, wrong)
-        if made.conversions and not misfits:
-            told = [_message_of(one, at) for one in made.conversions]
-            if repaired:
-                return data, None, [f"{message}, in a text that was repaired" for message in told]
-            findings += [Finding("coerced-value", message) for message in told]
-            data, value, wrong = made.value, taken, []
-    if wrong:
-        return data, None, wrong
-    dumped = adapter.dump_python(value, by_alias=True, exclude_unset=True, warnings=False)
-    unknown = (
-        [dotted((*at, key)) for key in data if key not in dumped]
-        if repaired and is_dict(data) and is_dict(dumped)
-        else []
-    )
-    if unknown:
-        return data, None, [f"`{place}`: the text was repaired, and this is no field of it" for place in unknown]
-    converted = list[Finding]()
-    data = _coerced(data, dumped, at, converted)
-    if repaired and converted:
-        return data, None, [f"{one.message}, in a text that was repaired" for one in converted]
-    findings += converted
-    return data, value, []
-
-
-def _instance(
-    adapter: TypeAdapter[Any], data: Any, context: dict[str, Any], at: tuple[int | str, ...]
-) -> tuple[Any, list[str]]:
-    """The instance of a value, or the messages if it is invalid."""
-    try:
-        return adapter.validate_python(data, context=context), []
-    except ValidationError as error:
-        return None, _wrong(error, data, at)
-
-
-def _message_of(conversion: Conversion, at: tuple[int | str, ...]) -> str:
+def _message_of(conversion: Conversion, at: Path) -> str:
     place = dotted((*at, *conversion.path))
     return f"`{place}`: {conversion.message}" if place else conversion.message
 
 
-def _wrong(error: ValidationError, data: Any, at: tuple[int | str, ...]) -> list[str]:
+def _wrong(error: ValidationError, data: Any, at: Path) -> list[str]:
     """The messages of a validation error, each with its path."""
     found: list[str] = []
     for one in error.errors(include_url=False):
@@ -195,7 +188,7 @@ def _followed(path: tuple[int | str, ...], data: Any) -> Iterator[int | str]:
         yield step
 
 
-def _coerced(data: Any, dumped: Any, at: tuple[int | str, ...], findings: list[Finding]) -> Any:
+def _coerced(data: Any, dumped: Any, at: Path, findings: list[Finding]) -> Any:
     """The JSON with the plain values that the model converted; keys that the model does not know stay."""
     if is_dict(data) and is_dict(dumped):
         return {k: _coerced(v, dumped[k], (*at, k), findings) if k in dumped else v for k, v in data.items()}

@@ -14,7 +14,6 @@ from outspoken.results.actions.union import Action
 from outspoken.results.codes import CODES, ErrorCategory, categories_of
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Severity, place_diagnostics
-from outspoken.results.edits import RepairLimit
 from outspoken.results.finish_reasons import is_cut, is_filtered
 from outspoken.results.replies import JsonValue, Reply, Segment, Status, Text, is_failed_call
 from outspoken.results.settings import Settings
@@ -59,13 +58,8 @@ class Strategies:
         self.parser = parser
         self.expect: Expect = settings.expect
         self._recovers = settings.enable_recovery_strategies
-        self._limit: RepairLimit = parser.repair
-        self._first = self._with(parser.format, parser.repair if self._recovers else "none")
-        is_other = self._recovers and parser.format != "auto"
-        self._fallbacks = [self._with("auto", self._limit)] if is_other else []
-
-    def _with(self, format: str, repair: RepairLimit) -> Parser:
-        return self.parser.replace(format=format, repair=repair, on_error="keep")
+        self._first = parser.replace(repair=parser.repair if self._recovers else "none", on_error="keep")
+        self._fallback = parser.replace(format="auto", on_error="keep")
 
     def read(self, request: Request) -> Attempt:
         """The first attempt with a usable reply; if there is none, the first one with an error, or the first of all."""
@@ -85,15 +79,15 @@ class Strategies:
         yield "primary" if first.status == "ok" and not first.repairs else "recovery", first
         if not self._recovers or not text.strip():
             return
-        for parser in self._fallbacks:
-            yield "fallback", parser.replace(**changes).parse(text, prefix=prefix, finish_reason=reason)
+        if self.parser.format != "auto":
+            yield "fallback", self._fallback.replace(**changes).parse(text, prefix=prefix, finish_reason=reason)
         if self.expect == "json":
             yield "fallback", self._json_reply(first)
 
     def _json_reply(self, reply: Reply) -> Reply:
         """A reply with the complete JSON values of the text."""
         text = reply.raw
-        read = read_json(text, repair=self._limit, settings=self.parser.settings)
+        read = read_json(text, repair=self.parser.repair, settings=self.parser.settings)
         complete = len(read.values) - (read.status == "truncated")
         segments: list[Segment] = []
         pos = 0
@@ -158,7 +152,12 @@ def evaluate(
     status: Status = "ok" if clean else "repaired"
     if not is_usable:
         status = "truncated" if ErrorCategory.TRUNCATED in categories else "invalid"
-    found_actions = _actions(reply, settings) if is_usable else _no_actions(settings, problems)
+    found_actions, shared = (
+        _actions(reply, settings) if is_usable else _no_actions(settings, problems),
+        request.metadata,
+    )
+    if shared:  # beside their own
+        found_actions = [a.model_copy(update={"metadata": {**shared, **a.metadata}}) for a in found_actions]
     return construct(
         Processed,
         {
@@ -166,23 +165,17 @@ def evaluate(
             "format": (reply.format or PLAIN) if parser.format == "auto" else parser.format,
             "status": status,
             "strategy": found.strategy,
-            "actions": _with_metadata(request, found_actions),
+            "actions": found_actions,
             "tool_calls": list(reply.tool_calls) if is_usable else [],
             "problems": problems,
             "categories": categories,
             "needs_retry": False,
             "needs_manual": False,
-            "metadata": request.metadata or {},
+            "metadata": shared or {},
             "attempts": 1,
             "earlier": (),
         },
     )
-
-
-def _with_metadata(request: Request, actions: list[Action]) -> list[Action]:
-    """The actions with the metadata of the response beside their own."""
-    shared = request.metadata
-    return [a.model_copy(update={"metadata": {**shared, **a.metadata}}) for a in actions] if shared else actions
 
 
 def _no_actions(settings: ProcessorSettings, problems: tuple[Diagnostic, ...]) -> list[Action]:

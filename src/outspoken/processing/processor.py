@@ -23,7 +23,7 @@ from outspoken.results.snippet import visible
 
 from .cache import FingerprintError, ResponseCache, fingerprint
 from .evaluation import Request, Strategies, evaluate
-from .responses import Response, ResponseLike, read_response
+from .responses import ResponseLike, read_response
 from .results import Answer, Check, Processed, RetryRequest
 from .settings import ProcessorSettings
 from .stats import ParseStats
@@ -116,14 +116,14 @@ class ResponseProcessor:
         ValueError for an `attempt` below 1, TypeError for an argument of a wrong type, and whatever a check or `retry`
         raises.
         """
-        attempts = self._attempts(self._request(response, known), attempt, retry, known.get("provider", "openai"))
+        attempts = self._attempts(response, known, attempt, is_asked=retry is not None)
         try:
             request = next(attempts)
-            while retry is not None:
+            while True:
+                assert retry is not None  # else none is requested
                 request = attempts.send(retry(request))
         except StopIteration as end:
             return end.value
-        raise AssertionError("the generator requests retries only if there is a `retry`")
 
     async def aprocess(
         self,
@@ -134,14 +134,14 @@ class ResponseProcessor:
         **known: Unpack[ResponseFacts],
     ) -> Processed:
         """`process` with an asynchronous `retry`."""
-        attempts = self._attempts(self._request(response, known), attempt, retry, known.get("provider", "openai"))
+        attempts = self._attempts(response, known, attempt, is_asked=retry is not None)
         try:
             request = next(attempts)
-            while retry is not None:
+            while True:
+                assert retry is not None  # else none is requested
                 request = attempts.send(await retry(request))
         except StopIteration as end:
             return end.value
-        raise AssertionError("the generator requests retries only if there is a `retry`")
 
     def _request(self, response: ResponseLike, known: ResponseFacts) -> Request:
         """The arguments of `process`. Raises TypeError for those of a wrong type."""
@@ -151,7 +151,7 @@ class ResponseProcessor:
         for name, kind in (("page", PageContext), ("given", Mapping), ("metadata", Mapping)):
             check_optional(known.get(name), kind, name)
         given, metadata = known.get("given"), known.get("metadata")
-        found = self._response(response, known.get("provider", "openai"), "response")
+        found = read_response(response, known.get("provider", "openai"), self.parser, "response")
         return Request(
             found,
             prefix_of(known.get("prefix")),
@@ -162,13 +162,11 @@ class ResponseProcessor:
             None if metadata is None else dict(metadata),
         )
 
-    def _response(self, response: ResponseLike, provider: Provider, argument: str) -> Response:
-        return read_response(response, provider, self.parser, argument)
-
     def _attempts(
-        self, request: Request, attempt: int, retry: object, provider: Provider
+        self, response: ResponseLike, known: ResponseFacts, attempt: int, *, is_asked: bool
     ) -> Generator[RetryRequest, Answer, Processed]:
-        """Read responses until one is usable or no more retries are allowed; yields the retries."""
+        """Read responses until one is usable or no more retries are allowed; yields the retries, if any are wanted."""
+        request, provider = self._request(response, known), known.get("provider", "openai")
         if type(attempt) is not int or attempt < 1:
             raise ValueError(f"`attempt` is {attempt!r}; expected an integer of at least 1")
         earlier: tuple[Processed, ...] = ()
@@ -179,13 +177,13 @@ class ResponseProcessor:
             result = _with_retries(result, may_retry=may_retry, attempts=attempt, earlier=earlier)
             if not result.is_usable and self.settings.log_failed_parses:
                 self._log_failure(result)
-            if not result.needs_retry or retry is None:
+            if not result.needs_retry or not is_asked:
                 return result
             answer = yield RetryRequest(attempt, result.retry_message(), result)
             if answer is None:
                 return _with_retries(result, may_retry=False, attempts=attempt, earlier=earlier)
             answer, reason = answer if isinstance(answer, tuple) else (answer, None)
-            found = self._response(answer, provider, "retry(...)")
+            found = read_response(answer, provider, self.parser, "retry(...)")
             reason = finish_reason_of(reason) or found.finish_reason
             request = request._replace(response=found, finish_reason=reason)
             earlier, attempt = (*earlier, construct(Processed, {**result.__dict__, "earlier": ()})), attempt + 1

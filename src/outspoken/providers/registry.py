@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from outspoken.grammar.registry import resolve
 from outspoken.results.arguments import check_type
@@ -28,25 +28,19 @@ Provider = Literal[
 ]  # fmt: skip
 
 
-class Api(NamedTuple):
-    """The reader of a provider's API. With `has_content_format`, its content is read in a format by default."""
-
-    reader: type[Reader]
-    has_content_format: bool = False
-
-
-#: Most providers have the API of chat completions.
-PROVIDERS: dict[str, Api] = {
-    **{name: Api(ChatCompletionsReader) for name in get_args(Provider)},
-    "minimax": Api(ChatCompletionsReader, has_content_format=True),
-    "openai_responses": Api(ResponsesReader),
-    "anthropic": Api(AnthropicReader),
-    "gemini": Api(GeminiReader),
-    "vertex": Api(GeminiReader),
-    "ollama": Api(OllamaReader),
-    "bedrock": Api(BedrockReader),
-    "cohere": Api(CohereReader),
+#: The reader of the API that each provider speaks; that of most is chat completions.
+PROVIDERS: dict[str, type[Reader]] = {
+    **dict.fromkeys(get_args(Provider), ChatCompletionsReader),
+    "openai_responses": ResponsesReader,
+    "anthropic": AnthropicReader,
+    "gemini": GeminiReader,
+    "vertex": GeminiReader,
+    "ollama": OllamaReader,
+    "bedrock": BedrockReader,
+    "cohere": CohereReader,
 }
+#: The providers whose content is read in a format by default.
+_WITH_FORMAT = frozenset({"minimax"})
 
 #: How to recognise the APIs that many providers offer beside their own.
 _API_TESTS: tuple[tuple[type[Reader], Callable[[JsonObject], bool]], ...] = (
@@ -62,24 +56,19 @@ def _starts(first: JsonObject, key: str, prefix: str) -> bool:
     return isinstance(found, str) and found.startswith(prefix)
 
 
-def find_provider(name: str) -> Api:
-    """Look up a provider; case does not matter, nor whether words are joined by `-`, `.` or `_`.
+def find_provider(name: str) -> tuple[type[Reader], str | None]:
+    """The reader of a provider, and the format of its content, which has the alias `<name>_content`; None for text.
 
-    Raises UnknownProviderError, and TypeError for anything but a str.
+    Case does not matter, nor whether words are joined by `-`, `.` or `_`. Raises UnknownProviderError, and TypeError
+    for anything but a str.
     """
-    check_type(name, str, "provider")
-    found = PROVIDERS.get(name.lower().replace("-", "_").replace(".", "_"))
-    if found is None:
+    key = check_type(name, str, "provider").lower().replace("-", "_").replace(".", "_")
+    if key not in PROVIDERS:
         raise UnknownProviderError(name, sorted(PROVIDERS))
-    return found
+    return PROVIDERS[key], resolve(f"{key}_content") if key in _WITH_FORMAT else None
 
 
-def content_format(name: str) -> str | None:
-    """Return the format of a provider's content, which has the alias `<name>_content`; None for plain text."""
-    return resolve(f"{name}_content") if find_provider(name).has_content_format else None
-
-
-def make_reader(api: Api, first: JsonObject, assembler: Assembler) -> Reader:
-    """Make the reader for a response from its first object."""
-    reader = next((reader for reader, matches in _API_TESTS if matches(first)), api.reader)
+def make_reader(usual: type[Reader], first: JsonObject, assembler: Assembler) -> Reader:
+    """Make the reader for a response from its first object, which may show another API than the usual one."""
+    reader = next((reader for reader, matches in _API_TESTS if matches(first)), usual)
     return reader(assembler)

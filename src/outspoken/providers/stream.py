@@ -13,13 +13,13 @@ from outspoken.results.errors import LimitError, ResponseError, StreamClosedErro
 from outspoken.results.old_names import by_keyword
 
 from .assembly.assembler import Assembler
-from .assembly.recorder import ContentOptions, RequestLimits
+from .assembly.recorder import ContentOptions
 from .decode.framing import DONE, Framer, parse_json
 from .decode.json_object import JsonObject, describe_value
 from .decode.sdk_objects import ChunkLike, chunk_data
 from .errors import ProviderFormatError
 from .events import ProviderEvent
-from .registry import Provider, content_format, find_provider, make_reader
+from .registry import Provider, find_provider, make_reader
 from .replies import ProviderReply
 from .wire.reader import Reader, find_error
 
@@ -80,17 +80,17 @@ class ProviderStream(OneResponse):
         shows_invalid: bool = False,
         **options: Unpack[ParserOptions],
     ) -> None:
-        self._api = find_provider(provider)
-        format = content_format(provider) if format == PROVIDER_FORMAT else format
+        self._usual_reader, usual = find_provider(provider)
+        format = usual if format == PROVIDER_FORMAT else format
         if tool_choice == "none":
             options["calls"] = False
         found = read_options("text" if format is None else format, **options)
         if thinking is not None and format not in (None, found.format, "auto"):
             found = found._replace(prefix=prompt_end(format, thinking))
         name, settings = format and (found.format or "auto"), found.settings
-        limits = RequestLimits(check_type(tool_choice, str, "tool_choice"), parallel, stops)
-        content = ContentOptions(provider, name, found, prefix_of(prefix), choice, limits, shows_invalid)
-        self._assembler = Assembler(content)
+        check_type(tool_choice, str, "tool_choice")
+        wanted = (choice, tool_choice, parallel, stops, shows_invalid)
+        self._assembler = Assembler(ContentOptions(provider, name, found, prefix_of(prefix), *wanted))
         self._raise_errors = found.on_error == "raise"
         self._framer = Framer(settings.max_chars)
         self._reader: Reader | None = None
@@ -179,7 +179,7 @@ class ProviderStream(OneResponse):
             self._assembler.failed(error)
             return
         if self._reader is None:
-            self._reader = make_reader(self._api, body, self._assembler)
+            self._reader = make_reader(self._usual_reader, body, self._assembler)
         self._reader.read(body)
 
 

@@ -23,11 +23,6 @@ class Package:
     lowest: str = ""
     needed_by: str = "this"
 
-    @property
-    def user(self) -> str:
-        """What needs the package, for messages."""
-        return self.needed_by
-
     def load(self, module: str) -> Any:
         """Import a module of the package.
 
@@ -44,7 +39,7 @@ class Package:
         """The error that says what to install. By default, its cause is that the package is not installed."""
         wanted = f"`{self.distribution}` {self.lowest} or newer" if self.lowest else f"`{self.distribution}`"
         command = install_command(self.extra) if self.extra else f"pip install {self.distribution}"
-        sentence = f"{cause or self._absent}; {self.user} needs {wanted} (`{command}`)"
+        sentence = f"{cause or self._absent}; {self.needed_by} needs {wanted} (`{command}`)"
         return MissingPackageError(sentence, package=self.distribution, name=module or self.distribution)
 
     @property

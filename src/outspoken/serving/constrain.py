@@ -14,7 +14,7 @@ from outspoken.results.errors import OutspokenError
 from .http_errors import HttpError, write_object
 from .rewriter import choice_of
 from .settings import ServerSettings
-from .upstream import Headers
+from .upstream import Headers, header_value
 
 _LOG = logging.getLogger("outspoken.serving")
 #: The fields by which a request constrains the response itself.
@@ -48,8 +48,7 @@ def constrain_request(settings: ServerSettings, body: bytes, request: dict[str, 
 
 
 def _header(text: str) -> Headers:
-    shown = "".join([char if " " <= char <= "~" else "?" for char in text[:_LONGEST]])
-    return [(b"outspoken-constraint", shown.encode("ascii"))]
+    return [(b"outspoken-constraint", header_value(text[:_LONGEST]))]
 
 
 def _constraint_of(settings: ServerSettings, request: dict[str, Any]) -> Constraint:

@@ -48,8 +48,10 @@ class Rewriter(ABC):
     choices. Raises HttpError for a model whose format is not known.
     """
 
-    def __init__(self, settings: ServerSettings, request: dict[str, Any], on_reply: OnReply) -> None:
-        self.settings, self._on_reply = settings, on_reply
+    def __init__(
+        self, settings: ServerSettings, request: dict[str, Any], on_reply: OnReply = lambda reply: None
+    ) -> None:
+        self.settings, self.request, self._on_reply = settings, request, on_reply
         self._format, self._options = format_of(settings, request), provider_options(settings, request)
         self._schema = schema_of(request)
         #: how often the model may be asked again, which is for one choice

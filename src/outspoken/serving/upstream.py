@@ -117,6 +117,11 @@ HEADER = b"x-request-id"
 _VALID = re.compile(rb"[\x21-\x7e]{1,200}")
 
 
+def header_value(text: str) -> bytes:
+    """A text as the value of a header, with question marks for what headers cannot have."""
+    return "".join([char if " " <= char <= "~" else "?" for char in text]).encode()
+
+
 def find_request_id(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
     """Return the request id among some headers; None if there is none, or one that does not fit into a log."""
     found = next((value for name, value in headers if name.lower() == HEADER), b"")

@@ -7,12 +7,12 @@ the first action that is truncated, invalid or not supported, and the logger `ou
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from enum import Enum
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from outspoken.parsing.parser import Parser
 from outspoken.processing.page_actions import parse_actions as read_actions
+from outspoken.providers.decode.sdk_objects import to_json_data
 from outspoken.results.arguments import check_type
 from outspoken.results.finish_reasons import is_cut
 from outspoken.results.geometry import Screen
@@ -49,7 +49,7 @@ async def parse_cua_actions(
     there are no actions, returns what `fallback` returns, such as Skyvern's `generate_cua_fallback_actions`.
     """
     items = [_dict_of(item) for item in _dict_of(response).get("output") or ()]
-    reasonings = [_summary(item) for item in items if item.get("type") == "reasoning"]
+    reasonings = [_joined(item.get("summary") or ()) for item in items if item.get("type") == "reasoning"]
     calls = [item for item in items if item.get("type") == "computer_call"]
     written: list[_Written] = []
     for order, call in enumerate(calls):
@@ -164,27 +164,17 @@ def _completed(task: TaskLike, step: StepLike, made: Iterable[tuple[Made, str | 
 
 def _dict_of(value: Any) -> dict[str, Any]:
     """An SDK's object or a dict, as plain data without what is None; an empty dict for anything else."""
-    found = _plain(value)
+    found = _without_none(to_json_data(value))
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
-def _plain(value: Any) -> Any:
-    if hasattr(value, "model_dump"):
-        value = value.model_dump()
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in cast("Sequence[Any]", value)]
-    items: Mapping[Any, Any] | None = None
-    if isinstance(value, Mapping):
-        items = cast("Mapping[Any, Any]", value)
-    elif hasattr(cast("object", value), "__dict__") and not isinstance(value, Enum):
-        items = cast("Mapping[Any, Any]", vars(value))
-    if items is None:
-        return cast("object", value)
-    return {str(key): _plain(part) for key, part in items.items() if part is not None}
-
-
-def _summary(item: Mapping[str, Any]) -> str | None:
-    return _joined(item.get("summary") or ())
+def _without_none(value: Any) -> Any:
+    if isinstance(value, list):
+        return [*map(_without_none, cast("list[Any]", value))]
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {key: _without_none(part) for key, part in items if part is not None}
+    return value
 
 
 def _joined(parts: Iterable[Any]) -> str | None:

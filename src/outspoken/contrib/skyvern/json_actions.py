@@ -63,7 +63,8 @@ def parse_actions(
                 entry, scraped_page, task.data_extraction_goal, task.extracted_information_schema, totp_code_required
             )
         except (TypeError, ValueError) as error:
-            _log.warning("action %d of task %s was left out: %s", order, task.task_id, _first_line(error))
+            reason = "; ".join([line.strip() for line in str(error).splitlines()[:3]])
+            _log.warning("action %d of task %s was left out: %s", order, task.task_id, reason)
             continue
         for name, value in belonging(task, step_id, step_order, order).items():
             setattr(action, name, value)
@@ -179,7 +180,3 @@ def _details(kind: str, written: Mapping[str, Any], goal: str | None, schema: An
     if kind == "SELECT_OPTION":
         more["download"] = bool(written.get("download"))
     return more
-
-
-def _first_line(error: Exception) -> str:
-    return "; ".join([line.strip() for line in str(error).splitlines()[:3]])

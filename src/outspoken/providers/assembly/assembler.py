@@ -1,8 +1,9 @@
-"""Assembles what a reader finds to events as it arrives, and to the reply at the end."""
+"""Assembles what a reader finds to blocks, to their events as it arrives, and to the reply at the end."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
 
 from outspoken.providers.events import Failed, Finished, ProviderEvent, ReasoningSigned, RefusalDelta, UsageReported
 from outspoken.providers.replies import ProviderError, ProviderReply, Signature
@@ -14,23 +15,35 @@ from outspoken.results.events import Done
 from outspoken.results.finish_reasons import FinishReason, proves_end, to_finish_reason
 from outspoken.results.replies import Segment, Status
 
-from .blocks import Block, BlockSequence, Key, PayloadBlock, ReasoningBlock, SurrogateJoiner
+from .blocks import Block, Key, PayloadBlock, ReasoningBlock, SurrogateJoiner
 from .recorder import ContentOptions, Recorder
 from .text_blocks import ParsedTextBlock, TextBlock
 from .tool_calls import ToolCallBlock
+
+_BlockT = TypeVar("_BlockT", bound=Block)
+#: The kinds of which one block at a time is active, so that deltas are sent in the order of the blocks.
+_IN_ORDER = ("text", "reasoning")
 
 
 class Assembler:
     """Takes the parts of a response from a reader, and makes the events and the reply.
 
-    A part is text, reasoning, a call or a payload. Its key is the API's index or name for it;
-    without a key, a piece continues the part that came before it. See `BlockSequence` for when parts begin and end.
+    A part is text, reasoning, a call or a payload, and a block while it arrives. Its key is the API's index or name for
+    it; without a key, a piece continues the part that came before it. A block ends when another one begins, if it has
+    no key or the provider has ended it; the last ones end with the response. Of text and of reasoning, the first block
+    that is open is active.
     """
 
     def __init__(self, options: ContentOptions) -> None:
         self._options = options
         self._recorder = Recorder(options)
-        self._sequence = BlockSequence(self._recorder)
+        #: the blocks in the order in which they began, those with a key, and those that are open, as an ordered set
+        self._blocks: list[Block] = []
+        self._by_key: dict[Key, Block] = {}
+        self._open: dict[Block, None] = {}
+        self._last_reasoning: ReasoningBlock | None = None
+        #: each block of text is one of its own, not a part of one string of the provider's, whatever it sends between
+        self.separates = True
         self._received = 0
         self._refusal: list[str] = []
         self._refusal_joiner = SurrogateJoiner()
@@ -56,58 +69,50 @@ class Assembler:
         """The response has begun."""
         self._recorder.start(id, model)
 
-    def text(self, piece: str | None, key: Key | None = None) -> None:
-        """Add a piece of the content."""
-        self._add("text", piece, key)
-
-    def reasoning(self, piece: str | None, key: Key | None = None) -> None:
-        """Add a piece of the reasoning."""
-        self._add("reasoning", piece, key)
-
-    def _add(self, kind: Literal["text", "reasoning"], piece: str | None, key: Key | None) -> None:
+    def add(self, kind: Literal["text", "reasoning"], piece: str | None, key: Key | None = None) -> None:
+        """Add a piece of the content or the reasoning."""
         if piece:
             self.begin_part(kind, key).feed(self._counted(piece))
 
     def begin_part(self, kind: Literal["text", "reasoning"], key: Key | None) -> Block:
         """Begin text or reasoning that may stay empty, or return the part that goes on."""
-        block = self._sequence.find_open(kind, key)
-        if block is None:
+        if key is None:
+            block = next((block for block in self._open if block.kind == kind and block.key is None), None)
+        else:
+            block = self._by_key.get((kind, *key))
+        if block is None or block.done:
             text_block = ParsedTextBlock if self._options.format else TextBlock
-            block = self._sequence.begin((ReasoningBlock if kind == "reasoning" else text_block)(self._recorder, key))
+            block = self._begin((ReasoningBlock if kind == "reasoning" else text_block)(self._recorder, key))
         return block
 
     def add_rest(self, kind: Literal["text", "reasoning"], key: Key, whole: str | None) -> None:
         """Take all of a part, and add what has not arrived in pieces."""
-        block = self._sequence.get(kind, key)
+        block = self._by_key.get((kind, *key))
         known = block.length if block is not None else 0
-        self._add(kind, (whole or "")[known:], key)
+        self.add(kind, (whole or "")[known:], key)
 
     def end_part(self, kind: str, key: Key) -> None:
         """End a part. Whether the response ends with it is still open."""
-        block = self._sequence.get(kind, key)
+        block = self._by_key.get((kind, *key))
         if block is not None and not block.done:
             block.ended = True
             if isinstance(block, ToolCallBlock) and block.has_complete_json():
-                self._sequence.finish(block, "stop")
-
-    def join_content(self) -> None:
-        """The content is one string of the provider's, whatever it sends in between."""
-        self._sequence.separates = False
+                self._finish_block(block, "stop")
 
     def split_reasoning(self) -> None:
-        """Begin another block with the next reasoning."""
-        self._sequence.split_reasoning()
+        """Begin another block with the next reasoning, unless the last one has a key."""
+        self._follow(lambda other: other is self._last_reasoning and other.active and other.key is None)
 
     def call(
         self, key: Key, id: str | None, name: str | None, *, free_text: bool = False, name_may_grow: bool = False
     ) -> ToolCallBlock:
         """Return the call with this key, which begins here if there is none; see `ToolCallBlock`."""
-        call = self._sequence.get("call", key)
+        call = self._by_key.get(("call", *key))
         if isinstance(call, ToolCallBlock):
             call.identify(id, name)
             return call
         call = ToolCallBlock(self._recorder, key, id, name, free_text=free_text, name_may_grow=name_may_grow)
-        return self._sequence.begin(call)
+        return self._begin(call)
 
     def arguments(self, call: ToolCallBlock, piece: str | None) -> None:
         """Add a piece of a call's arguments."""
@@ -116,18 +121,18 @@ class Assembler:
 
     def payload(self, type: str, data: Any, *, aside: bool = False, status: Status = "ok") -> None:
         """Add something whole of another kind. With `aside`, it ends no other part."""
-        self._sequence.begin(PayloadBlock(self._recorder, type, data, aside=aside, status=status))
+        self._begin(PayloadBlock(self._recorder, type, data, aside=aside, status=status))
 
     def sign(self, signature: str | None, key: Key | None = None, *, redacted: bool = False) -> None:
         """Sign the reasoning with this key, or the last reasoning. A `redacted` signature is a block of its own."""
         if not signature:
             return
-        signed = self._sequence.get("reasoning", key) if key is not None else self._sequence.last_reasoning
+        signed = self._by_key.get(("reasoning", *key)) if key is not None else self._last_reasoning
         if redacted:
-            self._sequence.end_reasoning()
+            self._follow(lambda other: other.kind == "reasoning" and (other.ended or other.key is None))
             signed = signed if key is not None else None
         place = key if key is not None else ("at", len(self._signatures))
-        self._signatures[place] = (signed or len(self._sequence.blocks), signature, redacted)
+        self._signatures[place] = (signed or len(self._blocks), signature, redacted)
         if isinstance(signed, ReasoningBlock) and not redacted:
             signed.sign(signature)
         else:
@@ -137,24 +142,85 @@ class Assembler:
 
     def sign_last(self, signature: str | None) -> None:
         """Sign the last part, of whatever kind."""
-        if signature and self._sequence.blocks:
-            self._signatures["last", len(self._signatures)] = (self._sequence.blocks[-1], signature, False)
+        if signature and self._blocks:
+            self._signatures["last", len(self._signatures)] = (self._blocks[-1], signature, False)
             self._recorder.send(ReasoningSigned(signature))
         else:
             self.sign(signature)
+
+    # when blocks begin and end
+
+    def _begin(self, block: _BlockT) -> _BlockT:
+        """Begin a block, and end those that it follows."""
+        self.started()
+        self._follow(lambda other: other.ended or (other.key is None and not block.aside))
+        block.number = len(self._blocks)
+        self._blocks.append(block)
+        self._open[block] = None
+        if block.key is not None:
+            self._by_key[(block.kind, *block.key)] = block
+        if isinstance(block, ReasoningBlock):
+            self._last_reasoning, self._recorder.has_reasoning = block, True
+        self._advance()
+        return block
+
+    def _follow(self, ends: Callable[[Block], bool]) -> None:
+        """Note that something follows the open blocks that end."""
+        for block in self._open:
+            block.followed = block.followed or ends(block)
+        self._advance()
+
+    def _advance(self) -> None:
+        """Activate the blocks whose turn it is, and finish those that others follow."""
+        busy: set[str] = set()
+        for block in list(self._open):
+            if block.kind in busy:
+                continue
+            if block.followed:
+                self._finish_block(block, "stop" if block.kind == "call" else None)
+            else:
+                self._activate(block)
+                busy.update([block.kind] if block.kind in _IN_ORDER else [])
+
+    def _activate(self, block: Block) -> None:
+        if not block.active:
+            if block.kind == "text" and self.separates and self._stands_apart(block):
+                self._recorder.add_border(self._recorder.content.length)
+            block.activate()
+
+    def _stands_apart(self, text: Block) -> bool:
+        """Does a block of another kind stand between a text and the text before it?"""
+        for other in reversed(self._blocks[: text.number]):
+            if other.kind == "text" and other.length:
+                return False
+            if (other.kind in ("call", "payload") and not other.aside) or (other.kind == "reasoning" and other.length):
+                return True
+        return False
+
+    def _finish_block(self, block: Block, reason: str | None) -> None:
+        """Finish a block whose turn it is."""
+        self._activate(block)
+        block.finish(reason)
+        del self._open[block]
+
+    def _finish_blocks(self, reason: str | None, *, provider_ended: bool = False) -> None:
+        """Finish all open blocks. If the provider ended the response, all calls but the last are whole."""
+        for block in list(self._open):
+            is_whole = block.kind == "call" and block is not self._blocks[-1] and (block.ended or provider_ended)
+            self._finish_block(block, "stop" if is_whole else None if block.followed else reason)
 
     # what has arrived
 
     def received(self, kind: str) -> str:
         """What has arrived of the content, the reasoning or the refusal."""
         if kind == "reasoning":
-            return "".join([block.text for block in self._sequence.blocks if block.kind == "reasoning"])
+            return "".join([block.text for block in self._blocks if block.kind == "reasoning"])
         return self._recorder.content.text if kind == "content" else "".join(self._refusal)
 
     @property
     def payloads(self) -> list[Any]:
         """The data of the payloads that have arrived."""
-        return [block.data for block in self._sequence.blocks if isinstance(block, PayloadBlock)]
+        return [block.data for block in self._blocks if isinstance(block, PayloadBlock)]
 
     # the response
 
@@ -198,7 +264,7 @@ class Assembler:
             return
         reason = reason or to_finish_reason(word)
         self._recorder.is_stopped |= not proves_end(word)
-        self._sequence.finish_all("stop" if reason in ("stop", "tool_calls") else None, provider_ended=True)
+        self._finish_blocks("stop" if reason in ("stop", "tool_calls") else None, provider_ended=True)
         if reason == "stop" and self._recorder.has_complete_call:
             reason = "tool_calls"
         self._finish = (reason, word)
@@ -228,7 +294,7 @@ class Assembler:
     def close(self) -> ProviderReply:
         """End the response and return the reply."""
         self.started()
-        self._sequence.finish_all(None)
+        self._finish_blocks(None)
         self._recorder.end_text()
         if not (self._recorder.has_complete_call or self._refusal or self._error):
             self._recorder.add_missing_call()
@@ -241,7 +307,7 @@ class Assembler:
         recorder = self._recorder
         segments: list[Segment] = []
         starts: list[int] = []  # of each block, and the end
-        for block in self._sequence.blocks:
+        for block in self._blocks:
             starts.append(len(segments))
             segments += block.segments
         starts.append(len(segments))

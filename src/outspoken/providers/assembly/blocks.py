@@ -1,12 +1,8 @@
-"""The blocks of a response while they arrive, and their sequence: when each sends its events, and when it ends.
-
-Blocks of content are in `text_blocks`, tool calls in `tool_calls`.
-"""
+"""The blocks of a response while they arrive: text of content is in `text_blocks`, tool calls are in `tool_calls`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from outspoken.providers.events import ReasoningSigned
 from outspoken.results import events as results
@@ -58,7 +54,7 @@ def join_surrogates(text: str) -> str:
 class Block:
     """A block of one kind. It sends events while it is `active`, and holds its segments once it is `done`.
 
-    What arrives before it is active waits. A `BlockSequence` says when it is active and when it ends.
+    What arrives before it is active waits. The `Assembler` says when it is active and when it ends.
     """
 
     kind = ""
@@ -122,11 +118,9 @@ class Block:
 
     def _read(self, piece: str) -> None:
         """Called for each piece while it is active."""
-        raise NotImplementedError
 
     def _end(self, reason: str | None) -> None:
         """Called once at the end."""
-        raise NotImplementedError
 
 
 class ReasoningBlock(Block):
@@ -173,106 +167,3 @@ class PayloadBlock(Block):
         self.segments.append(payload)
         is_usable = payload.status in ("ok", "repaired")
         self.recorder.send(results.PayloadParsed(payload) if is_usable else results.PayloadUnfinished(payload))
-
-    def _end(self, reason: str | None) -> None:
-        """Do nothing: a payload is whole when it arrives."""
-
-
-_BlockT = TypeVar("_BlockT", bound=Block)
-#: The kinds of which one block at a time is active, so that deltas are sent in the order of the blocks.
-_IN_ORDER = ("text", "reasoning")
-
-
-class BlockSequence:
-    """The blocks of a response, in the order in which they began.
-
-    A block ends when another one begins, if it has no key or the provider has ended it; the last ones end with the
-    response. Of text and of reasoning, the first block that is open is active.
-    """
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self.blocks: list[Block] = []
-        self._by_key: dict[Key, Block] = {}
-        self._open: dict[Block, None] = {}  # an ordered set
-        self.last_reasoning: ReasoningBlock | None = None
-        #: each block of text is one of its own, not a part of one string
-        self.separates = True
-
-    def get(self, kind: str, key: Key) -> Block | None:
-        """Return the block with a key, open or done; None if there is none."""
-        return self._by_key.get((kind, *key))
-
-    def find_open(self, kind: str, key: Key | None) -> Block | None:
-        """Return the open block with a key, or without a key the one that goes on here."""
-        if key is None:
-            return next((block for block in self._open if block.kind == kind and block.key is None), None)
-        keyed = self.get(kind, key)
-        return keyed if keyed is not None and not keyed.done else None
-
-    def begin(self, block: _BlockT) -> _BlockT:
-        """Begin a block, and end those that it follows."""
-        self._recorder.start()
-        self._follow(lambda other: other.ended or (other.key is None and not block.aside))
-        block.number = len(self.blocks)
-        self.blocks.append(block)
-        self._open[block] = None
-        if block.key is not None:
-            self._by_key[(block.kind, *block.key)] = block
-        if isinstance(block, ReasoningBlock):
-            self.last_reasoning, self._recorder.has_reasoning = block, True
-        self._advance()
-        return block
-
-    def end_reasoning(self) -> None:
-        """End the reasoning before an encrypted block."""
-        self._follow(lambda other: other.kind == "reasoning" and (other.ended or other.key is None))
-
-    def split_reasoning(self) -> None:
-        """End the last reasoning if it has no key, so that the next reasoning is another block."""
-        self._follow(lambda other: other is self.last_reasoning and other.active and other.key is None)
-
-    def _follow(self, ends: Callable[[Block], bool]) -> None:
-        """Note that something follows the open blocks that end."""
-        for block in self._open:
-            block.followed = block.followed or ends(block)
-        self._advance()
-
-    def _advance(self) -> None:
-        """Activate the blocks whose turn it is, and finish those that others follow."""
-        busy: set[str] = set()
-        for block in list(self._open):
-            if block.kind in busy:
-                continue
-            if block.followed:
-                self.finish(block, "stop" if block.kind == "call" else None)
-            else:
-                self._activate(block)
-                busy.update([block.kind] if block.kind in _IN_ORDER else [])
-
-    def _activate(self, block: Block) -> None:
-        if not block.active:
-            if block.kind == "text" and self.separates and self._stands_apart(block):
-                self._recorder.add_border(self._recorder.content.length)
-            block.activate()
-
-    def _stands_apart(self, text: Block) -> bool:
-        """Does a block of another kind stand between a text and the text before it?"""
-        for other in reversed(self.blocks[: text.number]):
-            if other.kind == "text" and other.length:
-                return False
-            if (other.kind in ("call", "payload") and not other.aside) or (other.kind == "reasoning" and other.length):
-                return True
-        return False
-
-    def finish(self, block: Block, reason: str | None) -> None:
-        """Finish a block whose turn it is."""
-        self._activate(block)
-        block.finish(reason)
-        del self._open[block]
-
-    def finish_all(self, reason: str | None, *, provider_ended: bool = False) -> None:
-        """Finish all open blocks. If the provider ended the response, all calls but the last are whole."""
-        for block in list(self._open):
-            is_whole = block.kind == "call" and block is not self.blocks[-1] and (block.ended or provider_ended)
-            self.finish(block, "stop" if is_whole else None if block.followed else reason)

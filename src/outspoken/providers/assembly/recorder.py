@@ -60,44 +60,37 @@ def _moved(span: tuple[int, int], offset: int) -> tuple[int, int]:
     return span[0] + offset, span[1] + offset
 
 
-class RequestLimits(NamedTuple):
-    """What a request allows and wants: which calls, by `choice`, and one or several (`parallel`).
-
-    If the model was to stop at texts of the request (`stops`), no finish reason proves that it ended its answer.
-    """
-
-    choice: str = "auto"
-    parallel: bool = True
-    stops: bool = False
-
-    @property
-    def tool(self) -> str | None:
-        """The only tool that may be called; None if others may."""
-        return None if self.choice in ("auto", "none", "required") else self.choice
-
-    def objection(self, name: str, *, is_first: bool) -> str:
-        """Why a call of a tool is not wanted; "" if it is."""
-        if self.choice == "none":
-            return "and the request allows no calls"
-        if self.tool not in (None, name):
-            return f"and the request allows only calls of `{self.tool}`"
-        return "" if self.parallel or is_first else "behind another call, and the request allows one"
-
-
 class ContentOptions(NamedTuple):
-    """How the content of one choice is read. With the `format` None, all of it is text, whatever `read` says.
+    """How the content of one choice is read, and what its request allows and wants.
 
-    With `shows_invalid`, the text of a call that is invalid is a part of the text, too.
+    With the `format` None, all of it is text, whatever `read` says. Of a response with several choices, the one with
+    the index `choice` is read. `tool_choice` says which calls are wanted, and `parallel` whether several are. If the
+    model was to stop at texts of the request (`stops`), no finish reason proves that it ended its answer. With
+    `shows_invalid`, the text of a call that is invalid is a part of the text, too.
     """
 
     provider: str
     format: str | None
     read: ReadOptions
     prefix: str | None
-    #: the index of the choice that is read, of a response with several
-    choice: int = 0
-    limits: RequestLimits = RequestLimits()
-    shows_invalid: bool = False
+    choice: int
+    tool_choice: str
+    parallel: bool
+    stops: bool
+    shows_invalid: bool
+
+    @property
+    def tool(self) -> str | None:
+        """The only tool that may be called; None if others may."""
+        return None if self.tool_choice in ("auto", "none", "required") else self.tool_choice
+
+    def objection(self, name: str, *, is_first: bool) -> str:
+        """Why a call of a tool is not wanted; "" if it is."""
+        if self.tool_choice == "none":
+            return "and the request allows no calls"
+        if self.tool not in (None, name):
+            return f"and the request allows only calls of `{self.tool}`"
+        return "" if self.parallel or is_first else "behind another call, and the request allows one"
 
 
 class WholeSession:
@@ -127,9 +120,9 @@ class Recorder:
         self.options = options
         self.events: list[ProviderEvent] = []
         self.content = Content()
-        #: joins the text of all blocks
         #: where a block of text begins that something else separates from the text before it
         self.borders: list[int] = []
+        #: joins the text of all blocks
         self.message = MessageText(ForwardText(self.content.pieces).read)
         self.id: str | None = None
         self.model: str | None = None
@@ -139,7 +132,7 @@ class Recorder:
         #: a call was read that may be run
         self.has_complete_call = False
         #: a text of the request ended the response, or may have, so that its end is not proven
-        self.is_stopped = options.limits.stops
+        self.is_stopped = options.stops
         #: a block of reasoning has begun
         self.has_reasoning = False
         self._has_parser = False
@@ -199,26 +192,30 @@ class Recorder:
         self.add_diagnostic("repeated-id", message, offset, "warning")
         return made
 
-    def end_call(self, index: int, call: ToolCall, place: tuple[int, int]) -> ToolCall:
-        """Send the end of a complete call. One that the request does not allow is refused, and has this place."""
-        why = self.options.limits.objection(call.name, is_first=not self.has_complete_call)
+    def end_call(self, index: int, call: ToolCall) -> None:
+        """Send the end of a call."""
+        is_complete = call.status in ("ok", "repaired")
+        self.send(ToolCallEnd(index, call) if is_complete else ToolCallUnfinished(index, call))
+
+    def allowed(self, call: ToolCall) -> ToolCall:
+        """A call as it is, or refused if it is complete and the request does not allow it."""
+        if call.status not in ("ok", "repaired"):
+            return call
+        why = self.options.objection(call.name, is_first=not self.has_complete_call)
         if not why:
             self.has_complete_call = True
-            self.send(ToolCallEnd(index, call))
             return call
         message = f"`{call.name}` is called, {why}"
         self.diagnostics.append(
             PendingDiagnostic("unwanted-call", message, call.span, "error", self.options.provider, "called here")
         )
-        refused: ToolCall = construct(ToolCall, {**vars(call), "status": "invalid", "span": place})
-        self.send(ToolCallUnfinished(index, refused))
-        return refused
+        return construct(ToolCall, {**vars(call), "status": "invalid"})
 
     def add_missing_call(self) -> None:
         """Report that the request wants a call and the response has none."""
-        limits = self.options.limits
-        if limits.choice == "required" or limits.tool is not None:
-            wanted = f"of `{limits.tool}`" if limits.tool else "of one of its tools"
+        tool = self.options.tool
+        if self.options.tool_choice == "required" or tool is not None:
+            wanted = f"of `{tool}`" if tool else "of one of its tools"
             message = f"the request wants a call {wanted}, and the response has none"
             self.add_diagnostic("missing-call", message, self.content.length)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from outspoken.parsing.session import UnjoinedSession
 from outspoken.results import events as results
-from outspoken.results.replies import Segment, Text, ToolCall
+from outspoken.results.replies import Text, ToolCall
 
 from .blocks import Block, Key
 from .recorder import Recorder, SegmentT, WholeSession
@@ -58,23 +58,18 @@ class ParsedTextBlock(Block):
         reply = self._parser.reply
         if reply is not None:
             for segment in map(self._map, reply.segments):
-                self._add_segment(segment)
+                placed = self._refused.get(segment.span) or self._placed(segment)
+                if placed.span != segment.span:
+                    self.segments.append(Text(text=self._written(segment.span), span=segment.span))
+                self.segments.append(placed)
             self.recorder.actions += len(reply.actions) + len(reply.unfinished_actions)
             self.recorder.add_reply(reply, self.offset)
 
-    def _add_segment(self, segment: Segment) -> None:
-        placed = self._refused.get(segment.span) or self._placed(segment)
-        if placed.span != segment.span:
-            self.segments.append(Text(text=self._written(segment.span), span=segment.span))
-        self.segments.append(placed)
-
     def _placed(self, segment: SegmentT) -> SegmentT:
         """A segment at its place: an invalid call stands behind its text, if that is shown."""
-        is_invalid = isinstance(segment, ToolCall) and segment.status == "invalid"
-        return segment.model_copy(update={"span": self._place(segment.span)}) if is_invalid else segment
-
-    def _place(self, span: tuple[int, int]) -> tuple[int, int]:
-        return (span[1], span[1]) if self.recorder.options.shows_invalid else span
+        if not self.recorder.options.shows_invalid or not isinstance(segment, ToolCall) or segment.status != "invalid":
+            return segment
+        return segment.model_copy(update={"span": (segment.span[1], segment.span[1])})
 
     def _written(self, span: tuple[int, int]) -> str:
         return self.recorder.content.text[slice(*span)]
@@ -103,10 +98,8 @@ class ParsedTextBlock(Block):
                 self._forward_text(event)
             case results.ToolCallStart(index) | results.ToolCallDelta(index):
                 send(replace(event, index=self._call_index(index)))
-            case results.ToolCallEnd(index, call):
+            case results.ToolCallEnd(index, call) | results.ToolCallUnfinished(index, call):
                 self._end_call(self._call_index(index), self._map(call))
-            case results.ToolCallUnfinished(index, call):
-                self._end_unfinished(self._call_index(index), self._map(call))
             case results.ActionText(index):
                 send(replace(event, index=index + self._actions_before))
             case results.ActionParsed(action) | results.ActionUnfinished(action):
@@ -119,20 +112,13 @@ class ParsedTextBlock(Block):
                 send(event)
 
     def _end_call(self, index: int, call: ToolCall) -> None:
-        ended = self.recorder.end_call(index, call, self._place(call.span))
-        if ended is not call:
-            self._refused[call.span] = ended
-            self._show(call.span, ended)
-
-    def _end_unfinished(self, index: int, call: ToolCall) -> None:
-        placed = self._placed(call)
-        self.recorder.send(results.ToolCallUnfinished(index, placed))
-        self._show(call.span, placed)
-
-    def _show(self, span: tuple[int, int], placed: ToolCall) -> None:
-        """Send the text of a call that is placed behind it."""
-        if placed.span != span:
-            self.recorder.send_text(self._written(span), *span)
+        allowed = self.recorder.allowed(call)
+        placed = self._placed(allowed)
+        if allowed is not call:
+            self._refused[call.span] = placed
+        self.recorder.end_call(index, placed)
+        if placed.span != call.span:
+            self.recorder.send_text(self._written(call.span), *call.span)
 
     def _forward_text(self, event: results.PlacedText) -> None:
         start, end = event.start + self.offset, event.end + self.offset

@@ -12,7 +12,7 @@ from outspoken.notations.coerce import escape
 from outspoken.results.codes import NAMELESS, NO_OBJECT
 from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import Edit, RepairLimit
-from outspoken.results.events import ToolCallDelta, ToolCallStart, ToolCallUnfinished
+from outspoken.results.events import ToolCallDelta, ToolCallStart
 from outspoken.results.replies import Status, ToolCall
 from outspoken.results.schemas.schema import Schema
 from outspoken.results.settings import Settings
@@ -249,7 +249,9 @@ class ToolCallBlock(Block):
         index = recorder.next_call_index() if self._call_index is None else self._call_index
         if parsed.status in ("ok", "repaired"):
             recorder.add_argument_repairs(repairs, self.offset, name)
-            self.segments.append(recorder.end_call(index, call, call.span))
+            call = recorder.allowed(call)
+            recorder.end_call(index, call)
+            self.segments.append(call)
             for code, message, _ in misfits(tools, name, call.arguments) if tools is not None else ():
                 recorder.add_diagnostic(code, message, self.offset, "warning", label="in this call")
             return
@@ -262,7 +264,7 @@ class ToolCallBlock(Block):
                 message = f"the call of `{name}` was given another name, `{self._late_name}`, behind its arguments"
             helps = ("the arguments are kept as they were sent; nothing was guessed",)
             recorder.add_diagnostic("invalid-call", message, self.offset, helps=helps)
-        recorder.send(ToolCallUnfinished(index, call))
+        recorder.end_call(index, call)
 
     def _to_repair(self, edit: Edit, text: str) -> Repair:
         lines, columns = self.recorder.content.place(self.offset)

@@ -51,9 +51,9 @@ class AwsEventStream:
             events.append(_decode_event(headers, frame[payload_start:-_CHECKSUM_LENGTH]))
         return events
 
-    def rest(self) -> str:
-        """Return what arrived of an incomplete frame, for an error message."""
-        return repr(bytes(self._buffer)) if self._buffer else ""
+    def close(self) -> tuple[list[tuple[str, Any]], str]:
+        """Return no events, and what arrived of an incomplete frame."""
+        return [], repr(bytes(self._buffer)) if self._buffer else ""
 
     def _error(self, found: str) -> ProviderFormatError:
         return ProviderFormatError("", f"not an event stream: {found}", "a frame", f"frame {self._count + 1}")

@@ -25,14 +25,10 @@ def parse_json(text: str, place: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        shown = text[:MAX_SHOWN]
-        raise ProviderFormatError("", f"not JSON ({_reason(error)}): {shown!r}", "a JSON object", place) from None
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg.lower()} at character {error.pos + 1}"
-    return "nested too deeply"
+        why = "nested too deeply"
+        if isinstance(error, json.JSONDecodeError):
+            why = f"{error.msg.lower()} at character {error.pos + 1}"
+        raise ProviderFormatError("", f"not JSON ({why}): {text[:MAX_SHOWN]!r}", "a JSON object", place) from None
 
 
 class JsonValueStream:
@@ -119,8 +115,6 @@ class ServerSentEvents:
         self._brackets = BracketCounter()
         #: the data is not JSON, although its brackets are closed
         self._is_broken = False
-        #: how many pieces of the line the counter has read, and their length
-        self._counted = self._counted_length = 0
         self._name = ""
         self._count = 0
         #: the last piece ended with `\r`, which a `\n` at the start of the next one belongs to
@@ -137,12 +131,10 @@ class ServerSentEvents:
             self._read_line(self._take_line(), events)
         first, *others = _LINE_END.split(piece)
         for line in others:
-            self._line.append(first)
+            self._add(first)
             self._read_line(self._take_line(), events)
             first = line
-        if first:
-            self._line.append(first)
-            self._line_length += len(first)
+        self._add(first)
         if self._line_length > self._max_chars:
             raise ProviderFormatError("", "too long", f"a line of at most {self._max_chars:,} characters")
         return events
@@ -160,20 +152,20 @@ class ServerSentEvents:
         self._data = []
         return events, rest
 
+    def _add(self, piece: str) -> None:
+        """Add a piece to the line."""
+        if piece:
+            self._line.append(piece)
+            self._line_length += len(piece)
+            if self._line[0][0] == "d":
+                self._brackets.feed(piece)
+
     def _take_line(self) -> str:
-        line = "".join(self._line)
-        if line.startswith("data"):
-            self._brackets.feed(line, self._counted_length)
-        self._line.clear()
-        self._line_length = self._counted = self._counted_length = 0
+        line, self._line, self._line_length = "".join(self._line), [], 0
         return line
 
     def _may_be_complete(self) -> bool:
         """May the data be complete, with the line so far?"""
-        for piece in self._line[self._counted :]:
-            self._brackets.feed(piece)
-            self._counted_length += len(piece)
-        self._counted = len(self._line)
         return self._brackets.end is not None and not self._is_broken
 
     def _line_has_ended(self, piece: str) -> bool:
@@ -205,22 +197,15 @@ class ServerSentEvents:
         elif name == "data":
             self._data.append(value)
             if value.rstrip()[-1:] in ("}", "]") and self._may_be_complete():
-                self._end_event_early(events)
+                if "\n".join(self._data).strip() == DONE:
+                    self._clear_data()
+                elif (data := self._try_data(self._data)) is not _NO_JSON:
+                    self._add_event(data, events)
         elif name == "event":
             self._name = value.strip()
         elif name and name not in _FIELD_NAMES:
             found = f"the line {line[:MAX_SHOWN]!r}"
-            raise ProviderFormatError("", found, "server-sent events or JSON", self._place())
-
-    def _place(self) -> str:
-        return f"event {self._count + 1}"
-
-    def _end_event_early(self, events: list[tuple[str, Any]]) -> None:
-        """End the event if its data is complete JSON."""
-        if "\n".join(self._data).strip() == DONE:
-            self._clear_data()
-        elif (value := self._try_data(self._data)) is not _NO_JSON:
-            self._add_event(value, events)
+            raise ProviderFormatError("", found, "server-sent events or JSON", f"event {self._count + 1}")
 
     def _end_event(self, events: list[tuple[str, Any]]) -> None:
         """End the event at a blank line. An event `error` may have text as its data."""
@@ -229,7 +214,7 @@ class ServerSentEvents:
         if text and self._name == "error" and _try_json(text) is _NO_JSON:
             self._add_event({"error": {"message": text}}, events)
         elif text:
-            self._add_event(parse_json(text, self._place()), events)
+            self._add_event(parse_json(text, f"event {self._count + 1}"), events)
         self._name = ""
 
     def _add_event(self, value: Any, events: list[tuple[str, Any]]) -> None:
@@ -256,8 +241,7 @@ class Framer:
     def __init__(self, max_chars: int) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
         self._limit = _FRAME_FACTOR * max_chars
-        self._text_stream: ServerSentEvents | JsonValueStream | None = None
-        self._binary_stream: AwsEventStream | None = None
+        self._stream: ServerSentEvents | JsonValueStream | AwsEventStream | None = None
         #: white space before the first value
         self._head = ""
         self._started = False
@@ -268,26 +252,24 @@ class Framer:
             if not self._started and piece:
                 self._started = True
                 if piece[0] == 0:  # the length of a frame; no text begins with it
-                    self._binary_stream = AwsEventStream(self._limit)
-            if self._binary_stream is not None:
-                return self._binary_stream.feed(piece)
+                    self._stream = AwsEventStream(self._limit)
+            if isinstance(self._stream, AwsEventStream):
+                return self._stream.feed(piece)
             piece = self._decoder.decode(piece)
         elif not self._started:
             self._started = bool(piece)
             piece = piece.removeprefix("\ufeff")
-        if self._text_stream is None:
+        if self._stream is None:
             self._head = (self._head + piece).lstrip(" \t\r\n")
             if not self._head:
                 return []
-            self._text_stream = (JsonValueStream if self._head[0] in "{[" else ServerSentEvents)(self._limit)
+            self._stream = (JsonValueStream if self._head[0] in "{[" else ServerSentEvents)(self._limit)
             piece, self._head = self._head, ""
-        return self._text_stream.feed(piece)
+        return [] if isinstance(self._stream, AwsEventStream) else self._stream.feed(piece)
 
     def close(self) -> tuple[list[tuple[str, Any]], str]:
         """Return the values that the end completes, and the text of a value that is incomplete."""
-        if self._binary_stream is not None:
-            return [], self._binary_stream.rest()
         rest = self._decoder.decode(b"", final=True)
         found = self.feed(rest) if rest else []
-        last, incomplete = self._text_stream.close() if self._text_stream is not None else ([], "")
+        last, incomplete = self._stream.close() if self._stream is not None else ([], "")
         return [*found, *last], incomplete

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from datetime import date
@@ -65,19 +65,11 @@ def to_json_data(value: Any, depth: int = 0) -> Any:
         return value
     if depth > _MAX_DEPTH:
         raise ProviderFormatError("", f"nested deeper than {_MAX_DEPTH} levels", "a response")
-    if kind is dict:
-        items = cast("dict[Any, Any]", value).items()
+    if kind is dict or isinstance(value, Mapping):
+        items = cast("Mapping[Any, Any]", value).items()
         return {str(key): item if type(item) in _SCALARS else to_json_data(item, depth + 1) for key, item in items}
-    return _convert(value, depth)
-
-
-def _convert(value: Any, depth: int) -> Any:
-    """Convert a value that is neither a scalar nor a dict."""
     if isinstance(value, (bool, int, float)):
         return value
-    if isinstance(value, Mapping):
-        items = cast("Mapping[Any, Any]", value).items()
-        return {str(key): to_json_data(item, depth + 1) for key, item in items}
     if isinstance(value, (list, tuple)):
         return [to_json_data(item, depth + 1) for item in cast("list[Any]", value)]
     if isinstance(value, (bytes, bytearray)):
@@ -86,9 +78,7 @@ def _convert(value: Any, depth: int) -> Any:
         return to_json_data(value.value, depth + 1)
     if isinstance(value, str):
         return str(value)
-    if isinstance(value, date):
-        return value.isoformat()
-    return to_json_data(_fields(value), depth + 1)
+    return value.isoformat() if isinstance(value, date) else to_json_data(_fields(value), depth + 1)
 
 
 def _has_fields(value: object) -> bool:
@@ -103,7 +93,12 @@ def _fields(value: Any) -> Any:
     if not isinstance(value, type):
         for name in _DUMPS:
             method = getattr(value, name, None)
-            found = _call(name, method) if callable(method) else None
+            found = None
+            if callable(method) and name == "model_dump":
+                with suppress(TypeError):  # it only behaves like pydantic's
+                    found = method(mode="json", by_alias=True, warnings=False)
+            if callable(method) and found is None:
+                found = method()
             if found is not None:
                 return found
         if is_dataclass(value) and not isinstance(value, type):
@@ -111,10 +106,3 @@ def _fields(value: Any) -> Any:
         if attributes := cast("dict[str, Any]", getattr(value, "__dict__", None)):
             return {key: item for key, item in attributes.items() if not key.startswith("_")}
     raise ProviderFormatError("", f"of type {type(value).__name__}", "a dict, JSON text, or an object of an SDK")
-
-
-def _call(name: str, method: Callable[..., Any]) -> Any:
-    if name == "model_dump":
-        with suppress(TypeError):  # it only behaves like pydantic's
-            return method(mode="json", by_alias=True, warnings=False)
-    return method()

@@ -74,7 +74,7 @@ class BedrockReader(Reader):
         """Read a content block, or a delta of one: then text goes on, and an input is JSON in pieces."""
         for key, value in block.value.items():
             if key == "text":
-                self._assembler.text(block.string("text"), (index,))
+                self._assembler.add("text", block.string("text"), (index,))
             elif value is None:
                 continue
             elif key == "reasoningContent":
@@ -88,14 +88,14 @@ class BedrockReader(Reader):
 
     def _read_reasoning(self, index: int, content: JsonObject) -> None:
         body = content.object("reasoningText") or content
-        self._assembler.reasoning(body.string("text"), (index,))
+        self._assembler.add("reasoning", body.string("text"), (index,))
         self._assembler.sign(body.string("signature"), (index,))
         self._assembler.sign(body.string("redactedContent"), (index,), redacted=True)
 
     def _read_cited(self, index: int, content: JsonObject) -> None:
         """Read text with its sources."""
         for piece in content.objects("content"):
-            self._assembler.text(piece.string("text"), (index,))
+            self._assembler.add("text", piece.string("text"), (index,))
         for source in content.objects("citations"):
             self._assembler.payload("citation", source.value, aside=True)
 

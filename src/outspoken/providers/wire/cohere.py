@@ -36,7 +36,7 @@ class CohereReader(Reader):
 
     def _read_message(self, message: JsonObject) -> None:
         to = self._assembler
-        to.reasoning(message.string("tool_plan"), _PLAN)
+        to.add("reasoning", message.string("tool_plan"), _PLAN)
         to.end_part("reasoning", _PLAN)
         for index, part in enumerate(message.objects("content")):
             self._read_content(index, part)
@@ -75,7 +75,7 @@ class CohereReader(Reader):
             if content is not None:
                 self._read_content(index, content)
         elif kind == "tool-plan-delta":
-            to.reasoning(message.string("tool_plan"), _PLAN)
+            to.add("reasoning", message.string("tool_plan"), _PLAN)
         elif kind in ("tool-call-start", "tool-call-delta"):
             call = message.object("tool_calls")
             if call is not None:
@@ -85,8 +85,8 @@ class CohereReader(Reader):
             to.payload("citation", message.get("citations"), aside=True)
 
     def _read_content(self, index: int, part: JsonObject) -> None:
-        self._assembler.reasoning(part.string("thinking"), (index,))
-        self._assembler.text(part.string("text"), (index,))
+        self._assembler.add("reasoning", part.string("thinking"), (index,))
+        self._assembler.add("text", part.string("text"), (index,))
 
     def _end_content(self, index: int) -> None:
         self._assembler.end_part("reasoning", (index,))

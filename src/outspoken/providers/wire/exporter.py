@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from functools import cached_property
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.providers import events as provider_events
@@ -64,8 +63,9 @@ class Exporter:
     ) -> None:
         if stream_calls not in STREAM_CALLS:
             raise ValueError(f"`stream_calls` is {stream_calls!r}; expected one of {', '.join(STREAM_CALLS)}")
-        self._id, self._model, self._in_pieces, self._tells_facts = id, model, stream_calls == "pieces", facts
-        self._given_ids = call_ids
+        #: the id and the model of the response: the caller's, the provider's, or a random id and ""
+        self.id, self.model = id or "", model or ""
+        self._in_pieces, self._tells_facts, self._call_ids = stream_calls == "pieces", facts, call_ids
         self.created = int(time.time()) if created is None else created
         self.usage: Usage | None = None
         self.error: ProviderError | None = None
@@ -85,27 +85,6 @@ class Exporter:
         #: the text or refusal that is open
         self._block: BlockKind | None = None
         self._parts: list[Part] = []
-
-    @property
-    def id(self) -> str:
-        """The id of the response: the caller's, the provider's, or a random one."""
-        if self._id is None:
-            self._id = self.id_prefix + secrets.token_hex(12)
-        return self._id
-
-    @property
-    def _call_id_seed(self) -> str:
-        """What the ids of calls are derived from, with their positions."""
-        return self.id
-
-    @cached_property
-    def _call_ids(self) -> CallIds:
-        return self._given_ids or CallIds(self._call_id_seed, prefix=self.call_prefix)
-
-    @property
-    def model(self) -> str:
-        """The model; "" if it is unknown."""
-        return self._model or ""
 
     @property
     def has_unfinished(self) -> bool:
@@ -136,20 +115,6 @@ class Exporter:
 
     # events in, parts out
 
-    def export(self, events: Iterable[StreamEvent]) -> Iterator[Part]:
-        """Export a whole stream, each part as early as possible."""
-        for event in events:
-            yield from self.feed(event)
-        yield from self.close()
-
-    async def aexport(self, events: AsyncIterable[StreamEvent]) -> AsyncIterator[Part]:
-        """Export a whole stream of asynchronous events."""
-        async for event in events:
-            for part in self.feed(event):
-                yield part
-        for part in self.close():
-            yield part
-
     def whole(self, reply: Reply) -> Part:
         """Export a whole reply. Incomplete calls and actions are in the extension only."""
         raise NotImplementedError
@@ -164,8 +129,8 @@ class Exporter:
             return []
         match event:
             case provider_events.Started():
-                self._id = self._id or event.id
-                self._model = self._model or event.model
+                self.id = self.id or event.id or ""
+                self.model = self.model or event.model or ""
             case provider_events.UsageReported():
                 self.usage = event.usage
             case provider_events.Finished():
@@ -204,7 +169,12 @@ class Exporter:
     def _begin(self) -> None:
         if not self._begun:
             self._begun = True
+            self.id = self.id or self.id_prefix + secrets.token_hex(12)
             self._on_start()
+
+    def _call_id_seed(self) -> str:
+        """What the ids of calls are derived from, with their positions."""
+        return self.id
 
     def _end(self) -> None:
         self._begin()
@@ -217,12 +187,10 @@ class Exporter:
                 self._add_extension_item(kind, item)
         else:
             for start, pieces in self._held_calls.values():
-                text = "".join(pieces)
-                call = ToolCall(name=start.name, arguments={}, arguments_text=text, id=start.id, status="truncated")
-                self._add_unfinished_call(call)
+                self._add_unfinished_call(_cut(start.id, start.name, pieces))
         for call in self.calls:
             if call.open and not call.reported:
-                self._report_unfinished(call, call.arguments, "truncated")
+                self._add_unfinished_call(_cut(call.id, call.name, call.pieces), call)
         self._end_reasoning()
         self._switch_block(None)
         self._ended = True
@@ -326,6 +294,7 @@ class Exporter:
     def _announce(self, id: str | None, name: str) -> ExportedCall:
         self._switch_block(None)
         position = len(self.calls)
+        self._call_ids = self._call_ids or CallIds(self._call_id_seed(), prefix=self.call_prefix)
         call = ExportedCall(position, self._call_ids.next(id), name)
         self.calls.append(call)
         self._on_call_start(call)
@@ -338,17 +307,12 @@ class Exporter:
     def _add_unfinished_call(self, read: ToolCall, call: ExportedCall | None = None) -> None:
         """Add an incomplete call to the extension. If it was announced, it stays open."""
         self._unfinished.append(read)
+        name, id, position = (read.name, read.id, None) if call is None else (call.name, call.id, call.position)
+        item: Part = {"name": name, "arguments": read.arguments_text, "status": read.status, "id": id, "call": position}
+        self._add_extension_item("unfinished_tool_calls", item)
         if call is not None:
-            self._report_unfinished(call, read.arguments_text, read.status)
-            return
-        item: Part = {"name": read.name, "arguments": read.arguments_text, "status": read.status}
-        self._add_extension_item("unfinished_tool_calls", {**item, "id": read.id, "call": None})
-
-    def _report_unfinished(self, call: ExportedCall, arguments: str, status: str) -> None:
-        call.reported = True
-        item: Part = {"name": call.name, "arguments": arguments, "status": status}
-        self._add_extension_item("unfinished_tool_calls", {**item, "id": call.id, "call": call.position})
-        self._on_call_cut(call, status)
+            call.reported = True
+            self._on_call_cut(call, read.status)
 
     def _add_unfinished_action(self, action: Action) -> None:
         self._unfinished.append(action)
@@ -408,6 +372,11 @@ class Exporter:
 
     def _on_finish(self) -> None:
         """The response ends."""
+
+
+def _cut(id: str | None, name: str, pieces: list[str]) -> ToolCall:
+    """A call that never ended."""
+    return ToolCall(name=name, arguments={}, arguments_text="".join(pieces), id=id, status="truncated")
 
 
 def _facts_of(reply: Reply) -> Iterator[tuple[str, Part]]:

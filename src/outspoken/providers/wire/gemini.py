@@ -6,11 +6,10 @@ Source: https://ai.google.dev/api/generate-content
 
 from __future__ import annotations
 
-from outspoken.notations.coerce import to_json
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.usage import UsageKeys
 
-from .reader import Reader
+from .reader import Reader, arguments_text
 
 #: the names of token counts
 _USAGE = UsageKeys(
@@ -57,24 +56,15 @@ class GeminiReader(Reader):
     def _read_part(self, part: JsonObject) -> None:
         """Read a part. A signature signs the part that it is in, or in an empty part the one before."""
         to, call, text = self._assembler, part.object("functionCall", "function_call"), part.string("text")
-        is_thought = bool(part.get("thought"))
         signature = part.string("thoughtSignature", "thought_signature")
         if call is not None:
-            self._read_call(call)
+            arguments = arguments_text(call, "args", "arguments") if call.get("args", "arguments") else "{}"
+            self._add_whole_call(call.string("id"), call.string("name"), arguments)
         elif text is not None:
-            (to.reasoning if is_thought else to.text)(text)
+            to.add("reasoning" if part.get("thought") else "text", text)
         else:
             for key, value in part.value.items():
                 if key not in _PART_EXTRAS and value is not None:
                     to.payload(key, value)
         if signature:
             to.sign_last(signature)
-
-    def _read_call(self, call: JsonObject) -> None:
-        """Read a call, which arrives whole."""
-        to, key = self._assembler, (self._call_count,)
-        self._call_count += 1
-        block = to.call(key, call.string("id"), call.string("name"))
-        arguments = call.get("args", "arguments")
-        to.arguments(block, arguments if isinstance(arguments, str) else to_json(arguments or {}))
-        to.end_part("call", key)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.usage import UsageKeys
 
-from .reader import Reader, list_of
+from .reader import Reader, arguments_text, list_of
 
 #: the names of token counts
 _USAGE = UsageKeys(("prompt_eval_count",), ("eval_count",))
@@ -28,13 +28,11 @@ class OllamaReader(Reader):
             return
         to.started(None, body.string("model"))
         source = message or body
-        to.reasoning(source.string("thinking"))
-        to.text(body.string("response") if message is None else message.string("content"))
+        to.add("reasoning", source.string("thinking"))
+        to.add("text", body.string("response") if message is None else message.string("content"))
         for call in source.objects("tool_calls"):
-            key = (self._call_count,)
-            self._call_count += 1
-            self._add_call(key, call, call.required_object("function"))
-            to.end_part("call", key)
+            function = call.required_object("function")
+            self._add_whole_call(call.string("id"), function.string("name"), arguments_text(function, "arguments"))
         for image in list_of(source.get("images")):
             to.payload("image", image, aside=True)
         if body.get("prompt_eval_count", "eval_count") is not None:

@@ -27,7 +27,7 @@ class Reader:
         #: the blocks of the provider's own that have begun, by their index
         self._payloads: dict[int, OpenPayload] = {}
         if self.joins_content:
-            assembler.join_content()
+            assembler.separates = False
 
     def read(self, body: JsonObject) -> None:
         """Read one object. Raises ProviderFormatError if the API has no such object."""
@@ -54,7 +54,7 @@ class Reader:
         """Put no white space between blocks of text if an export of this library says that they have all of it."""
         extension = body.value.get(EXTENSION)
         if isinstance(extension, dict) and JOINED_TEXT in extension:
-            self._assembler.join_content()
+            self._assembler.separates = False
 
     def _selected(self, choices: list[JsonObject]) -> list[JsonObject]:
         """The choices that are read: those with the index that was asked for. Others are reported."""
@@ -74,14 +74,23 @@ class Reader:
         for payload in self._payloads.values():
             payload.end(self._assembler, "truncated")
 
+    def _add_whole_call(self, id: str | None, name: str | None, arguments: str | None) -> None:
+        """Add a call that has arrived whole."""
+        key = (self._call_count,)
+        self._call_count += 1
+        self._assembler.arguments(self._assembler.call(key, id, name), arguments)
+        self._assembler.end_part("call", key)
+
     def _add_call(self, key: Key, call: JsonObject, function: JsonObject) -> None:
         """Add a call or a piece of one, whose name and arguments are in `function`."""
         block = self._assembler.call(key, call.string("id"), function.string("name"))
         self._assembler.arguments(block, arguments_text(function, "arguments"))
 
     def _report_usage(self, usage: JsonObject | None, keys: UsageKeys) -> None:
+        """Report a usage object. Raises ProviderFormatError if a count is no integer."""
         if usage is not None:
-            self._assembler.usage(parse_usage(usage, keys))
+            counts: dict[str, Any] = {name: _first_count(usage, paths) for name, paths in keys._asdict().items()}
+            self._assembler.usage(Usage(**counts, raw=usage.value))
 
     def _fail(self, body: JsonObject, key: str, expected: str) -> None:
         """Report the error of an object. Raises ProviderFormatError for the field `key` if it reports none."""
@@ -173,12 +182,6 @@ def find_error(body: JsonObject) -> ProviderError | None:
     if body.value.get("object") == "error" or has_text or body.has("detail"):
         return parse_error(body.value)
     return None
-
-
-def parse_usage(body: JsonObject, keys: UsageKeys) -> Usage:
-    """Read a usage object. Raises ProviderFormatError if a count is no integer."""
-    counts: dict[str, Any] = {name: _first_count(body, paths) for name, paths in keys._asdict().items()}
-    return Usage(**counts, raw=body.value)
 
 
 def _first_count(body: JsonObject, paths: tuple[str, ...]) -> int | None:

@@ -72,11 +72,13 @@ def stream_to_wire(
     The events are those of `stream`, `stream_response` and the like; asynchronous ones give an asynchronous iterator.
     What the API has no field for is in the extension `outspoken`. Raises what `to_wire` raises.
     """
+    from outspoken.parsing.event_stream import aread_chunks, read_chunks  # whole replies are written without it
+
     exporter = _exporter(wire, options)
     if isinstance(events, AsyncIterable):
-        return exporter.aexport(events)
+        return aread_chunks(exporter, events)
     check_events(events)
-    return exporter.export(events)
+    return read_chunks(exporter, events)
 
 
 @overload

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, cast
 
-from outspoken.providers.wire.fields import Translated
 from outspoken.providers.wire.messages.exporter import AnthropicExporter
 from outspoken.providers.wire.messages.request import THREADS, to_chat
 from outspoken.providers.wire.parts import Part
@@ -47,6 +46,7 @@ class AnthropicApi(TranslatedApi):
     id_headers: tuple[bytes, ...] = (b"request-id",)
     wire: Wire = "anthropic"
     exporter = AnthropicExporter
+    translate = staticmethod(to_chat)
 
     def headers(self, headers: Headers) -> Headers:
         """Return the headers with the API key where upstreams of chat completions expect it."""
@@ -55,10 +55,6 @@ class AnthropicApi(TranslatedApi):
         if key is not None and not any(name == _AUTHORIZATION for name, _ in kept):
             kept.append((_AUTHORIZATION, b"Bearer " + key))
         return kept
-
-    def translate(self, request: dict[str, Any], reasoning_field: str) -> Translated:
-        """Translate a request. Raises RequestError."""
-        return to_chat(request, reasoning_field)
 
     def completion(self, request: dict[str, Any], chat: dict[str, Any]) -> Complete:
         """Return what names the stop sequence."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,7 @@ from outspoken.providers.wire.writing import Wire
 from outspoken.serving.http_errors import HttpError, parse_object, write_object
 from outspoken.serving.rewriter import Complete, ExportRewriter, OnReply, Rewriter
 from outspoken.serving.settings import ServerSettings
-from outspoken.serving.upstream import Headers
+from outspoken.serving.upstream import Headers, header_value
 
 #: How many characters of an upstream's error are shown if it is no JSON, and how many a header may have.
 _MAX_ERROR, _MAX_HEADER = 500, 1000
@@ -50,7 +51,7 @@ class ApiRequest:
 def _header(names: list[str]) -> bytes:
     joined = ", ".join(names)
     shown = joined if len(joined) <= _MAX_HEADER else joined[:_MAX_HEADER].rsplit(", ", 1)[0] + ", ..."
-    return "".join([char if " " <= char <= "~" else "?" for char in shown]).encode()
+    return header_value(shown)
 
 
 class Api:
@@ -85,6 +86,8 @@ class TranslatedApi(Api):
     """An API whose requests become chat completions, and whose responses are exported."""
 
     exporter: type[Exporter]
+    #: translates a request, with the name of the field for reasoning
+    translate: Callable[[dict[str, Any], str], Translated]
 
     def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
         """Translate a request. Raises HttpError, with the field that cannot be translated."""
@@ -96,10 +99,6 @@ class TranslatedApi(Api):
         id = self.exporter.id_prefix + secrets.token_hex(12)
         rewriter = ExportRewriter(settings, chat, on_reply, self.exporter, id, self.completion(request, chat))
         return ApiRequest(write_object(chat), chat, rewriter, ignored, forwarded)
-
-    def translate(self, request: dict[str, Any], reasoning_field: str) -> Translated:
-        """Translate a request. Raises RequestError."""
-        raise NotImplementedError
 
     def completion(self, request: dict[str, Any], chat: dict[str, Any]) -> Complete:
         """Return what adds to the parts of a response what only the request says."""

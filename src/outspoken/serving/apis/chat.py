@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, cast
 
 from outspoken.providers.events import Failed
@@ -47,11 +48,14 @@ class ChatApi(Api):
 class CompletionRewriter(Rewriter):
     """Rewrites completions, with the settings of the proxy and the tools of a request."""
 
-    def __init__(
-        self, settings: ServerSettings, request: dict[str, Any], on_reply: OnReply = lambda reply: None
-    ) -> None:
-        super().__init__(settings, request, on_reply)
-        self.call_seed = _seed_of(request)
+    @cached_property
+    def call_seed(self) -> str:
+        """A seed for the ids of calls: the same for a request and its stream, and another in each turn.
+
+        The id of a completion is not enough. Some servers give few, and agents reject an id that an earlier turn had.
+        """
+        messages = json.dumps(self.request.get("messages"), sort_keys=True)
+        return hashlib.sha256(messages.encode()).hexdigest()[:16]
 
     def _rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
         if "error" in body and "choices" not in body:
@@ -152,12 +156,3 @@ def _read_choices(body: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
             raise bad_upstream_response("answer has malformed `choices`")
         found.append((index or 0, choice))
     return found
-
-
-def _seed_of(request: dict[str, Any]) -> str:
-    """Return a seed for the ids of calls: the same for a request and its stream, and another in each turn.
-
-    The id of a completion is not enough. Some servers give few, and agents reject an id that an earlier turn had.
-    """
-    messages = json.dumps(request.get("messages"), sort_keys=True)
-    return hashlib.sha256(messages.encode()).hexdigest()[:16]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, cast
 
-from outspoken.providers.wire.fields import Translated
 from outspoken.providers.wire.parts import Part
 from outspoken.providers.wire.responses.exporter import ResponsesExporter
 from outspoken.providers.wire.responses.request import to_chat
@@ -48,10 +47,7 @@ class ResponsesApi(TranslatedApi):
     path = "/v1/responses"
     wire: Wire = "openai_responses"
     exporter = ResponsesExporter
-
-    def translate(self, request: dict[str, Any], reasoning_field: str) -> Translated:
-        """Translate a request. Raises RequestError."""
-        return to_chat(request, reasoning_field)
+    translate = staticmethod(to_chat)
 
     def completion(self, request: dict[str, Any], chat: dict[str, Any]) -> Complete:
         """Return what repeats the request in a response."""

@@ -66,7 +66,6 @@ class ChatCompletionsExporter(Exporter):
         #: by position: the end of the arguments so far, which may be the end of the object
         self._held: dict[int, str] = {}
 
-    @property
     def _call_id_seed(self) -> str:
         seed = self._call_seed or self.id
         return f"{seed}:{self._index}" if self._index else seed
@@ -99,7 +98,16 @@ class ChatCompletionsExporter(Exporter):
         self.replayed(reply)
         if self.error is not None:
             return {"error": error_object(self.error)}
-        choice = self.choice("message", _message(self, reply), self.finish_reason)
+        message: Part = {"role": "assistant", "content": reply.text or None, "refusal": self.refusal or None}
+        if reply.reasoning is not None:
+            message[self.reasoning_field] = reply.reasoning
+        if self.calls:
+            message["tool_calls"] = [
+                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                for call in self.calls
+            ]
+        message |= self._extension_fields(self.extension) if self.extension else {}
+        choice = self.choice("message", message, self.finish_reason)
         usage = {"usage": USAGE.write(self.usage, *_COUNTS)} if self.usage else {}
         return self.envelope([choice], "chat.completion") | usage
 
@@ -163,11 +171,6 @@ class ChatCompletionsExporter(Exporter):
         own: Part = {EXTENSION: extension}
         return {**own, "provider_specific_fields": own} if self._tells_facts else own
 
-    @property
-    def extension_fields(self) -> Part:
-        """The fields of a message that have all of the extension."""
-        return self._extension_fields(self.extension) if self.extension else {}
-
     def _on_finish(self) -> None:
         if self.error is not None:
             self._parts.append({"error": error_object(self.error)})
@@ -175,18 +178,6 @@ class ChatCompletionsExporter(Exporter):
         self._add_chunk({}, self.finish_reason)
         if self.usage is not None and self._include_usage:
             self._parts.append({**self.envelope([]), "usage": USAGE.write(self.usage, *_COUNTS)})
-
-
-def _message(exporter: ChatCompletionsExporter, reply: Reply) -> Part:
-    message: Part = {"role": "assistant", "content": reply.text or None, "refusal": exporter.refusal or None}
-    if reply.reasoning is not None:
-        message[exporter.reasoning_field] = reply.reasoning
-    if exporter.calls:
-        message["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in exporter.calls
-        ]
-    return message | exporter.extension_fields
 
 
 def error_object(error: ProviderError) -> Part:

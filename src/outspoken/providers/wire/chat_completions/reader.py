@@ -201,7 +201,7 @@ class ChatCompletionsReader(Reader):
         if not texts:
             texts = [text for part in parts if (text := part.string("text", "summary", "thinking"))]
         for text in texts:
-            self._assembler.reasoning(text)
+            self._assembler.add("reasoning", text)
         for part in parts:
             self._assembler.sign(part.string("signature"))
             self._assembler.sign(part.string("data"), redacted=True)
@@ -218,12 +218,12 @@ class ChatCompletionsReader(Reader):
         elif content is not None and not isinstance(content, str):
             raise message.invalid("content", "text or a list of parts")
         else:
-            self._assembler.text(content)
+            self._assembler.add("text", content)
 
     def _read_part(self, part: JsonObject) -> None:
         kind = part.string("type")
         if kind in ("text", "output_text", None) and part.has("text"):
-            self._assembler.text(part.string("text"))
+            self._assembler.add("text", part.string("text"))
         elif kind == "refusal":
             self._assembler.refuse(part.string("refusal"))
         elif kind in ("thinking", "reasoning"):
@@ -238,11 +238,11 @@ class ChatCompletionsReader(Reader):
         if isinstance(part.get("thinking", "reasoning", "text"), list):
             for inner in part.objects("thinking", "reasoning"):
                 if inner.has("text"):
-                    self._assembler.reasoning(inner.string("text"))
+                    self._assembler.add("reasoning", inner.string("text"))
                 else:
                     self._assembler.payload(inner.string("type") or "part", inner.value, aside=True)
         else:
-            self._assembler.reasoning(part.string("thinking", "reasoning", "text"))
+            self._assembler.add("reasoning", part.string("thinking", "reasoning", "text"))
         self._assembler.sign(part.string("signature"))
 
     # calls
@@ -275,11 +275,10 @@ class ChatCompletionsReader(Reader):
         if call is None:
             for earlier in self._calls[-1:]:
                 earlier.settle_name()
-            call = self._assembler.call((self._call_count,), id, name, free_text=free_text, name_may_grow=True)
+            call = self._assembler.call((len(self._calls),), id, name, free_text=free_text, name_may_grow=True)
             self._calls.append(call)
             if index is not None:
                 self._by_index[index] = call
-            self._call_count += 1
         else:
             call.identify(id, name)
         self._last_call = call

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from outspoken.providers.assembly.assembler import Assembler
-from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.wire.reader import OpenPayload, Reader, arguments_text, list_of
 
@@ -20,9 +19,8 @@ class AnthropicReader(Reader):
 
     def __init__(self, assembler: Assembler) -> None:
         super().__init__(assembler)
-        #: the blocks that have begun: their objects, and what is made of calls
+        #: the blocks that have begun
         self._bodies: dict[int, JsonObject] = {}
-        self._calls: dict[int, ToolCallBlock] = {}
         self._usage: dict[str, Any] = {}
         self._last_index = -1
 
@@ -83,26 +81,26 @@ class AnthropicReader(Reader):
         self._bodies[index] = body
         if kind == "text":
             to.begin_part("text", key)
-            to.text(body.string("text"), key)
+            to.add("text", body.string("text"), key)
             for citation in list_of(body.get("citations")):
                 to.payload("citation", citation, aside=True)
         elif kind == "thinking":
             to.begin_part("reasoning", key)
-            to.reasoning(body.string("thinking"), key)
+            to.add("reasoning", body.string("thinking"), key)
             to.sign(body.string("signature"), key)
         elif kind == "redacted_thinking":
             to.sign(body.string("data"), key, redacted=True)
         elif kind == "tool_use":
-            self._calls[index] = to.call(key, body.string("id"), body.string("name"))
+            to.call(key, body.string("id"), body.string("name"))
         else:
             self._payloads[index] = OpenPayload(kind or "block", body.value)
 
     def _read_delta(self, index: int, delta: JsonObject) -> None:
         to, kind, key = self._assembler, delta.string("type"), (index,)
         if kind == "text_delta":
-            to.text(delta.string("text"), key)
+            to.add("text", delta.string("text"), key)
         elif kind == "thinking_delta":
-            to.reasoning(delta.string("thinking"), key)
+            to.add("reasoning", delta.string("thinking"), key)
         elif kind == "signature_delta":
             to.sign(delta.string("signature"), key)
         elif kind == "citations_delta":
@@ -111,21 +109,21 @@ class AnthropicReader(Reader):
             raise delta.invalid("type", f"a delta of a block that has begun; block {index} has not")
         elif kind == "input_json_delta":
             piece = delta.string("partial_json") or ""
-            if index in self._calls:
-                to.arguments(self._calls[index], piece)
+            if self._bodies[index].value.get("type") == "tool_use":
+                to.arguments(to.call(key, None, None), piece)
             elif index in self._payloads and piece:
                 self._payloads[index].extend({"input": piece})
         elif index in self._payloads:
             self._payloads[index].extend({key: value for key, value in delta.value.items() if key != "type"})
 
     def _stop_block(self, index: int) -> None:
-        body, call = self._bodies.pop(index, None), self._calls.pop(index, None)
+        to, body, key = self._assembler, self._bodies.pop(index, None), (index,)
         if body is None:
             return
         if index in self._payloads:
-            self._payloads.pop(index).end(self._assembler, "ok")
-        if call is not None and body.get("input") and not call.length:
-            self._assembler.arguments(call, arguments_text(body, "input"))
+            self._payloads.pop(index).end(to, "ok")
         kind = {"text": "text", "thinking": "reasoning", "tool_use": "call"}.get(body.string("type") or "")
+        if kind == "call" and body.get("input") and not (call := to.call(key, None, None)).length:
+            to.arguments(call, arguments_text(body, "input"))
         if kind is not None:
-            self._assembler.end_part(kind, (index,))
+            to.end_part(kind, key)

@@ -44,6 +44,11 @@ class _Item:
     data: Part
     pieces: list[str] = field(default_factory=list[str])
 
+    @property
+    def place(self) -> Part:
+        """The fields of an event that identify it."""
+        return {"item_id": self.data["id"], "output_index": self.index}
+
 
 class ResponsesExporter(Exporter):
     """Exports events as those of a response.
@@ -57,8 +62,8 @@ class ResponsesExporter(Exporter):
         super().__init__(**common)
         self._sequence_number = 0
         self._output: list[Part] = []
-        self._message: _Item | None = None
-        self._reasoning: _Item | None = None
+        #: the open message, which has text and refusals as its parts, and the open reasoning
+        self._open: dict[str, _Item] = {}
         #: by position
         self._call_items: dict[int, _Item] = {}
 
@@ -109,8 +114,7 @@ class ResponsesExporter(Exporter):
 
     def _part_place(self, item: _Item) -> Part:
         """Return the fields that identify the last content part of an item."""
-        place = max(len(item.data["content"]) - 1, 0)
-        return {"item_id": item.data["id"], "output_index": item.index, "content_index": place}
+        return {**item.place, "content_index": max(len(item.data["content"]) - 1, 0)}
 
     def _add_content_part(self, item: _Item, part: Part) -> None:
         item.pieces = []
@@ -126,31 +130,27 @@ class ResponsesExporter(Exporter):
     # text, reasoning, refusals
 
     def _switch_block(self, kind: BlockKind | None) -> None:
-        """End the message, which has text and refusals as its parts, before anything else begins."""
-        item = self._message
-        if item is not None and kind not in ("text", "refusal"):
+        """End the message before anything else begins."""
+        if "message" in self._open and kind not in ("text", "refusal"):
             super()._switch_block(None)
-            self._end_item(item)
-            self._message = None
+            self._end_item(self._open.pop("message"))
         super()._switch_block(kind)
+
+    def _item_of(self, kind: BlockKind) -> _Item:
+        return self._open["reasoning" if kind == "reasoning" else "message"]
 
     def _on_block_start(self, kind: BlockKind) -> None:
         if kind == "reasoning":
-            self._reasoning = self._add_item("rs", type="reasoning", summary=[], content=[])
+            self._open[kind] = self._add_item("rs", type="reasoning", summary=[], content=[])
             return
-        if self._message is None:
-            self._message = self._add_item("msg", self._extended(), type="message", role="assistant", content=[])
-        if kind == "text":
-            self._add_content_part(
-                self._message, {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
-            )
-        else:
-            self._add_content_part(self._message, {"type": "refusal", "refusal": ""})
+        if "message" not in self._open:
+            item = self._add_item("msg", self._extended(), type="message", role="assistant", content=[])
+            self._open["message"] = item
+        text: Part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+        self._add_content_part(self._open["message"], text if kind == "text" else {"type": kind, kind: ""})
 
     def _on_block_end(self, kind: BlockKind) -> None:
-        item = self._reasoning if kind == "reasoning" else self._message
-        if item is None:
-            return
+        item = self._item_of(kind)
         if kind == "text":
             self._end_part(item, "text", "response.output_text.done", logprobs=[])
         elif kind == "refusal":
@@ -158,13 +158,10 @@ class ResponsesExporter(Exporter):
         else:
             if item.data["content"]:
                 self._end_part(item, "text", "response.reasoning_text.done")
-            self._end_item(item)
-            self._reasoning = None
+            self._end_item(self._open.pop(kind))
 
     def _on_delta(self, kind: BlockKind, text: str) -> None:
-        item = self._reasoning if kind == "reasoning" else self._message
-        if item is None:
-            return
+        item = self._item_of(kind)
         if kind == "reasoning":
             self._begin_reasoning_part(item)
         event, fields = _DELTA_EVENTS[kind]
@@ -180,9 +177,9 @@ class ResponsesExporter(Exporter):
             item = self._add_item("rs", type="reasoning", summary=[], content=[])
             item.data["encrypted_content"] = signature
             self._end_item(item)
-        elif self._reasoning is not None:
-            self._reasoning.data["encrypted_content"] = signature
-            self._begin_reasoning_part(self._reasoning)  # readers take an item without parts as redacted
+        else:
+            self._open["reasoning"].data["encrypted_content"] = signature
+            self._begin_reasoning_part(self._open["reasoning"])  # readers take an item without parts as redacted
 
     # calls
 
@@ -192,15 +189,13 @@ class ResponsesExporter(Exporter):
         )
 
     def _on_call_delta(self, call: ExportedCall, arguments: str) -> None:
-        item = self._call_items[call.position]
-        place: Part = {"item_id": item.data["id"], "output_index": item.index}
+        place = self._call_items[call.position].place
         self._add_part("response.function_call_arguments.delta", **place, delta=arguments)
 
     def _on_call_end(self, call: ExportedCall, arguments: dict[str, Any]) -> None:
         item = self._call_items[call.position]
         item.data["arguments"] = call.arguments
-        place: Part = {"item_id": item.data["id"], "output_index": item.index}
-        self._add_part("response.function_call_arguments.done", **place, arguments=call.arguments)
+        self._add_part("response.function_call_arguments.done", **item.place, arguments=call.arguments)
         self._end_item(item)
 
     def _on_call_cut(self, call: ExportedCall, status: str) -> None:

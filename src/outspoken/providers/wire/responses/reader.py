@@ -82,10 +82,8 @@ class ResponsesReader(Reader):
             key = (index, number, event.integer(number) or 0)
             if verb == "done":
                 self._read_whole_text(part_kind, key, event.string("text"))
-            elif part_kind == "text":
-                self._assembler.text(event.string("delta"), key)
             else:
-                self._assembler.reasoning(event.string("delta"), key)
+                self._assembler.add(part_kind, event.string("delta"), key)
         elif kind == "response.refusal.delta":
             self._assembler.refuse(event.string("delta"))
             self._refused.add((index, event.integer("content_index") or 0))

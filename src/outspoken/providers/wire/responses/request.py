@@ -46,7 +46,10 @@ def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
     instructions = request.text("instructions")
     if instructions:
         conversation.add_system(instructions)
-    _read_input(request, conversation)
+    for item in request.contents("input", {"role": "user"}, "content"):
+        _read_item(item, conversation)
+    if not conversation.messages:
+        raise RequestError("input", "is empty; expected at least one item", "empty_array")
     chat["messages"] = conversation.messages
     _read_tools(request, chat)
     request.move("max_output_tokens", chat, "max_tokens")
@@ -54,20 +57,16 @@ def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
     request.take("metadata")  # the response repeats it
     request.ignore("store", harmless=(False,))
     request.ignore("truncation", harmless=("disabled",))
-    _read_include(request)
+    for name in request.items("include"):
+        if name == _LOGPROBS:
+            raise RequestError("include", f"has {name!r}: responses have no log probabilities here")
+        request.ignored[f"include={name}"] = None
     request.ignore("max_tool_calls", "context_management", "stream_options", "moderation", "background_options")
     request.ignore("access_programs", "image", "prompt_cache_options")
     return closed(request, chat)
 
 
 # input
-
-
-def _read_input(request: Fields, conversation: Conversation) -> None:
-    for item in request.contents("input", {"role": "user"}, "content"):
-        _read_item(item, conversation)
-    if not conversation.messages:
-        raise RequestError("input", "is empty; expected at least one item", "empty_array")
 
 
 def _read_item(item: Fields, conversation: Conversation) -> None:
@@ -213,10 +212,3 @@ def _read_text_format(wanted: Fields, chat: dict[str, Any]) -> None:
     elif kind != "text":
         raise RequestError(wanted.at("type"), f"is {kind!r}; expected text, json_object or json_schema")
     wanted.ignore_rest()
-
-
-def _read_include(request: Fields) -> None:
-    for name in request.items("include"):
-        if name == _LOGPROBS:
-            raise RequestError("include", f"has {name!r}: responses have no log probabilities here")
-        request.ignored[f"include={name}"] = None
