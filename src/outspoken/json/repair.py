@@ -31,7 +31,7 @@ from .decoder import (
     BLANKS,
     UNSOUND,
     NotJsonError,
-    decode_and_count,
+    decode,
     encodable_value,
     place_of_damage,
     read_value,
@@ -254,14 +254,14 @@ class RegionReader:
         if text is None:
             return None
         try:
-            value, colons = decode_and_count(text, self.max_depth)
+            value = decode(text, self.max_depth)
         except NotJsonError:
             return None
         if computes_string(self.text, changes) or changes_any_number(self.text, changes):
             return None
         edits = edits_of(self.base, changes)
         span = self.base + first, self.base + state.pos
-        return RepairedValue(value, text, *span, edits, highest_level(edits), cost_of(edits), complete, None, colons)
+        return RepairedValue(value, text, *span, edits, highest_level(edits), cost_of(edits), complete, None)
 
     def _guess(self, first: int) -> RepairedValue | None:
         """The rest of the region as one value, on the level "heuristic"."""

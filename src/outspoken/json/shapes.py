@@ -16,6 +16,7 @@ from typing_extensions import NotRequired, ReadOnly, Required, get_type_hints, i
 
 from outspoken.results.schemas.convert import convert, is_valid
 from outspoken.results.schemas.schema import Schema
+from outspoken.results.signatures import has_fields
 
 #: What says something of a key rather than of its type.
 _MARKS = (NotRequired, Required, ReadOnly)
@@ -167,9 +168,7 @@ def _made(hint: Any) -> Shape:
 
 def _has_fields(made: Any) -> bool:
     """Is it a model, a dataclass or a TypedDict, of which each field is a key?"""
-    is_class = isclass(made)
-    is_model = is_class and issubclass(made, BaseModel) and not made.__pydantic_root_model__
-    return is_model or (is_class and (is_typeddict(made) or is_dataclass(made)))
+    return isclass(made) and has_fields(made) and not getattr(made, "__pydantic_root_model__", False)
 
 
 _kept = lru_cache(maxsize=512)(_made)

@@ -39,8 +39,7 @@ class RepairedValue(NamedTuple):
 
     `text` is its JSON: text[start:end] with the edits applied. The edits are in order and do not overlap; there are
     none if the level is "exact". `level` is the highest level of the edits, `cost` the sum of their costs. `complete`
-    is False if the text ends inside the value. `runner_up` is the JSON of another reading that is as likely. `colons`
-    is how many colons the value has when it is written again; None if they were not counted.
+    is False if the text ends inside the value. `runner_up` is the JSON of another reading that is as likely.
     """
 
     value: Any
@@ -52,7 +51,6 @@ class RepairedValue(NamedTuple):
     cost: int
     complete: bool
     runner_up: str | None
-    colons: int | None = None
 
 
 @dataclass(slots=True)
