@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.codes import CODES
-from outspoken.results.edits import Edit, RepairedValue, cost_of
+from outspoken.results.edits import Edit, RepairedValue
 
 from .brackets import WalkState
 from .parts import paths_of
@@ -34,7 +34,7 @@ def without_insertion_behind(repaired: RepairedValue, text: str) -> RepairedValu
     else:
         last = repaired.end - 1
         edits.append(last_edit._replace(start=last, end=repaired.end, after=text[last : repaired.end] + after))
-    return repaired._replace(edits=tuple(edits), cost=cost_of(tuple(edits)))
+    return repaired._replace(edits=tuple(edits))
 
 
 #: the codes of strings in a walk, and those of the quotes inside

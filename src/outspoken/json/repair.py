@@ -19,8 +19,6 @@ from outspoken.results.edits import (
     RepairBudget,
     RepairedValue,
     RepairLimit,
-    cost_of,
-    highest_level,
 )
 from outspoken.results.schemas.schema import SINGLE_TYPES, Schema
 from outspoken.results.settings import DEFAULT, Settings
@@ -165,7 +163,7 @@ class RegionReader:
         if not self._stands_alone(found[2], found[1]):
             return None
         value = found[0] if found[2].isascii() or not SURROGATE.search(found[2]) else encodable_value(found[0])
-        return RepairedValue(value, found[2], self.base + first, self.base + found[1], (), "exact", 0, True, None)
+        return RepairedValue(value, found[2], self.base + first, self.base + found[1])
 
     def _stands_alone(self, piece: str, end: int) -> bool:
         """Does what follows a sound value allow that it is all that was meant?"""
@@ -261,7 +259,7 @@ class RegionReader:
             return None
         edits = edits_of(self.base, changes)
         span = self.base + first, self.base + state.pos
-        return RepairedValue(value, text, *span, edits, highest_level(edits), cost_of(edits), complete, None)
+        return RepairedValue(value, text, *span, edits, complete)
 
     def _guess(self, first: int) -> RepairedValue | None:
         """The rest of the region as one value, on the level "heuristic"."""
@@ -279,7 +277,7 @@ class RegionReader:
             return None
         start = self.base + first
         edit = Edit(start, start + len(span), guessed[1], "heuristic", "heuristic")
-        return RepairedValue(*guessed, start, edit.end, (edit,), "heuristic", cost_of((edit,)), True, None)
+        return RepairedValue(*guessed, start, edit.end, (edit,))
 
     # -- the text around a value
 
@@ -331,7 +329,7 @@ class RegionReader:
         edit = Edit(self.base + start, self.base + end, "", code, CODES[code].level)
         edits = (edit, *repaired.edits) if before else (*repaired.edits, edit)
         start, end = min(repaired.start, edit.start), max(repaired.end, edit.end)
-        return repaired._replace(start=start, end=end, edits=edits, level=highest_level(edits), cost=cost_of(edits))
+        return repaired._replace(start=start, end=end, edits=edits)
 
     # -- all values
 
