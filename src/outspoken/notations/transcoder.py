@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from outspoken.json.decoder import scan_once
 from outspoken.json.scanner import JsonScanner
 
 from .coerce import ANY, SchemaView
@@ -35,7 +36,7 @@ def overlap(text: str, pos: int, mark: str) -> int:
 
 
 class Transcoder:
-    """Collects the JSON of what was read. `value` is the value once it is complete.
+    """Collects the JSON of what was read.
 
     `broken` is true once what was read cannot be a value of the notation, whatever follows.
     """
@@ -49,7 +50,6 @@ class Transcoder:
         #: how many of these pieces were taken
         self._taken = 0
         self.broken = False
-        self.value: Any = None
 
     @property
     def depth(self) -> int:
@@ -76,6 +76,11 @@ class Transcoder:
     def text(self) -> str:
         """The JSON of all that was read."""
         return "".join(self._written)
+
+    @property
+    def value(self) -> Any:
+        """The value, once it is complete."""
+        return scan_once(self.text, 0)[0]
 
     def take_json(self) -> str:
         """The JSON of what was read since the last call."""
