@@ -14,6 +14,9 @@ from typing import Any, NamedTuple
 from outspoken.json.decoder import NotJsonError, encodable_value, finite, repeated_keys, scan_once, too_deep
 from outspoken.patterns.lazy import lazy_pattern
 
+from .coerce import ANY, SchemaView, to_json
+from .transcoder import Notation, ReadValue, ValueScanner
+
 _BLANK = r"[ \t\f]*"
 _SPACE = r"[ \t\f\r\n]*"
 _TAIL = _BLANK + r"(?=[,)\]}\r\n]|\Z)"
@@ -340,3 +343,35 @@ class PythonScanner:
             self._quote = ""
         self._quotes, self._width = 0, 1
         return pos
+
+
+class PythonNotation(Notation):
+    """Python literals."""
+
+    repaired_as_literal = True
+
+    def __init__(self) -> None:
+        super().__init__(frozenset())
+
+    def scanner(self, max_depth: int, view: SchemaView = ANY) -> PythonScanner:
+        return PythonScanner(max_depth)
+
+    def may_begin(self, char: str) -> bool:
+        return char != "" and char not in ",)]}=:"
+
+    @property
+    def first_chars(self) -> str:
+        return r"[^,)\]}=:]"
+
+    def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
+        found = read_at(text, pos, max_depth, joins=False)
+        if found is None or (not final and found[1] == len(text)):
+            return None
+        return found[0], found[1], to_json(found[0])
+
+    def result(self, scanner: ValueScanner, text: str, max_depth: int) -> tuple[Any, str]:
+        value = decode(text, max_depth, joins=False)
+        return value, to_json(value)
+
+    def write(self, value: Any) -> str | None:
+        return repr(value)
