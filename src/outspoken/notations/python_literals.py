@@ -15,7 +15,7 @@ from outspoken.json.decoder import NotJsonError, encodable_value, finite, repeat
 from outspoken.patterns.lazy import lazy_pattern
 
 from .coerce import ANY, SchemaView, to_json
-from .transcoder import Notation, ReadValue, ValueScanner
+from .transcoder import Notation, ReadValue, Transcoder, ValueScanner
 
 _BLANK = r"[ \t\f]*"
 _SPACE = r"[ \t\f\r\n]*"
@@ -250,27 +250,23 @@ _STOPS = lazy_pattern(r"['\"()\[\]{},\r\n]")
 _INSIDE = {"'": re.compile(r"['\\]"), '"': re.compile(r'["\\]')}
 
 
-class PythonScanner:
-    """Finds the end of one Python literal in text that arrives in pieces.
+class PythonScanner(Transcoder):
+    """Finds the end of one Python literal in text that arrives in pieces. Its JSON is known only when it is complete.
 
     `depth` is how many brackets are open. `too_deep` says that the limit was passed; the literal is still scanned to
     its end, but not read.
     """
 
-    #: no JSON is taken before the literal is complete
-    held = 0
     #: errors show only when the complete literal is read
-    broken = detects_errors = allow_controls = False
-    #: the notation is not JSON
-    transcodes = True
-    search_special = None
-    __slots__ = ("_escaped", "_max", "_quote", "_quotes", "_started", "_width", "depth", "too_deep")
+    detects_errors = False
+    depth = 0
 
     def __init__(self, max_depth: int) -> None:
+        super().__init__()
         self._max = max_depth
         self._started = self._escaped = self.too_deep = False
         self._quote = ""
-        self._quotes = self._width = self.depth = 0
+        self._quotes = self._width = 0
 
     def feed(self, text: str, pos: int) -> tuple[int, bool]:
         """Read on from `pos`. Returns where reading stopped and whether the literal ended there."""
@@ -286,14 +282,6 @@ class PythonScanner:
                 return match.start(), True
             pos = match.end()
         return pos, False
-
-    def receive(self, piece: str) -> str:
-        """Nothing: `search_special` finds nothing."""
-        return ""
-
-    def take_json(self) -> str:
-        """Nothing, as the JSON is known only when the literal is complete."""
-        return ""
 
     def finish(self) -> bool:
         """Is the literal complete if the text ends here? Yes, unless a string or a bracket is open."""
