@@ -86,10 +86,7 @@ def repair_region(
     value without an end is truncated. The names and types of `schema` help to find where strings end. The edits have no
     paths; `edits.with_paths` adds them.
     """
-    if repair_limit not in REPAIR_LIMITS:
-        raise ValueError(f"`repair_limit` is {repair_limit!r}; expected one of {', '.join(map(repr, REPAIR_LIMITS))}")
-    budget = budget or RepairBudget.of(end - start)
-    context = RepairContext(repair_limit, schema, settings, budget)
+    context = RepairContext(repair_limit, schema, settings, budget or RepairBudget.of(end - start))
     return RegionReader(text, start, end, closed, context).values()
 
 
