@@ -62,7 +62,7 @@ def notation(short: str, mark: str) -> Notation:
 
         return TaggedNotation(mark)
     if short == "PYTHON_VALUE":
-        from .python_literals import PythonNotation
+        from .python_notation import PythonNotation
 
         return PythonNotation()
     raise ValueError(f"there is no notation for the terminal `{short}`")
