@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from outspoken.json.decoder import encodable_value
+from outspoken.json.partial_string import PartialAnswer
 from outspoken.json.read import read_json, read_sound
 from outspoken.json.repair import repair_region
 from outspoken.results.edits import REPAIR_LIMITS, RepairedValue, RepairLimit
@@ -141,3 +143,18 @@ def test_sound_text_is_read_alike_by_both_readers(value: Any, around: str, ascii
 @pytest.mark.parametrize(("text", "depth"), TABLES["NOT_FOR_THE_SHORT_WAY"])
 def test_the_short_way_leaves_the_rest_to_the_long_one(text: str, depth: int) -> None:
     assert read_sound(text, depth) is None
+
+
+STRING_PIECES = ['"', "'", "\\", "u", "d83d", "\\ud83d", "\\ude00", "\\n", "x", " ", "\n"]
+
+
+@given(st.lists(st.sampled_from(STRING_PIECES), max_size=8))
+def test_a_string_in_pieces_is_the_string(pieces: list[str]) -> None:
+    whole, arriving = PartialAnswer(0), PartialAnswer(0)
+    text = '"' + "".join(pieces)
+    sent = whole.feed_quoted(text)
+    assert sent == "".join(map(arriving.feed_quoted, text))
+    assert (whole.held, whole.is_over) == (arriving.held, arriving.is_over)
+    read = text.removesuffix(whole.rest).removesuffix(whole.held)[1:]
+    assert encodable_value(json.loads(f'"{read}"', strict=False)) == sent
+    assert PartialAnswer(0).rest_of(text) == whole.rest

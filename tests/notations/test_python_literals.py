@@ -11,7 +11,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from outspoken.json.decoder import NotJsonError
-from outspoken.notations.python_literals import PythonScanner, decode, read_at
+from outspoken.notations.python_literals import decode, read_at
+from outspoken.notations.python_notation import PythonScanner
 from tests.invariants.cost import calls_in
 from tests.invariants.replies import pieces
 from tests.loops import in_one_item

@@ -135,22 +135,16 @@ def read_strictly(text: str, max_depth: int) -> Any:
 
 def decode(text: str, max_depth: int) -> Any:
     """Read a text that is one JSON value. Raises NotJsonError."""
-    return decode_and_count(text, max_depth)[0]
-
-
-def decode_and_count(text: str, max_depth: int) -> tuple[Any, int | None]:
-    """The same, and how many colons the value has when it is written again, if it was."""
     if len(text) > _LONG and text[0] in "{[":
         with suppress(ValueError):
             value = read_strictly(text, max_depth)
-            written = to_json(value)
-            if b"Infinity" not in written:
-                return value, written.count(b":")
+            if b"Infinity" not in to_json(value):
+                return value
     stripped = text.lstrip(" \t\r\n")
     found = read_at(stripped, 0, max_depth) if stripped else None
     if found is None or stripped[found[1] :].strip(" \t\r\n"):
         raise NotJsonError(text[:80])
-    return found[0], None
+    return found[0]
 
 
 def first_bracket(text: str) -> int:
@@ -163,10 +157,10 @@ def has_more_keys(text: str, count: int) -> bool:
     return text.count(":") > count and len(_KEY_ENDS(text)) > count
 
 
-def may_repeat_keys(text: str, value: Any, colons: int | None = None) -> bool:
-    """May a key be repeated in the JSON text of a value? The value, written again, has fewer `colons` then. Fast."""
+def may_repeat_keys(text: str, value: Any) -> bool:
+    """May a key be repeated in the JSON text of a value? The value, written again, has fewer colons then. Fast."""
     try:
-        return text.count(":") != (to_json(value).count(b":") if colons is None else colons)
+        return text.count(":") != to_json(value).count(b":")
     except ValueError:  # nested too deeply for the serializer
         return True
 

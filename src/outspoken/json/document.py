@@ -53,6 +53,8 @@ _EXTENT = lazy_pattern(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]｛｝［］【】]', r
 _STEPS = dict.fromkeys("{[｛［【", 1) | dict.fromkeys("}]｝］】", -1)
 #: the steps that each attempt at damaged JSON costs at least
 _ATTEMPT = 60
+#: what an edit of each level says against an end of a fence
+_LEVEL_COSTS = {"notation": 1, "structure": 3, "strings": 5, "heuristic": 20}
 _OPENERS = frozenset("{[")
 #: JSON of which the quotes are escaped, and an escape
 _ESCAPED = lazy_pattern(r"[{\[](?:[\s{\[]|\\[nrt])*\\\"")
@@ -178,7 +180,7 @@ class Document:
         start = self.text.rindex(stripped)
         spans = [(start + match.start(), start + match.end(), json.loads(f'"{match[0]}"')) for match in escapes]
         edits = tuple([Edit(begin, end, after, "loose-escape", "notation") for begin, end, after in spans])
-        return RepairedValue(sound[0], plain, start, start + len(stripped), edits, "notation", 1, True, None)
+        return RepairedValue(sound[0], plain, start, start + len(stripped), edits)
 
     def _reader(self, start: int, end: int, *, closed: bool, prose: bool) -> RegionReader:
         return RegionReader(self.text, start, end, closed, self._context, prose=prose)
@@ -262,7 +264,8 @@ class Document:
             values = self._region(start, stop, closed=True)
             if values and all(repaired.level in ("exact", "notation") for repaired in values):
                 return values, last
-            rank = (not values, max([LEVELS.index(m.level) for m in values], default=0), sum(m.cost for m in values))
+            cost = sum(_LEVEL_COSTS[edit.level] for repaired in values for edit in repaired.edits)
+            rank = (not values, max([LEVELS.index(repaired.level) for repaired in values], default=0), cost)
             if best is None or rank < best[0]:
                 best = rank, values, last
         if best is None:

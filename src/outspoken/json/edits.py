@@ -8,11 +8,11 @@ number (quotes, brackets, commas), or take off signs that carry nothing. What is
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.codes import CODES
-from outspoken.results.edits import Edit, RepairedValue, cost_of
+from outspoken.results.edits import Edit, RepairedValue
 
 from .brackets import WalkState
 from .parts import paths_of
@@ -34,7 +34,7 @@ def without_insertion_behind(repaired: RepairedValue, text: str) -> RepairedValu
     else:
         last = repaired.end - 1
         edits.append(last_edit._replace(start=last, end=repaired.end, after=text[last : repaired.end] + after))
-    return repaired._replace(edits=tuple(edits), cost=cost_of(tuple(edits)))
+    return repaired._replace(edits=tuple(edits))
 
 
 #: the codes of strings in a walk, and those of the quotes inside
@@ -81,16 +81,18 @@ def edits_of(offset: int, changes: list[Change]) -> tuple[Edit, ...]:
 
 def with_paths(repaired: RepairedValue) -> RepairedValue:
     """The value, and with each of its edits the path of the part that it is in."""
-    if not repaired.edits:
-        return repaired
-    shift = repaired.start
-    places: list[int] = []
-    for edit in repaired.edits:
-        places.append(edit.start - shift)
-        shift += edit.end - edit.start - len(edit.after)
-    paths = paths_of(repaired.text, places)
+    paths = paths_of_edits(repaired.edits, repaired.start, repaired.text) if repaired.edits else ()
     edits = [Edit(*edit[:5], path) for edit, path in zip(repaired.edits, paths, strict=True)]
     return repaired._replace(edits=tuple(edits))
+
+
+def paths_of_edits(edits: Iterable[Edit], start: int, text: str) -> list[tuple[str | int, ...]]:
+    """The paths of the parts that edits are in; `text` is the JSON of a value from `start` on, with the edits in it."""
+    places: list[int] = []
+    for edit in edits:
+        places.append(edit.start - start)
+        start += edit.end - edit.start - len(edit.after)
+    return paths_of(text, places)
 
 
 # -- what changes a value

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from outspoken.results.schemas.keys import key_meant
 from outspoken.results.schemas.schema import Schema, pointer_of
+from outspoken.results.schemas.words import key_meant
 
 from .decoder import UNSOUND, scan_once
 from .scanner import KEYS, JsonScanner

@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, ClassVar
 
 from outspoken.patterns.lazy import lazy_pattern
+from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Segment, Text
 
 if TYPE_CHECKING:
     from outspoken.results.events import Event
 
-_STOP = lazy_pattern(r"['\"\\]")
-_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
-_JSON_ESCAPES = {"\\": "\\", '"': '"', "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_CODE = lazy_pattern(r"u[0-9a-fA-F]{0,4}")
-#: the second half of a surrogate pair, or the beginning of its escape
-_LOW = lazy_pattern(r"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]{0,2})?)?)?)?")
+_TEXT = r"(?P<text>[^'\"\\]+|['\"])"
+_XX, _XXX = "[0-9a-fA-F]{2}", "[0-9a-fA-F]{0,3}"
+_HIGH = rf"[dD][89abAB]{_XX}"
+#: The tokens of a string literal of Python, and of one of JSON; `begun` is an escape that more text may complete.
+_PYTHON = lazy_pattern(rf"{_TEXT}|(?P<escape>\\[\\'\"nrt])|(?P<begun>\\\Z)|(?P<wrong>\\)")
+_JSON = lazy_pattern(
+    rf"{_TEXT}|(?P<begun>\\(?:u(?:{_XXX}|{_HIGH}(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?))?\Z)"
+    rf"|(?P<escape>\\(?:[\"\\/bfnrt]|u{_HIGH}\\u[dD][c-fC-F]{_XX}|u{_XX}{_XX}))|(?P<wrong>\\)"
+)
 
 
 class PartialString:
     """The certain text of a string that arrives in pieces.
 
     `sent` is the text that was certain so far. In a quoted string, text is certain up to what may get another meaning:
-    an incomplete escape, which is in `held`, or an escape that cannot be read, which ends it. `key` is the argument
-    that the string belongs to; `repeated` says that the argument is given twice.
+    an incomplete escape, which is in `held`, or an escape that cannot be read, which ends it; `rest` is what was read
+    from there on. `key` is the argument that the string belongs to; `repeated` says that the argument is given twice.
 
     pydantic's `from_json(allow_partial="trailing-strings")` would read the string from its start with each piece, does
     not say what it leaves out at the end, and refuses lone surrogates.
     """
 
-    __slots__ = ("_over", "_quote", "_sent", "has_sent", "held", "key", "repeated")
+    __slots__ = ("_over", "_quote", "_sent", "has_sent", "held", "key", "repeated", "rest")
 
-    #: the characters that an escape may stand for, by the one behind its backslash
-    escapes: ClassVar[dict[str, str]] = _ESCAPES
+    #: what a quoted string is made of
+    tokens: ClassVar = _PYTHON
 
     def __init__(self, key: str) -> None:
         self.key = key
         self.repeated = self.has_sent = False
-        self.held: str = ""
-        self._quote: str = ""
+        self.held = self.rest = self._quote = ""
         self._over = False
         self._sent: list[str] = []
 
@@ -80,42 +84,32 @@ class PartialString:
             return ""
         if not self._quote:
             piece = piece.lstrip(" \t\r\n")
+            if piece and piece[0] not in "'\"":
+                self._over, self.rest = True, piece
+                return ""
             self._quote, piece = piece[:1], piece[1:]
-            self._over = self._quote not in ("", "'", '"')
         certain: list[str] = []
         piece, self.held = self.held + piece, ""
-        pos = 0
-        while not self._over and pos < len(piece):
-            match = _STOP.search(piece, pos)
-            certain.append(piece[pos : match.start() if match else len(piece)])
-            if match is None:
+        for match in self.tokens.finditer(piece):
+            kind, token = match.lastgroup, match[0]
+            if kind == "begun":
+                self.held = token
+            elif kind == "wrong" or token == self._quote:
+                self._over, self.rest = True, piece[match.start() :]
                 break
-            pos = match.end()
-            if match[0] == "\\":
-                char, pos = self._escape(piece, pos)
-                if char is None:
-                    self.held = piece[match.start() :]
-                    break
-                certain.append(char)
-            elif match[0] == self._quote:
-                self._over = True
             else:
-                certain.append(match[0])
+                certain.append(self._unescaped(token) if kind == "escape" else token)
         return self._certain("".join(certain))
+
+    def _unescaped(self, escape: str) -> str:
+        """The character that an escape stands for."""
+        return {"n": "\n", "r": "\r", "t": "\t"}.get(escape[1], escape[1])
 
     def _certain(self, text: str) -> str:
         if text:
             self._sent.append(text)
             self.has_sent = True
         return text
-
-    def _escape(self, piece: str, pos: int) -> tuple[str | None, int]:
-        """Read an escape behind its backslash. Returns its character, None if it is incomplete, and its end."""
-        if pos == len(piece):
-            return None, pos
-        char = self.escapes.get(piece[pos])
-        self._over = char is None
-        return char or "", pos + 1
 
 
 class PartialTypedText(PartialString):
@@ -153,7 +147,7 @@ class PartialAnswer(PartialString):
     """
 
     __slots__ = ("begun", "is_bare")
-    escapes = _JSON_ESCAPES
+    tokens = _JSON
 
     def __init__(self, begun: int, *, is_bare: bool = False) -> None:
         super().__init__("")
@@ -172,28 +166,8 @@ class PartialAnswer(PartialString):
         if self.is_bare:
             return ""
         read = PartialAnswer(self.begun)
-        for at, char in enumerate(raw):
-            held = len(read.held)
-            read.feed_quoted(char)
-            if read.is_over:
-                return raw[at - held :]
-        return ""
+        read.feed_quoted(raw)
+        return read.rest
 
-    def _escape(self, piece: str, pos: int) -> tuple[str | None, int]:
-        if not piece.startswith("u", pos):
-            return super()._escape(piece, pos)
-        digits = _CODE.match(piece, pos)
-        end = pos + 5
-        if digits is None or digits.end() < end:
-            self._over = digits is None or digits.end() < len(piece)
-            return ("" if self._over else None), pos
-        code = int(piece[pos + 1 : end], 16)
-        if not 0xD800 <= code < 0xE000:
-            return chr(code), end
-        low = _LOW.match(piece, end, end + 6)
-        there = low.end() - end if low is not None else 0
-        if code >= 0xDC00 or (there < 6 and end + there < len(piece)):
-            return "\ufffd", end
-        if there < 6:
-            return None, pos
-        return chr(0x10000 + ((code - 0xD800) << 10) + int(piece[end + 2 : end + 6], 16) - 0xDC00), end + 6
+    def _unescaped(self, escape: str) -> str:
+        return replace_surrogates(json.loads(f'"{escape}"'))

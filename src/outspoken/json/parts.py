@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from json import JSONDecoder
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from outspoken.patterns.lazy import lazy_pattern
 
@@ -26,12 +26,8 @@ _MAX_TRIES = 3
 #: how far the end of an object is searched
 _MAX_OBJECT = 4000
 _BLANK = " \t\r\n"
-_DECODER = JSONDecoder()
-#: A part without a place is passed over as a whole if the next place is so far away, unless that failed so often.
-_FAR_PLACE, _MAX_MISSES = 48, 16
-#: a string or a mark of sound JSON
-_STRING_OR_MARK = lazy_pattern(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
-_decode_loosely: Callable[[str], str] = JSONDecoder(strict=False).decode
+_COLON, _COMMA = [lazy_pattern(rf"[ \t\r\n]*({mark})[ \t\r\n]*") for mark in ":,"]
+_decode: Callable[[str, int], tuple[Any, int]] = JSONDecoder(strict=False).raw_decode
 
 
 class Items(NamedTuple):
@@ -128,108 +124,81 @@ def span_at(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
     """
     try:
         start = BLANKS.match(text, 0).end()
-        for part in path:
+        for name in path:
             found = None
-            for name, place in _parts(text, start):
-                if name == part:
-                    found = place  # of a repeated key, the last one counts
-                    if isinstance(part, int):
+            for part in _parts(text, start):
+                if part.name == name:
+                    found = part.start  # of a repeated key, the last one counts
+                    if isinstance(name, int):
                         break
             if found is None:
                 break
             start = found
-        return start, _DECODER.raw_decode(text, start)[1]
+        return start, _decode(text, start)[1]
     except (ValueError, IndexError, RecursionError):
         return None
 
 
-def _parts(text: str, start: int) -> Iterator[tuple[str | int, int]]:
-    """The key or the number of each part of an object or a list, and where it begins; nothing for other values."""
+class _Part(NamedTuple):
+    """A part of an object or a list: its key or number, where its key ends, its value, and where its comma ends."""
+
+    name: str | int
+    named: int
+    start: int
+    end: int
+    stop: int
+
+
+def _parts(text: str, start: int) -> Iterator[_Part]:
+    """The parts of the object or list that begins at a place; nothing for other values. Raises ValueError."""
     opener, at, number = text[start], BLANKS.match(text, start + 1).end(), 0
     while (opener == "{" and text[at] == '"') or (opener == "[" and text[at] != "]"):
-        name: str | int = number
+        name, named = number, start + 1
         if opener == "{":
-            name, at = _DECODER.raw_decode(text, at)
-            at = BLANKS.match(text, at).end()
-            if text[at] != ":":
-                raise ValueError(text[at])
-            at = BLANKS.match(text, at + 1).end()
-        yield name, at
-        at = BLANKS.match(text, _DECODER.raw_decode(text, at)[1]).end()
-        if text[at] != ",":
+            name, named = _decode(text, at)
+            if (colon := _COLON.match(text, named)) is None:
+                raise ValueError(text[named])
+            at = colon.end()
+        end = _decode(text, at)[1]
+        comma = _COMMA.match(text, end)
+        yield _Part(name, named, at, end, comma.end(1) if comma else end)
+        if comma is None:
             return
-        at, number = BLANKS.match(text, at + 1).end(), number + 1
+        at, number = comma.end(), number + 1
+
+
+class _Open:
+    """An object or a list that places are in: its path, its end, and the part that the last place was in or behind."""
+
+    __slots__ = ("_rest", "end", "part", "path")
+
+    def __init__(self, text: str, start: int, end: int, path: tuple[str | int, ...]) -> None:
+        self.path, self.end, self._rest = path, end, _parts(text, start)
+        self.part: _Part | None = None
+        self.next()
+
+    def next(self) -> None:
+        """Go to the next part; to None behind the last one, and where the text is damaged."""
+        try:
+            self.part = next(self._rest, None)
+        except (ValueError, IndexError, RecursionError):
+            self.part = None
 
 
 def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
-    """The paths of the values that ascending places of a sound JSON text are in."""
-    walk = _PathWalk(text)
+    """The paths of the values that ascending places of a sound JSON text are in; a key is in its object."""
+    open_ = [_Open(text, BLANKS.match(text, 0).end(), len(text) + 1, ())]
     found: list[tuple[str | int, ...]] = []
-    rest = iter(places)
-    place = next(rest, None)
-    while place is not None and (match := _STRING_OR_MARK.search(text, walk.pos)) is not None:
-        end = match.end()
-        if match[0] in "}]":
-            while place is not None and place < end and text[place : match.start()].strip():
-                found.append(tuple(walk.path))  # in the last value before the bracket
-                place = next(rest, None)
-            walk.close()
-        while place is not None and place < end:
-            found.append(tuple(walk.path[:-1] if walk.is_key else walk.path))
-            place = next(rest, None)
-        walk.read(match, place or 0)
-    return found + [tuple(walk.path)] * (len(places) - len(found))
-
-
-class _PathWalk:
-    """A walk over the tokens of sound JSON: where it is, the path of the value there, and whether a key is next."""
-
-    def __init__(self, text: str) -> None:
-        self.text, self.pos, self.path = text, 0, list[str | int]()
-        #: for each open bracket, whether a key is next
-        self._keys: list[bool] = []
-        self._misses = 0
-
-    @property
-    def is_key(self) -> bool:
-        return bool(self._keys) and self._keys[-1]
-
-    def close(self) -> None:
-        """A bracket is closed."""
-        self.path.pop()
-        self._keys.pop()
-
-    def read(self, match: re.Match[str], place: int) -> None:
-        """Go behind a token, or behind more that stands before the next place."""
-        char, self.pos = match[0][0], match.end()
-        far = place - self.pos > _FAR_PLACE and self._misses < _MAX_MISSES
-        if char == '"' and self.is_key:
-            self.path[-1] = _read_key(match[0])
-            self._keys[-1] = False
-        elif char in "{[" and not (far and self.path and self._pass_value(match.start(), place)):
-            self.path.append(0 if char == "[" else "")
-            self._keys.append(char == "{")
-        elif char == ",":
-            last = self.path[-1]
-            self.path[-1] = last + 1 if isinstance(last, int) else ""
-            self._keys[-1] = isinstance(last, str)
-            if far and self._keys[-1]:
-                sound, end = end_of_object(self.text, self.pos, place, len(self.text))
-                self.pos, self._misses = (end - 1, self._misses) if sound else (self.pos, self._misses + 1)
-
-    def _pass_value(self, start: int, place: int) -> bool:
-        """Pass over an object or a list that ends before a place, and the items of the list behind it."""
-        behind = scan_once(self.text, start)[1]
-        if behind > place:
-            self._misses += 1
-            return False
-        last = self.path[-1]
-        items = items_behind(self.text, behind, place, len(self.text)) if isinstance(last, int) else None
-        self.pos = items.end if items is not None else behind
-        if items is not None and isinstance(last, int):
-            self.path[-1] = last + items.number
-        return True
-
-
-def _read_key(written: str) -> str:
-    return _decode_loosely(written) if "\\" in written else written[1:-1]
+    for place in places:
+        while len(found) < len(places):
+            top, part = open_[-1], open_[-1].part
+            if place >= top.end and len(open_) > 1:
+                open_.pop()
+            elif part is not None and place >= part.stop:
+                top.next()
+            elif part is not None and part.start < place < part.end and text[part.start] in "{[":
+                open_.append(_Open(text, part.start, part.end, (*top.path, part.name)))
+            else:
+                found.append(top.path if part is None or place < part.named else (*top.path, part.name))
+                break
+    return found

@@ -256,7 +256,7 @@ def _findings(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[P
             notes.append(note_of("ambiguous-strings", span, notes=also))
         if not repaired.complete:
             notes.append(note_of("cut-json", (repaired.end, repaired.end), "error"))
-        keys = repeated_keys(repaired.text) if may_repeat_keys(repaired.text, repaired.value, repaired.colons) else ()
+        keys = repeated_keys(repaired.text) if may_repeat_keys(repaired.text, repaired.value) else ()
         notes += [note_of("repeated-key", span, before=shown(key)) for key in keys]
     return notes
 

@@ -19,8 +19,6 @@ from outspoken.results.edits import (
     RepairBudget,
     RepairedValue,
     RepairLimit,
-    cost_of,
-    highest_level,
 )
 from outspoken.results.schemas.schema import SINGLE_TYPES, Schema
 from outspoken.results.settings import DEFAULT, Settings
@@ -31,7 +29,7 @@ from .decoder import (
     BLANKS,
     UNSOUND,
     NotJsonError,
-    decode_and_count,
+    decode,
     encodable_value,
     place_of_damage,
     read_value,
@@ -88,10 +86,7 @@ def repair_region(
     value without an end is truncated. The names and types of `schema` help to find where strings end. The edits have no
     paths; `edits.with_paths` adds them.
     """
-    if repair_limit not in REPAIR_LIMITS:
-        raise ValueError(f"`repair_limit` is {repair_limit!r}; expected one of {', '.join(map(repr, REPAIR_LIMITS))}")
-    budget = budget or RepairBudget.of(end - start)
-    context = RepairContext(repair_limit, schema, settings, budget)
+    context = RepairContext(repair_limit, schema, settings, budget or RepairBudget.of(end - start))
     return RegionReader(text, start, end, closed, context).values()
 
 
@@ -165,7 +160,7 @@ class RegionReader:
         if not self._stands_alone(found[2], found[1]):
             return None
         value = found[0] if found[2].isascii() or not SURROGATE.search(found[2]) else encodable_value(found[0])
-        return RepairedValue(value, found[2], self.base + first, self.base + found[1], (), "exact", 0, True, None)
+        return RepairedValue(value, found[2], self.base + first, self.base + found[1])
 
     def _stands_alone(self, piece: str, end: int) -> bool:
         """Does what follows a sound value allow that it is all that was meant?"""
@@ -254,14 +249,14 @@ class RegionReader:
         if text is None:
             return None
         try:
-            value, colons = decode_and_count(text, self.max_depth)
+            value = decode(text, self.max_depth)
         except NotJsonError:
             return None
         if computes_string(self.text, changes) or changes_any_number(self.text, changes):
             return None
         edits = edits_of(self.base, changes)
         span = self.base + first, self.base + state.pos
-        return RepairedValue(value, text, *span, edits, highest_level(edits), cost_of(edits), complete, None, colons)
+        return RepairedValue(value, text, *span, edits, complete)
 
     def _guess(self, first: int) -> RepairedValue | None:
         """The rest of the region as one value, on the level "heuristic"."""
@@ -279,7 +274,7 @@ class RegionReader:
             return None
         start = self.base + first
         edit = Edit(start, start + len(span), guessed[1], "heuristic", "heuristic")
-        return RepairedValue(*guessed, start, edit.end, (edit,), "heuristic", cost_of((edit,)), True, None)
+        return RepairedValue(*guessed, start, edit.end, (edit,))
 
     # -- the text around a value
 
@@ -331,7 +326,7 @@ class RegionReader:
         edit = Edit(self.base + start, self.base + end, "", code, CODES[code].level)
         edits = (edit, *repaired.edits) if before else (*repaired.edits, edit)
         start, end = min(repaired.start, edit.start), max(repaired.end, edit.end)
-        return repaired._replace(start=start, end=end, edits=edits, level=highest_level(edits), cost=cost_of(edits))
+        return repaired._replace(start=start, end=end, edits=edits)
 
     # -- all values
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
 from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
 from functools import cached_property, lru_cache
@@ -16,6 +16,7 @@ from typing_extensions import NotRequired, ReadOnly, Required, get_type_hints, i
 
 from outspoken.results.schemas.convert import convert, is_valid
 from outspoken.results.schemas.schema import Schema
+from outspoken.results.signatures import has_fields, kept
 
 #: What says something of a key rather than of its type.
 _MARKS = (NotRequired, Required, ReadOnly)
@@ -146,12 +147,9 @@ class _Record(Shape):
 ANY = _Any(Any)
 
 
+@kept
 def shape_of(hint: Any) -> Shape:
     """How a type is shown while its JSON arrives."""
-    return _kept(hint) if isinstance(hint, Hashable) else _made(hint)
-
-
-def _made(hint: Any) -> Shape:
     bare = _bare(hint)
     origin = get_origin(bare)
     if bare is Any or bare is object:
@@ -167,12 +165,7 @@ def _made(hint: Any) -> Shape:
 
 def _has_fields(made: Any) -> bool:
     """Is it a model, a dataclass or a TypedDict, of which each field is a key?"""
-    is_class = isclass(made)
-    is_model = is_class and issubclass(made, BaseModel) and not made.__pydantic_root_model__
-    return is_model or (is_class and (is_typeddict(made) or is_dataclass(made)))
-
-
-_kept = lru_cache(maxsize=512)(_made)
+    return isclass(made) and has_fields(made) and not getattr(made, "__pydantic_root_model__", False)
 
 
 def _bare(hint: Any) -> Any:

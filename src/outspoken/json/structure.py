@@ -105,7 +105,7 @@ class StructureWalk(BracketRules):
             if match.lastgroup == "number" and self._unended(s, match.end()):
                 return "end"
             s.pos = match.end()
-            return s.end_value("number" if match.lastgroup == "number" else "word")
+            return s.end_value("scalar")
         if match := tokens.WORDS.match(text, pos):
             if match[0] in tokens.LITERALS:
                 return self._read(s, match.end(), tokens.LITERALS[match[0]], "python-literal")
@@ -123,7 +123,7 @@ class StructureWalk(BracketRules):
 
     def _read(self, s: WalkState, end: int, after: str, code: str) -> Stop | None:
         s.replace(end, after, code)
-        return s.end_value("word")
+        return s.end_value("scalar")
 
     def _bare(self, s: WalkState) -> Stop | None:
         """Read words without quotes inside an object, if nothing else can be meant."""
@@ -140,7 +140,7 @@ class StructureWalk(BracketRules):
             return "stuck"
         escaped = word.replace("\\", "\\\\")
         s.replace(s.pos + len(word), f'"{escaped}"', "bare-value")
-        return s.end_value("bare")
+        return s.end_value("scalar")
 
     def _no_value(self, s: WalkState) -> Stop | None:
         """Read a comma in place of a value."""

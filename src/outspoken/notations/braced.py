@@ -45,12 +45,12 @@ _VALUE, _FIRST, _KEY, _FIRST_KEY, _COLON, _AFTER = range(6)
 
 
 class _Level:
-    """An open object or list: what it holds so far, and the key of the next value."""
+    """An open object or list, and the key of the next value."""
 
-    __slots__ = ("holds", "schema_view", "key", "more")
+    __slots__ = ("is_list", "schema_view", "key", "more")
 
-    def __init__(self, holds: dict[str, Any] | list[Any], schema_view: SchemaView) -> None:
-        self.holds, self.schema_view = holds, schema_view
+    def __init__(self, schema_view: SchemaView, *, is_list: bool) -> None:
+        self.schema_view, self.is_list = schema_view, is_list
         self.key = ""
         self.more = False
 
@@ -164,7 +164,7 @@ class BracedScanner(Transcoder):
             self._want = _VALUE
             return pos + (not self.broken), False, False
         if want == _AFTER and char == ",":
-            self._want = _KEY if isinstance(self._levels[-1].holds, dict) else _VALUE
+            self._want = _VALUE if self._levels[-1].is_list else _KEY
             return pos + 1, False, False
         if char in self._closers:
             return self._close(char, pos)
@@ -196,19 +196,19 @@ class BracedScanner(Transcoder):
             self._closers = "}])"
             self._bare = _patterns(self._mark, self._closers)
         self._lead("[" if char == "[" else "{")
-        self._levels.append(_Level([] if char == "[" else {}, schema_view))
+        self._levels.append(_Level(schema_view, is_list=char == "["))
         self._want = _FIRST if char == "[" else _FIRST_KEY
 
     def _close(self, char: str, pos: int) -> tuple[int, bool, bool]:
         level = self._levels[-1] if self._levels else None
-        closer = "}" if level is None or isinstance(level.holds, dict) else "]"
+        closer = "]" if level is not None and level.is_list else "}"
         due = ")" if len(self._levels) == 1 and ")" in self._closers else closer
         if level is None or char != due or self._want not in (_AFTER, _FIRST_KEY, _FIRST):
             self.broken = True
             return pos, False, False
         self._levels.pop()
         self._written.append(closer)
-        self._put(level.holds)
+        self._want = _AFTER
         return pos + 1, not self._levels, False
 
     def _place(self) -> SchemaView:
@@ -216,7 +216,7 @@ class BracedScanner(Transcoder):
         if not self._levels:
             return self._schema_view
         level = self._levels[-1]
-        return level.schema_view.member(level.key) if isinstance(level.holds, dict) else level.schema_view.item
+        return level.schema_view.item if level.is_list else level.schema_view.member(level.key)
 
     def _lead(self, text: str) -> None:
         """Write a value, or its beginning, with the comma and key before it."""
@@ -225,19 +225,9 @@ class BracedScanner(Transcoder):
             level = self._levels[-1]
             lead = ", " if level.more else ""
             level.more = True
-            if isinstance(level.holds, dict):
+            if not level.is_list:
                 lead += f"{to_json(level.key)}: "
         self._written.append(lead + text)
-
-    def _put(self, value: Any) -> None:
-        """A value is complete."""
-        self._want = _AFTER
-        if not self._levels:
-            self.value = value
-        elif isinstance(holds := self._levels[-1].holds, dict):
-            holds[self._levels[-1].key] = value
-        else:
-            holds.append(value)
 
     # -- strings, bare values and keys
 
@@ -318,14 +308,13 @@ class BracedScanner(Transcoder):
         if self._want in (_KEY, _FIRST_KEY):
             self._levels[-1].key = text
             self._want = _COLON
-        elif self._live:
+            return
+        self._want = _AFTER
+        if self._live:
             self._written.append('"')
-            self._put(text)
         else:
             schema_view = self._place()
-            value = schema_view.bare(text) if how == "" else schema_view.quoted(text)
-            self._lead(to_json(value))
-            self._put(value)
+            self._lead(to_json(schema_view.bare(text) if how == "" else schema_view.quoted(text)))
 
 
 class BracedNotation(MarkedNotation):

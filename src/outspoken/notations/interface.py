@@ -7,7 +7,6 @@ strings, or the prefix of tags.
 from __future__ import annotations
 
 from functools import lru_cache
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar.vocabulary import JSON_FIRST
@@ -46,39 +45,6 @@ class JsonNotation(Notation):
         return to_json(value)
 
 
-class PythonNotation(Notation):
-    """Python literals. `module` reads them; it is loaded for the few formats that need it."""
-
-    repaired_as_literal = True
-
-    def __init__(self, module: ModuleType) -> None:
-        super().__init__(frozenset())
-        self._module = module
-
-    def scanner(self, max_depth: int, view: SchemaView = ANY) -> ValueScanner:
-        return self._module.PythonScanner(max_depth)
-
-    def may_begin(self, char: str) -> bool:
-        return char != "" and char not in ",)]}=:"
-
-    @property
-    def first_chars(self) -> str:
-        return r"[^,)\]}=:]"
-
-    def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
-        found = self._module.read_at(text, pos, max_depth, joins=False)
-        if found is None or (not final and found[1] == len(text)):
-            return None
-        return found[0], found[1], to_json(found[0])
-
-    def result(self, scanner: ValueScanner, text: str, max_depth: int) -> tuple[Any, str]:
-        value = self._module.decode(text, max_depth, joins=False)
-        return value, to_json(value)
-
-    def write(self, value: Any) -> str | None:
-        return repr(value)
-
-
 @lru_cache(maxsize=256)
 def notation(short: str, mark: str) -> Notation:
     """The notation of an embedded value, by the short name of its terminal and the terminal's string.
@@ -96,9 +62,9 @@ def notation(short: str, mark: str) -> Notation:
 
         return TaggedNotation(mark)
     if short == "PYTHON_VALUE":
-        from . import python_literals
+        from .python_notation import PythonNotation
 
-        return PythonNotation(python_literals)
+        return PythonNotation()
     raise ValueError(f"there is no notation for the terminal `{short}`")
 
 

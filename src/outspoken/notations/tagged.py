@@ -90,7 +90,6 @@ class TaggedScanner(Transcoder):
         self._stack = [self._root]
         #: how many elements are written
         self._sure = 0
-        self.value: dict[str, Any] = {}
 
     @property
     def depth(self) -> int:
@@ -216,12 +215,9 @@ class TaggedScanner(Transcoder):
 
     def _end(self) -> None:
         """The object is complete: write what is not written yet."""
-        children = self._root.children
-        self.value = _grouped(children[: self._sure])
-        for name, value in _grouped(children[self._sure :]).items():
+        for name, value in _grouped(self._root.children[self._sure :]).items():
             self._written.append(f"{self._lead(name)}{to_json(value)}")
             self._sure += 1
-            self.value[name] = value
         self._written.append("}")
 
 

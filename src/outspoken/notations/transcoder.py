@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from outspoken.json.decoder import scan_once
 from outspoken.json.scanner import JsonScanner
 
 from .coerce import ANY, SchemaView
-
-if TYPE_CHECKING:
-    from .python_literals import PythonScanner
 
 #: a value, its end in the text, and its JSON text
 ReadValue = tuple[Any, int, str]
@@ -35,26 +33,21 @@ def overlap(text: str, pos: int, mark: str) -> int:
 
 
 class Transcoder:
-    """Collects the JSON of what was read. `value` is the value once it is complete.
+    """Collects the JSON of what was read.
 
-    `broken` is true once what was read cannot be a value of the notation, whatever follows.
+    `broken` is true once what was read cannot be a value of the notation, whatever follows. `depth` is how many
+    brackets or elements are open.
     """
 
     detects_errors = transcodes = True
     allow_controls = False
-    held = 0
+    held = depth = 0
 
     def __init__(self) -> None:
         self._written: list[str] = []
         #: how many of these pieces were taken
         self._taken = 0
         self.broken = False
-        self.value: Any = None
-
-    @property
-    def depth(self) -> int:
-        """How many brackets or elements are open."""
-        raise NotImplementedError
 
     @property
     def search_special(self) -> Callable[[str], re.Match[str] | None] | None:
@@ -77,6 +70,11 @@ class Transcoder:
         """The JSON of all that was read."""
         return "".join(self._written)
 
+    @property
+    def value(self) -> Any:
+        """The value, once it is complete."""
+        return scan_once(self.text, 0)[0]
+
     def take_json(self) -> str:
         """The JSON of what was read since the last call."""
         new = "".join(self._written[self._taken :])
@@ -95,7 +93,7 @@ class Transcoder:
 
 
 #: reads one value that arrives in pieces; see `JsonScanner` for the attributes
-ValueScanner: TypeAlias = "JsonScanner | PythonScanner | Transcoder"
+ValueScanner: TypeAlias = JsonScanner | Transcoder
 
 
 class Notation:

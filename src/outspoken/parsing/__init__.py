@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         StreamClosedError as StreamClosedError,
         ToolError as ToolError,
     )
-    from outspoken.results.held import Held as Held
+    from outspoken.results.events import Held as Held
     from outspoken.results.replies import Segment as Segment
     from outspoken.trees.transformer import SegmentTransformer as SegmentTransformer
 

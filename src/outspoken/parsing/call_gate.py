@@ -31,7 +31,7 @@ from outspoken.semantics.quotations import is_linked
 from outspoken.semantics.settle import weakened
 
 if TYPE_CHECKING:
-    from outspoken.results.held import HeldReason
+    from outspoken.results.events import HeldReason
 
     from .response_reader import ResponseReader
 

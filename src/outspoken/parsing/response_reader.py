@@ -43,8 +43,7 @@ from .prompt_prefix import PromptEnd, PromptState, after_anchor
 if TYPE_CHECKING:
     from outspoken.detection.parsed_text import ParserDetector
     from outspoken.grammar.automaton import Automaton
-    from outspoken.results.events import Event
-    from outspoken.results.held import HeldReason
+    from outspoken.results.events import Event, HeldReason
 
 
 class Reading(NamedTuple):

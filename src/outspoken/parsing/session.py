@@ -14,13 +14,14 @@ from outspoken.results.events import (
     IN_DOUBT,
     Done,
     Event,
+    Held,
+    HeldReason,
     PlacedText,
     ReasoningDelta,
     TextDelta,
     ToolCallDelta,
     event_of,
 )
-from outspoken.results.held import Held, HeldReason
 from outspoken.results.message_text import MessageText
 from outspoken.results.replies import Reply
 

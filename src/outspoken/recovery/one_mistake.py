@@ -284,4 +284,4 @@ def _code(before: str, after: str) -> str:
 def _repaired(read: tuple[Any, int, str], at: int, edit: Edit) -> RepairedValue:
     value, end, text = read
     raw_end = at + end + (edit.end - edit.start) - len(edit.after)
-    return RepairedValue(value, text, at, raw_end, (edit,), edit.level, 0, True, None)
+    return RepairedValue(value, text, at, raw_end, (edit,))

@@ -436,5 +436,5 @@ def _cost(repaired: RepairedValue) -> int:
 
 def _cost_of_repeated(repaired: RepairedValue) -> int:
     """What it costs that an object has a key twice."""
-    may_repeat = may_repeat_keys(repaired.text, repaired.value, repaired.colons)
+    may_repeat = may_repeat_keys(repaired.text, repaired.value)
     return costs.REPEATED_KEY if may_repeat and repeated_keys(repaired.text) else 0

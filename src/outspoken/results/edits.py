@@ -14,9 +14,6 @@ RepairLimit = Literal["none", "notation", "structure", "strings", "heuristic"]
 LEVELS = ("exact", "notation", "structure", "strings", "heuristic")
 REPAIR_LIMITS: tuple[RepairLimit, ...] = ("none", "notation", "structure", "strings", "heuristic")
 
-#: What one edit of a level adds to the cost of a value.
-COSTS = {"notation": 1, "structure": 3, "strings": 5, "heuristic": 20}
-
 
 class Edit(NamedTuple):
     """One repair, without its line and column: `after` replaces text[start:end]."""
@@ -38,21 +35,22 @@ class RepairedValue(NamedTuple):
     """One value that was read.
 
     `text` is its JSON: text[start:end] with the edits applied. The edits are in order and do not overlap; there are
-    none if the level is "exact". `level` is the highest level of the edits, `cost` the sum of their costs. `complete`
-    is False if the text ends inside the value. `runner_up` is the JSON of another reading that is as likely. `colons`
-    is how many colons the value has when it is written again; None if they were not counted.
+    none if the level is "exact". `complete` is False if the text ends inside the value. `runner_up` is the JSON of
+    another reading that is as likely.
     """
 
     value: Any
     text: str
     start: int
     end: int
-    edits: tuple[Edit, ...]
-    level: str
-    cost: int
-    complete: bool
-    runner_up: str | None
-    colons: int | None = None
+    edits: tuple[Edit, ...] = ()
+    complete: bool = True
+    runner_up: str | None = None
+
+    @property
+    def level(self) -> str:
+        """The highest level of the edits."""
+        return max((edit.level for edit in self.edits), key=LEVELS.index, default="exact")
 
 
 @dataclass(slots=True)
@@ -77,16 +75,6 @@ class RepairBudget:
     def copy(self) -> RepairBudget:
         """An independent budget of the same size."""
         return RepairBudget(self.steps, self.search, self.spans, self.chars, self.work)
-
-
-def highest_level(edits: tuple[Edit, ...]) -> str:
-    """The highest level of the edits."""
-    return max((edit.level for edit in edits), key=LEVELS.index, default="exact")
-
-
-def cost_of(edits: tuple[Edit, ...]) -> int:
-    """The sum of the costs of the edits; see `COSTS`."""
-    return sum(COSTS[edit.level] for edit in edits)
 
 
 def shown(text: str) -> str:

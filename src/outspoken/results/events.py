@@ -3,6 +3,8 @@
 Events are final: every call that starts ends with `ToolCallEnd` or `ToolCallUnfinished`, and text that was sent is
 never taken back. Events are immutable. Each has a `type`, by which `pydantic.TypeAdapter(Event)` serialises and
 validates them.
+
+`Held` is what a stream has read without an event, as it cannot decide yet.
 """
 
 from __future__ import annotations
@@ -209,3 +211,26 @@ Event = Annotated[
 
 #: From these events on, it may have to be decided whether a call or action was made.
 IN_DOUBT = frozenset({PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished, ReasoningEnd})
+
+
+HeldReason = Literal["prompt", "format", "marker", "damage", "quotation", "reasoning"]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a stream has read and cannot decide yet: the `text` from the offset `start` on, for a `reason`.
+
+    - `prompt`: the response may begin by repeating the end of its prompt
+    - `format`: several formats are tried
+    - `marker`: the end of the text may become a marker, or belongs to one
+    - `damage`: the grammar refuses a segment, which is read again when its end has come
+    - `quotation`: a call or action may be quoted
+    - `reasoning`: a call or action may stand in reasoning that goes on behind it
+
+    The events of the text before `start` were sent, and perhaps some of what follows. White space at the end of text
+    is held without being mentioned here.
+    """
+
+    reason: HeldReason
+    start: int
+    text: str

@@ -6,6 +6,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from .arguments import check_choice
 from .old_names import with_old_names
 
 if TYPE_CHECKING:
@@ -55,15 +56,11 @@ class Settings:
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise ValueError(f"`Settings.{name}` is {value!r}; expected an integer of at least 1")
-        if self.schema_check not in SCHEMA_CHECKS:
-            names = ", ".join([f'"{check}"' for check in SCHEMA_CHECKS])
-            raise ValueError(f"`Settings.schema_check` is {self.schema_check!r}; expected one of {names}")
+        check_choice(self.schema_check, SCHEMA_CHECKS, "Settings.schema_check")
         if self.coordinates is not None:
             from .geometry import SPACES
 
-            if self.coordinates not in SPACES:
-                names = ", ".join([f'"{space}"' for space in SPACES])
-                raise ValueError(f"`coordinates` is {self.coordinates!r}; expected one of {names}")
+            check_choice(self.coordinates, SPACES, "coordinates")
 
 
 DEFAULT = Settings()

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
-from functools import partial
-from typing import Any, TypeGuard, cast, get_origin
+from functools import lru_cache, partial, wraps
+from typing import Any, TypeGuard, TypeVar, cast, get_origin
 
 from typing_extensions import NotRequired, TypedDict, get_type_hints
 
 from .arguments import kind_of
 from .errors import ToolError
 
+_T = TypeVar("_T")
+
 #: How deep a list of tools may hold other lists.
 _MAX_DEPTH = 8
+
+
+def kept(read: Callable[[Any], _T]) -> Callable[[Any], _T]:
+    """A function of a type, of which the last results are kept for types that have a hash."""
+    keep = lru_cache(maxsize=512)(read)
+
+    @wraps(read)
+    def get(type_: Any) -> _T:
+        return keep(type_) if isinstance(type_, Hashable) else read(type_)
+
+    return get
 
 
 class ToolType:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args, get_origin
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -13,7 +12,7 @@ from .errors import CallError
 from .schemas.convert import Conversion
 from .schemas.fitting import Fit, fit_to, target_of_call
 from .schemas.schema import pointer_of
-from .signatures import function_of, hints_of, is_function, is_partial, parameters
+from .signatures import function_of, hints_of, is_function, is_partial, kept, parameters
 
 if TYPE_CHECKING:
     from .replies import ToolCall
@@ -78,18 +77,16 @@ class _Described(NamedTuple):
     rest: str | None
 
 
+@kept
 def _described(function: Callable[..., Any]) -> _Described:
     signature = inspect.signature(function)
     rest = next((p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD), None)
     return _Described(signature, frozenset([name for name, _ in parameters(function)]), rest)
 
 
-_kept = lru_cache(maxsize=256)(_described)
-
-
 def _bound(name: str, arguments: Mapping[str, Any], function: Callable[..., Any]) -> inspect.BoundArguments:
     """The arguments, bound to a function's parameters; none that a `partial` binds is the model's to give."""
-    signature, names, rest = _kept(function) if isinstance(cast("object", function), Hashable) else _described(function)
+    signature, names, rest = _described(function)
     fit = _fit(name, arguments, function)
     data: dict[str, Any] = fit.data
     more = {key: value for key, value in data.items() if key not in names}

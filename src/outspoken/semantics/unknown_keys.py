@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from outspoken.json.parts import paths_of
+from outspoken.json.edits import paths_of_edits
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.call_keys import ARGUMENTS_KEYS, CALL_KEYS, NAME_KEYS
 from outspoken.results.diagnostics import Severity
@@ -148,13 +148,8 @@ def set_paths(edits: list[Edit], text: str, start: int, end: int, key: str | Non
     """
     order = sorted(range(len(edits)), key=lambda number: edits[number][:2])
     inside = [number for number in order if start <= edits[number].start and edits[number].end <= end]
-    places, shift = list[int](), start
-    for number in inside:
-        edit = edits[number]
-        places.append(edit.start - shift)
-        shift += edit.end - edit.start - len(edit.after)
     prefix = () if key is None else (key,)
-    paths = dict(zip(inside, paths_of(text, places), strict=True))
+    paths = dict(zip(inside, paths_of_edits([edits[number] for number in inside], start, text), strict=True))
     for number, edit in enumerate(edits):
         if edit.level == "markup":
             continue

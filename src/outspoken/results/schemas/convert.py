@@ -13,13 +13,15 @@ from typing import Any, NamedTuple, cast
 
 from outspoken.results.call_keys import CALL_WORDS, called
 
-from .keys import is_path, key_meant, nested
 from .schema import LINK, SINGLE_TYPES, Schema, fits, is_object
 from .words import (
     core,
+    is_path,
     iso_date,
     iso_time,
+    key_meant,
     meant_word,
+    nested,
     number_of,
     number_of_words,
     plain,

@@ -7,7 +7,7 @@ loses digits.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
@@ -15,7 +15,7 @@ from pydantic import PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
 from outspoken.results.arguments import kind_of
-from outspoken.results.signatures import is_function, model, readable, takes_others
+from outspoken.results.signatures import is_function, kept, model, readable, takes_others
 
 from .convert import Conversion, Path, calls_within, convert, is_valid
 from .schema import FIELDS, NAMES, Schema, fits, is_object
@@ -86,10 +86,11 @@ def target_of(type_: Any) -> Target:
             return _target_of_json(json.dumps(schema))
         except (TypeError, ValueError, RecursionError):
             return Target.of(schema, None)
-    return _target(type_) if isinstance(type_, Hashable) else _made(type_)
+    return _target(type_)
 
 
-def _made(type_: Any) -> Target:
+@kept
+def _target(type_: Any) -> Target:
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(readable(type_))
         return Target.of(adapter.json_schema(schema_generator=_TypeSchemas), adapter)
@@ -99,32 +100,23 @@ def _made(type_: Any) -> Target:
         raise TypeError(f"`schema` is {kind_of(type_)}; expected {expected} ({why})") from error
 
 
-_target = lru_cache(maxsize=256)(_made)
-
-
 @lru_cache(maxsize=256)
 def _target_of_json(text: str) -> Target:
     """The target of a schema by its text: one that was changed has another."""
     return Target.of(json.loads(text), None)
 
 
+@kept
 def target_of_call(type_: Any) -> Target:
     """What the arguments of a call are read as: a type, or the parameters of a function.
 
     What JSON schema cannot express is allowed; pydantic validates it.
     """
-    return _kept_call(type_) if isinstance(type_, Hashable) else _call(type_)
-
-
-def _call(type_: Any) -> Target:
     adapter: TypeAdapter[Any] = TypeAdapter(model(type_) if is_function(type_) else readable(type_))
     schema = adapter.json_schema(schema_generator=_CallSchemas)
     if is_function(type_) and takes_others(type_):
         schema["additionalProperties"] = True
     return Target.of(schema, adapter)
-
-
-_kept_call = lru_cache(maxsize=256)(_call)
 
 
 class Fit(NamedTuple):

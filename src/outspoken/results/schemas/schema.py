@@ -203,10 +203,6 @@ class Schema:
                 waiting += [value for key, value in part.items() if key not in _VALUES]
         return frozenset(names)
 
-    @cached_property
-    def _choices(self) -> list[Sequence[Any]]:
-        return [options for part in self._rules for key in _CHOICES if (options := items_of(part, key))]
-
     def unknown_names(self, value: Any) -> int:
         """How many names of a value's objects the schema does not have, where it names any."""
         return sum(found == "unknown" for found in self._misfits(value, frozenset(), [_MAX_PLACES]))
@@ -223,7 +219,7 @@ class Schema:
         if not fits(value, self.types):
             yield "type"
             return
-        choices = self._choices
+        choices = self.choices
         if is_object(value):
             yield from ["missing" for key in self.required if key not in value]
             own = self._own
@@ -238,7 +234,7 @@ class Schema:
         if len(choices) > 1:
             known |= self.properties.keys()
         for options in choices:
-            fitting = [option for option in map(self._at, options) if fits(value, option.types)]
+            fitting = [option for option in options if fits(value, option.types)]
             yield from min(
                 [list(option._misfits(value, known, left)) for option in fitting], key=len, default=list[str]()
             )
