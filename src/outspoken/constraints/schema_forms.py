@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, cast
 
 from outspoken.results.schemas.schema import KINDS, referred
@@ -10,7 +11,7 @@ from outspoken.results.schemas.schema import KINDS, referred
 from . import schema_parts
 from .automata import complement, intersection, matching
 from .dfa_patterns import dfa_pattern
-from .forms import EMPTY, NOTHING, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, choice, optional, seq
+from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, Repeat, Rule, choice, optional, seq
 from .free_text import text_automaton
 from .number_ranges import integer_pattern, number_pattern
 from .plain_patterns import escape
@@ -119,7 +120,8 @@ class SchemaForms:
             if style.has_formats and not low and high is None:
                 return style.string_of(known)
         patterns = [schema_parts.search_pattern(schema["pattern"])] if isinstance(schema.get("pattern"), str) else []
-        text = FreeText(style.excluded, low=low, high=high, patterns=(*patterns, *([known] if known else [])))
+        patterns = [*style.text.patterns, *patterns, *([known] if known else [])]
+        text = replace(style.text, low=low, high=high, patterns=tuple(patterns))
         try:
             return style.quoted(text) if any(text_automaton(text).accepts) else NOTHING
         except ValueError:
