@@ -13,12 +13,7 @@ def listed(names: Iterable[str]) -> str:
     quoted = [f"`{name}`" for name in names]
     if len(quoted) > _MOST:
         quoted[_MOST - 1 :] = [f"{len(quoted) - _MOST + 1} more"]
-    return joined(quoted)
-
-
-def joined(words: list[str]) -> str:
-    """Words as a list in a sentence: `a, b and c`."""
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
 def counted(number: int, thing: str) -> str:
