@@ -9,7 +9,7 @@ from typing import Any
 from .forms import NOTHING, Form, Grammar, Literal, Pattern, choice
 from .free_text import BareText, text_automaton
 from .schema_forms import SchemaForms
-from .schema_parts import FORMATS, TYPES, PlainPattern, alternatives, listed_values, merged_schema, search_pattern
+from .schema_parts import TYPES, PlainPattern, alternatives, listed_values, merged_schema, string_limits
 from .styles import PythonStyle, Style
 
 #: White space at the ends of text may belong to the markers, so strings of a certain length have none.
@@ -73,11 +73,8 @@ class BareForms:
     def _string(self, schema: dict[str, Any], path: str) -> Form:
         if isinstance(plain := schema.get("pattern"), PlainPattern):
             return Pattern(plain)
-        low, high = int(schema.get("minLength", 0)), schema.get("maxLength")
-        patterns = [search_pattern(schema["pattern"])] if isinstance(schema.get("pattern"), str) else []
-        patterns += [FORMATS[schema["format"]]] if schema.get("format") in FORMATS else []
+        low, high, patterns = string_limits(schema)
         edge = EDGE if low or high is not None or patterns else ""
-        high = None if high is None else int(high)
         for text in (self._text, replace(self._text, patterns=())):
             bound = replace(text, begins=edge, ends=edge, low=low, high=high, patterns=(*text.patterns, *patterns))
             try:

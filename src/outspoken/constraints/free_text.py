@@ -92,8 +92,8 @@ class BareText(NamedTuple):
 def bare_text(automaton: Automaton, configs: tuple[Config, ...], *, is_action: bool = False) -> BareText:
     """What a bare value may hold, with one of some configurations behind it, so that it is read as it stands.
 
-    It holds no part of a marker beside it (`MarkerRests`), but for a quote that begins it: engines cannot tell that from
-    JSON. A value of an action whose end may also stand in it has no bracket that is not closed.
+    It holds no part of a marker beside it (`MarkerRests`), but for a quote that begins it, as JSON may. A value of an
+    action whose end may also stand in it has no bracket that is not closed.
     """
     excluded = {*excluded_patterns(automaton, configs, is_text=False, is_value=True)}
     is_open = is_action and any(map(is_ended_by_chance, configs))

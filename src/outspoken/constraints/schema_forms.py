@@ -111,17 +111,12 @@ class SchemaForms:
     def _string(self, schema: dict[str, Any], path: str) -> Form:
         if isinstance(plain := schema.get("pattern"), schema_parts.PlainPattern):
             return self._style.string_of(plain)
-        style, low = self._style, int(schema.get("minLength", 0))
-        high = int(schema["maxLength"]) if schema.get("maxLength") is not None else None
-        known = schema_parts.FORMATS.get(schema.get("format", ""))
-        if not isinstance(schema.get("pattern"), str):
-            if known is None:
-                return style.string(low, high)
-            if style.has_formats and not low and high is None:
-                return style.string_of(known)
-        patterns = [schema_parts.search_pattern(schema["pattern"])] if isinstance(schema.get("pattern"), str) else []
-        patterns = [*style.text.patterns, *patterns, *([known] if known else [])]
-        text = replace(style.text, low=low, high=high, patterns=tuple(patterns))
+        style, (low, high, patterns) = self._style, schema_parts.string_limits(schema)
+        if not patterns:
+            return style.string(low, high)
+        if style.has_formats and not isinstance(schema.get("pattern"), str) and not low and high is None:
+            return style.string_of(patterns[0])
+        text = replace(style.text, low=low, high=high, patterns=(*style.text.patterns, *patterns))
         try:
             return style.quoted(text) if any(text_automaton(text).accepts) else NOTHING
         except ValueError:

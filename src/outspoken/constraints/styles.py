@@ -11,7 +11,7 @@ from outspoken.notations.coerce import to_json
 from outspoken.patterns.near_miss import fragments
 
 from .automata import without
-from .forms import EMPTY, NOTHING, Form, FreeText, Literal, Pattern, choice, seq
+from .forms import EMPTY, NOTHING, Form, FreeText, Literal, Pattern, choice, seq, times
 from .plain_patterns import escape
 
 _ANY_TEXT = FreeText()
@@ -66,7 +66,7 @@ class Style:
 
     def string(self, low: int, high: int | None) -> Form:
         """Any string of so many characters."""
-        return self._between(self.mark, f"{JSON_CHAR}{_times(low, high)}")
+        return self._between(self.mark, f"{JSON_CHAR}{times(low, high)}")
 
     def string_of(self, regex: str) -> Form:
         """A string that matches a pattern, which holds no quotes, escapes and control characters."""
@@ -90,8 +90,8 @@ class PythonStyle(Style):
 
     def string(self, low: int, high: int | None) -> Form:
         escape = r"\\(?:['\"\\nrt]|x[0-9a-f]{2}|u(?:[0-9a-ce-f][0-9a-f]{3}|d[0-7][0-9a-f]{2}))"
-        single = rf"(?:[^'\\\x00-\x1f\x7f]|{escape}){_times(low, high)}"
-        double = rf"(?:[^\"\\\x00-\x1f\x7f]|{escape}){_times(low, high)}"
+        single = rf"(?:[^'\\\x00-\x1f\x7f]|{escape}){times(low, high)}"
+        double = rf"(?:[^\"\\\x00-\x1f\x7f]|{escape}){times(low, high)}"
         return choice([self._between("'", single), self._between('"', double)])
 
 
@@ -122,9 +122,3 @@ class BracedStyle(Style):
 def _not_in(mark: str) -> tuple[str, ...]:
     """What text between marks may not hold: parts of the mark, since it is recognised with a mistake."""
     return tuple(sorted({escape(part) for part in fragments(mark) if part}))
-
-
-def _times(low: int, high: int | None) -> str:
-    if high is None:
-        return "*" if low == 0 else f"{{{low},}}"
-    return f"{{{low},{high}}}"
