@@ -26,8 +26,10 @@ def complaint(text: str, constraint: Constraint, tools: Sequence[ToolLike], *, l
     excused = OF_TEXT | {*["repeated-argument"] * may_repeat}
     for call in reply.tool_calls:
         said = [warning for warning in constraint.warnings if warning.startswith(f"{call.name}: ")]
-        excused |= {"type-mismatch"} if any(one.endswith(_NOT_ENFORCED) for one in said) else set()
-        excused |= {"odd-marker"} if any(map(_is_quote, call.arguments.values())) else set()
+        if any(one.endswith(_NOT_ENFORCED) for one in said):
+            excused |= {"type-mismatch"}
+        if any(map(_is_quote, call.arguments.values())):
+            excused |= {"odd-marker"}
     if found := trouble(reply, excused):
         return found
     count = len(reply.tool_calls) + len(reply.actions)
