@@ -13,7 +13,12 @@ def listed(names: Iterable[str]) -> str:
     quoted = [f"`{name}`" for name in names]
     if len(quoted) > _MOST:
         quoted[_MOST - 1 :] = [f"{len(quoted) - _MOST + 1} more"]
-    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+    return joined(quoted)
+
+
+def joined(words: list[str]) -> str:
+    """Words as a list in a sentence: `a, b and c`."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def counted(number: int, thing: str) -> str:
