@@ -12,9 +12,9 @@ from outspoken.authoring.check.findings import CheckedGrammar
 from outspoken.authoring.check.lark_errors import Loaded, load, refusal, syntax
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
-from outspoken.authoring.shared.regex_samples import example
 from outspoken.grammar import registry
 from outspoken.grammar.compiler import lark_of
+from outspoken.patterns.spellings import example
 from tests.authoring.grammar_mistakes import said
 from tests.invariants.cost import calls_in
 from tests.tables import tables

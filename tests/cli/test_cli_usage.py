@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from outspoken import __version__
-from outspoken.terminal.outputs import wants_color
-from outspoken.terminal.progress import ProgressLine
+from outspoken.terminal.outputs import ProgressLine, wants_color
 from tests.authoring.grammar_mistakes import GRAMMAR
 from tests.cli.runner import COMMAND, Cli, Ran, Terminal
 from tests.tables import tables

@@ -10,6 +10,8 @@ from outspoken import Reply, parse
 from outspoken.constraints.deriving import Constraint
 from outspoken.notations.tools import ToolLike, Tools
 
+#: How a warning ends that an argument may not be what its schema says.
+_NOT_ENFORCED = "is not enforced"
 #: The warning that an argument may stand twice in a call.
 _MAY_REPEAT = "the arguments: that each has another name is not enforced"
 
@@ -21,7 +23,14 @@ def complaint(text: str, constraint: Constraint, tools: Sequence[ToolLike], *, l
     if _is_in_doubt(reply):
         return ""
     may_repeat = any(f"{call.name}: {_MAY_REPEAT}" in constraint.warnings for call in reply.tool_calls)
-    if found := trouble(reply, OF_TEXT | {*["repeated-argument"] * may_repeat}):
+    excused = OF_TEXT | {*["repeated-argument"] * may_repeat}
+    for call in reply.tool_calls:
+        said = [warning for warning in constraint.warnings if warning.startswith(f"{call.name}: ")]
+        if any(one.endswith(_NOT_ENFORCED) for one in said):
+            excused |= {"type-mismatch"}
+        if any(map(_is_quote, call.arguments.values())):
+            excused |= {"odd-marker"}
+    if found := trouble(reply, excused):
         return found
     count = len(reply.tool_calls) + len(reply.actions)
     if not least <= count <= (len(text) if most is None else most):
@@ -33,6 +42,11 @@ def complaint(text: str, constraint: Constraint, tools: Sequence[ToolLike], *, l
         if found := schema_complaint(call.arguments, known.schema(call.name) or {}, excused):
             return found
     return ""
+
+
+def _is_quote(value: object) -> bool:
+    """Does a value begin with a quote that may close the name before it? No constraint forbids that."""
+    return isinstance(value, str) and value[:1] == '"' and value.count('"') == 1
 
 
 def _is_in_doubt(reply: Reply) -> bool:

@@ -16,10 +16,9 @@ from outspoken import formats, parse
 from outspoken.cli.main import main
 from outspoken.constraints.deriving import TARGETS
 from outspoken.grammar import registry
-from outspoken.playground.answers import ANSWERS, answer
+from outspoken.playground.answers import ANSWERS, answer, write
 from outspoken.playground.app import Playground
-from outspoken.playground.given import MOST_CHARS, Asked, Given, shared
-from outspoken.playground.run import begin_with, write
+from outspoken.playground.given import MOST_CHARS, Asked, Given, begin_with, shared
 from outspoken.results.errors import UnknownFormatError
 from outspoken.terminal.errors import UsageError
 from tests.loops import in_one_item

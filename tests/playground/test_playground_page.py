@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from selenium.webdriver.common.keys import Keys
 
+from outspoken.playground.answers import write
 from outspoken.playground.app import Playground
 from outspoken.playground.given import Given
-from outspoken.playground.run import write
 from tests.serving.serving import Server, until
 from tests.tables import tables
 from tests.viewer.pages import Page, long_response

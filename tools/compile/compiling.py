@@ -31,7 +31,7 @@ from outspoken.results.settings import DEFAULT
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.sign_patterns import sign_patterns
 from outspoken.semantics.state import Context, ReplyState
-from outspoken.terminal.progress import ProgressLine
+from outspoken.terminal.outputs import ProgressLine
 
 from .record import Record, key_of
 from .training import trainer

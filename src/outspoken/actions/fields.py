@@ -32,7 +32,7 @@ _SECONDS = re.compile(rf"({_NUMBER.pattern})\s*(ms|milliseconds?|s|secs?|seconds
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 #: Synonyms of key names, in lowercase and without `_`, `-` and spaces.
-_KEYS = {
+KEY_SYNONYMS = {
     "return": "enter", "kpenter": "enter", "esc": "escape", "del": "delete", "ins": "insert", "spacebar": "space",
     "bksp": "backspace", "control": "ctrl", "lcontrol": "ctrl", "rcontrol": "ctrl", "controlleft": "ctrl",
     "controlright": "ctrl", "ctrlleft": "ctrl", "ctrlright": "ctrl", "lctrl": "ctrl", "option": "alt", "lalt": "alt",
@@ -314,7 +314,7 @@ def key_name(word: str) -> str:
     if len(word) == 1:
         return word.lower() if word.isascii() else word
     bare = word.strip().lower()
-    return _KEYS.get(re.sub(r"[_\-\s]", "", bare), bare)
+    return KEY_SYNONYMS.get(re.sub(r"[_\-\s]", "", bare), bare)
 
 
 def _key(value: Any, argument: str) -> str:
@@ -332,7 +332,7 @@ def _is_doubled(word: str) -> bool:
     """Is a word the name of a key twice?"""
     bare = word.strip().lower()
     half = bare[: len(bare) // 2]
-    return bare == 2 * half and (half in _KEYS or half in _KEYS.values())
+    return bare == 2 * half and (half in KEY_SYNONYMS or half in KEY_SYNONYMS.values())
 
 
 def _element(value: Any, argument: str) -> ElementRef:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
-from .fields import key_name
+from .fields import KEY_SYNONYMS, key_name
 
 #: Our names that Playwright writes differently from `PageUp` for `page_up`.
 _OTHERS = {
@@ -43,6 +44,16 @@ def is_key(name: str) -> bool:
     """Is this the name of a key, as `key_name` returns it? A single character is one."""
     known = _spelled(name)
     return len(known) == 1 or known in _NAMED or any(names.fullmatch(known) for names in (_FUNCTION, _OF_DEVICES))
+
+
+@cache
+def key_pattern() -> str:
+    """A regular expression of names of keys for which `is_key` holds: in lowercase, in capitals, or with initials."""
+    names = sorted({*_NAMED, *KEY_SYNONYMS, *_SPELLINGS})
+    written = [f"[{name[0]}{name[0].upper()}]{name[1:]}|{name.upper()}" for name in names]
+    initials = dict.fromkeys([*[name.title() for name in names if "_" in name], *_NAMED.values()])
+    functions = "[fF](?:[1-9]|1[0-9]|2[0-4])"
+    return "|".join(["[a-zA-Z0-9_]", "[-=./;,*]", functions, *written, *initials, _OF_DEVICES.pattern])
 
 
 def _spelled(name: str) -> str:

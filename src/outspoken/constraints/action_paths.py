@@ -5,7 +5,6 @@ Each way to write an action is rendered with different fields, and its path thro
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -13,10 +12,8 @@ from outspoken.grammar.automaton import Config
 from outspoken.results.actions.base import BaseAction
 from outspoken.results.replies import Segment
 
-from .action_words import Usage, kind_of
+from .action_words import Usage
 from .skeleton import REASONING, TEXT, Hole, Step, steps_of, written_path
-
-_FENCE = "```"
 
 
 class _Path(NamedTuple):
@@ -104,22 +101,6 @@ def learned(usage: Usage) -> ActionPaths | None:
         return None
     needed = tuple([name for name in optional if name in needs])
     return replace(found, usage=usage.with_fields(learnt), needs=needed, nested=_always(usage))
-
-
-def ends_with_code(paths: Iterable[ActionPaths]) -> bool:
-    """Does a text in an action end the block of code round it, if a block of code ends in the text?"""
-    for usage in [one.usage for one in paths]:
-        rule, required, format = usage.rule, usage.fields(required=True), usage.header.format
-        for name in [group.field for group in usage.groups if group.field and not rule.is_path(group.field)]:
-            action = usage.sample([*required, name]) if kind_of(rule, name).reader == "text" else None
-            written = None if action is None else written_path([action.model_copy(update={name: "a b"})], format)
-            if action is None or written is None:
-                continue
-            if _FENCE not in written.text:
-                return False
-            if written_path([action.model_copy(update={name: f"a{_FENCE}b"})], format) is None:
-                return True
-    return False
 
 
 def _with_fewest(usage: Usage, fields: list[str]) -> Usage:

@@ -12,12 +12,13 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.rendering.render import Rendered
 from outspoken.results.actions.base import BaseAction
 
-from .action_paths import ActionPaths, ends_with_code, learned
-from .action_words import usages
+from .action_paths import ActionPaths, learned
+from .action_words import kind_of, usages
 from .skeleton import REASONING, TEXT, Hole, Skeleton, Step, a_call, merged, skeleton_of, steps_of, written_path
 
 #: Actions of so many kinds are rendered beside each other.
 _MOST_PAIRS = 5
+_FENCE = "```"
 
 
 def action_hole(first: Hole, last: Hole) -> Hole:
@@ -87,5 +88,16 @@ def learned_actions(automaton: Automaton) -> tuple[ActionPaths, ...]:
 
 @lru_cache(maxsize=256)
 def ends_actions_with_code(automaton: Automaton) -> bool:
-    """May a block of code in a text of an action end the action?"""
-    return ends_with_code(learned_actions(automaton))
+    """Does a text in an action end the block of code round it, if a block of code ends in the text?"""
+    for usage in [one.usage for one in learned_actions(automaton)]:
+        rule, required, format = usage.rule, usage.fields(required=True), usage.header.format
+        for name in [group.field for group in usage.groups if group.field and not rule.is_path(group.field)]:
+            action = usage.sample([*required, name]) if kind_of(rule, name).reader == "text" else None
+            written = None if action is None else written_path([action.model_copy(update={name: "a b"})], format)
+            if action is None or written is None:
+                continue
+            if _FENCE not in written.text:
+                return False
+            if written_path([action.model_copy(update={name: f"a{_FENCE}b"})], format) is None:
+                return True
+    return False

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from outspoken.actions.decoding import build_action
 from outspoken.actions.fields import JSON_TEXT, SUBMIT, FieldType, field_type
+from outspoken.actions.key_names import key_pattern
 from outspoken.actions.mapping import PARTS, Condition, MappingRule, mapping_of
 from outspoken.actions.rule_fields import FieldSource
 from outspoken.grammar.header import Header
@@ -190,7 +191,7 @@ def _limited(argument: Argument, condition: Condition) -> Argument:
 
 #: All numbers are smaller, and all coordinates in pixels without a screen.
 _FARTHEST = 100000
-_KEY = "(?:[a-zA-Z0-9_]{1,20}|[-=./;,*])"
+_KEY = f"(?:{key_pattern()})"
 #: A web address with a public host, which Outspoken takes for one.
 _WEB_URL = (
     r"https?://[a-z][a-z0-9-]{0,40}(?:\.[a-z][a-z0-9-]{0,40}){0,3}\.(?:[a-z]{2,3}|info|name|page|shop|site|tech|online)"
@@ -199,6 +200,8 @@ _WEB_URL = (
 _NUMBER = {"type": "number", "exclusiveMinimum": -_FARTHEST, "exclusiveMaximum": _FARTHEST}
 _STRING = {"type": "string"}
 _WORDS: dict[str, Any] = {"type": "array", "items": {"type": "string", "pattern": PlainPattern(_KEY)}, "minItems": 1}
+#: The name of an element in one word, without what should end it, or stands behind it.
+_NAME = {"type": "string", "pattern": r"^[^\s\[\]`]*[^\s\[\]`.,:;]$"}
 _ELEMENT = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
 #: The schemas of fields by the name of what reads them.
 _SCHEMAS: dict[str, dict[str, Any]] = {
@@ -206,7 +209,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
     "texts": {"type": "array", "items": _STRING, "minItems": 1}, "integer": {"type": "integer", "minimum": 0},
     "number": _NUMBER, "seconds": {"type": "number", "minimum": 0, "exclusiveMaximum": _FARTHEST},
     "boolean": {"type": "boolean"},
-    "element": _ELEMENT, "object": {"type": "object"}, "identifier": {"type": "string", "minLength": 1},
+    "element": _ELEMENT, "object": {"type": "object"}, "identifier": _NAME,
     "entries": {"type": "array", "items": {"anyOf": [_STRING, {"type": "object"}]}, "minItems": 1},
 }  # fmt: skip
 
@@ -250,8 +253,10 @@ class FieldSchemas:
         if kind.reader == "points":
             return {"type": "array", "items": self._place(), "minItems": 1}
         if kind.reader == "point":
-            return _STRING | {"minLength": 1} if self._space in ("mark", "desc") else self._point()
+            return {"mark": _NAME, "desc": _STRING | {"minLength": 1}}.get(self._space) or self._point()
         schema = {"enum": list(kind.words)} if kind.reader == "word" else _SCHEMAS[kind.reader]
+        if field.partition(".")[2] in ("id", "mark"):
+            schema = _NAME
         if field == "confidence":
             schema = _between(0, 1)
         return _converted(schema, origin.conversion)

@@ -108,15 +108,18 @@ class Dfa(NamedTuple):
     steps: tuple[tuple[tuple[CharSet, int], ...], ...]
     accepts: tuple[bool, ...]
 
+    def step(self, state: int, char: str) -> int:
+        """The state that a character leads to; -1 for none."""
+        code = ord(char)
+        ways = (target for chars, target in self.steps[state] if any(low <= code <= high for low, high in chars))
+        return next(ways, -1)
+
     def reads(self, text: str) -> bool:
         """Does the automaton accept a text?"""
         state = 0
         for char in text:
-            code = ord(char)
-            found = [t for chars, t in self.steps[state] if any(low <= code <= high for low, high in chars)]
-            if not found:
+            if (state := self.step(state, char)) < 0:
                 return False
-            state = found[0]
         return self.accepts[state]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from .automata import without
-from .forms import NOTHING, Form, FreeText, Grammar, Literal, Pattern, choice
-from .free_text import text_automaton
+from .forms import NOTHING, Form, Grammar, Literal, Pattern, choice
+from .free_text import BareText, text_automaton
 from .schema_forms import SchemaForms
-from .schema_parts import FORMATS, TYPES, PlainPattern, alternatives, listed_values, merged_schema, search_pattern
+from .schema_parts import TYPES, PlainPattern, alternatives, listed_values, merged_schema, string_limits
 from .styles import PythonStyle, Style
 
 #: White space at the ends of text may belong to the markers, so strings of a certain length have none.
@@ -28,13 +28,11 @@ class _WordStyle(Style):
 class BareForms:
     """Builds forms of bare text: strings as they are, other values in the words of the format."""
 
-    def __init__(
-        self, excluded: tuple[str, ...], written: str, grammar: Grammar, root: Any, warn: Callable[[str], None]
-    ) -> None:
-        self._excluded, self._root, self._warn = excluded, root, warn
-        self._json = SchemaForms(Style(excluded), grammar, root, warn)
-        self._words = SchemaForms(_WordStyle(excluded), grammar, root, warn) if written != "json" else self._json
-        self._python = SchemaForms(PythonStyle(excluded), grammar, root, warn) if written == "python" else self._json
+    def __init__(self, text: BareText, written: str, grammar: Grammar, root: Any, warn: Callable[[str], None]) -> None:
+        (self._text, held), self._root, self._warn = text, root, warn
+        self._json = SchemaForms(Style(held), grammar, root, warn)
+        self._words = SchemaForms(_WordStyle(held), grammar, root, warn) if written != "json" else self._json
+        self._python = SchemaForms(PythonStyle(held), grammar, root, warn) if written == "python" else self._json
 
     def value(self, schema: Any, path: str, kinds: frozenset[str] = TYPES, *, beside_string: bool = False) -> Form:
         """The form of a value of one of the JSON types `kinds`; `beside_string` if it may be a string as well."""
@@ -70,19 +68,18 @@ class BareForms:
         return "string" in merged_schema(schema, self._root).get("type", "string")
 
     def _may_stand(self, text: str) -> bool:
-        return without(self._excluded).reads(text) and text.strip() == text
+        return text.strip() == text and text_automaton(self._text).reads(text)
 
     def _string(self, schema: dict[str, Any], path: str) -> Form:
         if isinstance(plain := schema.get("pattern"), PlainPattern):
             return Pattern(plain)
-        low, high = int(schema.get("minLength", 0)), schema.get("maxLength")
-        patterns = [search_pattern(schema["pattern"])] if isinstance(schema.get("pattern"), str) else []
-        patterns += [FORMATS[schema["format"]]] if schema.get("format") in FORMATS else []
+        low, high, patterns = string_limits(schema)
         edge = EDGE if low or high is not None or patterns else ""
-        text = FreeText(self._excluded, False, edge, edge, low, None if high is None else int(high), tuple(patterns))
-        try:
-            has_text = any(text_automaton(text).accepts) if edge else True
-        except ValueError:
-            self._warn(f"{path}: the pattern or the length of the string is not enforced")
-            return FreeText(self._excluded)
-        return text if has_text else NOTHING
+        for text in (self._text, replace(self._text, patterns=())):
+            bound = replace(text, begins=edge, ends=edge, low=low, high=high, patterns=(*text.patterns, *patterns))
+            try:
+                return bound if any(text_automaton(bound).accepts) else NOTHING
+            except ValueError:
+                continue
+        self._warn(f"{path}: the pattern or the length of the string is not enforced")
+        return self._text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal as OneOf
 from typing import NamedTuple
 
@@ -142,7 +141,7 @@ class Builder:
         excluded = {*excluded_patterns(self._automaton, self._skeleton.configs[hole], is_text=False)}
         # what follows ends it, also where no call does
         excluded |= {escape(literal.rstrip()) for literal in self._skeleton.outer.get(hole, {}).values()}
-        excluded |= {_unread_within(self._skeleton, hole)}
+        excluded |= {unread_within(self._skeleton, hole)}
         return FreeText(tuple(sorted(excluded - {""})))
 
     def _free_text(self, hole: Hole, begins: str = "", ends: str = "", more: tuple[str, ...] = ()) -> FreeText:
@@ -164,7 +163,7 @@ class Builder:
         """Text, and what may follow it, each with the condition on the end of the text."""
         begins = ""
         if hole.role not in _OUTSIDE or (hole == START and whole):
-            begins = _border_before(self._skeleton, hole, target, whole)
+            begins = border_before(self._skeleton, hole, target, whole)
         if (
             not begins
             and (whole or hole != START)
@@ -179,7 +178,7 @@ class Builder:
                 continue
             if following.role not in ("end", "text"):
                 trimmed = "TEXT" in self._automaton.trims
-                found = _border_behind(self._skeleton, target, following, between, trimmed=trimmed)
+                found = border_behind(self._skeleton, target, following, between, trimmed=trimmed)
                 if found is None or following.role == "reasoning":
                     continue
                 border = found
@@ -232,8 +231,3 @@ class Builder:
                             end = end[: found.start()]
             self._ends[hole] = end
         return self._ends[hole]
-
-
-_border_behind = lru_cache(maxsize=4096)(border_behind)
-_border_before = lru_cache(maxsize=4096)(border_before)
-_unread_within = lru_cache(maxsize=4096)(unread_within)

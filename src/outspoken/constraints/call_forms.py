@@ -15,8 +15,8 @@ from outspoken.notations.tools import Tools
 from outspoken.patterns.spellings import without_conditions
 
 from .bare_values import BareForms
-from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, Repeat, choice, optional, seq
-from .free_text import excluded_patterns
+from .forms import EMPTY, NOTHING, Form, FreeText, Grammar, Literal, Pattern, Repeat, choice, optional, seq
+from .free_text import BareText, bare_text
 from .plain_patterns import escape, plain_pattern
 from .schema_forms import SchemaForms
 from .schema_parts import TYPES, checked, listed_properties, merged_schema, other_properties, required_keys
@@ -31,7 +31,8 @@ class TaggedForms:
 
     def __init__(self, prefix: str, grammar: Grammar, root: Any, warn: Callable[[str], None]) -> None:
         self._prefix, self._root = prefix, root
-        self._bare = BareForms((escape(prefix[:1]) if prefix else "<",), "json", grammar, root, warn)
+        held = FreeText((escape(prefix[:1]) if prefix else "<",))
+        self._bare = BareForms(BareText(held, held), "json", grammar, root, warn)
         self._depth = 0
 
     def object(self, schema: dict[str, Any], path: str) -> Form:
@@ -138,10 +139,6 @@ class CallForms:
         has_zero = re.fullmatch(without_conditions(terminal.regex), "0") is not None
         return Pattern("0|[1-9][0-9]?" if has_zero else "[1-9][0-9]?")
 
-    def excluded(self, hole: Hole) -> tuple[str, ...]:
-        """What free text in a hole may not hold."""
-        return excluded_patterns(self._automaton, self.skeleton.configs[hole], is_text=False, is_value=True)
-
     def forms(self, hole: Hole, root: Any, name: str) -> SchemaForms | BareForms | TaggedForms:
         """What builds the forms of a hole's values."""
         terminal = self.terminal(hole)
@@ -151,8 +148,8 @@ class CallForms:
 
         short = terminal.short
         if short == "ARG_VALUE":
-            header = self._automaton.tables.header
-            return BareForms(self.excluded(hole), header.written, self.grammar, root, warn)
+            text = bare_text(self._automaton, self.skeleton.configs[hole], is_action=self._tools is None)
+            return BareForms(text, self._automaton.tables.header.written, self.grammar, root, warn)
         if short == "TAGGED_OBJECT":
             return TaggedForms(TaggedNotation(terminal.canonical).mark, self.grammar, root, warn)
         style: Style = Style()

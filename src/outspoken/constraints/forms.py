@@ -150,6 +150,13 @@ def optional(form: Form) -> Form:
     return Repeat(form, 0, 1)
 
 
+def times(low: int, high: int | None) -> str:
+    """How often something is repeated, as all notations write it."""
+    if high is None:
+        return {0: "*", 1: "+"}.get(low, f"{{{low},}}")
+    return "?" if (low, high) == (0, 1) else f"{{{low},{high}}}"
+
+
 def inner_forms(form: Form) -> tuple[Form, ...]:
     """The forms that a form is made of, but not those of rules."""
     if isinstance(form, Seq):

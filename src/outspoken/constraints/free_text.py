@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache, reduce
+from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.near_openers import written_forms
+from outspoken.grammar.value_markup import closing_forms, loose_markup
 from outspoken.patterns import syntax
+from outspoken.patterns.loose_markup import MarkerRests, is_name
 from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import fragments
+from outspoken.semantics.call_shapes import is_ended_by_chance
 from outspoken.semantics.unread_markup import written_markers
 
-from .automata import Dfa, Nfa, determinize, intersection, length_between, matching, without
+from .automata import Dfa, Nfa, complement, determinize, intersection, length_between, matching, without
+from .dfa_patterns import dfa_pattern
 from .forms import FreeText
-from .plain_patterns import escape, plain_pattern
+from .plain_patterns import escape, in_class, plain_pattern
 
 #: If so many markers begin with the same signs, text may not hold these.
 _MANY = 4
@@ -24,6 +29,10 @@ _MANY = 4
 _COMMON = frozenset({"</", "(?", '":', "**", "[^", "```"})
 #: Of shorter markers, no half is excluded.
 _LONG = 8
+#: The characters of words and all beyond ASCII, a class of white space, and one of all else.
+_WORD, _SPACE, _SOLID = "0-9A-Z_a-z\x80-\U0010ffff", "[\\t-\\r\x1c- ]", "[^\\t-\\r\x1c- ]"
+#: A text in which each bracket that is opened is closed before the next one.
+_CLOSED = r"[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*"
 #: No automaton of free text has more states.
 _LIMIT = 3000
 
@@ -70,6 +79,63 @@ def excluded_patterns(
             if is_text and marker[:-1].isalpha() and not marker[-1].isalnum():  # without its sign, before the next line
                 found[f"{escape(marker[:-1])}[\\t ]*\\n"] = None
     return tuple(sorted({*_without_common(found, literals), *map(escape, _shortest(literals))}))
+
+
+class BareText(NamedTuple):
+    """What a bare value may hold, and a string in JSON that is such a value."""
+
+    value: FreeText
+    string: FreeText
+
+
+@lru_cache(maxsize=1024)
+def bare_text(automaton: Automaton, configs: tuple[Config, ...], *, is_action: bool = False) -> BareText:
+    """What a bare value may hold, with one of some configurations behind it, so that it is read as it stands.
+
+    It holds no part of a marker beside it (`MarkerRests`), but for a quote that begins it, as JSON may. A value of an
+    action whose end may also stand in it has no bracket that is not closed.
+    """
+    excluded = {*excluded_patterns(automaton, configs, is_text=False, is_value=True)}
+    is_open = is_action and any(map(is_ended_by_chance, configs))
+    if is_open:
+        excluded |= {f"\\n{_SPACE}*{escape(form)}" for form in closing_forms(automaton) if len(form) > 1}
+    refused, in_strings, held = dict[str, None](), dict[str, None](), set[str]()
+    for rests in [loose_markup(config).rests for config in configs]:
+        excluded.update(_begun(rests))
+        tails = [tail.replace(r"\s?", f"{_SPACE}*") for tail in rests.tails]
+        ends = [r"[\s\S]*</[^<>]*"] if any(marker.startswith("</") for marker in rests.begun) else []
+        ends += [f"[\\s\\S]*{tag}[^<>\\n\"']*" for tag in _tags(rests)]
+        in_strings |= dict.fromkeys([*ends, *([f"{_SPACE}?>[\\s\\S]*"] if rests.tails else [])])
+        held |= {f'"{_SPACE}?>'} if rests.tails else set()
+        refused |= dict.fromkeys([*ends, *[f"[^<>\\n]*{tail}[\\s\\S]*" for tail in tails]])
+        refused |= {f"[{_listed(rests.before)}][{_WORD}/.][\\s\\S]*": None} if rests.before else {}
+        refused |= {f"[\\s\\S]*[{_listed(rests.edge)}]": None} if rests.edge else {}
+    value = FreeText(tuple(sorted(excluded)), patterns=(*_without(*refused), *[_CLOSED] * is_open))
+    return BareText(value, FreeText(tuple(sorted(excluded | held)), patterns=_without(*in_strings)))
+
+
+def _begun(rests: MarkerRests) -> Iterator[str]:
+    """Patterns of the first characters of closing markers, behind other text, that do not go on as a tag does."""
+    yield from [f"{_SOLID}{escape(begun)}" for marker, begun in rests.begun.items() if not is_name(marker)]
+    yield from [f"{_SOLID}{tag}[^<>\\n\"']*[<\\n\"']" for tag in _tags(rests)]
+    if any(marker.startswith("</") for marker in rests.begun):
+        yield f"{_SOLID}</[^0-9A-Z_a-z>:]"
+
+
+def _tags(rests: MarkerRests) -> list[str]:
+    """The pattern of the first characters of closing markers that are tags, if there are any."""
+    tags = {escape(begun) for marker, begun in rests.begun.items() if is_name(marker)}
+    return [f"(?:{'|'.join(sorted(tags))})"] if tags else []
+
+
+def _listed(chars: str) -> str:
+    return "".join(map(in_class, chars))
+
+
+@cache
+def _without(*patterns: str) -> tuple[str, ...]:
+    """The pattern of the texts that none of some patterns matches as a whole; none if there are none."""
+    return (dfa_pattern(reduce(intersection, [complement(matching(one)) for one in patterns])),) if patterns else ()
 
 
 def _is_rare(part: str) -> bool:

@@ -36,13 +36,12 @@ def reads(grammar: Grammar, text: str) -> bool:
     """Is a text one that a constraint lets a model write?"""
     places, may_end = _open(grammar, [(grammar.root, None)])
     for char in text:
-        code, reached, ended = ord(char), list[_Place](), list[_Rest]()
+        reached, ended = list[_Place](), list[_Rest]()
         for place in places:
             dfa = dfa_of(place.form)
-            for chars, target in dfa.steps[place.at]:
-                if any(low <= code <= high for low, high in chars):
-                    reached.append(place._replace(at=target))
-                    ended += [place.rest] if dfa.accepts[target] else []
+            if (target := dfa.step(place.at, char)) >= 0:
+                reached.append(place._replace(at=target))
+                ended += [place.rest] if dfa.accepts[target] else []
         opened, may_end = _open(grammar, ended)
         places = {*reached, *opened}
         if not places and not may_end:

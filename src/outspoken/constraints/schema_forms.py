@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, cast
 
 from outspoken.results.schemas.schema import KINDS, referred
@@ -10,7 +11,7 @@ from outspoken.results.schemas.schema import KINDS, referred
 from . import schema_parts
 from .automata import complement, intersection, matching
 from .dfa_patterns import dfa_pattern
-from .forms import EMPTY, NOTHING, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, choice, optional, seq
+from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, Repeat, Rule, choice, optional, seq
 from .free_text import text_automaton
 from .number_ranges import integer_pattern, number_pattern
 from .plain_patterns import escape
@@ -110,16 +111,12 @@ class SchemaForms:
     def _string(self, schema: dict[str, Any], path: str) -> Form:
         if isinstance(plain := schema.get("pattern"), schema_parts.PlainPattern):
             return self._style.string_of(plain)
-        style, low = self._style, int(schema.get("minLength", 0))
-        high = int(schema["maxLength"]) if schema.get("maxLength") is not None else None
-        known = schema_parts.FORMATS.get(schema.get("format", ""))
-        if not isinstance(schema.get("pattern"), str):
-            if known is None:
-                return style.string(low, high)
-            if style.has_formats and not low and high is None:
-                return style.string_of(known)
-        patterns = [schema_parts.search_pattern(schema["pattern"])] if isinstance(schema.get("pattern"), str) else []
-        text = FreeText(style.excluded, low=low, high=high, patterns=(*patterns, *([known] if known else [])))
+        style, (low, high, patterns) = self._style, schema_parts.string_limits(schema)
+        if not patterns:
+            return style.string(low, high)
+        if style.has_formats and not isinstance(schema.get("pattern"), str) and not low and high is None:
+            return style.string_of(patterns[0])
+        text = replace(style.text, low=low, high=high, patterns=(*style.text.patterns, *patterns))
         try:
             return style.quoted(text) if any(text_automaton(text).accepts) else NOTHING
         except ValueError:

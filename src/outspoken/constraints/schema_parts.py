@@ -83,6 +83,14 @@ def search_pattern(pattern: str) -> str:
 _ANY = r"[\s\S]*"
 
 
+def string_limits(schema: dict[str, Any]) -> tuple[int, int | None, tuple[str, ...]]:
+    """The least and the greatest length of strings that a schema admits, and the patterns of its pattern and format."""
+    high, pattern, format = [schema.get(key) for key in ("maxLength", "pattern", "format")]
+    patterns = [search_pattern(pattern)] if isinstance(pattern, str) else []
+    patterns += [FORMATS[format]] if format in FORMATS else []
+    return int(schema.get("minLength", 0)), None if high is None else int(high), tuple(patterns)
+
+
 def merged_schema(schema: Any, root: Any, depth: int = 0) -> dict[str, Any]:
     """A schema with what it refers to and the schemas of its `allOf` taken in; empty if it admits anything."""
     if not is_object(schema) or depth > 16:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from outspoken.notations.braced import BracedNotation
@@ -10,9 +11,10 @@ from outspoken.notations.coerce import to_json
 from outspoken.patterns.near_miss import fragments
 
 from .automata import without
-from .forms import EMPTY, NOTHING, Form, FreeText, Literal, Pattern, choice, seq
+from .forms import EMPTY, NOTHING, Form, FreeText, Literal, Pattern, choice, seq, times
 from .plain_patterns import escape
 
+_ANY_TEXT = FreeText()
 _HEX = "[0-9a-fA-F]"
 #: A character of a JSON string: as it is, or as an escape. Halves of surrogate pairs are no characters.
 JSON_CHAR = r'(?:[^"\\\x00-\x1f\x7f]|\\["\\/bfnrt]|\\u(?:[0-9a-ce-fA-CE-F]' + _HEX + r"{3}|[dD][0-7]" + _HEX + "{2}))"
@@ -23,15 +25,15 @@ NUMBER = rf"{INTEGER}(?:\.[0-9]{{1,12}})?(?:[eE][+-]?[0-9]{{1,2}})?"
 class Style:
     """JSON, and what other notations write in another way.
 
-    `held` are patterns of what no value may hold, since it would end the text that the value stands in.
+    `held` is the text that each string has to be, if the value stands in a text that something in it might end.
     """
 
     #: what stands round strings, and round objects and lists
     mark = '"'
     braces, brackets = ("{", "}"), ("[", "]")
     null, true, false = "null", "true", "false"
-    #: patterns of what strings hold only as escapes, and whether strings of the known formats hold none of it
-    excluded: tuple[str, ...] = (r'["\\\x00-\x1f\x7f]',)
+    #: what strings hold without escapes, and whether strings of the known formats have none
+    text = FreeText((r'["\\\x00-\x1f\x7f]',))
     has_formats = True
     #: white space that may stand beside punctuation, and behind the first bracket of an argument
     gap: Form = Pattern(r"[ \t\n]{0,40}")
@@ -40,9 +42,9 @@ class Style:
     separator: Form = seq(gap, Literal(","), gap)
     colon: Form = seq(gap, Literal(":"), gap)
 
-    def __init__(self, held: tuple[str, ...] = ()) -> None:
+    def __init__(self, held: FreeText = _ANY_TEXT) -> None:
         self._held = held
-        self.excluded = (*self.excluded, *held)
+        self.text = FreeText((*self.text.excluded, *held.excluded), patterns=held.patterns)
 
     def key(self, name: str) -> Form:
         """A key of an object."""
@@ -54,21 +56,21 @@ class Style:
         return self._written(json.dumps(value, ensure_ascii=False) if is_nested else to_json(value))
 
     def _written(self, text: str) -> Form:
-        return Literal(text) if without(self._held).reads(text) else NOTHING
+        return Literal(text) if without(self._held.excluded).reads(text) else NOTHING
 
     def _between(self, mark: str, regex: str) -> Form:
         """What matches a pattern between marks."""
-        if self._held:
-            return seq(Literal(mark), FreeText(self._held, patterns=(regex,)), Literal(mark))
+        if self._held != _ANY_TEXT:
+            return seq(Literal(mark), replace(self._held, patterns=(*self._held.patterns, regex)), Literal(mark))
         return Pattern(f"{mark}{regex}{mark}")
 
     def string(self, low: int, high: int | None) -> Form:
         """Any string of so many characters."""
-        return self._between(self.mark, f"{JSON_CHAR}{_times(low, high)}")
+        return self._between(self.mark, f"{JSON_CHAR}{times(low, high)}")
 
     def string_of(self, regex: str) -> Form:
         """A string that matches a pattern, which holds no quotes, escapes and control characters."""
-        return self._between(self.mark, f"(?:{regex})") if self._held else self.quoted(Pattern(regex))
+        return self._between(self.mark, f"(?:{regex})") if self._held != _ANY_TEXT else self.quoted(Pattern(regex))
 
     def quoted(self, text: Form) -> Form:
         """A string without escapes."""
@@ -79,7 +81,7 @@ class PythonStyle(Style):
     """Python literals as `repr` writes them."""
 
     mark, null, true, false = "'", "None", "True", "False"
-    excluded = (r"['\\\x00-\x1f\x7f-\xa0]",)
+    text = FreeText((r"['\\\x00-\x1f\x7f-\xa0]",))
     gap = first_gap = EMPTY
     separator, colon = Literal(", "), Literal(": ")
 
@@ -88,8 +90,8 @@ class PythonStyle(Style):
 
     def string(self, low: int, high: int | None) -> Form:
         escape = r"\\(?:['\"\\nrt]|x[0-9a-f]{2}|u(?:[0-9a-ce-f][0-9a-f]{3}|d[0-7][0-9a-f]{2}))"
-        single = rf"(?:[^'\\\x00-\x1f\x7f]|{escape}){_times(low, high)}"
-        double = rf"(?:[^\"\\\x00-\x1f\x7f]|{escape}){_times(low, high)}"
+        single = rf"(?:[^'\\\x00-\x1f\x7f]|{escape}){times(low, high)}"
+        double = rf"(?:[^\"\\\x00-\x1f\x7f]|{escape}){times(low, high)}"
         return choice([self._between("'", single), self._between('"', double)])
 
 
@@ -103,7 +105,7 @@ class BracedStyle(Style):
     def __init__(self, mark: str) -> None:
         super().__init__()
         self.mark, self._write = mark, BracedNotation(mark).write
-        self.excluded = (*_not_in(mark), r"[\x00-\x1f\x7f]")
+        self.text = FreeText((*_not_in(mark), r"[\x00-\x1f\x7f]"))
 
     def key(self, name: str) -> Form:
         written = self._write({name: None})
@@ -120,9 +122,3 @@ class BracedStyle(Style):
 def _not_in(mark: str) -> tuple[str, ...]:
     """What text between marks may not hold: parts of the mark, since it is recognised with a mistake."""
     return tuple(sorted({escape(part) for part in fragments(mark) if part}))
-
-
-def _times(low: int, high: int | None) -> str:
-    if high is None:
-        return "*" if low == 0 else f"{{{low},}}"
-    return f"{{{low},{high}}}"

@@ -6,6 +6,7 @@ What may stand there is found by reading: a response is made for each character,
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from outspoken.actions.encoding import effect_of
@@ -32,6 +33,7 @@ class Border(NamedTuple):
     may_be_empty: bool
 
 
+@lru_cache(maxsize=4096)
 def border_behind(skeleton: Skeleton, text: Hole, target: Hole, literal: str, *, trimmed: bool) -> Border | None:
     """How a literal behind text has to stand so that it is recognised; None if it never is."""
     lead, rest = skeleton.sample(START, text), skeleton.sample(target, END)
@@ -46,6 +48,7 @@ def border_behind(skeleton: Skeleton, text: Hole, target: Hole, literal: str, *,
     return None
 
 
+@lru_cache(maxsize=4096)
 def border_before(skeleton: Skeleton, hole: Hole, text: Hole, literal: str) -> str:
     """The class of the characters with which text may begin behind a call so that it is read as text; "" for any."""
     lead, rest = skeleton.sample(START, hole), skeleton.sample(text, END)
@@ -92,6 +95,7 @@ def _read(skeleton: Skeleton, text: str) -> list[tuple[type[Segment] | None, obj
     return found if is_sound else [*found, (None, None)]
 
 
+@lru_cache(maxsize=4096)
 def unread_within(skeleton: Skeleton, hole: Hole) -> str:
     """The class of the characters that reasoning may not hold, since a marker beside it looks for them; "" for none."""
     found: dict[str, None] = {}

@@ -10,7 +10,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 from .alike import compile_alike
-from .syntax import SPACE, Alternatives, Chars, Group, Look, Node, Position, Repeat, Sequence, parse
+from .syntax import SPACE, Alternatives, Chars, Group, Look, Node, Position, Repeat, Sequence, nodes_in, parse
 
 #: All white space.
 _SPACES = frozenset("\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000").union(
@@ -203,22 +203,9 @@ def may_grow(pattern: str) -> bool:
     negative look-ahead of several characters at the end, and `$`.
     """
     items = parse(pattern)
-    if _asks_for_end(items):
+    if any(isinstance(node, Position) and node.is_end for node in nodes_in(items)):
         raise UnsafePatternError("`$` is true at the end of every chunk; the end of the text needs no marker")
     return _may_grow(items)
-
-
-def _asks_for_end(items: Sequence) -> bool:
-    """Does `$` stand in a sequence, also inside of what it looks ahead to?"""
-    for item in items:
-        if isinstance(item, Position) and item.is_end:
-            return True
-        bodies = item.branches if isinstance(item, Alternatives) else ()
-        if isinstance(item, (Group, Repeat, Look)):
-            bodies = (item.body,)
-        if any(_asks_for_end(body) for body in bodies):
-            return True
-    return False
 
 
 def _may_grow(items: Sequence) -> bool:

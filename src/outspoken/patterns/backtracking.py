@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from .syntax import Alternatives, Chars, Group, Look, Node, Reference, Repeat, Sequence, parse
+from .syntax import Alternatives, Chars, Group, Look, Node, Reference, Repeat, Sequence, nodes_in, parse
 
 #: Steps are counted in a text of so many characters, and so many are good. Those of the own formats take half of them.
 LENGTH = 20_000
@@ -64,7 +64,7 @@ class _States:
     is_ambiguous = False
 
     def __init__(self, items: Sequence) -> None:
-        chars = [node for node in _nodes(items) if isinstance(node, Chars)]
+        chars = [node for node in nodes_in(items) if isinstance(node, Chars)]
         ends = [char for node in chars for pair in node.ranges for char in pair]
         self._samples = tuple(dict.fromkeys([*_SAMPLES, *[char for node in chars for char in node.literals], *ends]))
         #: which of the samples a state reads, as bits; what may follow it, once for each way; how often it may be read
@@ -227,12 +227,3 @@ def _closure(follows: Mapping[Any, Iterable[Any]], start: Any) -> set[Any]:
 def _bits(pattern: str, samples: tuple[str, ...], ignores_case: bool) -> int:
     found = re.compile(pattern or r"[\s\S]", re.IGNORECASE if ignores_case else 0)
     return sum([1 << at for at, char in enumerate(samples) if found.match(char)])
-
-
-def _nodes(items: Sequence) -> Iterator[Node]:
-    """All nodes of a pattern."""
-    for item in items:
-        yield item
-        bodies = item.branches if isinstance(item, Alternatives) else ()
-        for body in (item.body,) if isinstance(item, Repeat | Group | Look) else bodies:
-            yield from _nodes(body)

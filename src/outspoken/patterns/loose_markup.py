@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .lazy import lazy_pattern
 from .markup_search import MarkupSearch, ValueMarkup
@@ -49,8 +49,8 @@ class LooseMarkup:
         #: what makes the same object again
         self.data = tuple([tuple(sorted(forms)) for forms in (closers, others, own, before, followers, openers)])
         self._closers, self._own = {form.lower() for form in closers}, {form.lower() for form in own}
-        rest_signs, rest = rest_pattern([*openers], [*own])
-        self._rest_signs, self._rest = rest_signs, re.compile(rest or "(?!)")
+        self.rests = MarkerRests.of([*openers], [*own])
+        self._rest = re.compile(self.rests.pattern() or "(?!)")
         #: what stands before the value; it is doubled where the value begins with it
         self._before = tuple(before)
         self._followers = tuple([form.lower() for form in followers])
@@ -67,7 +67,7 @@ class LooseMarkup:
     def signs(self) -> set[str]:
         """In lower case, one of these is in every value in which something is found."""
         edges = {text[0].lower() for text in (*self._before, *self.near)}
-        return {*edges, *self._rest_signs, *self.forms, *["<"] * any(form[:1] == "<" for form in self._own)}
+        return {*edges, *self.rests.signs, *self.forms, *["<"] * any(form[:1] == "<" for form in self._own)}
 
     def find(self, text: str) -> Looseness:
         """How loose the markers in a value are.
@@ -99,7 +99,7 @@ class LooseMarkup:
         return "certain" if len(sides) <= _FEW and max(sides) > 0 else "possible"
 
     def holds_rest(self, text: str) -> bool:
-        """Does a value hold what may be a part of a marker beside it? See `rest_pattern`."""
+        """Does a value hold what may be a part of a marker beside it? See `MarkerRests`."""
         return self._rest.search(text) is not None
 
     def _is_followed(self, text: str, markers: list[re.Match[str]]) -> bool:
@@ -143,33 +143,67 @@ _BEFORE = lazy_pattern(r"[ \t\"'`(“«]\Z")
 _BEHIND = lazy_pattern(r"[ \t][^\s<]|[\"'`),.;:”»]")
 
 
-def rest_pattern(openers: Collection[str], ends: Collection[str]) -> tuple[str, str]:
-    """What finds parts of the markers beside a bare value in it, and the signs of which one is in each such value.
+class MarkerRests(NamedTuple):
+    """Parts of the markers beside a bare value that may stand in it.
 
-    A value may begin or end with the sign of the marker beside it, as if that was doubled (`moss.txt<</parameter>`). It
-    may hold the first letters of its closing marker right behind other text (`moss</param.`) or at its end, or begin
-    with the end of an opening tag (`ame="path">moss.txt`), or with the quote that closes its name (`"moss.txt`).
+    It may begin or end with a sign of the marker beside it (`before`, `behind`), as if that was doubled
+    (`moss.txt<</parameter>`). It may hold the first letters of its closing marker right behind other text
+    (`moss</param.`) or at its end: these are `begun`, each with the marker. It may begin with the end of an opening
+    tag, one of the patterns `tails` (`ame="path">moss.txt`), or with the quote that closes its name (`"moss.txt`).
     """
-    before, behind = _signs_of({form[-1] for form in openers}), _signs_of({form[0] for form in ends})
-    parts = [rf"\A[{re.escape(before)}](?=[\w/.])"] if before else []
-    edge = behind.translate(_NO_BRACKETS)
-    parts += [rf"[{re.escape(edge)}](?<=\w.)\Z"] if edge else []
-    parts += sorted({_begun_pattern(form) for form in ends if form[0] in behind})
-    tails = {re.escape(form[-3:]) for form in openers if len(form) > _SHORT_TAG}
-    tails |= {r"[\"']\s?>" for form in openers if form[-2:] in ('">', "'>")}
-    parts += [rf"\A[^<>\n]{{0,99}}(?:{'|'.join(sorted(tails))})"] if tails and ">" in before else []
-    closes_name = any(form[-2:] == '">' for form in openers)
-    parts += [r'\A"[^"]*\Z'] if closes_name else []
-    return before + behind + '"' * closes_name, "|".join(parts)
+
+    before: str
+    behind: str
+    begun: dict[str, str]
+    tails: list[str]
+    closes_name: bool
+
+    @classmethod
+    def of(cls, openers: Collection[str], ends: Collection[str]) -> MarkerRests:
+        """Those of the markers that open and close a value."""
+        before, behind = _signs_of({form[-1] for form in openers}), _signs_of({form[0] for form in ends})
+        begun = {form: form[: _begun_size(form)] for form in sorted(ends) if form[0] in behind}
+        tails = {re.escape(form[-3:]) for form in openers if len(form) > _SHORT_TAG}
+        tails |= {r"[\"']\s?>" for form in openers if form[-2:] in ('">', "'>")}
+        closes_name = any(form[-2:] == '">' for form in openers)
+        return cls(before, behind, begun, sorted(tails) if ">" in before else [], closes_name)
+
+    @property
+    def edge(self) -> str:
+        """The signs that a value may end with as if they were doubled. A bracket may be its own."""
+        return self.behind.translate(_NO_BRACKETS)
+
+    @property
+    def signs(self) -> str:
+        """One of these is in each value that holds such a part."""
+        return self.before + self.behind + '"' * self.closes_name
+
+    def pattern(self) -> str:
+        """What finds these parts in a value; "" if there are none."""
+        parts = [rf"\A[{re.escape(self.before)}](?=[\w/.])"] if self.before else []
+        parts += [rf"[{re.escape(self.edge)}](?<=\w.)\Z"] if self.edge else []
+        parts += sorted({_begun_pattern(form, begun) for form, begun in self.begun.items()})
+        parts += [rf"\A[^<>\n]{{0,99}}(?:{'|'.join(self.tails)})"] if self.tails else []
+        parts += [r'\A"[^"]*\Z'] if self.closes_name else []
+        return "|".join(parts)
 
 
-def _begun_pattern(marker: str) -> str:
-    """The pattern of the first characters of a closing marker that begin neither it nor another tag."""
+def _begun_size(marker: str) -> int:
+    """How many of the first characters of a closing marker are taken for it."""
     signs = len(marker) - len(marker.lstrip(_SIGNS))
-    size = signs if signs > _FEW else signs + 1 if marker.startswith("</") else signs + _FEW
-    tag = r"|[\w:.-]*[^<>\n\"']{0,99}>" if marker.lstrip("</")[0].isalnum() else ""
-    begun = re.escape(marker[:size])
-    found = rf"{begun}(?<=\S{begun})(?!{re.escape(marker[size:])}{tag})"
+    return signs if signs > _FEW else signs + 1 if marker.startswith("</") else signs + _FEW
+
+
+def is_name(marker: str) -> bool:
+    """Is a marker a tag with a name, so that other tags are told from it?"""
+    return marker.lstrip("</")[0].isalnum()
+
+
+def _begun_pattern(marker: str, first: str) -> str:
+    """The pattern of the first characters of a closing marker that begin neither it nor another tag."""
+    tag = r"|[\w:.-]*[^<>\n\"']{0,99}>" if is_name(marker) else ""
+    begun = re.escape(first)
+    found = rf"{begun}(?<=\S{begun})(?!{re.escape(marker[len(first) :])}{tag})"
     if not marker.startswith("</"):
         return found
     # a tag that has no end, at the end of the value

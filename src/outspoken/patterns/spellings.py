@@ -1,13 +1,16 @@
-"""What a pattern spells: the texts that it stands for, if those are few, and it without its conditions."""
+"""What a pattern spells: the texts that it stands for, if those are few, one of them, and it without its conditions."""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
-from .syntax import Alternatives, Chars, Group, Look, Node, Position, Repeat, Sequence, parse
+from .syntax import Alternatives, Chars, Group, Look, Node, Position, Reference, Repeat, Sequence, parse
 
 #: A pattern of more spellings is not spelled out; of a class of characters only the first few are.
 _MAX_SPELLINGS, _MAX_CHARS = 12, 2
+#: The characters for an example, the most readable ones first.
+_READABLE = "ax1 _-\n:=,.<>{}[]()\"'/|`" + "".join(map(chr, range(33, 127)))
 
 
 @lru_cache(maxsize=4096)
@@ -56,6 +59,33 @@ def _repeated(item: Repeat) -> tuple[str, ...] | None:
     if item.low == 0:
         return ("", *(once or ())) if item.high == 1 else ("",)
     return once if item.low == item.high == 1 else None
+
+
+def example(pattern: str) -> str:
+    """A short text that matches, look-arounds aside: match it in its place; "" for a pattern that is not valid."""
+    try:
+        return _example_of(parse(pattern), {})
+    except re.error:
+        return ""
+
+
+def _example_of(items: Sequence, groups: dict[int, str]) -> str:
+    text = ""
+    for node in items:
+        if isinstance(node, Chars):
+            matches = re.compile(node.pattern() or ".").fullmatch
+            text += next(filter(matches, (*_READABLE, *node.literals, *[low for low, _ in node.ranges])), "")
+        elif isinstance(node, Alternatives):
+            text += min([_example_of(branch, groups) for branch in node.branches], key=len)
+        elif isinstance(node, Repeat):
+            text += _example_of(node.body, groups) * node.low
+        elif isinstance(node, Group):
+            inner = _example_of(node.body, groups)
+            groups |= {} if node.number is None else {node.number: inner}
+            text += inner
+        elif isinstance(node, Reference):
+            text += groups.get(node.group, "")
+    return text
 
 
 @lru_cache(maxsize=1024)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -107,6 +108,15 @@ Sequence = tuple[Node, ...]
 def parse(pattern: str) -> Sequence:
     """The nodes of a pattern. Raises `re.error` for a pattern that is not valid."""
     return _sequence(sre_parser.parse(pattern))
+
+
+def nodes_in(items: Sequence) -> Iterator[Node]:
+    """All nodes of a pattern, also those in others."""
+    for item in items:
+        yield item
+        bodies = item.branches if isinstance(item, Alternatives) else ()
+        for body in (item.body,) if isinstance(item, Repeat | Group | Look) else bodies:
+            yield from nodes_in(body)
 
 
 _c = sre_constants

@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from outspoken import OutspokenError, RenderError, Reply, UnknownFormatError, detect, parse, render
-from outspoken.authoring.check.findings import CheckedGrammar
-from outspoken.authoring.check.grammar import check_grammar
-from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.grammar_source import Source
+from outspoken.authoring.edited import EditedGrammarError, use_edited
 from outspoken.constraints import Constraint, ConstraintError, constraint
 from outspoken.constraints.deriving import TARGETS
 from outspoken.grammar import registry
-from outspoken.grammar.header import read_header
-from outspoken.results.errors import GrammarError
 from outspoken.results.snippet import visible
+from outspoken.terminal.outputs import write_file
 from outspoken.viewer.lines import segment_title
 from outspoken.viewer.page import page, view_data
 from outspoken.viewer.view import View, show
 
-from .given import Asked, Given, Place, ProblemError, as_json, one_line
-
-#: What an edited grammar is called: the name of its format and this.
-SUFFIX = "_edited"
-_FORMAT = re.compile(r"^(//\s*format:\s*)\S+", re.MULTILINE)
-_LONGEST = 60
-_NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{_LONGEST - 1}}}")
-#: More findings than this are not shown.
-_MOST = 20
-
-#: The text of the grammar that is loaded, and the name of its format.
-_loaded: list[tuple[str, str]] = []
+from .given import Asked, Given, ProblemError, as_json, one_line, place_of
 
 
 def use_format(given: Given) -> str:
@@ -43,52 +27,14 @@ def use_format(given: Given) -> str:
 
     Raises ProblemError with the places if the grammar cannot be used, and UnknownFormatError for an unknown format.
     """
-    if _loaded and _loaded[0][0] == given.grammar:
-        return _loaded[0][1]
-    if _loaded:
-        registry.use(None)
-        _loaded.clear()
-    if given.grammar is None:
-        return given.format if given.format == "auto" else registry.resolve(given.format)
-    _loaded.append((given.grammar, _load(given.grammar)))
-    return _loaded[0][1]
-
-
-def _load(text: str) -> str:
     try:
-        known = read_header(text, "grammar").format
-        if not _NAME.fullmatch(known):
-            words = f"is no name: write up to {_LONGEST} of a-z, 0-9 and _, beginning with a letter"
-            raise GrammarError(
-                "grammar", f"`{known[:_LONGEST]}` {words}", line=text[: text.index(known)].count("\n") + 1
-            )
-        renamed = _FORMAT.sub(rf"\g<1>{known}{SUFFIX}", text, count=1)  # what is read in it asks for it by its own name
-        return registry.add(f"{known}{SUFFIX}", renamed, _path())
-    except GrammarError as error:
-        places = list(_places(text, error))
-        place = f"line {places[0].line}, column {places[0].column}: " if places else ""
-        words = places[0].message if places else one_line(error.message)
-        raise ProblemError("grammar", f"the grammar cannot be used: {place}{words}", places) from None
-    except RecursionError:
-        raise ProblemError("grammar", "the grammar cannot be used: it nests too deeply; name the inner parts") from None
-
-
-def _path() -> Path:
-    """The file that an edited grammar stands for: what it imports is relative to it."""
-    return registry.grammars_folder() / "my_format.lark"
-
-
-def _places(text: str, error: GrammarError) -> Iterator[Place]:
-    """The errors of a grammar that cannot be used, with their places."""
-    edited = CheckedGrammar(Checkout(registry.grammars_folder().parent), Source(_path(), text))
-    found = [one for one in check_grammar(edited) if one.severity == "error"]
-    if error.line or edited.source.field("format") is None:  # it is the header that is refused
-        span = edited.file.line(error.line)
-        found.insert(0, edited.file.finding("grammar-refused", span, one_line(error.message), *error.helps))
-    for diagnostic in found[:_MOST]:
-        helps = (*diagnostic.notes, *diagnostic.helps)
-        place = (diagnostic.line, diagnostic.column, *diagnostic.span)
-        yield Place(*place, diagnostic.message, diagnostic.severity, helps)
+        edited = use_edited(given.grammar)
+    except EditedGrammarError as error:
+        places = [
+            place_of(one.line, one.column, one.span, one.message, (*one.notes, *one.helps)) for one in error.found
+        ]
+        raise ProblemError("grammar", str(error), places) from None
+    return edited or (given.format if given.format == "auto" else registry.resolve(given.format))
 
 
 #: Detection reads a text in every format, so it is asked of the beginning only.
@@ -222,3 +168,12 @@ def _said(make: Callable[[str], dict[str, Any]], choice: str) -> dict[str, Any]:
         return made
     note = f"this page has the first {_MOST_IN_FILE:,} of {len(text):,} characters"
     return {"text": text[:_MOST_IN_FILE], "notes": [note, *made["notes"]]}
+
+
+def write(path: str | Path, first: Given | None, *, formats: list[str] | None = None) -> None:
+    """Write one page of a response that works from a file: all that the playground shows of it.
+
+    It holds the constraint for every target, and the reply as the format writes it and as each of `formats` does.
+    Raises UsageError if the response cannot be read as asked for, or the page cannot be written.
+    """
+    write_file(path, file(Asked(given=first or Given(), formats=formats or []))["html"])

@@ -8,11 +8,14 @@ name that it lets point to this machine (`Host`).
 from __future__ import annotations
 
 import asyncio
+import threading
+import webbrowser
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -23,6 +26,7 @@ from starlette.routing import Route
 
 from outspoken import formats
 from outspoken.constraints.deriving import TARGETS
+from outspoken.terminal.inputs import listen
 from outspoken.viewer.page import document, own_file
 
 from .answers import ANSWERS
@@ -33,6 +37,8 @@ from .worker import Lane
 LIMIT = 30.0
 #: The largest request, in bytes: a response, a grammar and tools, each character of which JSON may write with six.
 _MAX_BODY = 8 * MOST_CHARS
+#: The only address that is served: this machine's own.
+HOST = "127.0.0.1"
 _HERE = Path(__file__).parent
 _ALWAYS = {
     "cache-control": "no-store",
@@ -59,7 +65,7 @@ class Playground:
                 Route("/", self.page, methods=["GET"]),
                 *[Route(f"/api/{name}", self.answer, methods=["POST"]) for name in ANSWERS],
             ],
-            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
+            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],
             exception_handlers={ProblemError: _problem, HTTPException: _problem, ClientDisconnect: _problem},
             lifespan=self._lifespan,
         )
@@ -127,3 +133,27 @@ def live_page(first: Given | None = None) -> str:
     script = "\n".join([own_file(f"{name}.js", _HERE) for name in ("editors", "live", "files")])
     title, style = "Outspoken playground", own_file("live.css", _HERE)
     return document({"live": live}, title, script=script, style=style, mode="live", connect="'self'", **parts)
+
+
+def serve(first: Given | None = None, *, port: int = 0, open_browser: bool = True) -> None:
+    """Serve the playground on this machine until the process is asked to stop, and print where it is.
+
+    `first` is what the page begins with (see `begin_with`), `port` 0 takes a free one.
+
+    Raises UsageError if the port is in use.
+    """
+    listening = listen(HOST, port)
+    url = f"http://{HOST}:{listening.getsockname()[1]}/"
+    print(f"The playground is at {url} (Ctrl-C stops it)", flush=True)
+    config = uvicorn.Config(
+        Playground(first).app(),
+        ws="none",
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    if open_browser:  # the socket listens already, so the browser may be faster than the server
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    with listening:
+        uvicorn.Server(config).run(sockets=[listening])

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from outspoken.models.finding import find_model
 from outspoken.notations.tools import Tools
 from outspoken.parsing import ToolError
+from outspoken.parsing.parser import read_sound
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
-from outspoken.terminal.inputs import screen_size, unescaped
+from outspoken.terminal.inputs import read_text, screen_size, unescaped
 
 _T = TypeVar("_T")
 
@@ -33,30 +35,27 @@ _DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', 
 Field = Literal["text", "format", "grammar", "tools", "screen", "prefix", "choice", ""]
 
 
-class Place(NamedTuple):
-    """A place in a field: its line and column from 1, its offsets, and what is wrong there."""
+#: A place in a field: its line and column from 1, its offsets, and what is wrong there.
+Place: TypeAlias = Mapping[str, Any]
 
-    line: int
-    column: int
-    start: int
-    end: int
-    message: str
-    severity: str = "error"
-    helps: tuple[str, ...] = ()
+
+def place_of(line: int, column: int, span: tuple[int, int], message: str, helps: Sequence[str] = ()) -> Place:
+    """A place as it is sent."""
+    found = {"line": line, "column": column, "start": span[0], "end": span[1]}
+    return {**found, "message": message, "severity": "error", "helps": helps}
 
 
 class ProblemError(UsageError):
-    """Something that the user of the page can mend. `status` is that of the HTTP answer."""
+    """Something that the user of the page can mend. `status` is that of the HTTP answer, `places` are of the field."""
 
-    def __init__(self, field: Field, message: str, places: Iterable[Place] = (), status: int = 422) -> None:
+    def __init__(self, field: Field, message: str, places: Sequence[Place] = (), status: int = 422) -> None:
         super().__init__(message)
-        self.field, self.message, self.places, self.status = field, message, tuple(places), status
+        self.field, self.message, self.places, self.status = field, message, places, status
 
     @property
     def body(self) -> bytes:
         """The problem, as it is sent."""
-        places = [place._asdict() for place in self.places]
-        return as_json({"error": {"field": self.field, "message": self.message, "places": places}})
+        return as_json({"error": {"field": self.field, "message": self.message, "places": self.places}})
 
 
 class Given(BaseModel):
@@ -89,7 +88,7 @@ class Given(BaseModel):
         try:
             return Tools.of(json.loads(self.tools) if self.tools.strip() else None)
         except json.JSONDecodeError as error:
-            place = Place(error.lineno, error.colno, error.pos, error.pos + 1, error.msg)
+            place = place_of(error.lineno, error.colno, (error.pos, error.pos + 1), error.msg)
             message = f"the tools are not JSON: line {error.lineno}, column {error.colno}: {error.msg}"
             raise ProblemError("tools", message, [place]) from None
         except RecursionError:
@@ -168,3 +167,32 @@ def shared(text: str) -> Given | None:
         named = held.get("format")
         given = {"name": held.get("source"), "text": held["raw"], "format": "auto" if named == "none" else named}
     return checked(Given.model_validate, given)
+
+
+def begin_with(
+    text: str | None = None, name: str = "response", *, format: str = "auto", **options: Any
+) -> Given | None:
+    """What a page begins with; None for the example, if there is neither a text nor an option.
+
+    `text` is a response, or what a page saved: its options come with it. `format` is the name of a format, the path of
+    a grammar, or the id or the folder of a model, of which the end of the prompt is known. The `options` are the other
+    fields of `Given`; those that are None are not given.
+
+    Raises UsageError if the grammar cannot be read or a saved file is damaged, and UnknownFormatError.
+    """
+    try:
+        found = shared(text) if text is not None else None
+    except ProblemError as problem:
+        raise UsageError(f"{visible(name)} is a saved file that is damaged: {problem.message}") from None
+    if found is not None:
+        return found
+    if format.endswith(".lark"):
+        options["grammar"] = read_text(format)
+    elif format != "auto":
+        known = find_model(format, read_sound)
+        options["format"] = known.format
+        if options.get("prefix") is None:
+            options["prefix"] = known.ends.end(thinking=None)
+    options = {key: value for key, value in options.items() if value is not None}
+    made = checked(Given.model_validate, {"name": name, "text": text or "", **options})
+    return None if made == Given() else made

@@ -1,4 +1,4 @@
-"""Output of the commands: styled text on a terminal, plain text elsewhere, JSON, and files."""
+"""Output of the commands: styled text and progress on a terminal, plain text elsewhere, JSON, and files."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -36,6 +37,10 @@ COLORS = {
     "warning": "33",
     "note": "",
 }
+
+
+#: The line of progress is written at most this often, in seconds, and not before the work took as long.
+_PAUSE = 0.2
 
 
 def use_utf8() -> None:
@@ -122,3 +127,38 @@ def write_file(path: str | Path, text: str) -> None:
         Path(path).write_text(text, "utf-8", newline="\n")
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from error
+
+
+class ProgressLine:
+    """A line on standard error that says how far long work is, if that is a terminal. `unit` is what is counted."""
+
+    def __init__(self, unit: str = "", total: int | None = None) -> None:
+        self._unit, self._total = unit, total
+        self._shows = sys.stderr is not None and sys.stderr.isatty()
+        self._written, self._done, self._width = time.monotonic(), 0, 0
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.clear()
+
+    def step(self, count: int = 1) -> None:
+        """Count, and write the line if it is time."""
+        self._done += count
+        self.show(f"{self._done:,}{f' of {self._total:,}' if self._total else ''} {self._unit}")
+
+    def show(self, text: str) -> None:
+        """Write a text as the line if it is time."""
+        if self._shows and time.monotonic() - self._written >= _PAUSE:
+            self._written = time.monotonic()
+            self._write(text)
+
+    def clear(self) -> None:
+        """Remove the line, so that something else can be written."""
+        if self._width:
+            self._write("")
+
+    def _write(self, text: str) -> None:
+        print(f"\r{text}{' ' * (self._width - len(text))}\r", end="", file=sys.stderr, flush=True)
+        self._width = len(text)

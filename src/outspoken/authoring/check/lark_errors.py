@@ -13,10 +13,10 @@ from lark.exceptions import LarkError, UnexpectedInput, VisitError
 from outspoken import Diagnostic
 from outspoken.authoring.shared.checkout import toml
 from outspoken.authoring.shared.grammar_source import Source
-from outspoken.authoring.shared.regex_samples import example
 from outspoken.grammar.compiler import lark_of, spellings, without_collisions
 from outspoken.grammar.tables import BROKEN, END, START
 from outspoken.grammar.vocabulary import SPELLED_VALUES, short
+from outspoken.patterns.spellings import example
 
 from .findings import CheckedFile, Span, body_span
 

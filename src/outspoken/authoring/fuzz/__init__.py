@@ -26,7 +26,7 @@ from outspoken.authoring.shared.checkout import Checkout, cases
 from outspoken.grammar import registry
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import read_text
-from outspoken.terminal.progress import ProgressLine
+from outspoken.terminal.outputs import ProgressLine
 
 from .checks import ParseArguments, ViolationError, check_text, check_tree, require, said, violation_of
 from .damage import ROWS, cases as damaged_calls

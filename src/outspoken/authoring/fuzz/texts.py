@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.lark import from_lark
 from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
 
-from outspoken.authoring.shared.regex_samples import example as example_of
 from outspoken.grammar import registry
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, SPELLED_VALUES, TOKENS
 from outspoken.notations.interface import notation_of
 from outspoken.parsing.tree_parser import parse_tree
+from outspoken.patterns.spellings import example as example_of
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.results.edits import REPAIR_LIMITS
 from outspoken.results.errors import ResponseError

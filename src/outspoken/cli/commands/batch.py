@@ -14,7 +14,7 @@ from outspoken.cli import options
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import read_json
-from outspoken.terminal.progress import ProgressLine
+from outspoken.terminal.outputs import ProgressLine
 
 if TYPE_CHECKING:
     from outspoken.batch import BatchOptions, Summary

@@ -6,9 +6,18 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
-from outspoken.cli.options import FILES_HELP, Command, Reading, command, input_options, option, output_options, sources
+from outspoken.cli.options import (
+    FILES_HELP,
+    Command,
+    File,
+    Reading,
+    command,
+    input_options,
+    option,
+    output_options,
+    sources,
+)
 from outspoken.results.events import Done
 from outspoken.results.printing import one_line
 from outspoken.terminal.errors import UsageError
@@ -32,11 +41,6 @@ class _Parse(Command):
         return super().parse_args(ctx, args)
 
 
-def _complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """What shells complete behind `--stream`: files."""
-    return [CompletionItem(incomplete, type="file")]
-
-
 @command(
     "parse",
     "Parse responses and show their segments: text, reasoning, calls, actions, and what was damaged." + FILES_HELP,
@@ -53,7 +57,7 @@ def _complete_files(ctx: click.Context, param: click.Parameter, incomplete: str)
     "write the reply as JSON, or events as JSON lines; a line for each of several files",
     option(
         "--stream [N]", "show events as they arrive, one a line; reads at most N bytes at once", click.IntRange(1),
-        shell_complete=_complete_files,
+        shell_complete=File().shell_complete,
     ),
 )  # fmt: skip
 def run(

@@ -11,7 +11,7 @@ from cloup import option_group
 from outspoken.cli.options import command, format_option, option, unescaped
 from outspoken.providers.wire.parts import STREAM_CALLS
 from outspoken.serving.settings import UPSTREAMS, ServerSettings
-from outspoken.terminal.ports import listen
+from outspoken.terminal.inputs import listen
 
 _FORMAT = "the format of the models' output: a name or alias, or auto; by default, that of the model of a request"
 _MODELS = "the format of models by a pattern of their names, with * for anything; may be repeated"

@@ -20,7 +20,7 @@ from outspoken.processing.stats import ParseStats
 from outspoken.results.errors import OutspokenError
 from outspoken.results.snippet import visible
 from outspoken.terminal.inputs import read_text
-from outspoken.terminal.progress import ProgressLine
+from outspoken.terminal.outputs import ProgressLine
 
 _EXPECT = get_args(Expect)
 #: The suffixes of files with a response on each line.

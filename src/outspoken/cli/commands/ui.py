@@ -8,6 +8,8 @@ import click
 from cloup import argument, option_group
 
 from outspoken.cli.options import SHARED, File, command, format_names, format_option, json_option, option, sources
+from outspoken.results.packages import install_command
+from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import read_text
 from outspoken.terminal.outputs import print_written
 
@@ -55,8 +57,7 @@ def run(
     write: str | None, to: tuple[str, ...], as_json: bool, **given: Any,
 ) -> int:  # fmt: skip
     """Serve until the process is asked to stop, or write the page and print its path."""
-    from outspoken.playground.run import begin_with, serve  # what reads grammars, which others need not wait for
-    from outspoken.playground.run import write as write_page
+    from outspoken.playground.given import begin_with  # what reads grammars, which others need not wait for
 
     source = sources((file,) if file else (), text)[0] if file or write or text is not None else None
     first = begin_with(
@@ -66,8 +67,14 @@ def run(
         screen=screen and f"{screen.width}x{screen.height}",
         **given,
     )
-    if not write:
-        serve(first, port=port, open_browser=open_browser)
-        return 0
-    write_page(write, first, formats=list(to))
-    return print_written(write, as_json=as_json)
+    if write:
+        from outspoken.playground.answers import write as write_page
+
+        write_page(write, first, formats=list(to))
+        return print_written(write, as_json=as_json)
+    try:
+        from outspoken.playground.app import serve
+    except ImportError as error:
+        raise UsageError(f"the playground needs {error.name}: {install_command('ui')}") from None
+    serve(first, port=port, open_browser=open_browser)
+    return 0

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from outspoken.constraints.automata import Dfa
 from outspoken.constraints.char_sets import CharSet, chars_of, negated
-from outspoken.constraints.forms import EMPTY, Choice, Form, FreeText, Grammar, Literal, Pattern, Rule, Seq
+from outspoken.constraints.forms import EMPTY, Choice, Form, FreeText, Grammar, Literal, Pattern, Rule, Seq, times
 from outspoken.constraints.matcher import dfa_of
 from outspoken.patterns import syntax
 
@@ -57,7 +57,7 @@ class _BnfWriter:
             return " ".join([self._form(part) for part in form.parts]) if form != EMPTY else '""'
         if isinstance(form, Choice):
             return f"({self._alternatives(form)})"
-        return f"({self._form(form.part)}){_times(form.low, form.high)}"
+        return f"({self._form(form.part)}){times(form.low, form.high)}"
 
     def _automaton(self, dfa: Dfa) -> str:
         """The name of the rule of an automaton's start."""
@@ -85,12 +85,6 @@ def _suffix(state: int) -> str:
 
 def _name(name: str) -> str:
     return "".join([char if char.isascii() and char.isalnum() else "-" for char in name])
-
-
-def _times(low: int, high: int | None) -> str:
-    if high is None:
-        return {0: "*", 1: "+"}.get(low, f"{{{low},}}")
-    return "?" if (low, high) == (0, 1) else f"{{{low},{high}}}"
 
 
 def quoted(text: str) -> str:
@@ -159,5 +153,5 @@ def _node(node: syntax.Node) -> str:
         return f"({' | '.join([_sequence(branch) or chr(34) * 2 for branch in node.branches])})"
     if isinstance(node, syntax.Repeat):
         high = None if node.high == syntax.UNBOUNDED else node.high
-        return f"({_sequence(node.body)}){_times(node.low, high)}"
+        return f"({_sequence(node.body)}){times(node.low, high)}"
     raise ValueError("a pattern holds what a grammar cannot say")

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from outspoken.constraints.automata import matching
 from outspoken.constraints.char_sets import CharSet, both, char_set
 from outspoken.constraints.dfa_patterns import dfa_pattern, set_pattern
-from outspoken.constraints.forms import EMPTY, Choice, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, Seq
+from outspoken.constraints.forms import EMPTY, Choice, Form, FreeText, Grammar, Literal, Pattern, Rule, Seq, times
 from outspoken.constraints.forms import seq as in_sequence
 from outspoken.constraints.free_text import FENCE, SPAN, text_automaton
 from outspoken.constraints.heads import ends_of, size_of_end, with_ends
@@ -66,7 +66,7 @@ class _LarkWriter:
         if isinstance(form, Choice):
             options = [self._form(option) for option in form.options]
             return f"({' | '.join(options)})" if options else _NOTHING
-        return f"({self._form(form.part)}){_times(form)}"
+        return f"({self._form(form.part)}){times(form.low, form.high)}"
 
     def _sequence(self, form: Seq) -> str:
         if form == EMPTY:
@@ -196,22 +196,16 @@ def _bounded(text: FreeText) -> str:
     """The pattern of texts of some length, with characters of some classes at their ends."""
     low, high, begins, ends = text.low, text.high, text.begins, text.ends
     if not begins and not ends:
-        return _ANY + _from_to(low, high)
+        return _ANY + times(low, high)
     if high == 0:
         return ""
     if not begins or not ends:
-        written = f"{begins}{_ANY}{_from_to(low - 1, high and high - 1)}{ends}"
+        written = f"{begins}{_ANY}{times(max(low - 1, 0), high and high - 1)}{ends}"
     else:
         alone = [begins if begins == ends else set_pattern(_common(begins, ends))] if low <= 1 else []
-        longer = f"{begins}{_ANY}{_from_to(low - 2, high and max(high - 2, 0))}{ends}"
+        longer = f"{begins}{_ANY}{times(max(low - 2, 0), high and max(high - 2, 0))}{ends}"
         written = "|".join([*alone, *([longer] if high != 1 else [])])
     return f"({written})" + "?" * (not low)
-
-
-def _from_to(low: int, high: int | None) -> str:
-    if high is None:
-        return {0: "*", 1: "+"}.get(max(low, 0), f"{{{low},}}")
-    return f"{{{max(low, 0)},{high}}}"
 
 
 def _common(one: str, other: str) -> CharSet:
@@ -255,10 +249,6 @@ def _prefix(text: str, known: set[str]) -> int:
 
 def _slashed(regex: str) -> str:
     return re.sub(r"(?<!\\)((?:\\\\)*)/", r"\1\\/", regex)
-
-
-def _times(form: Repeat) -> str:
-    return "?" if (form.low, form.high) == (0, 1) else _from_to(form.low, form.high)
 
 
 def lark_grammar(grammar: Grammar, special: tuple[str, ...]) -> str:
