@@ -16,10 +16,11 @@ from outspoken.authoring.fuzz.texts import damaged
 from outspoken.detection import sound_text
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
+from outspoken.grammar.marker_search import search_before
 from outspoken.grammar.value_markup import written_forms
 from outspoken.parsing.options import read_options
 from outspoken.parsing.response_reader import ResponseReader
-from outspoken.patterns.analysis import first_chars
+from outspoken.patterns.analysis import first_chars, required_text
 from outspoken.patterns.spellings import look_ahead, spellings, without_conditions
 from outspoken.results.errors import RenderError
 from outspoken.results.events import Done
@@ -143,6 +144,42 @@ def test_the_work_of_a_fast_path_grows_with_the_text(format_: str) -> None:
         less, more = [unit * (size // len(unit)) for size in (6_000, 12_000)]
         if all(reader.read(text, format_, None, None, DEFAULT) for text in (less, more)):
             assert cost(more, args) <= 3 * cost(less, args), unit
+
+
+def test_tags_without_the_suffix_that_all_may_have_cost_no_more() -> None:
+    call = {"name": "look_up", "arguments": {"title": "Mosses", "copies": 2}}
+    written = render([call, call], format="hy_v3")
+    short = written.replace(":opensource", "")
+    assert short != written
+    args = ParseArguments("hy_v3")
+    found = [[(made.name, made.arguments) for made in args.parse(text).tool_calls] for text in (written, short)]
+    assert found[0] == found[1]
+    assert cost(short, args) <= 1.2 * cost(written, args)
+
+
+@pytest.mark.parametrize("lead", [0, 3, 60])
+@pytest.mark.parametrize("text", ["", "to=a", "to=a|", "to=a |b to=c|", "|to=a", "to=a|" + "-" * 60, "|" * 60])
+def test_a_search_before_the_last_sign_finds_what_a_search_finds(text: str, lead: int) -> None:
+    pattern = re.compile(r"to=(?=\w\s?\|)|\|b")
+    find = search_before(pattern.search, pattern.match, "|")
+    for pos in (0, lead):
+        found, wanted = find("-" * lead + text, pos), pattern.search("-" * lead + text, pos)
+        assert (found and found.span()) == (wanted and wanted.span())
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"<\|END\|>\s{0,9}", "<|END|>"),
+        (r"(?:</think>|\[/think\])", "/think"),
+        (r"<\|eo[mt]\|>", "<|eo"),
+        (r"(?:ab)?cd{2}(?:xyz)+", "xyz"),
+        (r"(?i:</a>)b", "b"),
+        (r"a|b", ""),
+    ],
+)
+def test_the_longest_text_in_every_match(pattern: str, text: str) -> None:
+    assert required_text(pattern) == text
 
 
 def test_a_format_that_is_loaded_is_left_to_the_parser() -> None:

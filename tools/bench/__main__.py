@@ -29,7 +29,7 @@ from outspoken.grammar.registry import names
 from outspoken.json.read import read_json
 from outspoken.notations.tools import Tools
 from outspoken.results.settings import DEFAULT
-from tools.damage.documents import Document, document
+from tools.damage.documents import document
 from tools.damage.json_texts import generate
 from tools.shared.command import run
 
@@ -106,7 +106,7 @@ def stream(peers: Any, rounds: int) -> None:
     ratios: list[tuple[float, ...]] = []
     for name in PEERS:
         case = Case(peers, name, _STREAMED, stream=True)
-        pieces = case.pieces()
+        pieces = case.cut(case.texts[0])
         functions = [_streamer(pieces, name), *([case.peer.streamer(pieces)] if case.peer else [])]
         times = [seconds / len(pieces) for seconds in turns(functions, max(rounds // 4, 2))]
         found = (times[0] / times[1],) if case.peer else ()
@@ -198,12 +198,6 @@ def json_(_: Any, rounds: int) -> None:
         _show(f"{label}, to json-repair", (), (geometric_mean(found), late), "mean, and 95th percentile")
 
 
-def _without_payload(meant: Document) -> dict[str, Any]:
-    """A call without its longest argument."""
-    given = {key: value for key, value in meant.value["arguments"].items() if value != meant.payload}
-    return {"name": meant.value["name"], "arguments": given}
-
-
 def coverage(_: Any, rounds: int) -> None:
     """How many new sound texts leave the fast path, of each format: one to three calls with short arguments."""
     left_all = count_all = 0
@@ -212,7 +206,9 @@ def coverage(_: Any, rounds: int) -> None:
         for number in range(rounds * 8):
             random = Random(f"{name} {number}")
             found = [document(random) for _ in range(random.randint(1, 3))]
-            calls = [_without_payload(one) for one in found if {"name", "arguments"} <= one.value.keys()]
+            called = [(one.payload, one.value) for one in found if {"name", "arguments"} <= one.value.keys()]
+            given = [{key: it for key, it in call["arguments"].items() if it != long} for long, call in called]
+            calls = [{"name": call["name"], "arguments": some} for (_, call), some in zip(called, given, strict=True)]
             tools = Tools.of([{"name": c["name"], "parameters": {"type": "object"}} for c in calls])
             try:
                 written = render(calls, format=name, tools=tools)

@@ -130,11 +130,11 @@ class Peer:
         """The calls that the peer finds in a whole response."""
         return [(call.name, json.loads(call.parameters)) for call in self.reader([text])()[0].calls]
 
-    def streamed(self, pieces: list[str]) -> Calls:
-        """The calls that the peer finds in pieces."""
+    def streamed(self, cut: Callable[[str], list[str]], text: str) -> Calls:
+        """The calls that the peer finds in a response that is cut into pieces."""
         names: dict[int, str] = {}
         parts: dict[int, str] = {}
-        for result in self.streamer(pieces)():
+        for result in self.streamer(cut(text))():
             for item in result.calls:
                 names[item.tool_index] = item.name or names.get(item.tool_index, "")
                 parts[item.tool_index] = parts.get(item.tool_index, "") + item.parameters
@@ -189,10 +189,6 @@ def own_calls(text: str, format_: str) -> Calls:
     return [(call.name, call.arguments) for call in parse(text, format=format_, tools=GIVEN).tool_calls]
 
 
-def _in_pieces(peer: Peer, cut: Callable[[str], list[str]], text: str) -> Calls:
-    return peer.streamed(cut(text))
-
-
 class Case:
     """What is measured of a format: its responses, and the peer's parser where it finds the same calls in them.
 
@@ -211,7 +207,7 @@ class Case:
                 raise AssertionError(f"`{format_}` {own} in our own parser")
             if self.peer is None:
                 return
-            read = partial(_in_pieces, self.peer, self.cut) if stream else self.peer.calls
+            read = partial(self.peer.streamed, self.cut) if stream else self.peer.calls
             found = self._fault(read, offered)
             if not found:
                 is_less = offered != sizes
@@ -221,10 +217,6 @@ class Case:
             self.note = self.note or f"the peer {found}"
         self.peer, self.cut = None, cut
         self.texts = [response(format_, *size) for size in sizes]
-
-    def pieces(self) -> list[str]:
-        """The first response in pieces."""
-        return self.cut(self.texts[0])
 
     def _fault(self, read: Callable[[str], Calls], sizes: Sizes) -> str:
         """How the calls that are found differ from those in the texts; "" if they do not."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.marker_search import first_char_class, searched_chars
 from outspoken.grammar.tables import Terminal
+from outspoken.patterns.analysis import required_chars
 from outspoken.patterns.prefilter import prefilter_pattern
 
 #: What no string may contain. The fast path reads no text with lone surrogates, and this class takes long to compile.
@@ -54,6 +55,8 @@ class Markers:
         searched = [step.terminal for step in self.steps]
         self.chars = searched_chars(searched) if finds else None
         self.lookahead = _lookahead(searched) if finds and self.chars is None else ""
+        #: one of these characters is in every text with a marker; "" if that is not known
+        self.signs = _signs(searched) if self.lookahead else ""
         #: what may stand before the markers
         self.lead = "" if finds else config.automaton.tables.ignore
         #: equal for markers that read the same
@@ -81,6 +84,16 @@ class Shared:
 def regex_of(terminal: Terminal) -> str:
     """The expression of a terminal."""
     return terminal.regex.replace(_SURROGATES, "")
+
+
+def _signs(markers: Sequence[Terminal]) -> str:
+    """Characters of which one is in every text that holds a marker, but for letters and blanks; "" for none."""
+    found = dict[str, None]()
+    for marker in markers:
+        known = [char for char in sorted(required_chars(marker.regex)) if not (char.isalnum() or char.isspace())]
+        sign = next((char for char in "|<[{`" if char in known), "".join(known[:1]))
+        found |= dict.fromkeys(sign or marker.first)
+    return "" if any(char.isalnum() or char.isspace() for char in found) else "".join(found)
 
 
 def _lookahead(markers: Sequence[Terminal]) -> str:

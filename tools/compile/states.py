@@ -246,7 +246,8 @@ class StateWriter(FreeTextWriter):
                 self._put("stop = e")
                 lacks = f"e != stop and {lacks}"
         if markers.chars is None:
-            find = self._global("find", "lazy", f"{markers.lookahead}(?:{markers.source})", "search")
+            source = f"{markers.lookahead}(?:{markers.source})"
+            find = self._global("find", "lazy", source, "search", *filter(None, [markers.signs]))
         else:
             find = self._global("find", "lazy", markers.source, "match", *markers.chars)
         self._put(f"m = {find}(text, pos)", "if m is None:")
@@ -322,8 +323,9 @@ class StateWriter(FreeTextWriter):
             self._scan(step, "read_at(text, pos, depth)", is_usual=step.role != "arguments")
             return
         self._put("try:", "    last, e = scan(text, pos)", "    said = text[pos:e]")
-        nests = r'e - pos > depth and said.count("{") + said.count("[") > depth'
-        self._put(rf'    if "\\" in said or ({nests}):', "        last = checked(last, said, depth)")
+        inner = '"[" in said or said.rfind("{") > 0' if chars == "{" else 'said.rfind("{") > 0 or said.rfind("[") > 0'
+        nests = f" or (e - pos > depth and ({inner}))" if chars != '"' else ""
+        self._put(rf'    if "\\" in said{nests}:', "        last = checked(last, said, depth)")
         self._put("except UNSOUND:", "    return None")
         self._shift_value(step)
 

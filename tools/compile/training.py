@@ -8,6 +8,7 @@ depends on nothing but the checkout.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
@@ -19,7 +20,9 @@ from outspoken.fast_path import reader
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.matchers import matcher_of
+from outspoken.grammar.tables import Tables
 from outspoken.notations.tools import Tools
+from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.results.errors import RenderError
 from outspoken.results.settings import DEFAULT
 from outspoken.semantics.handlers import HANDLERS
@@ -33,6 +36,9 @@ from .usual import Ways
 _T = TypeVar("_T")
 #: How many places with an opening marker are read in the texts of each other format.
 _MAX_FOREIGN = 4
+
+#: What so many markers may lack, responses lack.
+_MANY = 5
 
 #: A value of each type, and how a schema declares it; the last one takes any type.
 _VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -131,7 +137,7 @@ class Trainer:
     def parts(self, shared: Shared, name: str) -> set[Part]:
         """The parts of a format that its own texts take, and those of others at opening markers that both have."""
         parts: set[Part] = set()
-        entries = self._entries(shared.automaton, name, rendered)
+        entries = self.entries(shared.automaton, name, rendered)
         while entries:
             writer = StateWriter(shared, parts, learning=True)
             scope: dict[str, Any] = {}
@@ -155,14 +161,11 @@ class Trainer:
         shared = Shared(automaton)
         parts = self.parts(shared, name)
         own = [*rendered(name), *[case.text for case in self._cases if case.format == name]]
+        own += _without_parts(automaton.tables, own)
         ways = Ways(shared, [automaton.tables.header.opened + text for text in own])
         return source_of(StateWriter(shared, parts, ways), shared)
 
-    def texts(self, automaton: Automaton, name: str) -> list[tuple[Any, ...]]:
-        """What a format is trained on beside what `render` writes."""
-        return [*self._entries(automaton, name, lambda _: [])]
-
-    def _entries(self, automaton: Automaton, name: str, rendered: Callable[[str], list[str]]) -> list[_Entry]:
+    def entries(self, automaton: Automaton, name: str, rendered: Callable[[str], list[str]]) -> list[_Entry]:
         """How the function is called for each text: from its beginning, and from places with an opening marker."""
         header = automaton.tables.header
         own = [case.text for case in self._cases if case.format == name]
@@ -188,6 +191,18 @@ class Trainer:
                     entries.append(_Entry(text, start, 1, reader.SEGMENT))
                     count, at = count + 1, max(match.end(), start + 1)
         return entries
+
+
+def _without_parts(tables: Tables, texts: list[str]) -> list[str]:
+    """Some texts without what many markers may lack, such as the suffix of all tags."""
+    parts = Counter[str]()
+    for terminal in tables.terminals.values():
+        written = (terminal.canonical or "").strip()
+        for short in {form.strip() for form in spellings(without_conditions(terminal.regex))}:
+            at = next((at for at, pair in enumerate(zip(written, short, strict=False)) if pair[0] != pair[1]), 0)
+            part = written[at : at + len(written) - len(short)]
+            parts[part] += len(short) < len(written) and short == written.replace(part, "", 1)
+    return [text.replace(part, "") for part, count in parts.items() if count >= _MANY for text in texts if part in text]
 
 
 @cache

@@ -119,15 +119,12 @@ class Ways:
         groups = [step for step in steps if id(step) in ends or step.operations or step.free is not None]
         source = _source_of(steps, groups, text, ends_text=ends_text)
         if source is not None:
-            way = Way(source, r"\Z" if ends_text else self._blank_before(end), steps, groups, end)
-            self._counts[begin, source + way.tail] += 1
-            self._ways[begin, source + way.tail] = way
-
-    def _blank_before(self, config: Config) -> str:
-        """The expression of the white space that is skipped before a marker or a value."""
-        firsts = [step.terminal.first for step in config.markers]
-        may_be_theirs = not all(firsts) or any(map(str.isspace, chain(*firsts)))
-        return "" if config.free is not None or may_be_theirs else self._shared.automaton.tables.ignore
+            # white space before a marker or a value is skipped, if it may not be a part of that
+            firsts = [step.terminal.first for step in end.markers]
+            is_kept = end.free is not None or not all(firsts) or any(map(str.isspace, chain(*firsts)))
+            tail = r"\Z" if ends_text else "" if is_kept else self._shared.automaton.tables.ignore
+            self._counts[begin, source + tail] += 1
+            self._ways[begin, source + tail] = Way(source, tail, steps, groups, end)
 
     def _trace(self, text: str) -> None:
         """Find the ways in a text, up to what no way leads through, such as code. None leads on from `begin` None."""
@@ -246,7 +243,8 @@ def _written(step: Step, text: str, known: int, behind: Step | None, *, may_end:
     others = [
         regex_of(other.terminal)
         for other in step.others
-        if _may_both_match(firsts, other.terminal.first) and _may_stand(regex_of(other.terminal), piece)
+        if not firsts or not other.terminal.first or not set(firsts).isdisjoint(other.terminal.first)
+        if _may_stand(regex_of(other.terminal), piece)
     ]
     excluded = f"(?!{'|'.join(others)})" if others else ""
     if step.is_string:
@@ -264,11 +262,6 @@ def _written(step: Step, text: str, known: int, behind: Step | None, *, may_end:
     after = f"{re.escape(text[step.end : behind.start])}(?:{behind.regex})" if behind is not None else ""
     may_differ = any(size > len(written) or re.match(after, piece[size:]) for size in sizes)
     return None if may_differ else excluded + step.regex
-
-
-def _may_both_match(one: Iterable[str], other: Iterable[str]) -> bool:
-    """May markers with these first characters begin at the same place?"""
-    return not one or not other or not set(one).isdisjoint(other)
 
 
 @cache

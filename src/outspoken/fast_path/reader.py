@@ -38,6 +38,8 @@ ENABLED = True
 _LOOKBEHIND, _LOOKAHEAD = 100, 400
 #: An opening marker with a mistake, and what shows that it is one, are no longer than this.
 _TAIL = 1000
+#: A marker with mistakes is no longer than one without them and so many characters.
+_MISTAKES = 2
 #: Behind so many characters at the start of a response, what follows may be a marker with a mistake.
 _FEW = 2
 
@@ -69,6 +71,7 @@ class FastPath:
         #: what opens a call, and is no text if the response ends behind it
         self._last_openers: tuple[str, ...] = module.LAST_OPENERS
         self._overlap: int = module.OVERLAP
+        self._longest = max(map(len, self._markup.markers), default=0) + _MISTAKES
         #: may what ends a bare value stand in it by chance?
         self._ends_by_chance: bool = module.ENDS_BY_CHANCE
         self._has_fields: bool = module.HAS_FIELDS
@@ -76,7 +79,7 @@ class FastPath:
         #: do data or calls begin without a distinct marker?
         self._has_bare_data: bool = module.READS_BARE
         #: in lower case, one of these is in every text that holds markup, but for the names of tools and of actions
-        self._signs = (*"[]{}<)", *self._short_openers, *self._markup.signs)
+        self._signs = tuple(dict.fromkeys([*"[]{}<)", *self._short_openers, *self._markup.signs]))
         #: how calls without markers begin, of which the text round them counts
         self._bare_calls: str = module.BARE_CALLS
         #: are values elements, which may look escaped?
@@ -90,7 +93,7 @@ class FastPath:
     def new_output(self, text: str, tools: Tools | None) -> Output:
         """What collects the segments of a text."""
         output = Output(text, None, trims=self.trims_text, separates=self.separates)
-        if tools is not None:
+        if tools is not None and tools.types_by_name:
             output.types = tools.types_by_name
         return output
 
@@ -118,27 +121,27 @@ class FastPath:
         prompt_end: str = "",
     ) -> bool:
         """Is what was read all that the parser would say? `plain` is the path of plain text where formats alternate."""
+        segments, thinks = output.segments, self.thinks
         bare_calls = self._bare_calls if plain is None else "bracket"
-        is_open = bool(bare_calls) and (tools is not None or bare_calls == "name")
-        if is_open and _BARE[bare_calls].may_be_text(raw, output.segments):
+        is_open = bare_calls and (tools is not None or bare_calls == "name")
+        if is_open and _BARE[bare_calls].may_be_text(raw, segments):
             return False
-        thinks = self.thinks
-        tags = [thinks] if plain is None or plain.thinks == thinks else [thinks, plain.thinks]
+        tags = (thinks,) if plain is None or plain.thinks == thinks else (thinks, plain.thinks)
         for one in tags:
-            if may_be_said(raw, output.segments, one):
+            if may_be_said(raw, segments, one):
                 from outspoken.semantics.settle import is_any_said  # which most responses do not need
 
-                if any(is_any_said(raw, output.segments, one, prompt_end) for one in tags):
+                if any(is_any_said(raw, segments, one, prompt_end) for one in tags):
                     return False
         if self._leaves_markup(raw, output, tools, settings):
             return False
-        if not may_be_other(output.segments):
+        if not may_be_other(segments):
             return True
         if plain is None and self.format != registry.PLAIN:
             return False
         from outspoken.semantics.orphan_closers import orphan_closer
 
-        return orphan_closer(raw, output.segments, thinks, prompt_end) is None
+        return orphan_closer(raw, segments, thinks, prompt_end) is None
 
     def _leaves_markup(self, raw: str, output: Output, tools: Tools | None, settings: Settings) -> bool:
         """May a text or a value hold markup of the format, a text a call, or a call an argument twice?
@@ -290,8 +293,10 @@ class FastPath:
                     return True
                 break
         else:
-            if not self._overlap and not self._markup.has_actions:
-                return False
+            if not self._markup.has_actions:
+                if not self._overlap:
+                    return False
+                start = max(start, end - self._longest)  # a marker may begin in the text, and end behind it
         if not self._overlap:
             return self._markup.is_in(text)
         return self._markup.is_in(raw[start : end + self._overlap + 2], end - start)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from outspoken.engine.text_buffer import BLANKS
-from outspoken.grammar.marker_search import Find, search_by_chars
+from outspoken.grammar.marker_search import Find, search_before, search_by_chars
 from outspoken.json.decoder import UNSOUND, checked, read_at, scan_once
 from outspoken.notations.coerce import ANY, to_json
 from outspoken.notations.interface import notation
@@ -155,11 +155,18 @@ def end_answer_call(
 
 
 def lazy(scope: dict[str, Any], name: str, pattern: str, method: str = "match", *chars: str) -> Find:
-    """The method of a regular expression, or the search for it at places with some `chars` (see `search_by_chars`)."""
+    """The method of a regular expression, or the search for it at places with some `chars` (see `search_by_chars`).
+
+    The method `search` is for markers that have one of the `chars` (see `search_before`).
+    """
 
     def first(text: str, *places: int) -> Any:
-        found = getattr(re.compile(pattern), method)
-        scope[name] = found = search_by_chars(found, *chars) if chars else found
+        compiled = re.compile(pattern)
+        found = getattr(compiled, method)
+        if chars:
+            is_search = method == "search"
+            found = search_before(found, compiled.match, *chars) if is_search else search_by_chars(found, *chars)
+        scope[name] = found
         return found(text, *places)
 
     return first

@@ -21,6 +21,10 @@ if TYPE_CHECKING:  # generated functions search without automata
 Find = Callable[..., Any]
 
 
+#: So many places are looked at one by one; a search takes less for more, unless it finds nothing in a long text.
+_FEW = 12
+
+
 def find_nothing(text: str, pos: int = 0, **_: bool) -> None:
     """The search for no markers at all."""
 
@@ -71,6 +75,19 @@ def search_by_chars(match: Find, spaces: str, chars: str) -> Find:
                 return found
             pos = at + 1
         return None
+
+    return find
+
+
+def search_before(search: Find, match: Find, signs: str) -> Find:
+    """A search, with what matches at a place, for what has one of some characters in it or behind it."""
+
+    def find(text: str, pos: int) -> Any:
+        last = max([text.rfind(sign, pos) for sign in signs])
+        if last - pos > _FEW:
+            return search(text, pos)
+        found = (match(text, at) for at in range(pos, last + 1))  # also where the text goes on behind the last one
+        return next(filter(None, found), None)
 
     return find
 

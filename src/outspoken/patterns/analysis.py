@@ -127,6 +127,25 @@ def _required(items: Sequence) -> set[str]:
     return found
 
 
+def required_text(pattern: str) -> str:
+    """The longest text that is known to stand in every match; "" if none is."""
+    return max(sorted(_texts(parse(pattern))), key=len, default="")
+
+
+def _texts(items: Sequence) -> set[str]:
+    """All texts that are known to stand in every match of a sequence."""
+    found, run = set[str](), ""
+    for item in items:
+        text = literal_text((item,))
+        run = run + text if text else ""
+        found.update([run[at:] for at in range(len(run))])
+        if isinstance(item, Alternatives):
+            found |= set[str].intersection(*map(_texts, item.branches))
+        elif (isinstance(item, Group) and not item.ignores_case) or (isinstance(item, Repeat) and item.low):
+            found |= _texts(item.body)
+    return found
+
+
 def may_stay_open(pattern: str) -> bool:
     """May a match still be incomplete where a shorter or later one has matched already?
 

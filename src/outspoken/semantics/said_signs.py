@@ -29,8 +29,8 @@ _TAG = re.compile(
 _QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:：<~]|>>>")
 #: Signs at the end of a text that quotes, and at the beginning of its last line.
 _SIGNS, _LINE_SIGNS = frozenset("><\\#/+-{%;"), frozenset(">|")
-#: One of these is in every text that opens a region.
-_REGION_SIGN = re.compile(r"[<`~{/]")
+#: What opens a region begins with one of these.
+_REGION_SIGN = re.compile(r"[<`~{/\\]")
 #: And this one in text that is none of reasoning.
 THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.
@@ -40,6 +40,7 @@ _UNKNOWN: Any = object()
 _SEPARATORS = " \t\r\n,;"
 _LEADS = f"{_SEPARATORS}["
 _SENTENCE_ENDS = ".!?…。！？"
+_ENDS = frozenset(_SENTENCE_ENDS)
 #: One of these is in every text that opens a quotation, shows what follows, or announces an example; an
 #: apostrophe in a word is none.
 _NOT_PLAIN = re.compile(f"[{MARKS[0]}{MARKS[2:]}`\\[:：<~>|]")
@@ -106,14 +107,14 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
 
     No call is thought about if no tag that closes reasoning follows.
     """
-    if "(" in raw and "]" in raw and "](" in raw:  # there may be a link; to search for one character is fast
+    if "(" in raw and "](" in raw:  # there may be a link; to search for one character is fast
         return True
     at, gap, before, last, judged = 0, "", None, None, _UNKNOWN
     texts: list[Text] = []
     tags = thinks
     for segment in segments:
         kind = segment.__class__
-        if kind is not ToolCall and segment.kind not in MADE:
+        if kind is not ToolCall and (kind is Text or segment.kind not in MADE):
             if kind is Text:
                 texts.append(segment)
             elif last.__class__ is Text and is_field(segment, lambda start, end: raw[start:end]):
@@ -125,8 +126,9 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
             if _may_be_thought(raw, at, start, tags):
                 return True
             tags = tags if tags.is_shared else None
-        if start - at >= _SHORTEST_TAG and raw[at:start] != gap:
-            gap = raw[at:start]
+        begin = at if last is judged else _behind_plain(raw, at, last)
+        if start - begin >= _SHORTEST_TAG and raw[begin:start] != gap:
+            gap = raw[begin:start]
             if may_open_region(gap, segments):
                 return True
         if last is not judged:
@@ -136,6 +138,14 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
             texts.clear()
         at = end
     return False
+
+
+def _behind_plain(raw: str, at: int, lead: Any) -> int:
+    """Where a region may begin that is quoted: behind a text that stands at an offset, if none may begin in it."""
+    if lead.__class__ is not Text or lead.span[0] > at:
+        return at
+    end: int = lead.span[1]
+    return end if _REGION_SIGN.search(raw, at, end) is None else at
 
 
 def _is_led(texts: Sequence[Text], last: Any, begin: str, first: str) -> bool:
@@ -155,7 +165,7 @@ def _is_led(texts: Sequence[Text], last: Any, begin: str, first: str) -> bool:
 def _is_plain(text: str) -> bool:
     """Does a text end a sentence without anything that opens a quotation, or shows or announces what follows?"""
     said = text.rstrip()
-    if not said or said[-1] not in _SENTENCE_ENDS or said[-3:-1].lower() == ".g":
+    if said[-1:] not in _ENDS or said[-3:-1].lower() == ".g":
         return False
     return _NOT_PLAIN.search(said) is None and ("'" not in said or _APOSTROPHE.search(said) is None)
 

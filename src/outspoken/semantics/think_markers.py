@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.tables import Tables
-from outspoken.patterns.analysis import required_chars
+from outspoken.patterns.analysis import required_chars, required_text
 
 from .said_signs import ThinkMarkers
 
@@ -41,8 +41,9 @@ def think_markers(automaton: Automaton, other: Automaton | None = None) -> Think
     if tags is None:
         return None
     ends = "" if tags.ends is None else _either(*tags.ends)
-    signs = sorted(char for char in required_chars(tags.close) if not (char.isalnum() or char.isspace()))
-    return ThinkMarkers.of(_either(tags.close, tags.open), tags.close, tags.bare, ends, "".join(signs[:1]))
+    chars = sorted(char for char in required_chars(tags.close) if not (char.isalnum() or char.isspace()))
+    sign = required_text(tags.close) or "".join(chars[:1])
+    return ThinkMarkers.of(_either(tags.close, tags.open), tags.close, tags.bare, ends, sign)
 
 
 def _tags_of(automaton: Automaton) -> _Tags | None:
