@@ -86,8 +86,10 @@ def search_before(search: Find, match: Find, signs: str) -> Find:
         last = max([text.rfind(sign, pos) for sign in signs])
         if last - pos > _FEW:
             return search(text, pos)
-        found = (match(text, at) for at in range(pos, last + 1))  # also where the text goes on behind the last one
-        return next(filter(None, found), None)
+        for at in range(pos, last + 1):  # each place sees the text behind the last one, too
+            if (found := match(text, at)) is not None:
+                return found
+        return None
 
     return find
 
