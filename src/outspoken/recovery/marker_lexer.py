@@ -147,8 +147,7 @@ class MarkerLexer:
             firsts.update({step.terminal.regex: step.terminal.first for step in brackets})
         ordered = sorted(sources, key=lambda source: -sources[source])
         pattern = "|".join([f"(?:{source})" for source in ordered]) or "(?!)"
-        chars = "".join(sorted({*"".join(firsts.values())})) if all(firsts.values()) else ""
-        return re.compile(f"(?=[{re.escape(chars)}])(?:{pattern})" if chars else pattern)
+        return re.compile(_by_first(ordered, firsts) if sources and all(firsts.values()) else pattern)
 
     @cached_property
     def _terminals(self) -> list[Terminal]:
@@ -174,7 +173,7 @@ class MarkerLexer:
                     return None
                 found.append(Token(match.start(), match.end()))
         solid = [(token.end - len(text[token.start : token.end].lstrip()), token.end) for token in found]
-        near = without_parts(find_near(text, self.spellings, self.marks), solid)
+        near = without_parts(find_near(text, self.spellings), solid)
         begun = {token.start for token in found}
         for start, ends in near.items():
             if start not in begun and not ends.keys() <= self.marks:
@@ -194,6 +193,20 @@ class MarkerLexer:
 def marker_lexer(automaton: Automaton) -> MarkerLexer:
     """The marker lexer of a format."""
     return MarkerLexer(automaton)
+
+
+def _by_first(sources: list[str], firsts: dict[str, str]) -> str:
+    """The alternatives, those that may begin with white space or a quote apart from all others.
+
+    Much of a text is white space and quotes, with which few markers begin.
+    """
+    all_chars = {*"".join(firsts.values())}
+    spaces = {char for char in all_chars if char.isspace()}
+    tried: list[str] = []
+    for chars in (spaces, all_chars & {'"'}, all_chars - spaces - {'"'}):
+        found = [f"(?:{source})" for source in sources if not chars.isdisjoint(firsts[source])]
+        tried += [f"(?=[{re.escape(''.join(sorted(chars)))}])(?:{'|'.join(found)})"] if found else []
+    return f"(?=[{re.escape(''.join(sorted(all_chars)))}])(?:{'|'.join(tried)})"
 
 
 def _is_json_key(terminal: Terminal) -> bool:
