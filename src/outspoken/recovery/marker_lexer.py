@@ -46,7 +46,7 @@ class MarkerForms:
     """
 
     def __init__(self, terminal: Terminal) -> None:
-        self._pattern, self.first = terminal.regex, terminal.first
+        self._terminal, self.first = terminal, terminal.first
         self.written = marker_spellings(terminal)
         self.spellings = tuple([text for text in self.written if mistakes_allowed(text) or text == TAG_END])
         self.extra = 0 if terminal.canonical else 1
@@ -56,7 +56,12 @@ class MarkerForms:
     @cached_property
     def regex(self) -> re.Pattern[str]:
         """The expression. It is compiled when it is first used: those of damaged openers are long."""
-        return re.compile(self._pattern)
+        return re.compile(self._terminal.regex)
+
+    @cached_property
+    def lead(self) -> frozenset[str]:
+        """The white space before the marker that may belong to it, one character of it."""
+        return leading_space(self._terminal)
 
     def match(self, text: str, pos: int) -> re.Match[str] | None:
         """The terminal at a place in a text."""

@@ -92,7 +92,10 @@ class NameReader:
 
 def stands(markers: list[Transition], text: str, at: int) -> bool:
     """Does one of the markers stand at a place in a text?"""
-    return any(marker_forms(marker).match(text, at) for marker in markers if not marker.replaces)
+    for marker in markers:
+        if not marker.replaces and marker_forms(marker).match(text, at):
+            return True
+    return False
 
 
 def _declares(tools: Tools, name: str, argument: str) -> bool:

@@ -184,14 +184,17 @@ class RepairedCall(NamedTuple):
         supplies what the value ends or begins with: `"wait," "n"`, `"Leith}"`, `<p name="title>"Lichens`.
         """
         read, marker = self.read, edit.after.strip()
+        is_dropped, is_mark = edit.code in ("dropped-text", "stray-text"), marker[:1] in _MARKS_BESIDE
+        if edit.start < edit.end and edit.level != "markup" and not (is_dropped or is_mark):
+            return False  # it neither drops nor supplies anything
         before, written = read(max(edit.start - _SWAP, 0), edit.start), read(*edit[:2])
         behind = read(edit.end, edit.end + max(len(marker), 1))
-        if edit.code in ("dropped-text", "stray-text"):
+        if is_dropped:
             is_beside = not _QUOTE_MARKS.isdisjoint((behind[:1], before[-1:]))
             if is_beside and not _PUNCTUATION_OF_JSON.issuperset(written):
                 return True
             return written.isalnum() and _BEHIND_WORD.search(before) is not None
-        if marker[:1] in _MARKS_BESIDE and _ends_with_mark(before, marker[:1], self.arguments):
+        if is_mark and _ends_with_mark(before, marker[:1], self.arguments):
             return True
         if edit.level == "markup" and len(marker) > 1:
             if not written and _is_swapped(behind, marker):
