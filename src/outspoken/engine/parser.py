@@ -304,10 +304,11 @@ class AutomatonParser:
         """Recover what is open at the end, if it is complete but for damage and, with a proven end, closing markers."""
         if self.builder.context.repair_limit == "none" or not self.builder.nodes:
             return False
-        state, recovery = self.state, self.steps.recovery
+        state, opener = self.state, self.state.opener
         can_tell = state.embedded is None or state.embedded.scanner.detects_errors
-        if can_tell and not state.end_is_proven and not recovery.lacks_opener():
+        has_opener = state.opener_at < self.builder.output.consumed or (opener is not None and not opener.inserted)
+        if can_tell and not state.end_is_proven and (has_opener or not self.steps.recovery.lacks_opener()):
             return False
-        state.embedded = None
+        state.embedded, recovery = None, self.steps.recovery
         damage = recovery.damaged_segment(at)
         return damage is not None and recovery.recover(damage, at, end_is_certain=state.end_is_proven)

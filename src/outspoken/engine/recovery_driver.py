@@ -140,7 +140,8 @@ class RecoveryDriver:
             return None, 0
         left = max(at - LOOKBEHIND, self.text.origin)
         text = self.text.slice(left, min(at + _LONGEST_MARKER, self.text.end))
-        for step in self.automaton.top_level_markers:
+        known = self.state.opener
+        for step in [known] if known is not None else self.automaton.top_level_markers:
             match = marker_forms(step).match(text, at - left)
             if match is not None:
                 return step, left + match.end()

@@ -102,7 +102,7 @@ class SingleSteps:
         state.missing_closer_at = None
         self.end_text(free, start)
         if config is self.automaton.top_level or config is self.automaton.start:
-            state.opener_at = text.base + start
+            state.opener_at, state.opener = text.base + start, branch.transition
         self.follow(branch, match)
         return True
 

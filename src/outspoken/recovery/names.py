@@ -92,10 +92,7 @@ class NameReader:
 
 def stands(markers: list[Transition], text: str, at: int) -> bool:
     """Does one of the markers stand at a place in a text?"""
-    for marker in markers:
-        if not marker.replaces and marker_forms(marker).match(text, at):
-            return True
-    return False
+    return any(not marker.replaces and marker_forms(marker).match(text, at) for marker in markers)
 
 
 def _declares(tools: Tools, name: str, argument: str) -> bool:
