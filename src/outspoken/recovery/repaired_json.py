@@ -54,7 +54,7 @@ def _read(
         if text[pos] in BLANK:
             pos += 1
             continue
-        transition, end, value = _read_token(config, text, pos, max_depth)
+        transition, end, value, written = _read_token(config, text, pos, max_depth)
         if other_keys and (transition is None or transition.terminal.short == "_OTHER_KEY"):
             key = _KEY.match(text, pos)
             read = _read_other_key(config, text, pos, key.end()) if key is not None else None
@@ -67,7 +67,7 @@ def _read(
             return None
         if end > stop:
             break
-        steps.append(RecoveryStep(transition, offsets.raw(pos), offsets.raw(end), text[pos:end], *value))
+        steps.append(RecoveryStep(transition, offsets.raw(pos), offsets.raw(end), text[pos:end], value, written))
         config, pos = transition.target, end
     if not steps or (other_keys and not found):
         return None
@@ -76,27 +76,25 @@ def _read(
     return tuple(steps), config
 
 
-def _read_token(
-    config: Config, text: str, pos: int, max_depth: int
-) -> tuple[Transition | None, int, tuple[()] | tuple[Any, str]]:
+def _read_token(config: Config, text: str, pos: int, max_depth: int) -> tuple[Transition | None, int, Any, str]:
     """The transition that the strict grammar takes at a place, its end, and the value and text of an embedded value."""
     for marker in config.markers:
         match = marker_forms(marker).regex.match(text, pos)
         if match is not None and match.end() > pos and not marker.inserted:
-            return marker, match.end(), ()
+            return marker, match.end(), None, ""
     for marker in config.markers:  # an opening bracket may ask for a key that has a mistake
         if (
             marker.replaces
             and marker.inserted.strip() == text[pos]
             and not any(op == "replace" for op, _ in marker.after)
         ):
-            return marker, pos + 1, ()
+            return marker, pos + 1, None, ""
     for transition in config.embedded:
         if text[pos] in JSON_FIRST.get(transition.terminal.short, ()):
             found = read_at(text, pos, max_depth)
             if found is not None and not (transition.role == "tool_name" and _IN_NO_NAME.search(str(found[0]))):
-                return transition, found[1], (found[0], found[2])
-    return None, pos, ()
+                return transition, found[1], found[0], found[2]
+    return None, pos, None, ""
 
 
 def _read_bracket(config: Config, text: str, pos: int) -> tuple[Transition | None, int]:
