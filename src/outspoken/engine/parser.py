@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.matchers import named_operation
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 
-from .parse_steps import ParseStep
 from .policy import DEFAULT_POLICY, ParserPolicy
 from .single_steps import SingleSteps
 from .state import ParserState, RecoveryBudget
 from .text_buffer import BLANK, BLANKS, TextBuffer
+
+if TYPE_CHECKING:
+    from .parse_steps import ParseStep
 
 
 class Checkpoint(NamedTuple):
@@ -284,6 +286,8 @@ class AutomatonParser:
         builder, state, text = self.builder, self.state, self.text
         embedded = state.embedded
         if self.log is not None:
+            from .parse_steps import ParseStep
+
             open_ = state.config.free if embedded is None else embedded.step
             self.log.append(ParseStep("end", text.offset, text.end, state.config, open_))
         ops = state.config.end_operations()
