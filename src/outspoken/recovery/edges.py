@@ -57,9 +57,7 @@ class EdgeFinder:
         at = behind_blank(self._text, pos) if self._region.automaton.tables.ignore else pos
         stands = at in self.starts and self._begins_marker(config, at)
         cost, ends, standing, missing = 0, set[int](), set[str](), list[Transition]()
-        for marker in config.markers if free is None else config.leading_markers:
-            if marker.replaces or (self._has_json and _opens_whole_json(marker)):
-                continue  # the marker is tried itself; or it is read with all that it holds
+        for marker in _tried_markers(config, free is not None):
             read = self.marker(marker, pos, config) or (self.marker(marker, at, config) if at > pos else [])
             if marker.terminal.short[0] != "_":
                 read = (read or self.names.unconditional(marker, at, node)) + self.names.fused(marker, at)
@@ -398,6 +396,16 @@ class EdgeFinder:
 
 
 @lru_cache(maxsize=4096)
+def _tried_markers(config: Config, is_before_text: bool) -> tuple[Transition, ...]:
+    """The markers of a configuration that are tried: not those in place of another one, which is tried itself.
+
+    A bracket is read with all that it holds if that is JSON.
+    """
+    has_json = marker_lexer(config.automaton).has_json
+    markers = [m for m in (config.leading_markers if is_before_text else config.markers) if not m.replaces]
+    return tuple([marker for marker in markers if not (has_json and _opens_whole_json(marker))])
+
+
 def _opens_whole_json(marker: Transition) -> bool:
     """Is a marker the bracket of JSON that is read as a whole: all of its keys and values are terminals of JSON?"""
     is_bracket = marker.terminal.canonical.strip() in ("{", "[")
