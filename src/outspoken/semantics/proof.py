@@ -138,7 +138,7 @@ class RepairedCall(NamedTuple):
         """What says that the values are not what was meant. `names` are those of the tool's arguments."""
         if key := self._misquoted(names):
             yield f"the value of `{key}` seems to hold a part of another one"
-        if self._moves_quote() or self._supplies_again():
+        if self._moves_quote():
             yield "a value may end before its last characters"
         if any(map(self._swaps, self.edits)):
             yield "a character beside a value may belong to it"
@@ -206,18 +206,6 @@ class RepairedCall(NamedTuple):
             return bool((begins and core[:1] + core[2:] == marker) or (ends and core[:-2] + core[-1:] == marker))
         is_before_quote = not written and marker and behind in _QUOTE_MARKS
         return bool(is_before_quote) and read(edit.end + 1, edit.end + 2) == marker
-
-    def _supplies_again(self) -> bool:
-        """Does a bare value end with a marker that was supplied behind it, so that it is not missing?"""
-        texts = tuple([value.rstrip() for value in self.arguments.values() if isinstance(value, str)])
-        return any(
-            edit.start == edit.end
-            and edit.level == "markup"
-            and (marker := edit.after.strip())
-            and any(text.endswith(marker) for text in texts)
-            and self._before(edit).endswith(marker)
-            for edit in self.edits
-        )
 
     def _misquoted(self, names: Collection[str]) -> str:
         """The argument of which the repairs leave quotation marks or another one of some names in the value; or ""."""
