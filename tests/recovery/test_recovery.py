@@ -149,6 +149,11 @@ def test_a_call_with_damaged_json(name: str) -> None:
         assert all(REPAIR_LIMITS.index(r.level) <= REPAIR_LIMITS.index(repair_limit) for r in capped.repairs)  # pyright: ignore[reportArgumentType]
 
 
+def test_a_call_in_wide_brackets_far_from_the_next_marker() -> None:
+    call = f'｛\n{" " * 150}"name"："brew"，"arguments"：｛"kind"："green"，"minutes"：3｝｝'
+    assert found(parse(f"<tool_call>\n{call}\n</tool_call>", format="hermes")) == BREW
+
+
 # the cheapest way
 
 

@@ -26,6 +26,7 @@ from outspoken.patterns.prefilter import prefilter_pattern
 from outspoken.patterns.prefixes import index_prefixes, leading_prefixes
 from outspoken.patterns.prepared import PrefixIndex
 from outspoken.recovery import one_mistake
+from outspoken.results.edits import RepairBudget
 from tests.cases import CASES, FORMATS, Case
 from tests.loops import DRAWN, IN_TURN, by_format, in_one_item, some
 from tests.streams import streamed
@@ -311,13 +312,12 @@ def test_a_skipped_edit_makes_no_sound_value() -> None:
     random, skipped, decoded = Random(77), 0, 0
     for _ in range(600):
         text = _damaged(random)
-        mistake, is_decided = one_mistake._mistake(text)
+        search = one_mistake.OneMistake(text, 0, 100, RepairBudget.of(len(text)), quotes=True)
+        mistake = search._mistake
         if mistake is None:
             continue
-        tokens = one_mistake._tokens(text, mistake)
-        strings = one_mistake._strings(text, tokens, mistake)
-        for start, end, after in one_mistake._edits(text, tokens, mistake, only_there=False, quotes=True):
-            if one_mistake._may_help(text, (start, end, after), mistake, strings, is_decided=is_decided):
+        for start, end, after in one_mistake._edits(text, search._tokens, mistake, only_there=False, quotes=True):
+            if search._may_help(start, end, after, mistake):
                 decoded += 1
                 continue
             skipped += 1

@@ -163,7 +163,7 @@ class ParsedCandidate(Candidate, ParserPolicy):
             return False
         self._has_begun = True
         steps.shift_text(free, text.pos)
-        steps.state.opener_at = text.offset
+        steps.state.opener_at, steps.state.opener = text.offset, branch.transition
         steps.follow(branch, match)
         return True
 

@@ -20,6 +20,8 @@ from .text_buffer import TextBuffer
 _NEAR = 120
 #: How many characters may stand before JSON by mistake, and one more.
 _STRAY = 3
+#: What JSON begins with, or its first key, also as wide punctuation.
+_OPENERS = frozenset("{[\"'｛［")
 #: A key without quotes, and the beginning of one.
 _BARE_KEY = lazy_pattern(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}:")
 _OPEN_KEY = lazy_pattern(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}\Z")
@@ -55,7 +57,7 @@ def looks_like_call(damage: DamagedSegment, automaton: Automaton, text: TextBuff
         there = markers.call_key.search(text.slice(damage.start, text.base + end)) is not None
         return True if there else False if final or len(text.text) > end else None
     if markers.has_json:
-        if any(char in "{[\"'" for char in text.text[start : start + _STRAY]):
+        if not _OPENERS.isdisjoint(text.text[start : start + _STRAY]):
             return True
         if _BARE_KEY.match(text.text, start):
             return True

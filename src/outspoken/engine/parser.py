@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.matchers import named_operation
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 
-from .parse_steps import ParseStep
 from .policy import DEFAULT_POLICY, ParserPolicy
 from .single_steps import SingleSteps
 from .state import ParserState, RecoveryBudget
 from .text_buffer import BLANK, BLANKS, TextBuffer
+
+if TYPE_CHECKING:
+    from .parse_steps import ParseStep
 
 
 class Checkpoint(NamedTuple):
@@ -284,6 +286,8 @@ class AutomatonParser:
         builder, state, text = self.builder, self.state, self.text
         embedded = state.embedded
         if self.log is not None:
+            from .parse_steps import ParseStep
+
             open_ = state.config.free if embedded is None else embedded.step
             self.log.append(ParseStep("end", text.offset, text.end, state.config, open_))
         ops = state.config.end_operations()
@@ -304,10 +308,11 @@ class AutomatonParser:
         """Recover what is open at the end, if it is complete but for damage and, with a proven end, closing markers."""
         if self.builder.context.repair_limit == "none" or not self.builder.nodes:
             return False
-        state, recovery = self.state, self.steps.recovery
+        state, opener = self.state, self.state.opener
         can_tell = state.embedded is None or state.embedded.scanner.detects_errors
-        if can_tell and not state.end_is_proven and not recovery.lacks_opener():
+        has_opener = state.opener_at < self.builder.output.consumed or (opener is not None and not opener.inserted)
+        if can_tell and not state.end_is_proven and (has_opener or not self.steps.recovery.lacks_opener()):
             return False
-        state.embedded = None
+        state.embedded, recovery = None, self.steps.recovery
         damage = recovery.damaged_segment(at)
         return damage is not None and recovery.recover(damage, at, end_is_certain=state.end_is_proven)

@@ -140,7 +140,8 @@ class RecoveryDriver:
             return None, 0
         left = max(at - LOOKBEHIND, self.text.origin)
         text = self.text.slice(left, min(at + _LONGEST_MARKER, self.text.end))
-        for step in self.automaton.top_level_markers:
+        known = self.state.opener
+        for step in [known] if known is not None else self.automaton.top_level_markers:
             match = marker_forms(step).match(text, at - left)
             if match is not None:
                 return step, left + match.end()
@@ -363,9 +364,11 @@ class RecoveryDriver:
         self._show_blank(fork, path.steps[0] if path.steps else None)
         steps = path.steps if any(step.edits for step in path.steps) else self._with_odd(path.steps, end)
         for step in steps:
-            trims = step.transition is not None and step.transition.terminal.short in self.state.trims
-            text = self.text.slice(step.start, step.end) if step.is_text else ""
-            apply_step(fork, step, step.trimmed(text, leads=trims, ends=trims))
+            free = None
+            if step.is_text and step.transition is not None:
+                trims = step.transition.terminal.short in self.state.trims
+                free = step.trimmed(self.text.slice(step.start, step.end), leads=trims, ends=trims)
+            apply_step(fork, step, free)
         if path.cut:
             fork.cut(end)
         fork.output.flush()

@@ -17,7 +17,6 @@ from outspoken.semantics.handlers import FREE, HANDLERS, Place
 from outspoken.semantics.open_node import EmbeddedValue
 from outspoken.semantics.steps import begin_text, carry_out, schema_of
 
-from .parse_steps import ParseStep
 from .state import follow
 from .text_buffer import BLANK, BLANKS
 
@@ -102,7 +101,7 @@ class SingleSteps:
         state.missing_closer_at = None
         self.end_text(free, start)
         if config is self.automaton.top_level or config is self.automaton.start:
-            state.opener_at = text.base + start
+            state.opener_at, state.opener = text.base + start, branch.transition
         self.follow(branch, match)
         return True
 
@@ -401,6 +400,8 @@ class SingleSteps:
         self.text.pos = end
 
     def _log_token(self, transition: Transition, start: int, end: int) -> None:
+        from .parse_steps import ParseStep
+
         assert self.log is not None
         base = self.text.base
         self.log.append(ParseStep("token", base + start, base + end, self.state.config, transition))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import matchers
-from outspoken.grammar.automaton import Automaton, Config
+from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.results.edits import RepairBudget
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import EmbeddedValue
@@ -26,7 +26,7 @@ class ParserState:
 
     __slots__ = (
         "after_marker", "before_text", "config", "damage", "embedded", "end_is_proven", "leading_trims",
-        "missing_closer_at", "opener_at", "skips_blank", "trims",
+        "missing_closer_at", "opener", "opener_at", "skips_blank", "trims",
     )  # fmt: skip
 
     def __init__(self, automaton: Automaton, config: Config, opener_at: int) -> None:
@@ -36,6 +36,8 @@ class ParserState:
         self.missing_closer_at: int | None = None
         #: the offset of the marker that led out of plain text
         self.opener_at = opener_at
+        #: the transition over it; None if another parser has read it
+        self.opener: Transition | None = None
         #: the parser is before the text of this configuration: nothing of it was read yet
         self.before_text = True
         #: a marker was read: white space at the start of the text belongs to it
@@ -49,7 +51,7 @@ class ParserState:
 
     def continue_from(self, other: ParserState) -> None:
         """Take the place of another state in which nothing but free text is open."""
-        self.config, self.opener_at = other.config, other.opener_at
+        self.config, self.opener_at, self.opener = other.config, other.opener_at, other.opener
         self.before_text, self.after_marker, self.skips_blank = other.before_text, other.after_marker, other.skips_blank
         self.trims, self.leading_trims = other.trims, other.leading_trims
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from outspoken.engine.parse_steps import ParseStep
 from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
 from outspoken.engine.text_buffer import TextBuffer
@@ -30,7 +29,6 @@ from outspoken.semantics.said import Surroundings
 from outspoken.semantics.said_signs import MADE, Bare, ThinkMarkers, may_be_said
 from outspoken.semantics.segments import reply_of
 from outspoken.semantics.settle import Settled
-from outspoken.semantics.special_text import Spans, SpecialText
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.think_markers import think_markers
 from outspoken.semantics.unread_markup import bare_openers, markup_search, tag_openers, unread_markup
@@ -42,8 +40,10 @@ from .prompt_prefix import PromptEnd, PromptState, after_anchor
 
 if TYPE_CHECKING:
     from outspoken.detection.parsed_text import ParserDetector
+    from outspoken.engine.parse_steps import ParseStep
     from outspoken.grammar.automaton import Automaton
     from outspoken.results.events import Event, HeldReason
+    from outspoken.semantics.special_text import Spans, SpecialText
 
 
 class Reading(NamedTuple):
@@ -87,10 +87,14 @@ class ResponseReader:
         calls = partial(_calls_in, self.format, tools)
         header = automaton.tables.header
         #: hides what only looks like a special token of the model; None if these are not known
-        self.special = special = SpecialText(self.format, options.special_tokens) if options.special_tokens else None
+        self.special: SpecialText | None = None
+        if options.special_tokens:
+            from outspoken.semantics.special_text import SpecialText  # few models have them
+
+            self.special = SpecialText(self.format, options.special_tokens)
         context = Context(
-            header, tools, self.settings, repair, read_embedded, page, given, echoes, exact, calls, special,
-            options.calls,
+            header, tools, self.settings, repair, read_embedded, page, given, echoes, exact, calls,
+            self.special, options.calls,
         )  # fmt: skip
         self._builder = self.builder_type(ReplyState(context, events))
         usual = automaton.tables.header.opened if prefix is None and self.format else ""

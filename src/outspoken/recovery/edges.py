@@ -14,7 +14,7 @@ from outspoken.results.schemas.schema import is_object
 
 from . import costs
 from .doubled import doubled_unit
-from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, leading_space, marker_forms, marker_lexer, token_starts
+from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, marker_forms, marker_lexer, token_starts
 from .names import NameReader, stands
 from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, Node, RecoveryStep, Region, behind_blank, name_after
 from .values import ValueReader, may_begin_json, opens_json
@@ -48,24 +48,24 @@ class EdgeFinder:
         #: where the names of payloads stand
         self._payloads: set[int] = set()
         self._text_ends: dict[Config, list[Token]] = {}
+        self._standing: dict[tuple[int, Config], bool] = {}
 
     def edges(self, pos: int, config: Config, may_be_text: bool, node: Node) -> list[Edge]:
         """What can be read at a place in a configuration; free text only if it `may_be_text`."""
         free = config.free if may_be_text else None
         found = self._free_text(pos, config, free, node) if free is not None else []
         at = behind_blank(self._text, pos) if self._region.automaton.tables.ignore else pos
-        stands = at in self.starts and self.stands(config.markers, at)
+        stands = at in self.starts and self._begins_marker(config, at)
         cost, ends, standing, missing = 0, set[int](), set[str](), list[Transition]()
-        for marker in config.markers if free is None else config.leading_markers:
-            if marker.replaces or (self._has_json and _opens_whole_json(marker)):
-                continue  # the marker is tried itself; or it is read with all that it holds
+        for marker in _tried_markers(config, free is not None):
             read = self.marker(marker, pos, config) or (self.marker(marker, at, config) if at > pos else [])
-            read = (read or self.names.unconditional(marker, at, node)) + self.names.fused(marker, at)
-            if node.is_after_repair:
+            if marker.terminal.short[0] != "_":
+                read = (read or self.names.unconditional(marker, at, node)) + self.names.fused(marker, at)
+            if read and node.is_after_repair:
                 read = [edge for edge in read if self.names.may_follow_repair(marker, edge, node)]
-            found += [
-                edge._replace(cost=edge.cost + (costs.OTHER_MARKER if edge.end in ends else cost)) for edge in read
-            ]
+            for edge in read:
+                extra = costs.OTHER_MARKER if edge.end in ends else cost
+                found.append(edge._replace(cost=edge.cost + extra) if extra else edge)
             ends |= {edge.end for edge in read if edge.cost}
             if any(not edge.cost for edge in read):
                 cost = costs.OTHER_MARKER
@@ -120,6 +120,12 @@ class EdgeFinder:
         """Does one of the markers stand at a place?"""
         return stands(markers, self._text, at)
 
+    def _begins_marker(self, config: Config, at: int) -> bool:
+        """Does one of the markers of a configuration stand at a place?"""
+        if (found := self._standing.get((at, config))) is None:
+            found = self._standing[at, config] = stands(config.markers, self._text, at)
+        return found
+
     # markers
 
     def marker(self, marker: Transition, pos: int, config: Config) -> list[Edge]:
@@ -136,12 +142,14 @@ class EdgeFinder:
         found: list[Edge] = []
         if marker.inserted or not self._may_edit:
             return found
-        lead = int(text[pos : pos + 1] in leading_space(marker.terminal))
-        spelled = [spelling for spelling in forms.written if text.startswith(spelling, pos + lead)]
-        written = max(spelled, key=len, default="")
+        lead = int(text[pos : pos + 1] in forms.lead)
+        written = ""
+        for spelling in forms.written:
+            if len(spelling) > len(written) and text.startswith(spelling, pos + lead):
+                written = spelling
         if written:
             behind_blank = pos - 1 if text[pos - 1 : pos].isspace() else pos
-            if self.stands(config.markers, pos) or self.stands(config.markers, behind_blank):
+            if self._begins_marker(config, pos) or self._begins_marker(config, behind_blank):
                 return []  # by what follows, it is another marker
             end = pos + lead + len(written)
             extra = forms.extra
@@ -246,13 +254,13 @@ class EdgeFinder:
         text, token, end_is_certain = self._text, self.starts.get(at), self._region.end_is_certain
         if not end_is_certain and config.free is None:
             rest = text[at:]
-            if not self.stands(config.markers, at) and any(
+            if not self._begins_marker(config, at) and any(
                 marker.terminal.canonical.strip().startswith(rest) for marker in config.markers
             ):
                 return [Edge(0, self._end, config, (RecoveryStep(None, at, self._end),))]  # the text ends in a marker
         if token is not None:
             is_doubled = config.free is not None and self._is_doubled(token)
-            has_place = config.free is not None or self.stands(config.markers, at)
+            has_place = config.free is not None or self._begins_marker(config, at)
             if is_doubled or not has_place:
                 return [_drop(at, token.end, config, "stray-marker", costs.STRAY_MARKER)]
             return []
@@ -266,9 +274,9 @@ class EdgeFinder:
     def _stray_character(self, at: int, config: Config) -> list[Edge]:
         """Drop a character that stands between markers. One before white space is as likely prose, if not doubled."""
         text, after = self._text, behind_blank(self._text, at + 1)
-        if self.stands(config.markers, at) or text[at : at + 2].isalnum():
+        if self._begins_marker(config, at) or text[at : at + 2].isalnum():
             return []
-        follows = after == self._end or after in self.starts or self.stands(config.markers, after)
+        follows = after == self._end or after in self.starts or self._begins_marker(config, after)
         if self._has_json and text[after : after + 1] in ("{", "["):
             follows = follows or may_begin_json(config)
         if text[after : after + 1] in ("'", '"') and text[at] not in "{[":  # else a value begins here
@@ -388,6 +396,16 @@ class EdgeFinder:
 
 
 @lru_cache(maxsize=4096)
+def _tried_markers(config: Config, is_before_text: bool) -> tuple[Transition, ...]:
+    """The markers of a configuration that are tried: not those in place of another one, which is tried itself.
+
+    A bracket is read with all that it holds if that is JSON.
+    """
+    has_json = marker_lexer(config.automaton).has_json
+    markers = [m for m in (config.leading_markers if is_before_text else config.markers) if not m.replaces]
+    return tuple([marker for marker in markers if not (has_json and _opens_whole_json(marker))])
+
+
 def _opens_whole_json(marker: Transition) -> bool:
     """Is a marker the bracket of JSON that is read as a whole: all of its keys and values are terminals of JSON?"""
     is_bracket = marker.terminal.canonical.strip() in ("{", "[")

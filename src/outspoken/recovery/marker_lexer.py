@@ -46,7 +46,7 @@ class MarkerForms:
     """
 
     def __init__(self, terminal: Terminal) -> None:
-        self._pattern, self.first = terminal.regex, terminal.first
+        self._terminal, self.first = terminal, terminal.first
         self.written = marker_spellings(terminal)
         self.spellings = tuple([text for text in self.written if mistakes_allowed(text) or text == TAG_END])
         self.extra = 0 if terminal.canonical else 1
@@ -56,7 +56,12 @@ class MarkerForms:
     @cached_property
     def regex(self) -> re.Pattern[str]:
         """The expression. It is compiled when it is first used: those of damaged openers are long."""
-        return re.compile(self._pattern)
+        return re.compile(self._terminal.regex)
+
+    @cached_property
+    def lead(self) -> frozenset[str]:
+        """The white space before the marker that may belong to it, one character of it."""
+        return leading_space(self._terminal)
 
     def match(self, text: str, pos: int) -> re.Match[str] | None:
         """The terminal at a place in a text."""
@@ -147,8 +152,7 @@ class MarkerLexer:
             firsts.update({step.terminal.regex: step.terminal.first for step in brackets})
         ordered = sorted(sources, key=lambda source: -sources[source])
         pattern = "|".join([f"(?:{source})" for source in ordered]) or "(?!)"
-        chars = "".join(sorted({*"".join(firsts.values())})) if all(firsts.values()) else ""
-        return re.compile(f"(?=[{re.escape(chars)}])(?:{pattern})" if chars else pattern)
+        return re.compile(_by_first(ordered, firsts) if sources and all(firsts.values()) else pattern)
 
     @cached_property
     def _terminals(self) -> list[Terminal]:
@@ -174,7 +178,7 @@ class MarkerLexer:
                     return None
                 found.append(Token(match.start(), match.end()))
         solid = [(token.end - len(text[token.start : token.end].lstrip()), token.end) for token in found]
-        near = without_parts(find_near(text, self.spellings, self.marks), solid)
+        near = without_parts(find_near(text, self.spellings), solid)
         begun = {token.start for token in found}
         for start, ends in near.items():
             if start not in begun and not ends.keys() <= self.marks:
@@ -194,6 +198,20 @@ class MarkerLexer:
 def marker_lexer(automaton: Automaton) -> MarkerLexer:
     """The marker lexer of a format."""
     return MarkerLexer(automaton)
+
+
+def _by_first(sources: list[str], firsts: dict[str, str]) -> str:
+    """The alternatives, those that may begin with white space or a quote apart from all others.
+
+    Much of a text is white space and quotes, with which few markers begin.
+    """
+    all_chars = {*"".join(firsts.values())}
+    spaces = {char for char in all_chars if char.isspace()}
+    tried: list[str] = []
+    for chars in (spaces, all_chars & {'"'}, all_chars - spaces - {'"'}):
+        found = [f"(?:{source})" for source in sources if not chars.isdisjoint(firsts[source])]
+        tried += [f"(?=[{re.escape(''.join(sorted(chars)))}])(?:{'|'.join(found)})"] if found else []
+    return f"(?=[{re.escape(''.join(sorted(all_chars)))}])(?:{'|'.join(tried)})"
 
 
 def _is_json_key(terminal: Terminal) -> bool:

@@ -92,7 +92,7 @@ class NameReader:
 
 def stands(markers: list[Transition], text: str, at: int) -> bool:
     """Does one of the markers stand at a place in a text?"""
-    return any(marker_forms(marker).match(text, at) for marker in markers if not marker.replaces)
+    return any(not marker.replaces and marker_forms(marker).match(text, at) for marker in markers)
 
 
 def _declares(tools: Tools, name: str, argument: str) -> bool:

@@ -21,11 +21,8 @@ _OPEN_NAME = lazy_pattern(r"(?<==\")[\w.\-]{1,60}(?P<end>>(?!\")\n?)")
 NearMarkers = dict[int, dict[str, tuple[tuple[int, int], ...]]]
 
 
-def find_near(text: str, spellings: Iterable[str], marks: frozenset[str] = frozenset()) -> NearMarkers:
-    """The near misses of spellings in a text. Where one stands intact, it has none.
-
-    One of the `marks` may also be intact, but for a character that is doubled before it.
-    """
+def find_near(text: str, spellings: Iterable[str]) -> NearMarkers:
+    """The near misses of spellings in a text. Where one stands intact, it has none."""
     found: NearMarkers = {}
     places, low = 0, _lowered(text)
     for written in spellings:
@@ -44,7 +41,7 @@ def find_near(text: str, spellings: Iterable[str], marks: frozenset[str] = froze
             ends = _near_ends(text[start : start + longest], written)
             if ends:
                 found.setdefault(start, {})[written] = tuple([(start + length, cost) for length, cost in ends])
-    return _without_tails(found, text, marks)
+    return _without_tails(found, text) if found else found
 
 
 def _add_tag_ends(found: NearMarkers, text: str) -> None:
@@ -53,19 +50,20 @@ def _add_tag_ends(found: NearMarkers, text: str) -> None:
         found.setdefault(match.start("end"), {})[TAG_END] = ((match.end(), costs.DAMAGED_MARKER),)
 
 
-def _without_tails(found: NearMarkers, text: str, marks: frozenset[str]) -> NearMarkers:
+def _without_tails(found: NearMarkers, text: str) -> NearMarkers:
     """The near misses without those that hold an intact marker, or are the rest of a marker that begins before."""
     kept: NearMarkers = {}
     for start, by_spelling in found.items():
+        before = [found[at] for at in (start - 1, start - 2) if at in found]
         for written, ends in by_spelling.items():
-            if any(text.startswith(written, start - n) for n in (1, 2) if start >= n):
-                continue
-            known = {end: cost for n in (1, 2) for end, cost in found.get(start - n, {}).get(written, ())}
-            left = tuple(
-                [(end, cost) for end, cost in ends if known.get(end, 99) > cost and text.find(written, start, end) < 0]
-            )
+            if text.startswith(written, max(start - 1, 0)) or text.startswith(written, max(start - 2, 0)):
+                continue  # none stands at its own start
+            known = {end: cost for others in before for end, cost in others.get(written, ())}
+            left = [
+                (end, cost) for end, cost in ends if known.get(end, 99) > cost and text.find(written, start, end) < 0
+            ]
             if left:
-                kept.setdefault(start, {})[written] = left
+                kept.setdefault(start, {})[written] = tuple(left)
     return kept
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from outspoken.json.decoder import UNSOUND, read_at, scan_once
@@ -84,21 +85,39 @@ class OneMistake:
         self._piece, self._at, self._max_depth, self._budget = text[at : at + _MAX_LENGTH], at, max_depth, budget
         self._mistake, self._is_decided = _mistake(self._piece)
         self._quotes, self._known = quotes, dict[str, int]()
+        #: what stands before and behind the places that were looked at, white space aside
+        self._before, self._behind = dict[int, str](), dict[int, str]()
+
+    @cached_property
+    def _tokens(self) -> list[tuple[int, int]]:
+        """The tokens before the mistake, and those that begin soon behind it."""
+        end = min((self._mistake or 0) + 40, len(self._piece))
+        return [match.span() for match in _TOKEN.finditer(self._piece, 0, end)]
+
+    @cached_property
+    def _strings(self) -> list[tuple[int, int]]:
+        """The strings before the mistake. One that is open there has no end."""
+        piece, mistake = self._piece, self._mistake or 0
+        found = [(start, end) for start, end in self._tokens if piece[start] == '"' and start < mistake]
+        return [(start, end if self._is_closed(start, end) else len(piece) + 1) for start, end in found]
+
+    def _is_closed(self, start: int, end: int) -> bool:
+        return end <= (self._mistake or 0) and _CLOSED.fullmatch(self._piece, start, end) is not None
 
     def readings(self, *, likely: bool) -> list[OneEdit]:
         """The readings by the most likely edits, or by all others, the cheapest first."""
         piece, at, mistake, found = self._piece, self._at, self._mistake, dict[str, OneEdit]()
         if mistake is None:
             return []
-        tokens = _tokens(piece, mistake)
-        strings = _strings(piece, tokens, mistake)
-        for start, end, after in dict.fromkeys(_edits(piece, tokens, mistake, only_there=likely, quotes=self._quotes)):
-            if (_least_cost(start, end, after, mistake) == LEAST_COST) != likely:
+        for start, end, after in dict.fromkeys(
+            _edits(piece, self._tokens, mistake, only_there=likely, quotes=self._quotes)
+        ):
+            if (start <= mistake <= end + 1 and len(after) < 2 and after != '"') != likely:
                 continue
             self._budget.steps -= 1 + len(piece) // 64
             if self._budget.steps < 0:
                 break
-            if not _may_help(piece, (start, end, after), mistake, strings, is_decided=self._is_decided):
+            if not self._may_help(start, end, after, mistake):
                 continue
             edited = piece[:start] + after + piece[end:]
             read = read_at(edited, 0, self._max_depth)
@@ -114,6 +133,32 @@ class OneMistake:
                 self._known[key] = cost
                 found[key] = OneEdit(_repaired(read, at, _edit(piece, at, start, end, after)), cost)
         return sorted(found.values(), key=lambda one: one.cost)
+
+    def _may_help(self, start: int, end: int, after: str, mistake: int) -> bool:
+        """May the value be sound with an edit? Most edits are refused without decoding it.
+
+        The decoder has accepted what is before the mistake, where it may be decided that it stops, and the strings
+        there.
+        """
+        if start > mistake:
+            return not self._is_decided
+        piece = self._piece
+        for first, last in self._strings:
+            if first < start < last:
+                break
+        else:
+            if (before := self._before.get(start)) is None:
+                before = self._before[start] = piece[:start].rstrip(_SPACE)[-1:]
+            if (behind := self._behind.get(end)) is None:
+                behind = self._behind[end] = piece[end:].lstrip(_SPACE)[:1]
+            if _never_follows(before, after.lstrip(_SPACE)[:1] or behind):
+                return False
+            return after not in ("{", "[", ",", ":") or not _never_follows(after, behind)
+        ends_string = after == '"' and piece[start - 1] != "\\" and piece[0] != '"'
+        if ends_string and piece[start:].lstrip(_SPACE)[:1] not in _BEHIND:
+            return False  # before what never follows one
+        is_plain = not {'"', "\\"} & {*after, *piece[max(start - 1, 0) : end]}
+        return not (self._is_decided and is_plain and end < min(last, mistake))
 
 
 def without_opener(text: str, at: int, bracket: str, max_depth: int) -> list[OneEdit]:
@@ -158,43 +203,6 @@ def _mistake(piece: str) -> tuple[int | None, bool]:
     except UNSOUND:
         pass
     return None, False
-
-
-def _may_help(piece: str, edit: _Edit, mistake: int, strings: Sequence[tuple[int, int]], *, is_decided: bool) -> bool:
-    """May a value be sound with an edit? Most edits are refused without decoding it.
-
-    The decoder has accepted what is before the `mistake`, where it `is_decided` that it stops, and the `strings` there.
-    """
-    start, end, after = edit
-    if start > mistake:
-        return not is_decided
-    inside = next((string for string in strings if string[0] < start < string[1]), None)
-    if inside is not None:
-        if (
-            after == '"'
-            and piece[start - 1] != "\\"
-            and piece[0] != '"'
-            and piece[start:].lstrip(_SPACE)[:1] not in _BEHIND
-        ):
-            return False  # the string would end, before what never follows one
-        is_plain = not {'"', "\\"} & {*after, *piece[max(start - 1, 0) : end]}
-        return not (is_decided and is_plain and end < min(inside[1], mistake))
-    before, behind = piece[:start].rstrip(_SPACE)[-1:], piece[end:].lstrip(_SPACE)[:1]
-    if _never_follows(before, after.lstrip(_SPACE)[:1] or behind):
-        return False
-    return after not in ("{", "[", ",", ":") or not _never_follows(after, behind)
-
-
-def _tokens(piece: str, mistake: int) -> list[tuple[int, int]]:
-    """The tokens before a mistake, and those that begin soon behind it."""
-    return [match.span() for match in _TOKEN.finditer(piece, 0, min(mistake + 40, len(piece)))]
-
-
-def _strings(piece: str, tokens: list[tuple[int, int]], mistake: int) -> list[tuple[int, int]]:
-    """The strings before a mistake. One that is open there has no end."""
-    found = [(start, end) for start, end in tokens if piece[start] == '"' and start < mistake]
-    is_closed = [end <= mistake and _CLOSED.fullmatch(piece, start, end) is not None for start, end in found]
-    return [(start, end if closed else len(piece) + 1) for (start, end), closed in zip(found, is_closed, strict=True)]
 
 
 def _never_follows(before: str, behind: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
@@ -53,7 +54,7 @@ def _read(
         if text[pos] in BLANK:
             pos += 1
             continue
-        transition, end, value = _read_token(config, text, pos, max_depth)
+        transition, end, value, written = _read_token(config, text, pos, max_depth)
         if other_keys and (transition is None or transition.terminal.short == "_OTHER_KEY"):
             key = _KEY.match(text, pos)
             read = _read_other_key(config, text, pos, key.end()) if key is not None else None
@@ -66,8 +67,7 @@ def _read(
             return None
         if end > stop:
             break
-        step = RecoveryStep(transition, offsets.raw(pos), offsets.raw(end), text[pos:end])
-        steps.append(step if value is None else step._replace(value=value[0], value_text=value[1]))
+        steps.append(RecoveryStep(transition, offsets.raw(pos), offsets.raw(end), text[pos:end], value, written))
         config, pos = transition.target, end
     if not steps or (other_keys and not found):
         return None
@@ -76,25 +76,25 @@ def _read(
     return tuple(steps), config
 
 
-def _read_token(config: Config, text: str, pos: int, max_depth: int) -> tuple[Transition | None, int, Any]:
+def _read_token(config: Config, text: str, pos: int, max_depth: int) -> tuple[Transition | None, int, Any, str]:
     """The transition that the strict grammar takes at a place, its end, and the value and text of an embedded value."""
     for marker in config.markers:
         match = marker_forms(marker).regex.match(text, pos)
         if match is not None and match.end() > pos and not marker.inserted:
-            return marker, match.end(), None
+            return marker, match.end(), None, ""
     for marker in config.markers:  # an opening bracket may ask for a key that has a mistake
         if (
             marker.replaces
             and marker.inserted.strip() == text[pos]
             and not any(op == "replace" for op, _ in marker.after)
         ):
-            return marker, pos + 1, None
+            return marker, pos + 1, None, ""
     for transition in config.embedded:
         if text[pos] in JSON_FIRST.get(transition.terminal.short, ()):
             found = read_at(text, pos, max_depth)
             if found is not None and not (transition.role == "tool_name" and _IN_NO_NAME.search(str(found[0]))):
-                return transition, found[1], (found[0], found[2])
-    return None, pos, None
+                return transition, found[1], found[0], found[2]
+    return None, pos, None, ""
 
 
 def _read_bracket(config: Config, text: str, pos: int) -> tuple[Transition | None, int]:
@@ -141,6 +141,8 @@ class _OffsetMap:
             at += len(edit.after)
             raw = edit.end
             self._marks.append((at, raw))
+        self._end = at
+        self._marks.append((sys.maxsize, sys.maxsize))
         self._at = 0
 
     def cut(self) -> int:
@@ -148,15 +150,15 @@ class _OffsetMap:
         for mark, edit in enumerate(self._repaired.edits):
             if edit.code.startswith("cut-"):
                 return self._marks[2 * mark + 1][0]
-        return self._marks[-1][0]
+        return self._end
 
     def raw(self, offset: int) -> int:
         """The raw offset of an offset in the repaired text; within an insertion, the offset where that was made."""
-        marks = self._marks
-        while self._at + 1 < len(marks) and marks[self._at + 1][0] <= offset:
-            self._at += 1
-        while self._at and marks[self._at][0] > offset:
-            self._at -= 1
-        at, raw = marks[self._at]
-        limit = marks[self._at + 1][1] if self._at + 1 < len(marks) else raw + offset - at
-        return min(raw + offset - at, limit)
+        marks, mark = self._marks, self._at
+        while marks[mark + 1][0] <= offset:
+            mark += 1
+        while mark and marks[mark][0] > offset:
+            mark -= 1
+        self._at = mark
+        at, raw = marks[mark]
+        return min(raw + offset - at, marks[mark + 1][1])

@@ -138,7 +138,7 @@ class RepairedCall(NamedTuple):
         """What says that the values are not what was meant. `names` are those of the tool's arguments."""
         if key := self._misquoted(names):
             yield f"the value of `{key}` seems to hold a part of another one"
-        if self._moves_quote() or self._supplies_again():
+        if self._moves_quote():
             yield "a value may end before its last characters"
         if any(map(self._swaps, self.edits)):
             yield "a character beside a value may belong to it"
@@ -184,14 +184,17 @@ class RepairedCall(NamedTuple):
         supplies what the value ends or begins with: `"wait," "n"`, `"Leith}"`, `<p name="title>"Lichens`.
         """
         read, marker = self.read, edit.after.strip()
+        is_dropped, is_mark = edit.code in ("dropped-text", "stray-text"), marker[:1] in _MARKS_BESIDE
+        if edit.start < edit.end and edit.level != "markup" and not (is_dropped or is_mark):
+            return False  # it neither drops nor supplies anything
         before, written = read(max(edit.start - _SWAP, 0), edit.start), read(*edit[:2])
         behind = read(edit.end, edit.end + max(len(marker), 1))
-        if edit.code in ("dropped-text", "stray-text"):
+        if is_dropped:
             is_beside = not _QUOTE_MARKS.isdisjoint((behind[:1], before[-1:]))
             if is_beside and not _PUNCTUATION_OF_JSON.issuperset(written):
                 return True
             return written.isalnum() and _BEHIND_WORD.search(before) is not None
-        if marker[:1] in _MARKS_BESIDE and _ends_with_mark(before, marker[:1], self.arguments):
+        if is_mark and _ends_with_mark(before, marker[:1], self.arguments):
             return True
         if edit.level == "markup" and len(marker) > 1:
             if not written and _is_swapped(behind, marker):
@@ -203,18 +206,6 @@ class RepairedCall(NamedTuple):
             return bool((begins and core[:1] + core[2:] == marker) or (ends and core[:-2] + core[-1:] == marker))
         is_before_quote = not written and marker and behind in _QUOTE_MARKS
         return bool(is_before_quote) and read(edit.end + 1, edit.end + 2) == marker
-
-    def _supplies_again(self) -> bool:
-        """Does a bare value end with a marker that was supplied behind it, so that it is not missing?"""
-        texts = tuple([value.rstrip() for value in self.arguments.values() if isinstance(value, str)])
-        return any(
-            edit.start == edit.end
-            and edit.level == "markup"
-            and (marker := edit.after.strip())
-            and any(text.endswith(marker) for text in texts)
-            and self._before(edit).endswith(marker)
-            for edit in self.edits
-        )
 
     def _misquoted(self, names: Collection[str]) -> str:
         """The argument of which the repairs leave quotation marks or another one of some names in the value; or ""."""

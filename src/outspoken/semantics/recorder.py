@@ -94,18 +94,20 @@ class Recorder:
 
     def _take_odd(self) -> None:
         """Report the first marker that stands where it is not expected, if nothing else says what is wrong."""
-        odd = [edit for edit in self.edits if edit.code == _ODD] if self.edits else []
-        self.edits[:] = [edit for edit in self.edits if edit.code != _ODD]
+        odd = [edit for edit in self.edits if edit.code == _ODD]
+        if odd:
+            self.edits[:] = [edit for edit in self.edits if edit.code != _ODD]
         if odd and not self.edits:
             message = "the grammar does not expect this marker here, by what is beside it"
             self.report(_ODD, message, (odd[0].start, odd[0].end), "warning")
 
     def take_repairs(self) -> tuple[Repair, ...]:
         """The changes since the last call, in the order of the text. They belong to the node that ends now."""
-        self._take_odd()
+        if self.edits:
+            self._take_odd()
         if not self.edits:
             return ()
-        made = tuple([self._repair(edit) for edit in sorted(self.edits, key=lambda e: e[:2])])
+        made = tuple(self._repairs_of(sorted(self.edits, key=lambda e: e[:2])))
         self.edits.clear()
         self.repairs += made
         alike: dict[str, list[Repair]] = {}
@@ -121,9 +123,22 @@ class Recorder:
         self.lower_status("repaired")
         return made
 
-    def _repair(self, edit: Edit) -> Repair:
-        start, end = max(edit.start, 0), max(edit.end, 0)
-        return edit.as_repair((start, end), self._source.slice(start, end), *self._place(start))
+    def _repairs_of(self, edits: list[Edit]) -> list[Repair]:
+        """The repairs that edits are reported as, which are in the order of the text."""
+        spans = [(max(edit.start, 0), max(edit.end, 0)) for edit in edits]
+        first = spans[0][0]
+        text = self._source.slice(first, max([end for _, end in spans]))
+        line, column = self._place(first)
+        last, made = first, list[Repair]()
+        for edit, (start, end) in zip(edits, spans, strict=True):
+            if breaks := text.count("\n", last - first, start - first):
+                line, column = line + breaks, start - first - text.rindex("\n", 0, start - first)
+            else:
+                column += start - last
+            last = start
+            made.append(edit.as_repair((start, end), text[start - first : end - first], line, column))
+        self._last = (last, line, last - column + 1)
+        return made
 
     def _place(self, offset: int) -> tuple[int, int]:
         """The line and column of an offset, counted on from the last one that was asked for."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.replies import Reasoning, Text, ToolCall
 
 from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, OPENING, is_shown, may_open_quote, still_quoting, still_showing
@@ -74,8 +75,8 @@ class ThinkMarkers(NamedTuple):
         """The markers with these patterns; None if nothing closes reasoning."""
         if not closer:
             return None
-        finds_bare, finds_ends = [re.compile(pattern) if pattern else None for pattern in (bare, ends)]
-        return cls(re.compile(either), re.compile(closer), finds_bare, finds_ends, bool(ends) and not bare, sign)
+        finds_bare, finds_ends = [lazy_pattern(pattern) if pattern else None for pattern in (bare, ends)]
+        return cls(lazy_pattern(either), lazy_pattern(closer), finds_bare, finds_ends, bool(ends) and not bare, sign)
 
     def end_of(self, read: Callable[[int, int], str], reasoning: Reasoning) -> re.Pattern[str] | None:
         """What finds the end of reasoning, in the group `close`; None for a string, which nothing closes.

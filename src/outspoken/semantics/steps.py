@@ -69,7 +69,7 @@ def carry_out(builder: Builder, transition: Transition, place: Place, base: int 
         function(builder, arg, place, group, base)
 
 
-def apply_step(builder: Builder, step: Step, free: FreeText) -> None:
+def apply_step(builder: Builder, step: Step, free: FreeText | None) -> None:
     """Carry out a step. `free` is its free text, if it is that."""
     transition, recorder, output = step.transition, builder.recorder, builder.output
     recorder.edits += step.edits if transition is None else _new_edits(transition, step.edits)
@@ -84,7 +84,7 @@ def apply_step(builder: Builder, step: Step, free: FreeText) -> None:
         role = transition.terminal.short
         if role == "REASONING":
             builder.reasoning_at(step.start)
-        if free.text:
+        if free is not None and free.text:
             FREE[role](builder, free.text, free.start, free.end)
         if role == "REASONING":
             builder.reasoning_at(step.end)

@@ -154,8 +154,8 @@ def set_paths(edits: list[Edit], text: str, start: int, end: int, key: str | Non
         if edit.level == "markup":
             continue
         if number in paths:
-            edits[number] = edit._replace(path=(*prefix, *paths[number]))
-        elif key is None:
+            edits[number] = Edit(*edit[:5], (*prefix, *paths[number]))
+        elif key is None and edit.path:
             edits[number] = edit._replace(path=())
 
 
