@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 
 from outspoken.batch import Summary, run, write_report
 from outspoken.results.snippet import visible
-from tests.batch.batch_report import HOSTILE, OPTIONS, write_mixed
+from tests.batch.batch_files import HOSTILE, OPTIONS, write_mixed
 from tests.tables import tables
 from tests.viewer.pages import Page
 from tools.shared.browser import opened

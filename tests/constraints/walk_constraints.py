@@ -14,9 +14,8 @@ from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import ConstraintError
 from outspoken.results.geometry import Point
-from tests.constraints.constraint_cases import TOOL_SETS
+from tests.constraints.constraint_cases import TOOL_SETS, random_registry
 from tests.constraints.walk_judging import complaint, trouble
-from tests.constraints.walk_registries import random_registry
 
 #: All coordinates are smaller, as the constraints have it.
 _FARTHEST = 100000

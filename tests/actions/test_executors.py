@@ -22,10 +22,9 @@ from outspoken.actions import (
     Wait,
     WebSearch,
 )
+from outspoken.actions.key_names import playwright_key
 from outspoken.grammar import registry
 from outspoken.results.actions.models import TYPES, model_of
-from tests.actions.playwright_keys import KEYS, parts
-from tests.actions.pyautogui_names import FUNCTIONS, KEY_NAMES
 from tests.cases import CASES
 from tests.examples.playwright_executor import PlaywrightExecutor
 from tests.examples.pyautogui_writer import pyautogui_code
@@ -34,6 +33,60 @@ from tests.loops import in_one_item
 from tests.tables import tables
 
 TABLES = tables(__file__)
+
+MODIFIERS = frozenset({"Alt", "Control", "ControlOrMeta", "Meta", "Shift"})
+
+
+#: Every name of a key: those of keys, and the characters of the US layout.
+KEYS = MODIFIERS | {
+    *TABLES["PLAYWRIGHT_KEYS"].split(),
+    *[f"Digit{digit}" for digit in range(10)],
+    *[f"Numpad{digit}" for digit in range(10)],
+    *[f"Key{chr(code)}" for code in range(ord("A"), ord("Z") + 1)],
+    *[chr(code) for code in range(ord(" "), ord("~") + 1)],
+}
+
+
+def parts(combination: str) -> list[str]:
+    """The keys of a combination such as `Control+Shift+T`; a last `+` is a key."""
+    keys = combination.split("+")
+    return [*keys[:-2], "+"] if len(keys) > 1 and not keys[-1] else keys
+
+
+# the names of pyautogui that written code may use: its functions with their arguments by name, and its keys
+
+
+#: A function, and the arguments that are given by name.
+FUNCTIONS: dict[str, set[str]] = {name: {*arguments} for name, arguments in TABLES["FUNCTIONS"].items()}
+
+#: The keys of `pyautogui.KEYBOARD_KEYS` that one may press.
+KEY_NAMES = {
+    *TABLES["PYAUTOGUI_KEYS"].split(),
+    *[f"f{number}" for number in range(1, 25)],
+    *[f"num{digit}" for digit in range(10)],
+    *[chr(code) for code in range(ord(" "), ord("~") + 1)],
+}
+
+
+# names of keys for Playwright
+
+
+NAMES = TABLES["NAMES"]
+
+
+@in_one_item("name", NAMES)
+def test_a_key_has_the_name_that_playwright_knows(name: str) -> None:
+    expected = NAMES[name]
+    if expected is None:
+        with pytest.raises(ValueError, match="Playwright has no key"):
+            playwright_key(name)
+    else:
+        assert playwright_key(name) == expected
+        assert expected in KEYS
+
+
+# the executors of `examples/`: what they do with actions, and that each action of the corpus is mapped or refused
+
 
 SCREEN = Screen(1280, 720)
 
