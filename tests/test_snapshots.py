@@ -17,31 +17,14 @@ from tests.snapshots import refusal
 from tests.tables import tables
 
 TABLES = tables(__file__)
+
 SOUND, DAMAGED = TABLES["SOUND"], TABLES["DAMAGED"]
 CASES = TABLES["CASES"]
 
-TEST = """\
-from tests.loops import every_case
-from tests.snapshots import readable, refusal
-
-@every_case
-def test_case(case, snapshot):
-    reply = case.parse()
-    assert refusal(case, reply) == ""
-    assert readable(case, reply) == snapshot(name=f"{case.kind}-{case.name}")
-"""
+TEST = TABLES["TEST"]
 
 #: What all of these runs need.
-IMPORTED = """\
-from importlib.metadata import entry_points
-import hypothesis, pytest, regex, syrupy.extensions.amber
-from outspoken import parse
-from outspoken.authoring.shared import checkout
-for format in ("hermes", "json"):
-    parse('{"name": "f", "arguments": {"x": 1,}}', format=format)
-for plugin in entry_points(group="pytest11"):
-    plugin.load()
-"""
+IMPORTED = TABLES["IMPORTED"]
 
 
 @dataclass(frozen=True)

@@ -17,74 +17,17 @@ from tests.loops import some
 from tests.tables import tables
 from tools.bench.peers import response
 
-#: Prints the format of a text, the grammar files that were opened, and modules that sound text must not need.
-FILES = """
-import json, sys
-opened, (folder, given) = [], sys.argv[1:]
-sys.addaudithook(lambda name, given: opened.append(str(given[0])) if name == "open" else None)
-import outspoken
-text, format, is_stream = json.loads(given)
-if is_stream:
-    reply = list(outspoken.stream([text[i : i + 4] for i in range(0, len(text), 4)], format=format))[-1].reply
-else:
-    reply = outspoken.parse(text, format=format)
-opened = [path.removeprefix(sys.pycache_prefix or "") for path in opened]  # where bytecode is kept elsewhere
-files = sorted({path[len(folder) + 1 :] for path in opened if path.startswith(folder)})
-heavy = ["lark", "regex", "json_repair", "rich", "engine.parser", "recovery.search", "results.events", "grammar.tables"]
-heavy += ["difflib", "results.actions.union", "results.actions.page"]
-loaded = [name for name in heavy if name in sys.modules or f"outspoken.{name}" in sys.modules]
-print(json.dumps([reply.format, files, loaded]))
-"""
-#: Prints the format of a long text, and how many bytes of memory its reply needs for each character.
-MEMORY = """
-import resource, sys
-import outspoken
-text = sys.argv[1] * (3_000_000 // len(sys.argv[1]))
-outspoken.parse(sys.argv[1])
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-before = peak()
-reply = outspoken.parse(text)
-print(reply.format, (peak() - before) / len(text))
-"""
-#: Prints how much is compiled for the first damaged text, how many configurations are visited, and whether regex is.
-COUNT = """
-import json, re, sys
-from outspoken import Parser, render
-from outspoken.grammar.registry import automaton
-name, tool = sys.argv[1], json.loads(sys.argv[2])
-text = render([{"name": "f", "arguments": {"a": "one two"}}], name, tools=[tool])
-parser = Parser(name, tools=[tool])
-parser.parse(text)
-compiled, real = [], re.compile
-def compile(pattern, flags=0):
-    compiled.append(pattern)
-    return real(pattern, flags)
-re.compile = compile
-at = text.index("one two") + len("one two")
-parser.parse(text[:at] + text[at + 1 :])
-made = automaton(name, lenient=True)
-print(sum(map(len, set(compiled))), len(made._configs), "regex" in sys.modules)
-"""
-#: Prints how many patterns a damaged response and its stream compile; with a third argument, in a parser that is warm.
-WARM = """
-import sys
-import regex
-from outspoken import Parser
-name, text, *how = sys.argv[1:]
-parser = Parser(name)
-if how:
-    parser.warm()
-made, compile_pattern = [], regex.compile
-regex.compile = lambda *args, **options: made.append(1) or compile_pattern(*args, **options)
-assert parser.parse(text, finish_reason="stop").tool_calls[0].name == "get_weather"
-session = parser.session()
-for char in text:
-    session.feed(char)
-session.close("stop")
-print(len(made))
-"""
 TABLES = tables(__file__)
+
+
+#: Prints the format of a text, the grammar files that were opened, and modules that sound text must not need.
+FILES = TABLES["FILES"]
+#: Prints the format of a long text, and how many bytes of memory its reply needs for each character.
+MEMORY = TABLES["MEMORY"]
+#: Prints how much is compiled for the first damaged text, how many configurations are visited, and whether regex is.
+COUNT = TABLES["COUNT"]
+#: Prints how many patterns a damaged response and its stream compile; with a third argument, in a parser that is warm.
+WARM = TABLES["WARM"]
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 

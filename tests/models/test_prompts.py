@@ -22,19 +22,13 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
+
 HERMES = (
     "{% if tools %}{{ '<|im_start|>system\\n' }}{% for tool in tools %}{{ tool|tojson + '\\n' }}{% endfor %}{% endif %}"
     + TEMPLATES["hermes, with a switch"]
 )
 THINKS = TEMPLATES["hermes, which always thinks"]
-TIDE = {
-    "type": "function",
-    "function": {
-        "name": "tide",
-        "description": "When it is high.",
-        "parameters": {"type": "object", "properties": {"place": {"type": "string"}}},
-    },
-}
+TIDE = TABLES["TIDE"]
 ASK = [{"role": "user", "content": "When is it high in Brest?"}]
 ARGUMENTS = '{"name": "tide", "arguments": {"place": "Brest"}}'
 CALL = f"<tool_call>\n{ARGUMENTS}\n</tool_call>"

@@ -24,6 +24,9 @@ from tests.cases import FORMATS
 from tests.loops import in_one_item, some
 from tests.tables import tables
 
+TABLES = tables(__file__)
+
+
 MARKERS = ("<tool_call>", "</parameter>", "<|tool_call_begin|>", "Action:", "<ab>", '"name": ')
 
 
@@ -147,20 +150,12 @@ def test_a_marker_with_two_wrong_signs_is_reported_in_whole_text_as_in_streams()
 
 # which patterns are refused since they backtrack without bound, and which are not
 
-
-TABLES = tables(__file__)
-
 #: Patterns that take exponential time, and those that take more than quadratic time.
 EXPONENTIAL = TABLES["EXPONENTIAL"]
 CUBIC = TABLES["CUBIC"]
 GOOD = TABLES["GOOD"]
 
-GRAMMAR = """// format: {name}
-start: (TEXT call)* TEXT
-call: _OPEN
-TEXT: /(?s:.+)/
-_OPEN: {pattern}
-"""
+GRAMMAR = TABLES["GRAMMAR"]
 
 
 @pytest.mark.parametrize("pattern", [*EXPONENTIAL, *CUBIC])

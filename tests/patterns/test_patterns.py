@@ -31,6 +31,7 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
+
 A, B = Chars(("a",)), Chars(("b",))
 
 
@@ -77,14 +78,7 @@ def test_groups_are_removed() -> None:
     assert without_groups(source) == r"(?:a)(?:b)[(](?:c)\((?:)"
 
 
-GRAMMAR = """// format: tiny
-start: TEXT (tool_call TEXT)*
-tool_call: _OPEN TOOL_NAME _CLOSE
-TEXT: /[^<]+/
-TOOL_NAME: /\\w+/
-_OPEN: "<a>" | /<a +>/
-_CLOSE: "</a>"
-"""
+GRAMMAR = TABLES["GRAMMAR"]
 
 
 def test_lark_gives_tables_and_definitions() -> None:

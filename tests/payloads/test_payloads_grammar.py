@@ -13,6 +13,9 @@ from outspoken.payloads import PayloadRegistry, PayloadType
 from outspoken.payloads.grammar import automaton_of, grammar_text, markers_of
 from tests.invariants.replies import at_random
 from tests.payloads.payload_streams import check_chunks, read
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 @pytest.mark.parametrize(
@@ -47,12 +50,7 @@ def test_every_alternative_is_reachable() -> None:
 
 @pytest.mark.parametrize(
     ("terminal", "message"),
-    [
-        ("/(?=/ _Y /b)/", ""),
-        ('_Y? /(?:/ "a" | _Y /)/', ""),
-        ("/(?=/ _Y /b/", "missing )"),
-        ("_Y /b)/", "unbalanced parenthesis"),
-    ],
+    TABLES["TERMINAL_PIECES_FORM_ONE_EXPRESSION"],
 )
 def test_terminal_pieces_form_one_expression(terminal: str, message: str, tmp_path: Path) -> None:
     loaded = load(Source(tmp_path / "made.lark", f"start: _X\n_X: {terminal}\n_Y: /c/\n"))
@@ -69,19 +67,7 @@ _BODIES = ("{}", "[]", '{"a": 1}', '[{"a": "}"}]', "{", '{"a": ', '{"a" 1}', "[1
 _ENDS = ("\n", "\n\n", " ", "", "**\n", "*", "\r\n", "\nText.\n", "```", "<think>x</think>", "`")
 
 
-_ODD_END = """// format:  odd_end
-// title:   Text with a token at its end
-// models:  Example-7B
-// source:  made for this test
-// example:
-//   Moss.[end]
-
-start: (TEXT | _END | odd)*
-odd: _ENDED
-_END: "[end]"
-_ENDED: "[ended]"
-%import .shared.text.TEXT
-"""
+_ODD_END = TABLES["ODD_END"]
 
 
 def _registries() -> list[PayloadRegistry]:

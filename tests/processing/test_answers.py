@@ -19,6 +19,8 @@ from tests.invariants.replies import pieces
 from tests.streams import later
 from tests.tables import tables
 
+TABLES = tables(__file__)
+
 
 class Ferry(BaseModel):
     """What is asked for."""
@@ -33,7 +35,6 @@ class Wish(BaseModel):
     note: str | None = None
 
 
-TABLES = tables(__file__)
 #: The types that the table asks for.
 TYPES: dict[str, Any] = {"Ferry": Ferry, "Wish": Wish, "list[str]": list[str]}
 
@@ -215,11 +216,7 @@ def moments(tool: Any, text: str, format: str) -> list[Moment]:
     return found
 
 
-TEXTS = {
-    "hermes": '<tool_call>\n{{"name": "{name}", "arguments": {{"ferry": "Ystad", "seats": 12}}}}\n</tool_call>',
-    "qwen3_coder": "<tool_call>\n<function={name}>\n<parameter=ferry>\nYstad\n</parameter>\n<parameter=seats>\n12\n"
-    "</parameter>\n</function>\n</tool_call>",
-}
+TEXTS = TABLES["TEXTS"]
 #: What a part of the arguments is, and what all of them are.
 TOOLS: list[tuple[Any, Any, Any]] = [
     (Book, Partial(ferry="Yst", seats=None), Book(ferry="Ystad", seats=12)),

@@ -25,6 +25,9 @@ from tests.loops import DRAWN, in_one_item, some
 from tests.providers.provider_events import dumped, feed
 from tests.tables import tables
 
+TABLES = tables(__file__)
+
+
 HERMES = (
     "<think>\nWhich shelf?\n</think>\n\nI look.\n"
     '<tool_call>\n{"name": "find", "arguments": {"title": "Mosses"}}\n</tool_call>\n'
@@ -53,13 +56,7 @@ def test_content_is_read_like_text(format: str) -> None:
 
 
 #: What the request asked for, and the finish reason.
-REQUESTS: list[tuple[dict[str, Any], str | None]] = [
-    ({}, "stop"),
-    ({"tool_choice": "none"}, "length"),
-    ({"parallel": False}, "stop"),
-    ({"stops": True, "format": "auto"}, "stop"),
-    ({"tool_choice": "required", "shows_invalid": True}, None),
-]
+REQUESTS: list[tuple[dict[str, Any], str | None]] = TABLES["REQUESTS"]
 
 
 @pytest.mark.parametrize(("asked", "reason"), REQUESTS)
@@ -100,9 +97,6 @@ def test_text_streams() -> None:
 
 
 # openAI's Chat Completions and the dialects of it: reasoning, parts, refusals, fragments of calls, errors
-
-
-TABLES = tables(__file__)
 
 
 def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> dict[str, Any]:

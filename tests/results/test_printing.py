@@ -26,6 +26,9 @@ from tests.cases import Case
 from tests.loops import DRAWN, by_format, in_one_item, some
 from tests.tables import tables
 
+TABLES = tables(__file__)
+
+
 SPAN = (0, 1)
 PRINTED: list[tuple[Any, str]] = [
     (Text(text="a\nb", span=SPAN), r"Text('a\nb')"),
@@ -55,14 +58,7 @@ def test_results_print_without_defaults(value: Any, printed: str) -> None:
     assert repr(value) == str(value) == one_line(value) == several_lines(value) == printed
 
 
-TEXT = """\
-Let me look.
-<tool_call>
-{"name": "get_weather", "arguments": {"city": "Paris",}}
-</tool_call>
-<tool_call>
-{"name": "write", "arguments": {"text": "%s"}}
-</tool_call>"""
+TEXT = TABLES["TEXT"]
 
 
 def test_a_reply_prints_on_a_few_lines() -> None:
@@ -130,9 +126,6 @@ def test_readings_print_without_their_text() -> None:
 
 
 # source snippets of diagnostics, compared in full
-
-
-TABLES = tables(__file__)
 FRAMES = TABLES["FRAMES"]
 
 

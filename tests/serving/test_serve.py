@@ -13,13 +13,8 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-TEXT = """<think>
-The user wants the weather.
-</think>
-Let me look.
-<tool_call>
-{"name": "get_weather", "arguments": {"city": "Paris"}}
-</tool_call>"""
+
+TEXT = TABLES["TEXT"]
 TOOLS: Any = TABLES["TOOLS"]
 
 

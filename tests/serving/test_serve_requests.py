@@ -19,6 +19,7 @@ from tests.serving.test_serve import TEXT, TOOLS, asked, check_weather, client, 
 from tests.tables import tables
 
 TABLES = tables(__file__)
+
 SCHEMA = TABLES["SCHEMA"]
 APIS: list[Api] = [ChatApi(), ResponsesApi(), AnthropicApi()]
 
@@ -196,12 +197,7 @@ def test_traces_pass() -> None:
 # the proxy adds constraints to the requests that it passes on, and says so
 
 
-LOOSE: Any = [
-    {
-        "type": "function",
-        "function": {"name": "count", "parameters": {"properties": {"of": {"type": "array", "uniqueItems": True}}}},
-    }
-]
+LOOSE: Any = TABLES["LOOSE"]
 
 
 def test_each_upstream_gets_its_fields() -> None:
