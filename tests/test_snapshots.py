@@ -19,12 +19,6 @@ from tests.tables import tables
 TABLES = tables(__file__)
 
 SOUND, DAMAGED = TABLES["SOUND"], TABLES["DAMAGED"]
-CASES = TABLES["CASES"]
-
-TEST = TABLES["TEST"]
-
-#: What all of these runs need.
-IMPORTED = TABLES["IMPORTED"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +57,7 @@ class Project:
 @pytest.fixture(scope="module")
 def runner() -> Generator[Forks]:
     """The process that runs the tests of projects."""
-    with forks(IMPORTED, TOP / "src") as process:
+    with forks(TABLES["IMPORTED"], TOP / "src") as process:
         yield process
 
 
@@ -74,11 +68,11 @@ def accepted(tmp_path_factory: pytest.TempPathFactory, runner: Forks) -> Path:
     (root / "tests").mkdir()
     for name in ("conftest.py", "cases.py", "loops.py", "snapshots.py"):
         copy(TOP / "tests" / name, root / "tests" / name)
-    (root / "tests" / "test_formats.py").write_text(TEST, "utf-8")
+    (root / "tests" / "test_formats.py").write_text(TABLES["TEST"], "utf-8")
     settings = TOP.joinpath("pyproject.toml").read_text("utf-8").partition("[tool.pytest]\n")[2].partition("\n[")[0]
     (root / "pyproject.toml").write_text(f"[tool.pytest]\n{settings}", "utf-8")
     project = Project(root, runner)
-    for case, text in CASES.items():
+    for case, text in TABLES["CASES"].items():
         project.write(case, text)
     assert project.run("--snapshot-update") == "2 passed (0)"
     return root

@@ -140,10 +140,7 @@ def test_call_outside_the_mapping() -> None:
     assert act("Click_At", header("click_at := click(point=x+y)", any_case=True), x=1, y=2).type == "click"
 
 
-KEYS = TABLES["KEYS"]
-
-
-@pytest.mark.parametrize(("text", "keys"), KEYS.items())
+@pytest.mark.parametrize(("text", "keys"), TABLES["KEYS"].items())
 def test_names_of_keys(text: str, keys: list[str]) -> None:
     assert act("computer_use", action="key", keys=text).keys == keys
     assert act("computer_use", action="key", keys=keys).keys == keys

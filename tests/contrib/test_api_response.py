@@ -261,9 +261,6 @@ def test_truncated_action_is_never_complete(actions: list[Any], data: st.DataObj
 
 # -- what the tests of others assert
 
-#: Where we differ on purpose: the case, and why.
-DIFFERENCES = TABLES["DIFFERENCES"]
-
 
 def vectors() -> list[dict[str, Any]]:
     """The cases of other projects for this function; none where they do not lie beside this one."""
@@ -320,5 +317,5 @@ def _value(part: dict[str, Any], result: Any) -> Any:
 def test_cases_of_other_projects() -> None:
     rows = vectors()
     wrong = [row["id"] for row in rows if not agrees(row, outcome_of(row))]
-    assert wrong == (sorted(DIFFERENCES) if rows else [])
+    assert wrong == (sorted(TABLES["DIFFERENCES"]) if rows else [])
     assert not VECTORS.exists() or len(rows) >= 50

@@ -29,13 +29,6 @@ SPEAKING = {"reasoning": NAMED, "turn_ends": ("mistral",), "gui": ("ui_tars",)}
 #: How many characters of prose a stream may hold.
 MAX_HELD = 120
 
-#: Ways to write a call or an action that has no marker of its own.
-BARE = TABLES["BARE"]
-#: What stands round a bare call where it does not stand alone.
-AROUND = TABLES["AROUND"]
-#: Code in which a part looks like a list of calls or an object.
-CODE = TABLES["CODE"]
-
 
 def made(reply: Reply) -> list[Any]:
     """What of a reply is neither text, reasoning nor plain JSON."""
@@ -76,7 +69,7 @@ def test_prose_and_code_are_text() -> None:
     for_each(some(SAMPLES, "prose", 0.34), check)
 
 
-@in_one_item("code", CODE)
+@in_one_item("code", TABLES["CODE"])
 def test_code_is_text(code: str) -> None:
     for text in (code, f"See below.\n\n{code}\n\nThat is all.", f"    {code}"):
         for tools in (None, TOOLS):
@@ -86,7 +79,9 @@ def test_code_is_text(code: str) -> None:
             assert parse(text, tools=tools) == reply
 
 
-@in_one_item("bare, before, behind", [(bare, *around) for bare in BARE.values() for around in AROUND])
+@in_one_item(
+    "bare, before, behind", [(bare, *around) for bare in TABLES["BARE"].values() for around in TABLES["AROUND"]]
+)
 def test_a_bare_call_in_a_line_is_text(bare: str, before: str, behind: str) -> None:
     text = f"{before}{bare}{behind}"
     for tools in (None, TOOLS):

@@ -22,11 +22,8 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-#: What took more than linear time once: refused places that have the same end, entries that never end.
-HOSTILE = TABLES["HOSTILE"]
 
-
-@pytest.mark.parametrize(("name", "beginning", "unit"), some(HOSTILE, "hostile", 0.34))
+@pytest.mark.parametrize(("name", "beginning", "unit"), some(TABLES["HOSTILE"], "hostile", 0.34))
 def test_refused_places_with_one_end_take_linear_steps(name: str, beginning: str, unit: str) -> None:
     for number in some((0, 256), unit, 0.5):
         check_steps(name, Repetition(beginning, unit), number)

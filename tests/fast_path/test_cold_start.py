@@ -20,12 +20,6 @@ from tools.bench.peers import response
 TABLES = tables(__file__)
 
 
-#: Prints the format of a text, the grammar files that were opened, and modules that sound text must not need.
-FILES = TABLES["FILES"]
-#: Prints the format of a long text, and how many bytes of memory its reply needs for each character.
-MEMORY = TABLES["MEMORY"]
-#: Prints how much is compiled for the first damaged text, how many configurations are visited, and whether regex is.
-COUNT = TABLES["COUNT"]
 #: Prints how many patterns a damaged response and its stream compile; with a third argument, in a parser that is warm.
 WARM = TABLES["WARM"]
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
@@ -42,7 +36,7 @@ def printed(program: str, *arguments: str) -> str:
 def read(text: str, format_: str, *, is_stream: bool = False) -> tuple[str, set[str], set[str], list[str]]:
     """What a new process reads: the reply's format, the names of compiled files, the sources, the heavy modules."""
     given = [str(grammars_folder()), json.dumps([text, format_, is_stream])]
-    found, files, heavy = json.loads(printed(FILES, *given))
+    found, files, heavy = json.loads(printed(TABLES["FILES"], *given))
     compiled = {file.split("/")[-1].split(".")[0] for file in files if file.startswith("compiled/")}
     return found, compiled, {file for file in files if not file.startswith("compiled/")}, heavy
 
@@ -120,7 +114,7 @@ def test_a_code_sample_has_no_candidates(candidates: list[ParsedCandidate]) -> N
 
 
 def test_memory_is_in_proportion_to_the_text() -> None:
-    format_, ratio = printed(MEMORY, f"{response('hermes', 1, 260)}\n").split()
+    format_, ratio = printed(TABLES["MEMORY"], f"{response('hermes', 1, 260)}\n").split()
     assert format_ == "hermes"
     assert float(ratio) < 30
 
@@ -132,7 +126,7 @@ def test_memory_is_in_proportion_to_the_text() -> None:
 def test_the_first_damaged_text_of_a_process_takes_little_work(name: str, characters: int, configurations: int) -> None:
     """By the patterns that are compiled, since the time of one text is no measure."""
     tool = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}
-    compiled, visited, has_regex = printed(COUNT, name, json.dumps(tool)).split()
+    compiled, visited, has_regex = printed(TABLES["COUNT"], name, json.dumps(tool)).split()
     assert int(compiled) <= characters
     assert int(visited) <= configurations
     assert has_regex == "False"

@@ -74,20 +74,9 @@ def test_python_code_names_no_format(path: Path) -> None:
 
 TABLES = tables(__file__)
 
-#: The parsers of calls of vLLM 0.33.0, but for `hf`, which reads what a checkpoint says.
-VLLM_CALLS = TABLES["VLLM_CALLS"]
 
-#: Its parsers of reasoning, and the one that finds none.
-VLLM_REASONING = TABLES["VLLM_REASONING"]
-
-#: The parsers of calls of SGLang 0.5.23, but for `response_template`, which reads what a checkpoint says.
-SGLANG_CALLS = TABLES["SGLANG_CALLS"]
-
-#: Its parsers of reasoning.
-SGLANG_REASONING = TABLES["SGLANG_REASONING"]
-
-CALLS = sorted({*VLLM_CALLS.split(), *SGLANG_CALLS.split()})
-REASONING = sorted({*VLLM_REASONING.split(), *SGLANG_REASONING.split()})
+CALLS = sorted({*TABLES["VLLM_CALLS"].split(), *TABLES["SGLANG_CALLS"].split()})
+REASONING = sorted({*TABLES["VLLM_REASONING"].split(), *TABLES["SGLANG_REASONING"].split()})
 
 #: Names that are not the format's own, and lead to another one than their spelling says.
 ELSEWHERE = TABLES["ELSEWHERE"]

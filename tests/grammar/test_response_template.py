@@ -35,8 +35,6 @@ pytestmark = pytest.mark.usefixtures("other_grammars")
 
 BRACES: dict[str, Any] = TABLES["BRACES"]
 TAGS: dict[str, Any] = TABLES["TAGS"]
-LINES: dict[str, Any] = TABLES["LINES"]
-LIST: dict[str, Any] = TABLES["LIST"]
 
 
 def loaded(template: str) -> str:
@@ -94,9 +92,6 @@ def test_repeated_arguments_become_lists() -> None:
     assert parse(render(call, format=name), format=name, tools=[{"name": "alarm", "parameters": {}}]).status == "ok"
     with pytest.raises(GrammarError, match="`repeated` cannot be `first`"):
         read_header("// format:  x\n// repeated: first\n", "x.lark")
-
-
-FIELDS: dict[str, Any] = TABLES["FIELDS"]
 
 
 def test_fields_of_other_names_are_payloads() -> None:
@@ -159,7 +154,9 @@ def test_errors_name_the_field(text: str, key: str, why: str) -> None:
 
 def test_calls_in_objects_of_their_own() -> None:
     template = changed(
-        LIST, "tool_calls", transform={"id": "{id}", "function": {"name": "{do.fn.tool}", "arguments": "{do.fn.args}"}}
+        TABLES["LIST"],
+        "tool_calls",
+        transform={"id": "{id}", "function": {"name": "{do.fn.tool}", "arguments": "{do.fn.args}"}},
     )
     name = load_format(template, name="own_nested")
     text = '<do>[{"id": 7, "do": {"x": {"do": 1}, "fn": {"args": {"a": [1]}, "tool": "look"}, "y": 0}, "z": {}}]</do>'
@@ -176,7 +173,7 @@ def test_calls_in_objects_of_their_own() -> None:
 
 def test_name_belongs_to_one_template() -> None:
     name = loaded("FIELDS")
-    template = {**FIELDS, "defaults": {"role": "model"}}
+    template = {**TABLES["FIELDS"], "defaults": {"role": "model"}}
     with pytest.raises(ValueError, match="another format"):
         load_format(template, name=name)
 
@@ -302,7 +299,7 @@ def test_opener_after_the_start_is_markup_for_parse_and_text_for_parse_message(t
 
 
 def test_message_types_follow_the_template_and_reply_types_the_schema() -> None:
-    name = load_format(LINES, name="own_lines")
+    name = load_format(TABLES["LINES"], name="own_lines")
     types = {"label": {"type": "string"}, "note": {"type": "string"}, "minutes": {"type": "integer"}}
     tools = [{"name": "set_timer", "parameters": {"type": "object", "properties": types}}]
     text = "<call set_timer>\nlabel: 1.50\nnote: tea\nminutes: 4\n</call>"

@@ -21,9 +21,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-#: One marker or key of a template, and what it is changed to.
-CHANGES = TABLES["CHANGES"]
-
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_the_format_that_reads_a_template_back_is_proven(name: str) -> None:
@@ -32,7 +29,7 @@ def test_the_format_that_reads_a_template_back_is_proven(name: str) -> None:
     assert found.format == found.proof.format == name.split(",")[0]
 
 
-@pytest.mark.parametrize(("name", "marker", "other"), some(CHANGES, "markers", 0.5))
+@pytest.mark.parametrize(("name", "marker", "other"), some(TABLES["CHANGES"], "markers", 0.5))
 def test_a_template_with_another_marker_is_not_proven_for_its_format(name: str, marker: str, other: str) -> None:
     assert marker in TEMPLATES[name]
     changed = TEMPLATES[name].replace(marker, other)
@@ -105,10 +102,7 @@ def test_a_server_is_asked_for_its_model() -> None:
         Parser.for_model(client("nomic-embed-text"))
 
 
-MISTAKES = TABLES["MISTAKES"]
-
-
-@pytest.mark.parametrize("template", MISTAKES)
+@pytest.mark.parametrize("template", TABLES["MISTAKES"])
 def test_a_template_that_cannot_be_read_back_says_so(template: str) -> None:
     with pytest.raises(UnreadTemplateError):
         Parser.for_model(template)
@@ -178,10 +172,7 @@ def test_every_pattern_is_of_one_format() -> None:
     assert sorted(set(patterns)) == sorted(patterns)
 
 
-ENDS = TABLES["ENDS"]
-
-
-@pytest.mark.parametrize(("model", "thinking", "end"), ENDS)
+@pytest.mark.parametrize(("model", "thinking", "end"), TABLES["ENDS"])
 def test_the_end_of_the_prompt_is_known(model: str, thinking: bool | None, end: str | None) -> None:
     assert Parser.for_model(model, thinking=thinking).options.prefix == end
 

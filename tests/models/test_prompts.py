@@ -63,10 +63,7 @@ def test_thinking_is_what_the_parser_was_made_for() -> None:
     assert parser.replace(repair="none").prompt(ASK).text.endswith("</think>\n\n")
 
 
-PREFILLS: list[tuple[str, str, list[Any]]] = TABLES["PREFILLS"]
-
-
-@pytest.mark.parametrize(("prefill", "text", "read"), PREFILLS)
+@pytest.mark.parametrize(("prefill", "text", "read"), TABLES["PREFILLS"])
 def test_the_response_continues_what_begins_it(prefill: str, text: str, read: list[Any]) -> None:
     prompt = Parser.for_model(HERMES, tools=[TIDE]).prompt(ASK, prefill=prefill)
     assert prompt.text.endswith(f"assistant\n{prefill}")

@@ -59,10 +59,7 @@ def test_lower_integer_digit_limit_is_respected() -> None:
         sys.set_int_max_str_digits(limit)
 
 
-FITS: list[tuple[Any, str]] = TABLES["FITS"]
-
-
-@pytest.mark.parametrize(("value", "types"), FITS)
+@pytest.mark.parametrize(("value", "types"), TABLES["FITS"])
 def test_fits(value: Any, types: str) -> None:
     for kind in KINDS:
         assert fits(value, frozenset({kind})) == (kind in types.split())
@@ -70,10 +67,7 @@ def test_fits(value: Any, types: str) -> None:
     assert not fits(value, frozenset())
 
 
-BEGINNINGS: list[tuple[str | None, str, bool]] = TABLES["BEGINNINGS"]
-
-
-@in_one_item("types, first_chars, expected", BEGINNINGS)
+@in_one_item("types, first_chars, expected", TABLES["BEGINNINGS"])
 def test_beginnings(types: str | None, first_chars: str, expected: bool) -> None:
     given_types = None if types is None else frozenset(types.split())
     assert may_be_other_than_text(first_chars, given_types, "json") is expected

@@ -24,18 +24,6 @@ TABLES = tables(__file__)
 #: of calls, and its tests write those of Qwen3-Coder; SGLang's own base classes are tested with tags of their own.
 FORMATS = TABLES["FORMATS"]
 
-#: The formats of the chat templates that llama.cpp tests, by the beginnings of their names.
-TEMPLATES: dict[str, str] = TABLES["TEMPLATES"]
-
-#: What prompts open reasoning with, by the format; `<think>` in all others.
-OPENERS = TABLES["OPENERS"]
-
-#: What the prompt of a test of vLLM opened where its options do not say so: a part of the row's id, and the prefix.
-PREFIXES = TABLES["PREFIXES"]
-
-#: vLLM's parsers whose reasoning begins with the response where nothing says that thinking is off.
-THINKING = TABLES["THINKING"]
-
 
 class Row(NamedTuple):
     """One answer of a model, and what a test says of it. What is None is not asserted."""
@@ -104,15 +92,17 @@ def _vllm_row(row: dict[str, Any], parser: str, format_: str) -> Row:
 
 def _vllm_prefix(row: dict[str, Any], parser: str, format_: str) -> str | None:
     """What the prompt opened, of which such a row says no more than whether thinking was on."""
-    for part, prefix in PREFIXES.items():
+    for part, prefix in TABLES["PREFIXES"].items():
         if part in row["id"]:
             return prefix
     template_options: dict[str, Any] = _options(row).get("chat_template_kwargs") or {}
-    thinking = template_options.get("enable_thinking", template_options.get("thinking", parser in THINKING.split()))
+    thinking = template_options.get(
+        "enable_thinking", template_options.get("thinking", parser in TABLES["THINKING"].split())
+    )
     thinking = (thinking or template_options.get("thinking_mode") == "enabled") and format_ != "gemma4"
     if template_options.get("reasoning_effort") in ("none", "no_think"):
         thinking = False
-    opener = OPENERS.get(format_, "<think>")
+    opener = TABLES["OPENERS"].get(format_, "<think>")
     if row["kind"] != "tool" and thinking and not row["input"].lstrip().startswith(opener):
         return opener
     return "" if parse("x", format=format_).reasoning else None
@@ -171,7 +161,7 @@ def llamacpp() -> Iterator[Row]:
         yield Row(
             row["id"],
             template,
-            next(name for start, name in TEMPLATES.items() if template.startswith(start)),
+            next(name for start, name in TABLES["TEMPLATES"].items() if template.startswith(start)),
             row["input"],
             None,
             row["tools"] or None,

@@ -152,20 +152,16 @@ def test_a_marker_with_two_wrong_signs_is_reported_in_whole_text_as_in_streams()
 
 #: Patterns that take exponential time, and those that take more than quadratic time.
 EXPONENTIAL = TABLES["EXPONENTIAL"]
-CUBIC = TABLES["CUBIC"]
-GOOD = TABLES["GOOD"]
-
-GRAMMAR = TABLES["GRAMMAR"]
 
 
-@pytest.mark.parametrize("pattern", [*EXPONENTIAL, *CUBIC])
+@pytest.mark.parametrize("pattern", [*EXPONENTIAL, *TABLES["CUBIC"]])
 def test_patterns_that_take_more_than_quadratic_time(pattern: str) -> None:
     slow = find_slow(pattern)
     assert slow is not None
     assert ("several ways" in slow.why) == (pattern in EXPONENTIAL)
 
 
-@pytest.mark.parametrize("pattern", GOOD)
+@pytest.mark.parametrize("pattern", TABLES["GOOD"])
 def test_patterns_that_take_less(pattern: str) -> None:
     assert find_slow(pattern) is None
 
@@ -191,7 +187,7 @@ def test_every_marker_of_the_own_formats_is_good() -> None:
 @pytest.mark.parametrize(("name", "pattern", "message"), TABLES["HOSTILE"])
 def test_hostile_grammars_are_refused(tmp_path: Path, name: str, pattern: str, message: str) -> None:
     path = tmp_path / f"{name.partition(chr(10))[0]}.lark"
-    text = GRAMMAR.format(name=name, pattern=pattern).replace("DEEP", f"{'(' * 2000}a{')' * 2000}")
+    text = TABLES["GRAMMAR"].format(name=name, pattern=pattern).replace("DEEP", f"{'(' * 2000}a{')' * 2000}")
     path.write_text(text, "utf-8")
     with pytest.raises(GrammarError) as caught:
         load_format(path)

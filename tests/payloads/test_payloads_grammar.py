@@ -67,9 +67,6 @@ _BODIES = ("{}", "[]", '{"a": 1}', '[{"a": "}"}]', "{", '{"a": ', '{"a" 1}', "[1
 _ENDS = ("\n", "\n\n", " ", "", "**\n", "*", "\r\n", "\nText.\n", "```", "<think>x</think>", "`")
 
 
-_ODD_END = TABLES["ODD_END"]
-
-
 def _registries() -> list[PayloadRegistry]:
     prefixes = [PayloadType("one", "CARD", wrapping="plain"), PayloadType("two", "CARD.X", wrapping="emphasis")]
     lower = PayloadType("three", "Note-1", any_case=True, beside=True, kind="array")
@@ -96,7 +93,7 @@ def _text(random: Random, markers: list[str]) -> str:
 def test_an_odd_marker_outside_of_a_call_is_reported(tmp_path: Path) -> None:
     """`odd` may stand anywhere in a grammar, also where nothing is open."""
     grammar = tmp_path / "odd_end.lark"
-    grammar.write_text(_ODD_END, "utf-8")
+    grammar.write_text(TABLES["ODD_END"], "utf-8")
     name = load_format(grammar)
     reply = parse("Moss.[ended]", format=name)
     assert reply.text == "Moss."

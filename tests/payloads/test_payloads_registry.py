@@ -178,16 +178,12 @@ def test_parser_of_a_page_reads_alike_in_every_way() -> None:
 # a package that is installed brings its payloads along
 
 
-MODULE = TABLES["MODULE"]
-POINTS = TABLES["POINTS"]
-
-
 def test_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "made_for_travel.py").write_text(MODULE, "utf-8")
+    (tmp_path / "made_for_travel.py").write_text(TABLES["MODULE"], "utf-8")
     info = tmp_path / "made_for_travel-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: made-for-travel\nVersion: 1.0\n", "utf-8")
-    (info / "entry_points.txt").write_text(POINTS, "utf-8")
+    (info / "entry_points.txt").write_text(TABLES["POINTS"], "utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
 
     registry = PayloadRegistry([SUGGESTED_VALUES])

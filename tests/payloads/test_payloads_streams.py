@@ -71,7 +71,6 @@ def test_message_without_payloads_is_the_text(text: str, at: int) -> None:
     assert message.add(text[:at], 0, at) + message.add(text[at:], at, len(text)) + message.end(len(text)) == text
 
 
-MEANT: list[Any] = TABLES["MEANT"]
 BEHIND = ["", " ", " more.", "\n\nAnd 'so' on.", ' it is "so" ', " ]}", '\nTIPS: ["a"]', '\nCARD: {"z": 1}']
 
 
@@ -101,7 +100,7 @@ def test_payloads_with_an_unclosed_string_are_read_alike_in_any_pieces() -> None
 
 def unclosed(random: Random) -> tuple[str, str, bool]:
     """A payload that lacks one quote, what stands behind it, and whether it ends inside a string."""
-    data = random.choice(MEANT)
+    data = random.choice(TABLES["MEANT"])
     text = json.dumps(data, indent=random.choice([None, 2]))
     at = random.choice([number for number, char in enumerate(text) if char == '"'])
     is_closer = text[:at].count('"') % 2 == 1
@@ -245,10 +244,7 @@ def test_events_of_payloads_as_lines() -> None:
 # what it costs
 
 
-HOSTILE = TABLES["HOSTILE"]
-
-
-@pytest.mark.parametrize("unit", HOSTILE)
+@pytest.mark.parametrize("unit", TABLES["HOSTILE"])
 def test_twice_the_text_is_about_twice_the_work(unit: str) -> None:
     """Alone and in a payload, whole and in pieces: of these four, two are tried in a run."""
     for behind, size in some(product(("", 'CARD: {"a": "'), (10**6, 40)), unit, 0.5):

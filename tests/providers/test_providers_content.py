@@ -55,11 +55,7 @@ def test_content_is_read_like_text(format: str) -> None:
     assert (replies[0].finish_reason, replies[0].stop_reason) == ("tool_calls", "stop")
 
 
-#: What the request asked for, and the finish reason.
-REQUESTS: list[tuple[dict[str, Any], str | None]] = TABLES["REQUESTS"]
-
-
-@pytest.mark.parametrize(("asked", "reason"), REQUESTS)
+@pytest.mark.parametrize(("asked", "reason"), TABLES["REQUESTS"])
 def test_a_whole_response_is_read_as_its_stream(asked: dict[str, Any], reason: str | None) -> None:
     for case in some(DRAWN, f"whole responses {asked}", 0.01):
         options: dict[str, Any] = {"format": case.format, **asked}
@@ -126,10 +122,7 @@ def calls(*fragments: dict[str, Any], finish: str | None = "tool_calls", **optio
 # calls
 
 
-DAMAGED = TABLES["DAMAGED"]
-
-
-@pytest.mark.parametrize("text", DAMAGED)
+@pytest.mark.parametrize("text", TABLES["DAMAGED"])
 def test_deltas_of_damaged_arguments_are_json_at_any_split(text: str) -> None:
     whole = dumped(calls(call(0, text, "a", "f")))
     for size in range(1, len(text)):

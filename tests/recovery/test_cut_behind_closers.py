@@ -137,14 +137,12 @@ def test_white_space_at_the_end_changes_no_call_or_action() -> None:
 
 TABLES = tables(__file__)
 
-#: the format, and how it writes a call with a value on lines of its own; `{open}` is inside the opening tag
-WRITTEN = TABLES["WRITTEN"]
 VALUES = ["moss", "two words", "a\nb", "\n\nfar", "end\n"]
 
 
 def test_line_breaks_and_attributes_belong_to_the_tags() -> None:
     """With CRLF, the line break next to a tag is trimmed as with LF; attributes of a section leave no tag as text."""
-    for format, written in WRITTEN:
+    for format, written in TABLES["WRITTEN"]:
         for value in VALUES:
             if format == "function_calls_json" and "\n" in value:
                 continue
@@ -157,16 +155,12 @@ def test_line_breaks_and_attributes_belong_to_the_tags() -> None:
                     assert (reply.text, reply.diagnostics) == ("", []), text
 
 
-#: Reasoning in tags as formats spell them, with what may stand before it.
-TAGS = TABLES["TAGS"]
-
-
 def test_reasoning_in_tags_that_one_format_spells_so_is_detected_as_it_is_read() -> None:
     """Wherever a tag may stand, the format that has it reads the same when it is detected, also two tags in a row.
 
     What the named format reads as text is text.
     """
-    for format, tags in TAGS:
+    for format, tags in TABLES["TAGS"]:
         for opener, closer in tags:
             for before in TABLES["BEFORE"]:
                 for line_break in ("", "\n"):

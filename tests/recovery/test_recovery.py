@@ -103,12 +103,9 @@ def test_a_call_with_damaged_markers(name: str) -> None:
     assert found(parse(text, format="qwen3_coder", on_error="raise", repair="strings")) == calls
 
 
-WEATHER = TABLES["WEATHER"]
-
-
 def test_a_known_tool_counts_for_a_reading() -> None:
     text = '<|start|>assistant to=functiions.get_weather<|channel|>commentary json<|message|>{"city": "Paris"}<|call|>'
-    region = replace(region_of(text, "harmony"), tools=Tools.of(WEATHER))
+    region = replace(region_of(text, "harmony"), tools=Tools.of(TABLES["WEATHER"]))
     path = recover(region)
     assert path is not None
     assert [step.text for step in path.steps if step.transition and step.transition.terminal.short == "TOOL_NAME"] == [

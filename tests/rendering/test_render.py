@@ -58,9 +58,6 @@ CANONICAL = 96
 #: Terminals of values that have no escapes, so that some string cannot be carried.
 WITHOUT_ESCAPES = {"ARG_VALUE", "BRACED_OBJECT", "TAGGED_OBJECT"}
 
-#: Strings that hold what formats use as markup, and what is hard to quote.
-HOSTILE = TABLES["HOSTILE"]
-
 
 @cache
 def marks(name: str) -> tuple[str, ...]:
@@ -81,7 +78,7 @@ def is_clean(text: str) -> bool:
 @cache
 def texts(name: str) -> st.SearchStrategy[str]:
     """Hostile strings, for this format above all."""
-    parts = st.one_of(st.sampled_from([*HOSTILE, *marks(name)]), st.text(max_size=6))
+    parts = st.one_of(st.sampled_from([*TABLES["HOSTILE"], *marks(name)]), st.text(max_size=6))
     return st.lists(parts, max_size=6).map("".join).filter(is_clean)
 
 

@@ -26,9 +26,6 @@ TABLES = tables(__file__)
 CALL = '<tool_call>\n{"name": "send_funds", "arguments": {"account": "DE-77"}}\n</tool_call>'
 MADE = [("send_funds", {"account": "DE-77"})]
 
-#: Texts round a call that make it a quotation, and some that do not.
-QUOTED = TABLES["QUOTED"]
-
 
 def calls(text: str, format: str = "hermes") -> list[tuple[str, object]]:
     return [(call.name, call.arguments) for call in parse(text, format=format).tool_calls]
@@ -72,7 +69,7 @@ def test_no_format_runs_what_is_quoted() -> None:
         if calls(call, name) != MADE:
             continue
         seen += 1
-        for frame in random.sample([q for q in QUOTED if "```" not in q and '"' not in q], 3):
+        for frame in random.sample([q for q in TABLES["QUOTED"] if "```" not in q and '"' not in q], 3):
             text = frame.format(call)
             assert calls(text, name) == [], (name, text)
     assert seen > 30
