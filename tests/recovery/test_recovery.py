@@ -13,9 +13,7 @@ from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.parsing import Repair
 from outspoken.recovery.costs import FOREIGN_NOTATION, MAX_COST
-from outspoken.recovery.edges import EdgeFinder
-from outspoken.recovery.marker_lexer import is_closed, marker_lexer
-from outspoken.recovery.path import Node, Region, name_after
+from outspoken.recovery.path import Region
 from outspoken.recovery.search import _cheapest, recover  # pyright: ignore[reportPrivateUsage]
 from outspoken.results.edits import REPAIR_LIMITS, RepairBudget
 from outspoken.results.settings import DEFAULT
@@ -151,30 +149,7 @@ def test_a_call_in_wide_brackets_far_from_the_next_marker() -> None:
     assert found(parse(f"<tool_call>\n{call}\n</tool_call>", format="hermes")) == BREW
 
 
-# the cheapest way
-
-
-def every_cost(region: Region) -> int | None:
-    """The cost of the cheapest way by relaxing every edge until nothing gets cheaper (Bellman and Ford)."""
-    tokens = marker_lexer(region.automaton).tokens(region.text, 400)
-    assert tokens is not None
-    region.tokens, region.near = tokens
-    finder = EdgeFinder(region)
-    start: tuple[Any, ...] = (0, region.outer, True, "", False)
-    best: dict[tuple[Any, ...], int] = {start: 0}
-    queue = [start]
-    while queue:
-        state = queue.pop()
-        pos, config, fresh, name, bare = state
-        for edge in finder.edges(pos, config, fresh, Node((), None, name, bare)):
-            missing = bare or any(s.transition is not None and s.transition.inserted for s in edge.steps)
-            onward = (edge.end, edge.target, not edge.steps[-1].is_text, name_after(edge.steps, name), missing)
-            cost = best[state] + edge.cost
-            if cost <= MAX_COST and cost < best.get(onward, MAX_COST + 1):
-                best[onward] = cost
-                queue.append(onward)
-    ends = [c for (at, config, *_), c in best.items() if not region.text[at:].strip() and is_closed(config)]
-    return min(ends, default=None)
+# the cheapest way; that there is none cheaper is compared with Lark's Earley parser in `test_tolerant_grammar.py`
 
 
 def region_of(text: str, format_: str) -> Region:
@@ -192,14 +167,6 @@ def region_of(text: str, format_: str) -> Region:
         RepairBudget.of(100_000),
         100_000,
     )
-
-
-@pytest.mark.parametrize("name", [name for name in DAMAGED if DAMAGED[name][2] != ["foreign-notation"]])
-def test_recovery_takes_the_cheapest_path(name: str) -> None:
-    text = DAMAGED[name][0]
-    way = recover(region_of(text, "qwen3_coder"))
-    assert way is not None
-    assert way.cost == every_cost(region_of(text, "qwen3_coder"))
 
 
 @in_one_item("format_, text", TABLES["READ_BY_BOTH"])
