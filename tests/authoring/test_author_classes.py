@@ -2,16 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from shutil import rmtree
 
 import pytest
 
 from outspoken.authoring.check import check
-from outspoken.authoring.new_format import new_format
-from outspoken.authoring.shared.checkout import Checkout, cases
+from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.show import show_response
 from tests.authoring.checkouts import checkout_in
 from tests.authoring.grammar_mistakes import GRAMMAR, LARK
@@ -99,52 +96,6 @@ def test_what_stands_there_is_not_called_expected(checkout: Checkout, capsys: py
             for marker in re.findall(r'"((?:[^"\\]|\\.)+)"', expected):
                 stands = text[int(place) :].startswith(json.loads(f'"{marker}"'))
                 assert not stands or f'"{marker}" stands here, without what its pattern asks for' in out, (text, out)
-
-
-# a new format from responses
-
-#: What stands round a call, and how its name and its arguments are written.
-ENVELOPES = [("<run>", "</run>"), (":", ":")]
-BODIES: list[str] = TABLES["BODIES"]
-CALLS = [("find_book", {"title": "Moss", "about": "a fern"}), ("tell", {"whom": "Ann"})]
-
-
-def notations() -> Iterator[list[str]]:
-    """Two responses, each of one call, in many notations; some resemble no known format."""
-    for (opened, closed), body in [*product(ENVELOPES[:1], BODIES), (ENVELOPES[1], BODIES[2])]:
-        texts: list[str] = []
-        for name, arguments in CALLS:
-            pairs = "".join([f"<set={key}>\n{value}\n</set>\n" for key, value in arguments.items()])
-            written = body.format(name=name, arguments=json.dumps(arguments), pairs=pairs)
-            texts.append(f"Well.\n{opened}{written}{closed}")
-        yield texts
-
-
-def test_a_format_from_responses_loses_nothing_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever the notation, the format reads all arguments of all calls and leaves no markup, or none is written."""
-    made = house(tmp_path / "made")
-    outcomes: list[int] = []
-    for number, texts in enumerate(notations()):
-        files = [tmp_path / f"response_{one}.txt" for one in range(len(texts))]
-        for file, text in zip(files, texts, strict=True):
-            file.write_bytes(text.encode())
-        outcomes.append(new_format(made, f"f{number}", responses=[*map(str, files)]))
-        capsys.readouterr()
-        if outcomes[-1]:
-            assert not made.grammar(f"f{number}").exists()
-            continue
-        opener = re.findall(r'^_\w*OPEN\w*: "(.*?)"', made.grammar(f"f{number}").read_text("utf-8"), re.MULTILINE)
-        assert all(re.sub(r"\\n|\W", "", text) or len(text) > 1 for text in opener), opener
-        with made.in_use():
-            for case, (name, arguments) in zip(
-                [c for c in cases(made, f"f{number}") if c.kind == "ok"], CALLS, strict=True
-            ):
-                reply = case.parse()
-                assert [(c.name, c.arguments) for c in reply.tool_calls] == [(name, arguments)], case.text
-                assert reply.text.replace(":", "").strip() == "Well.", case.text
-        made.grammar(f"f{number}").unlink()
-        rmtree(made.corpus / f"f{number}")
-    assert 0 < outcomes.count(0) < len(outcomes)
 
 
 # a new format beside the others
