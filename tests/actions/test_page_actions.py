@@ -24,10 +24,6 @@ DATA = Path(__file__).parents[3] / "shared" / "conformance" / "gui" / "vectors.j
 PAGE = PageContext.of(*TABLES["PAGE"])
 
 
-def codes(reply: Reply) -> list[str]:
-    return [d.code for d in reply.diagnostics]
-
-
 def said(reply: Reply) -> dict[str, Any]:
     """All that a reply says of actions, without what is empty."""
     told: dict[str, Any] = {
@@ -168,7 +164,7 @@ def test_lists_of_skyvern() -> None:
     for row in found:
         reply = parse_actions(row["input"], parser="skyvern", page=PageContext())
         assert reply.actions == [], row["id"]
-        assert codes(reply) == ["invalid-action"], row["id"]
+        assert [d.code for d in reply.diagnostics] == ["invalid-action"], row["id"]
         assert "needs `" in reply.diagnostics[0].message
     assert len(found) >= 6 or not DATA.exists()
 

@@ -53,15 +53,11 @@ def _format(template: str) -> str | None:
     return next((name for part, name in FORMATS.items() if part in template), None)
 
 
-def _is_unfaithful(name: str) -> bool:
-    return any(re.search(pattern, name) for pattern in UNFAITHFUL)
-
-
 @cache
 def rows(*, unfaithful: bool = False) -> list[Row]:
     """The messages that their texts still say; or those of which `UNFAITHFUL` says that they do not."""
     made = [_row(row) for row in WRITTEN if _format(row["template"])]
-    return [row for row in made if row and _is_unfaithful(row.name) is unfaithful]
+    return [row for row in made if row and any((re.search(pattern, row.name) for pattern in UNFAITHFUL)) is unfaithful]
 
 
 def _row(row: dict[str, Any]) -> Row | None:

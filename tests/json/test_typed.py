@@ -92,15 +92,11 @@ def test_a_text_is_read_as_a_type(text: str, name: str, meant: Any, codes: list[
         assert read.status in ("invalid", "truncated")
         return
     assert read.is_valid, read.diagnostics
-    assert read.value == TypeAdapter(_pydantic(type_)).validate_json(json.dumps(meant))
+    assert read.value == TypeAdapter((typed_types.Row if type_ is Row else type_)).validate_json(json.dumps(meant))
     assert [one.code for one in read.conversions] == codes
     assert read.retry == ""
     assert [repair.code for repair in read.repairs if repair.level == "schema"] == codes
     assert (read.status == "ok") == (not read.repairs)
-
-
-def _pydantic(type_: Any) -> Any:
-    return typed_types.Row if type_ is Row else type_
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case[3]])
