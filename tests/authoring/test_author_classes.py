@@ -10,9 +10,7 @@ import pytest
 from outspoken.authoring.check import check
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.show import show_response
-from tests.authoring.checkouts import checkout_in
-from tests.authoring.grammar_mistakes import GRAMMAR, LARK
-from tests.batch.arrows import arrows_in, compile_arrows, write
+from tests.authoring.checkouts import GRAMMAR, LARK, arrows_in, checkout_in, compile_arrows, write
 from tests.tables import tables
 from tools import docs
 

@@ -14,8 +14,7 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.grammar import compiler, registry
 from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
-from tests.authoring.grammar_mistakes import GRAMMAR, LARK, MISTAKES, OK, said
-from tests.batch.arrows import arrows_in, change, write
+from tests.authoring.checkouts import GRAMMAR, LARK, MISTAKES, OK, arrows_in, change, said, write
 from tests.cli.runner import Cli, Ran
 from tests.tables import tables
 from tools.shared.command import grammar

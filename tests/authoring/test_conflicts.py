@@ -15,7 +15,7 @@ from outspoken.authoring.shared.grammar_source import Source
 from outspoken.grammar import registry
 from outspoken.grammar.compiler import lark_of
 from outspoken.patterns.spellings import example
-from tests.authoring.grammar_mistakes import said
+from tests.authoring.checkouts import said
 from tests.invariants.cost import calls_in
 from tests.tables import tables
 

@@ -22,7 +22,7 @@ from outspoken.cli.options import Command
 from outspoken.cli.program import EXIT_CODES, program
 from outspoken.providers.registry import PROVIDERS
 from outspoken.terminal.errors import UsageError
-from tests.authoring.grammar_mistakes import GRAMMAR
+from tests.authoring.checkouts import GRAMMAR
 from tests.cli.runner import Cli
 from tests.tables import tables
 

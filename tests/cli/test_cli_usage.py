@@ -13,7 +13,7 @@ import pytest
 
 from outspoken import __version__
 from outspoken.terminal.outputs import ProgressLine, wants_color
-from tests.authoring.grammar_mistakes import GRAMMAR
+from tests.authoring.checkouts import GRAMMAR
 from tests.cli.runner import COMMAND, Cli, Ran, Terminal
 from tests.tables import tables
 

@@ -57,7 +57,7 @@ def _format(template: str) -> str | None:
 def rows(*, unfaithful: bool = False) -> list[Row]:
     """The messages that their texts still say; or those of which `UNFAITHFUL` says that they do not."""
     made = [_row(row) for row in WRITTEN if _format(row["template"])]
-    return [row for row in made if row and any((re.search(pattern, row.name) for pattern in UNFAITHFUL)) is unfaithful]
+    return [row for row in made if row and any(re.search(pattern, row.name) for pattern in UNFAITHFUL) is unfaithful]
 
 
 def _row(row: dict[str, Any]) -> Row | None:

@@ -149,7 +149,7 @@ def test_a_call_in_wide_brackets_far_from_the_next_marker() -> None:
     assert found(parse(f"<tool_call>\n{call}\n</tool_call>", format="hermes")) == BREW
 
 
-# the cheapest way; that there is none cheaper is compared with Lark's Earley parser in `test_tolerant_grammar.py`
+# the cheapest way; that there is none cheaper is compared with Lark's Earley parser in `test_wrong_calls.py`
 
 
 def region_of(text: str, format_: str) -> Region:
