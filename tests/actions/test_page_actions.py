@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -15,11 +14,9 @@ from outspoken.actions.fields import FieldError, read_point
 from outspoken.processing import ResponseProcessor, parse_action, parse_actions
 from tests.cases import CASES, Case
 from tests.loops import in_one_item
-from tests.tables import tables
+from tests.tables import BESIDE, beside, tables
 
 TABLES = tables(__file__)
-
-DATA = Path(__file__).parents[3] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
 PAGE = PageContext.of(*TABLES["PAGE"])
 
@@ -145,9 +142,7 @@ def test_reasoning_is_written_if_the_format_has_it() -> None:
 
 
 def rows_of(format: str) -> list[dict[str, Any]]:
-    lines = DATA.read_text("utf-8").splitlines() if DATA.exists() else []
-    found = [json.loads(line) for line in lines]
-    return [row for row in found if row["format"] == format and not row.get("quirk")]
+    return [row for row in beside("gui/vectors.jsonl") if row["format"] == format and not row.get("quirk")]
 
 
 def test_dicts_of_skyvern() -> None:
@@ -156,7 +151,7 @@ def test_dicts_of_skyvern() -> None:
         row["id"]: repr(parse_action(row["input"], parser="skyvern", page=PageContext(), given=row["context"]))
         for row in rows_of("skyvern_action_dict")
     }
-    assert found == (TABLES["DICTS_OF_SKYVERN"] if DATA.exists() else {})
+    assert found == (TABLES["DICTS_OF_SKYVERN"] if BESIDE.exists() else {})
 
 
 def test_lists_of_skyvern() -> None:
@@ -166,7 +161,7 @@ def test_lists_of_skyvern() -> None:
         assert reply.actions == [], row["id"]
         assert [d.code for d in reply.diagnostics] == ["invalid-action"], row["id"]
         assert "needs `" in reply.diagnostics[0].message
-    assert len(found) >= 6 or not DATA.exists()
+    assert len(found) >= 6 or not BESIDE.exists()
 
 
 def test_all_action_types_of_skyvern_are_read() -> None:
@@ -185,18 +180,11 @@ def test_all_action_types_of_skyvern_are_read() -> None:
 # differs on purpose, a comment says why. A format that is added here takes its names out of `WAITING`, and gets a line
 # in `READ`.
 
-FOLDER = Path(__file__).parents[3] / "shared" / "conformance" / "gui"
-
 #: Our format for theirs; what stands round the text of some in a response; those that no grammar of ours reads yet;
 #: and those that other tests read, or whose input is no text of a model.
 READ: dict[str, str] = TABLES["READ"]
 FRAMED: dict[str, list[str]] = TABLES["FRAMED"]
 WAITING, ELSEWHERE = set(TABLES["WAITING"]), set(TABLES["ELSEWHERE"])
-
-
-def rows_in(name: str) -> list[dict[str, Any]]:
-    path = FOLDER / name
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
 
 def text_of(row: dict[str, Any]) -> str:
@@ -209,7 +197,7 @@ def text_of(row: dict[str, Any]) -> str:
 
 def readings(name: str) -> Iterator[tuple[str, Reply]]:
     """What we read of each row, also in the pixels of its screen if it has one."""
-    for row in rows_in(name):
+    for row in beside(f"gui/{name}"):
         if row["format"] not in READ or row.get("quirk"):
             continue
         format_ = READ[row["format"]]
@@ -235,7 +223,7 @@ def told(reply: Reply) -> dict[str, Any]:
 
 
 def test_every_format_is_compared_or_listed() -> None:
-    found = {row["format"] for name in ("vectors.jsonl", "malformed_wild.jsonl") for row in rows_in(name)}
+    found = {row["format"] for name in ("vectors.jsonl", "malformed_wild.jsonl") for row in beside(f"gui/{name}")}
     known = {*READ, *WAITING, *ELSEWHERE, "coordinates", "coordinates_box"}
     assert found <= known, found - known
     assert not WAITING & {*READ, *ELSEWHERE}
@@ -257,7 +245,7 @@ def test_ui_tars_is_read_as_by_the_vendors_package(format_: str, text: str, said
 
 @pytest.mark.parametrize("format", ["coordinates", "coordinates_box"])
 def test_coordinates(format: str) -> None:
-    read = [row for row in rows_in("vectors.jsonl") if row["format"] == format]
+    read = [row for row in beside("gui/vectors.jsonl") if row["format"] == format]
     for row in read:
         box: Any = row["expected"].get("equals")
         if box is None:
@@ -268,4 +256,4 @@ def test_coordinates(format: str) -> None:
             box = [box["referenceBox"][key] for key in ("x1", "y1", "x2", "y2")]
         point = read_point(row["input"], "px")
         assert [*(point.box or (point.x, point.y) * 2)] == pytest.approx(box), row["id"]
-    assert len(read) >= 11 or not FOLDER.exists()
+    assert len(read) >= 11 or not BESIDE.exists()

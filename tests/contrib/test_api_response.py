@@ -4,7 +4,6 @@ import json
 import logging
 import re
 from enum import Enum
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -21,11 +20,9 @@ from outspoken.contrib.skyvern.api_response import (
     require_actions,
 )
 from outspoken.results.errors import OutspokenError
-from tests.tables import tables
+from tests.tables import BESIDE, beside, tables
 
 TABLES = tables(__file__)
-
-VECTORS = Path(__file__).parents[3] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
 CLICK = {"action_type": "CLICK", "id": "go"}
 TYPE = {"action_type": "INPUT_TEXT", "id": "mail", "text": "a@b.c"}
@@ -265,8 +262,7 @@ def test_truncated_action_is_never_complete(actions: list[Any], data: st.DataObj
 def vectors() -> list[dict[str, Any]]:
     """The cases of other projects for this function; none where they do not lie beside this one."""
     prefixes = ("seed000", "skyvern-coerce", "skyvern-json")
-    lines = VECTORS.read_text("utf-8").splitlines() if VECTORS.exists() else []
-    return [row for row in map(json.loads, lines) if row["id"].startswith(prefixes)]
+    return [row for row in beside("gui/vectors.jsonl") if row["id"].startswith(prefixes)]
 
 
 def outcome_of(row: dict[str, Any]) -> Any:
@@ -318,4 +314,4 @@ def test_cases_of_other_projects() -> None:
     rows = vectors()
     wrong = [row["id"] for row in rows if not agrees(row, outcome_of(row))]
     assert wrong == (sorted(TABLES["DIFFERENCES"]) if rows else [])
-    assert not VECTORS.exists() or len(rows) >= 50
+    assert not BESIDE.exists() or len(rows) >= 50

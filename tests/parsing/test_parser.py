@@ -4,7 +4,6 @@ import asyncio
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable
 from contextlib import aclosing
 from enum import Enum
 from pathlib import Path
@@ -310,34 +309,14 @@ CHUNKS: list[Any] = [{"choices": [{"delta": {"content": piece}}]} for piece in P
 CHUNKS.append({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
 
 
-def fed(source: Any, chunks: Iterable[Any]) -> list[Any]:
-    """The events of `feed` and `close`."""
-    return [*[event for chunk in chunks for event in source.feed(chunk)], *source.close()]
-
-
-def test_the_events_are_those_of_feed_and_close() -> None:
-    assert list(stream(PIECES, format="hermes")) == fed(Parser("hermes").session(), PIECES)
+def test_a_stream_of_a_provider_gives_the_events_of_feed_and_close_and_the_reply_of_the_whole() -> None:
     options: dict[str, Any] = {"provider": "openai", "format": "hermes"}
-    assert list(stream_response(CHUNKS, **options)) == fed(ProviderStream(**options), CHUNKS)
-
-
-def test_the_reply_is_that_of_the_whole_text() -> None:
-    events = stream(PIECES, format="hermes")
-    last = [*events][-1]
-    assert events.reply == parse(TEXT, format="hermes")
-    assert isinstance(last, Done)
-    assert last.reply is events.reply
+    source, events = ProviderStream(**options), stream_response(CHUNKS, **options)
+    found = [*[event for chunk in CHUNKS for event in source.feed(chunk)], *source.close()]
+    assert [*events] == found == collected(astream_response(later(CHUNKS), **options))
     message = {"role": "assistant", "content": TEXT}
     whole = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
-    responses = stream_response(CHUNKS, format="hermes")
-    assert [*responses]
-    assert responses.reply == parse_response(whole, format="hermes")
-
-
-def test_asynchronous_chunks_give_the_same() -> None:
-    options: dict[str, Any] = {"provider": "openai", "format": "hermes"}
-    assert collected(astream(later(PIECES), format="hermes")) == list(stream(PIECES, format="hermes"))
-    assert collected(astream_response(later(CHUNKS), **options)) == list(stream_response(CHUNKS, **options))
+    assert events.reply == parse_response(whole, format="hermes")
 
 
 def test_events_may_be_taken_one_by_one() -> None:
