@@ -110,16 +110,13 @@ def act(name: str, head: Header = COMPUTER, **arguments: Any) -> Any:
     return found and (found.problem or found.action)
 
 
-MEANINGS: list[tuple[str, dict[str, Any], str]] = TABLES["MEANINGS"]
-
-
-@pytest.mark.parametrize(("name", "arguments", "meant"), MEANINGS)
+@pytest.mark.parametrize(("name", "arguments", "meant"), TABLES["MEANINGS"])
 def test_action_of_a_call(name: str, arguments: dict[str, Any], meant: str) -> None:
     action = act(name, **arguments)
     assert (repr(action), action.extra) == (meant, {})
 
 
-@pytest.mark.parametrize(("name", "arguments"), [row[:2] for row in MEANINGS])
+@pytest.mark.parametrize(("name", "arguments"), [row[:2] for row in TABLES["MEANINGS"]])
 def test_words_of_an_action(name: str, arguments: dict[str, Any]) -> None:
     meant = act(name, **arguments).model_copy(update={"name": ""})
     said = encode_action(COMPUTER, meant)

@@ -71,12 +71,9 @@ KEY_NAMES = {
 # names of keys for Playwright
 
 
-NAMES = TABLES["NAMES"]
-
-
-@in_one_item("name", NAMES)
+@in_one_item("name", TABLES["NAMES"])
 def test_a_key_has_the_name_that_playwright_knows(name: str) -> None:
-    expected = NAMES[name]
+    expected = TABLES["NAMES"][name]
     if expected is None:
         with pytest.raises(ValueError, match="Playwright has no key"):
             playwright_key(name)
@@ -148,23 +145,15 @@ def made(action: dict[str, Any]) -> Any:
     return model_of(action["type"])(**{key: value for key, value in action.items() if key != "type"})
 
 
-#: An action, and the calls that it becomes.
-CALLS: dict[str, tuple[dict[str, Any], list[str]]] = TABLES["CALLS"]
-
-
-@in_one_item("name", CALLS)
+@in_one_item("name", TABLES["CALLS"])
 def test_playwright_gets_these_calls(name: str) -> None:
-    action, expected = CALLS[name]
+    action, expected = TABLES["CALLS"][name]
     assert done(made(action)) == expected
 
 
-#: An action that is refused, and a word of the reason.
-REFUSED: dict[str, tuple[dict[str, Any], str]] = TABLES["REFUSED"]
-
-
-@in_one_item("name", REFUSED)
+@in_one_item("name", TABLES["REFUSED"])
 def test_playwright_is_spared_what_is_unsound_or_unsupported(name: str) -> None:
-    action, word = REFUSED[name]
+    action, word = TABLES["REFUSED"][name]
     page = Page()
     with pytest.raises(RefusedError, match=word) as caught:
         PlaywrightExecutor(page, find=lambda _: Recorder(page.calls, "element")).run(made(action))
@@ -181,12 +170,9 @@ def test_files_and_searches_are_those_of_the_caller() -> None:
     ]
 
 
-CODE: dict[str, tuple[dict[str, Any], str]] = TABLES["CODE"]
-
-
-@in_one_item("name", CODE)
+@in_one_item("name", TABLES["CODE"])
 def test_code_of_pyautogui(name: str) -> None:
-    action, expected = CODE[name]
+    action, expected = TABLES["CODE"][name]
     lines = pyautogui_code([made(action)]).splitlines()
     assert [line for line in lines if not line.startswith("import ")] == expected.splitlines()
 

@@ -183,14 +183,13 @@ def test_all_action_types_of_skyvern_are_read() -> None:
 #: Our format for theirs; what stands round the text of some in a response; those that no grammar of ours reads yet;
 #: and those that other tests read, or whose input is no text of a model.
 READ: dict[str, str] = TABLES["READ"]
-FRAMED: dict[str, list[str]] = TABLES["FRAMED"]
 WAITING, ELSEWHERE = set(TABLES["WAITING"]), set(TABLES["ELSEWHERE"])
 
 
 def text_of(row: dict[str, Any]) -> str:
     if row["format"].endswith(("_stream", "_stream_t5")):
         return "".join(row["input"]["chunks"])
-    head, tail = FRAMED.get(row["format"]) or FRAMED.get(row["id"]) or ("", "")
+    head, tail = TABLES["FRAMED"].get(row["format"]) or TABLES["FRAMED"].get(row["id"]) or ("", "")
     described = row["input"] if isinstance(row["input"], str) else json.dumps(row["input"], ensure_ascii=False)
     return f"{head}{described}{tail}"
 

@@ -90,12 +90,12 @@ def test_a_value_that_holds_another_argument_of_the_tool_is_doubted() -> None:
         assert parse(text, format=name, tools=tools).tool_calls[0].arguments == {"city": value}
 
 
-OTHER_KEYS = TABLES["OTHER_KEYS"]
-
-
 def test_keys_that_another_marker_reads_first_are_reported(tmp_path: Path) -> None:
     """An overridden key without its priority loses against a key of any name."""
-    for text, codes in ((OTHER_KEYS, []), (OTHER_KEYS.replace("_ARGUMENTS_KEY.1", "_ARGUMENTS_KEY"), ["same-text"])):
+    for text, codes in (
+        (TABLES["OTHER_KEYS"], []),
+        (TABLES["OTHER_KEYS"].replace("_ARGUMENTS_KEY.1", "_ARGUMENTS_KEY"), ["same-text"]),
+    ):
         file = tmp_path / "other_keys.lark"
         file.write_text(text, "utf-8")
         made = Checkout.of(file)

@@ -45,13 +45,10 @@ def conflicts(tmp_path: Path, text: str, shared: str = "") -> list[Diagnostic]:
     return conflict_findings(grammar, loaded)
 
 
-CONFLICTS = TABLES["CONFLICTS"]
-
-
-@pytest.mark.parametrize("text", CONFLICTS)
+@pytest.mark.parametrize("text", TABLES["CONFLICTS"])
 def test_a_conflict(text: str, tmp_path: Path) -> None:
     shared = 'part: B _tail?\n_tail: A B | B part\nB: "b"\nA: "a"\n'
-    first, note, *helps = CONFLICTS[text]
+    first, note, *helps = TABLES["CONFLICTS"][text]
     span, _, readings = first.partition(" ")
     first = f"error {span} grammar-conflict: two readings where {readings}"
     assert said(conflicts(tmp_path, text, shared), MADE) == [first, note, *(helps or [PARTING])]

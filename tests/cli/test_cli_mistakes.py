@@ -17,9 +17,6 @@ ONE_TOOL = (
     "of one, a tool object of an SDK, of LangChain or of MCP, or a list of these"
 )
 
-#: Command lines and what is said of them; the words of an argument's type are Click's, of which a part is here.
-MISTAKES = TABLES["MISTAKES"]
-
 
 def refused(ran: Ran, message: str) -> None:
     """Check that a command printed an error in one line, and nothing else."""
@@ -28,9 +25,9 @@ def refused(ran: Ran, message: str) -> None:
     assert message in ran.err
 
 
-@pytest.mark.parametrize("line", MISTAKES)
+@pytest.mark.parametrize("line", TABLES["MISTAKES"])
 def test_mistakes_are_answered_with_what_to_do(line: str, cli: Cli) -> None:
-    refused(cli(*line.split(" ")), MISTAKES[line])
+    refused(cli(*line.split(" ")), TABLES["MISTAKES"][line])
 
 
 @pytest.mark.parametrize("given", ["Action: wait() and then", "<b>", '{"a":'])

@@ -282,10 +282,6 @@ def raises(expected: str, result: Any) -> bool:
     return isinstance(result, str) and result.removesuffix("Error") == expected.removesuffix("Error")
 
 
-#: What the assertions of those cases that are not whole values come to.
-ASSERTED: dict[str, Any] = TABLES["ASSERTED"]
-
-
 def agrees(row: dict[str, Any], result: Any) -> bool:
     """Does a result agree with what the case asserts? Paths of assertions are looked up, not run."""
     expected = row["expected"]
@@ -293,8 +289,8 @@ def agrees(row: dict[str, Any], result: Any) -> bool:
         return raises(expected["error_type"], result)
     if "equals" in expected:
         return result == expected["equals"]
-    if row["id"] in ASSERTED:
-        return result == ASSERTED[row["id"]]
+    if row["id"] in TABLES["ASSERTED"]:
+        return result == TABLES["ASSERTED"][row["id"]]
     return all(_value(part, result) == part["expected"] for part in expected["asserts"])
 
 

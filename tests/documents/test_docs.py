@@ -13,8 +13,6 @@ from tools.docs import markdown
 
 TABLES = tables(__file__)
 
-GRAMMAR = TABLES["GRAMMAR"]
-
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
@@ -25,7 +23,7 @@ def checkout(tmp_path: Path) -> Checkout:
     for name in ("hermes", "text"):
         copy(Checkout().grammar(name), made.grammars)
         copy(compiled_path(Checkout().grammar(name)), made.grammars / "compiled")
-    made.grammar("tiny").write_text(GRAMMAR, "utf-8")
+    made.grammar("tiny").write_text(TABLES["GRAMMAR"], "utf-8")
     (made.grammars / "README.md").write_text(f"Before.\n{docs.BEGIN}\nOld.\n{docs.END}\nAfter.\n", "utf-8")
     return made
 
@@ -99,7 +97,7 @@ def test_errors_are_reported(checkout: Checkout, capsys: pytest.CaptureFixture[s
 
 def test_unusable_grammar_is_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     path = checkout.grammar("tiny")
-    path.write_text(GRAMMAR.replace("// format:", "// form:"), "utf-8")
+    path.write_text(TABLES["GRAMMAR"].replace("// format:", "// form:"), "utf-8")
     assert docs.main([], checkout) == 2
     assert capsys.readouterr().err.startswith(f"error: {path}:1: the header has no field `form`\n")
 

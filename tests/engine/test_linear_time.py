@@ -92,14 +92,12 @@ def test_what_has_arrived_behind_a_marker_is_not_searched() -> None:
 # provider chunks
 
 CHUNK: dict[str, Any] = {"choices": [{"index": 0, "delta": {"content": 'a "}: ]}: b'}, "finish_reason": None}]}
-#: Bodies in which JSON seems to end again and again.
-BODIES = TABLES["BODIES"]
 
 
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("name", TABLES["BODIES"])
 def test_json_of_a_body_is_parsed_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Splits into small pieces do not make the framer parse what is incomplete."""
-    body, parsed = BODIES[name], 0
+    body, parsed = TABLES["BODIES"][name], 0
     loads = json.loads
 
     def counted(text: str) -> Any:

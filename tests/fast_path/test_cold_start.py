@@ -20,8 +20,6 @@ from tools.bench.peers import response
 TABLES = tables(__file__)
 
 
-#: Prints how many patterns a damaged response and its stream compile; with a third argument, in a parser that is warm.
-WARM = TABLES["WARM"]
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 
@@ -134,4 +132,4 @@ def test_the_first_damaged_text_of_a_process_takes_little_work(name: str, charac
 
 @pytest.mark.parametrize(("name", "text"), TABLES["DAMAGED"])
 def test_a_warm_parser_compiles_few_patterns_for_a_damaged_response(name: str, text: str) -> None:
-    assert 3 * int(printed(WARM, name, text, "warm")) < int(printed(WARM, name, text))
+    assert 3 * int(printed(TABLES["WARM"], name, text, "warm")) < int(printed(TABLES["WARM"], name, text))

@@ -78,9 +78,6 @@ TABLES = tables(__file__)
 CALLS = sorted({*TABLES["VLLM_CALLS"].split(), *TABLES["SGLANG_CALLS"].split()})
 REASONING = sorted({*TABLES["VLLM_REASONING"].split(), *TABLES["SGLANG_REASONING"].split()})
 
-#: Names that are not the format's own, and lead to another one than their spelling says.
-ELSEWHERE = TABLES["ELSEWHERE"]
-
 
 @in_one_item("name", CALLS)
 def test_parsers_of_calls(name: str) -> None:
@@ -98,9 +95,9 @@ def test_parsers_of_reasoning(name: str) -> None:
     assert (reply.reasoning, reply.text.strip()) == ("The pier is asked for.", "Pier two.")
 
 
-@pytest.mark.parametrize("name", ELSEWHERE)
+@pytest.mark.parametrize("name", TABLES["ELSEWHERE"])
 def test_aliases_of_other_formats(name: str) -> None:
-    assert registry.resolve(name) == ELSEWHERE[name]
+    assert registry.resolve(name) == TABLES["ELSEWHERE"][name]
 
 
 def test_aliases_are_unique() -> None:

@@ -33,7 +33,6 @@ TABLES = tables(__file__)
 
 pytestmark = pytest.mark.usefixtures("other_grammars")
 
-BRACES: dict[str, Any] = TABLES["BRACES"]
 TAGS: dict[str, Any] = TABLES["TAGS"]
 
 
@@ -63,7 +62,7 @@ def test_calls_are_rendered(template: str, call: dict[str, Any], text: str) -> N
 
 
 def test_a_template_is_a_format_among_others() -> None:
-    name = load_format(BRACES, name="own-braces")
+    name = load_format(TABLES["BRACES"], name="own-braces")
     assert name == "own_braces"
     assert parse("[call]use find-book{title:~Mosses~}[/call]").format == name
     assert name in [info.name for info in formats()]
@@ -188,15 +187,14 @@ def test_a_file_with_a_template(tmp_path: Path) -> None:
         load_format(path, name="own_file_2")
 
 
-GRAMMAR = TABLES["GRAMMAR"]
-
-
 def test_a_grammar_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "own_grammar.lark"
-    path.write_text(GRAMMAR, "utf-8")
+    path.write_text(TABLES["GRAMMAR"], "utf-8")
     assert load_format(path) == load_format(path, name="own-grammar") == "own_grammar"
     assert everything("own_arrow", 'Now\n-> f{"a": 1};')[2] == [("f", {"a": 1})]
-    path.write_text(GRAMMAR.replace("own_grammar", "own_broken").replace("arguments: JSON_OBJECT", ""), "utf-8")
+    path.write_text(
+        TABLES["GRAMMAR"].replace("own_grammar", "own_broken").replace("arguments: JSON_OBJECT", ""), "utf-8"
+    )
     with pytest.raises(GrammarError, match=r"own_grammar\.lark"):
         load_format(path)
     with pytest.raises(ValueError, match="calls itself"):
@@ -209,7 +207,7 @@ def test_names() -> None:
     load_format(TAGS, name="own_name")
     assert load_format(TAGS, name="Own.Name") == "own_name"
     with pytest.raises(ValueError, match="another format"):
-        load_format(BRACES, name="own_name")
+        load_format(TABLES["BRACES"], name="own_name")
     for taken in ("hermes", "deepseek-v31"):
         with pytest.raises(ValueError, match="another format"):
             load_format(TAGS, name=taken)

@@ -15,15 +15,6 @@ from tests.tables import beside, tables
 
 TABLES = tables(__file__)
 
-#: The format that a template writes, by a part of the template's name; the first that fits counts.
-FORMATS = TABLES["FORMATS"]
-
-#: What says something else than the message did, which no comparison of the two can tell: where, and why.
-UNFAITHFUL = TABLES["UNFAITHFUL"]
-
-#: Templates that write a format in a spelling of their own, which is read, and why it is not the one that is written.
-DIALECTS = TABLES["DIALECTS"]
-
 
 #: The tools that the messages call.
 TOOLS = TABLES["TOOLS"]
@@ -50,14 +41,18 @@ def _calls(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _format(template: str) -> str | None:
-    return next((name for part, name in FORMATS.items() if part in template), None)
+    return next((name for part, name in TABLES["FORMATS"].items() if part in template), None)
 
 
 @cache
 def rows(*, unfaithful: bool = False) -> list[Row]:
     """The messages that their texts still say; or those of which `UNFAITHFUL` says that they do not."""
     made = [_row(row) for row in WRITTEN if _format(row["template"])]
-    return [row for row in made if row and any(re.search(pattern, row.name) for pattern in UNFAITHFUL) is unfaithful]
+    return [
+        row
+        for row in made
+        if row and any(re.search(pattern, row.name) for pattern in TABLES["UNFAITHFUL"]) is unfaithful
+    ]
 
 
 def _row(row: dict[str, Any]) -> Row | None:
@@ -158,7 +153,7 @@ def test_every_template_has_a_format_or_writes_no_calls() -> None:
         row["template"] for row in WRITTEN if any(call["name"] in row["assistant_part"] for call in _calls(row))
     }
     assert {row["template"] for row in WRITTEN if _format(row["template"]) is None} <= silent
-    assert not WRITTEN or [part for part in FORMATS if not any(part in r["template"] for r in WRITTEN)] == []
+    assert not WRITTEN or [part for part in TABLES["FORMATS"] if not any(part in r["template"] for r in WRITTEN)] == []
 
 
 def test_every_message_is_read_by_its_format() -> None:
@@ -175,7 +170,7 @@ def test_omitted_templates_differ() -> None:
     left_out = rows(unfaithful=True)
     same = [r.name for r in left_out if not _differs(parse(r.text, format=r.format, prefix=r.prefix, tools=TOOLS), r)]
     assert same == []
-    unused = [pattern for pattern in UNFAITHFUL if not any(re.search(pattern, row.name) for row in left_out)]
+    unused = [pattern for pattern in TABLES["UNFAITHFUL"] if not any(re.search(pattern, row.name) for row in left_out)]
     assert not WRITTEN or unused == []
 
 
@@ -216,12 +211,14 @@ def _is_same(row: Row, written: str) -> bool:
 
 
 def test_messages_are_written_as_their_templates_write_them() -> None:
-    written = [row for row in rows() if not row.quoted and not any(part in row.name for part in DIALECTS)]
+    written = [row for row in rows() if not row.quoted and not any(part in row.name for part in TABLES["DIALECTS"])]
     other = Counter(row.name.split()[0] for row in written if not _is_same(row, _render(row)))
     assert sum(other.values()) <= len(written) // 20, other
     assert not WRITTEN or len(written) >= 750
 
 
 def test_known_rendering_differences_still_differ() -> None:
-    same = [part for part in DIALECTS if all(_is_same(row, _render(row)) for row in rows() if part in row.name)]
+    same = [
+        part for part in TABLES["DIALECTS"] if all(_is_same(row, _render(row)) for row in rows() if part in row.name)
+    ]
     assert not WRITTEN or same == []

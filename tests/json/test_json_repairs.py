@@ -17,14 +17,12 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-#: a code, a text, what it says
-CASES: list[tuple[str, str, Any]] = TABLES["CASES"]
 
 #: a code, a text that was cut, what is known of it
 CUT: list[tuple[str, str, Any]] = TABLES["CUT"]
 
 
-@in_one_item("code, text, value", CASES)
+@in_one_item("code, text, value", TABLES["CASES"])
 def test_damage(code: str, text: str, value: Any) -> None:
     reading = read_json(text)
     assert reading.values == (value,)
@@ -56,7 +54,7 @@ def test_cut(code: str, text: str, value: Any) -> None:
 
 def test_every_code_has_a_case() -> None:
     elsewhere = {"dropped-text", "heuristic"}
-    assert {case[0] for case in CASES + CUT} | elsewhere == {code for code in _of_json() if CODES[code].level}
+    assert {case[0] for case in TABLES["CASES"] + CUT} | elsewhere == {code for code in _of_json() if CODES[code].level}
 
 
 def _of_json() -> set[str]:

@@ -71,7 +71,6 @@ class Row(TypedDict):
 
 
 TABLES = tables(__file__)
-CASES = TABLES["CASES"]
 FERRY = {"harbour": "Ystad", "seat_count": 12}
 
 
@@ -85,7 +84,7 @@ def type_of(name: str) -> Any:
     return eval(name, {**vars(typed_types), **globals()})
 
 
-@pytest.mark.parametrize(("text", "name", "meant", "codes"), CASES)
+@pytest.mark.parametrize(("text", "name", "meant", "codes"), TABLES["CASES"])
 def test_a_text_is_read_as_a_type(text: str, name: str, meant: Any, codes: list[str]) -> None:
     type_ = type_of(name)
     read = read_as(text, type_)
@@ -102,7 +101,7 @@ def test_a_text_is_read_as_a_type(text: str, name: str, meant: Any, codes: list[
     assert (read.status == "ok") == (not read.repairs)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case[3]])
+@pytest.mark.parametrize("case", [case for case in TABLES["CASES"] if case[3]])
 def test_without_conversion_nothing_is_converted(case: list[Any]) -> None:
     read = read_as(case[0], type_of(case[1]), convert="off")
     assert (read.value, read.conversions) == (None, ())

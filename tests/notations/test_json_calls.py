@@ -30,12 +30,11 @@ def calls(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
 
 
 A, B, C = (f'{{"name": "{name}", "arguments": {{"x": "{name}]}}"}}}}' for name in "abc")
-LISTS = TABLES["LISTS"]
 
 
-@pytest.mark.parametrize("format_", LISTS)
+@pytest.mark.parametrize("format_", TABLES["LISTS"])
 def test_one_bad_entry_of_a_list_costs_no_other_entry(format_: str) -> None:
-    frame = LISTS[format_]
+    frame = TABLES["LISTS"][format_]
     for between in (",,", "},", " ", "}},,", ",;"):
         text = frame % f"{A}{between}{C}"
         reply = read(text, format_)

@@ -20,10 +20,6 @@ from tests.tables import BESIDE, beside, tables
 
 TABLES = tables(__file__)
 
-#: The formats of parsers whose names are none of ours. vLLM's parser of reasoning for Qwen3 stands before any parser
-#: of calls, and its tests write those of Qwen3-Coder; SGLang's own base classes are tested with tags of their own.
-FORMATS = TABLES["FORMATS"]
-
 
 class Row(NamedTuple):
     """One answer of a model, and what a test says of it. What is None is not asserted."""
@@ -58,7 +54,7 @@ def vllm() -> Iterator[Row]:
                 load_format(template, name=name)
                 yield _vllm_row(row, path.stem, name)._replace(prefix=row["options"].get("prefix") or None)
             elif path.stem != "hf":
-                yield _vllm_row(row, path.stem, FORMATS.get(path.stem) or registry.resolve(path.stem))
+                yield _vllm_row(row, path.stem, TABLES["FORMATS"].get(path.stem) or registry.resolve(path.stem))
             elif "<|tool_call>" in row["input"] or "<|channel>" in row["input"] or "<turn|>" in row["input"]:
                 yield _vllm_row(row, path.stem, "gemma4")  # by Gemma's template, which the row does not show
 
@@ -123,7 +119,7 @@ def _sglang_row(row: dict[str, Any], thinks: bool, parser: str, manual: bool) ->
     return Row(
         row["id"],
         parser,
-        FORMATS.get(parser) or registry.resolve(parser),
+        TABLES["FORMATS"].get(parser) or registry.resolve(parser),
         row["input"],
         row.get("streaming_chunks"),
         row["tools"] or None,
@@ -325,8 +321,6 @@ pytestmark = pytest.mark.usefixtures("other_grammars")
 
 #: The rows that differ where no habit explains it, as parts of their ids, by the name of the reason.
 DIFFERENCES: dict[str, list[str]] = TABLES["DIFFERENCES"]
-#: How many rows of a peer there are at least, and how many at most differ, by the names of reasons and habits.
-COUNTS: dict[str, dict[str, int]] = TABLES["COUNTS"]
 
 SGLANG = ("sglang_tool_complete", "sglang_tool_stream", "sglang_reasoning", "sglang_manual")
 
@@ -352,7 +346,7 @@ def test_rows_of_a_peer(peer: str) -> None:
         else:
             differing[reason] += 1
     assert wrong == []
-    most = Counter(COUNTS[peer])
+    most = Counter(TABLES["COUNTS"][peer])
     least = most.pop("rows")
     assert not BESIDE.exists() or (read_rows >= least and differing <= most), differing - most
 
@@ -360,6 +354,10 @@ def test_rows_of_a_peer(peer: str) -> None:
 def test_known_differences_still_differ() -> None:
     ids = {row.id for rows in PEERS.values() for row in rows()}
     assert TABLES["REASONS"].keys() == DIFFERENCES.keys()
-    assert {name for most in COUNTS.values() for name in most} == {"rows", *TABLES["REASONS"], *TABLES["HABITS"]}
+    assert {name for most in TABLES["COUNTS"].values() for name in most} == {
+        "rows",
+        *TABLES["REASONS"],
+        *TABLES["HABITS"],
+    }
     unused = [part for parts in DIFFERENCES.values() for part in parts if not any(part in id_ for id_ in ids)]
     assert not BESIDE.exists() or unused == []

@@ -34,11 +34,12 @@ REGISTRY = PayloadRegistry(
 )
 REGISTRY.add_page("home")
 
-#: Texts are made of these: what payloads are made of, sound and broken, and what stands round them.
-PIECES = TABLES["PIECES"]
 
-
-@given(st.lists(st.sampled_from(PIECES), max_size=24), st.integers(0, 2**32), st.sampled_from([None, "home", "decks"]))
+@given(
+    st.lists(st.sampled_from(TABLES["PIECES"]), max_size=24),
+    st.integers(0, 2**32),
+    st.sampled_from([None, "home", "decks"]),
+)
 def test_any_text_in_any_pieces_gives_one_reply(parts: list[str], seed: int, page: str | None) -> None:
     text = "".join(parts)
     whole = REGISTRY.parse(text, page=page)
@@ -47,7 +48,7 @@ def test_any_text_in_any_pieces_gives_one_reply(parts: list[str], seed: int, pag
     check_chunks(REGISTRY, text, page, whole)
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=16), st.sampled_from(["strip", "keep", "collect"]))
+@given(st.lists(st.sampled_from(TABLES["PIECES"]), max_size=16), st.sampled_from(["strip", "keep", "collect"]))
 def test_any_text_with_everything_stripped(parts: list[str], extra: Any) -> None:
     settings = PayloadSettings(
         strip_unfinished=True, strip_unregistered=True, extra=extra, suggestions_with_proposal="drop"

@@ -251,10 +251,6 @@ def test_interleaved_blocks_keep_their_order(kinds: list[tuple[str, bool]], chan
 # replies of all providers, compared in full: chunks of a stream or a whole body, as their documentation says
 
 
-#: Per case what is `sent`, the arguments with which it is read, and all of the reply that is no default.
-CASES: dict[str, dict[str, Any]] = TABLES["REPLIES"]
-
-
 def chunk_of(delta: dict[str, Any]) -> dict[str, Any]:
     """The chunk of a chat with a delta, which may have the finish reason in it."""
     fields = {key: value for key, value in delta.items() if key != "finish_reason"}
@@ -285,9 +281,9 @@ def said(reply: ProviderReply) -> dict[str, Any]:
     return {key: value for key, value in made.items() if value is not None}
 
 
-@in_one_item("name", CASES)
+@in_one_item("name", TABLES["REPLIES"])
 def test_the_whole_reply(name: str) -> None:
-    case = CASES[name]
+    case = TABLES["REPLIES"][name]
     before = deepcopy(case)
     for sent in case["sent"]:  # all say the same
         for reply in read(sent, case["options"]):

@@ -121,16 +121,13 @@ def test_two_ways_that_cost_the_same_are_no_call() -> None:
     assert any(step.ambiguous for step in path.steps)
 
 
-JSON_CALLS = TABLES["JSON_CALLS"]
-
-
 def json_call(arguments: str) -> str:
     return f'<tool_call>\n{{"name": "brew", "arguments": {arguments}}}\n</tool_call>'
 
 
-@pytest.mark.parametrize("name", JSON_CALLS)
+@pytest.mark.parametrize("name", TABLES["JSON_CALLS"])
 def test_a_call_with_damaged_json(name: str) -> None:
-    arguments, level, expected = JSON_CALLS[name]
+    arguments, level, expected = TABLES["JSON_CALLS"][name]
     text = json_call(arguments)
     check(text, ParseArguments("hermes"))
     reply = parse(text, format="hermes")

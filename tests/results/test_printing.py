@@ -58,11 +58,8 @@ def test_results_print_without_defaults(value: Any, printed: str) -> None:
     assert repr(value) == str(value) == one_line(value) == several_lines(value) == printed
 
 
-TEXT = TABLES["TEXT"]
-
-
 def test_a_reply_prints_on_a_few_lines() -> None:
-    reply = parse(TEXT % ("moss and fern " * 50), format="hermes")
+    reply = parse(TABLES["TEXT"] % ("moss and fern " * 50), format="hermes")
     assert repr(reply) == str(reply)
     assert str(reply).split("\n") == [
         "Reply(format='hermes', status='repaired')",
@@ -102,7 +99,7 @@ ToolCall(
 
 
 def test_events_on_one_line() -> None:
-    events = [one_line(event) for event in stream([TEXT % "moss"], format="hermes")]
+    events = [one_line(event) for event in stream([TABLES["TEXT"] % "moss"], format="hermes")]
     assert events[1] == "ToolCallStart(0, None, 'get_weather')"
     assert events[-2:] == [
         "ToolCallEnd(1, ToolCall(write, text='moss'))",
@@ -126,7 +123,6 @@ def test_readings_print_without_their_text() -> None:
 
 
 # source snippets of diagnostics, compared in full
-FRAMES = TABLES["FRAMES"]
 
 
 def diagnose(raw: str, span: tuple[int, int], **fields: Any) -> Diagnostic:
@@ -136,9 +132,9 @@ def diagnose(raw: str, span: tuple[int, int], **fields: Any) -> Diagnostic:
     return Diagnostic.model_validate({"span": span, **place, **words, **fields})
 
 
-@in_one_item("name", FRAMES)
+@in_one_item("name", TABLES["FRAMES"])
 def test_a_frame(name: str) -> None:
-    case = json.loads(json.dumps(FRAMES[name]).replace("LONE", "\\ud800"))
+    case = json.loads(json.dumps(TABLES["FRAMES"][name]).replace("LONE", "\\ud800"))
     frame = case.pop("frame")
     assert draw(diagnose(case.pop("raw"), case.pop("span"), **case)) == frame
 

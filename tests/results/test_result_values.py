@@ -245,8 +245,6 @@ def test_cases_of_other_projects() -> None:
 
 TABLES = tables(__file__)
 TEXT = {"type": "string"}
-#: a value, and how many of its parts do not fit
-VALUES: list[tuple[Any, int]] = TABLES["VALUES"]
 
 
 @pytest.mark.parametrize("schema", TABLES["ALIKE"])
@@ -254,7 +252,7 @@ def test_members_are_found_however_they_are_written(schema: dict[str, Any]) -> N
     view = Schema(schema)
     assert {"a", "b"} <= view.properties.keys() <= {"a", "b", "c"}
     assert (view.member("a").types, view.member("b").types) == ({"string"}, {"integer"})
-    assert [view.misfits(value) for value, _ in VALUES] == [count for _, count in VALUES]
+    assert [view.misfits(value) for value, _ in TABLES["VALUES"]] == [count for _, count in TABLES["VALUES"]]
     assert [view.may_have(key) for key in ("a", "b", "d")] == [True, True, False]
     assert view.unknown_names({"a": "x", "d": 1, "e": 2}) == 2
 

@@ -37,10 +37,6 @@ def check_stream(text: str, format_: str, random: Random) -> None:
     check_chunks(text, args, args.parse(text), random)
 
 
-#: What stands between calls and tags of reasoning.
-PIECES = TABLES["PIECES"]
-
-
 def test_tags_of_reasoning_quotations_and_calls_in_any_order() -> None:
     """Some of the formats: some calls are cut, some have a quotation mark in a value, and tags stand anywhere."""
     random = Random(f"any order {SEED}")
@@ -53,7 +49,10 @@ def test_tags_of_reasoning_quotations_and_calls_in_any_order() -> None:
         terminals = automaton.tables.terminals.values()
         tags = {form for one in terminals for form in written_forms(one) if "think" in form.lower()}
         calls = [call, call, call[: -len(call) // 4], call.replace("-77", '"77')]
-        drawn = [random.choice((PIECES, calls, sorted(tags) or PIECES)) for _ in range(random.randint(3, 8))]
+        drawn = [
+            random.choice((TABLES["PIECES"], calls, sorted(tags) or TABLES["PIECES"]))
+            for _ in range(random.randint(3, 8))
+        ]
         text = "".join([random.choice(part) + random.choice(("", "\n", " ")) for part in drawn])
         check_stream(text, name, random)
 

@@ -20,14 +20,13 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-SCHEMA = TABLES["SCHEMA"]
 APIS: list[Api] = [ChatApi(), ResponsesApi(), AnthropicApi()]
 
 
 def request_of(api: Api, **chat: Any) -> dict[str, Any]:
     """The request of an API that means what a chat completion says."""
     question = [{"role": "user", "content": "When?"}]
-    tools = [{"name": name, "parameters": SCHEMA} for name in chat.pop("tools", ())]
+    tools = [{"name": name, "parameters": TABLES["SCHEMA"]} for name in chat.pop("tools", ())]
     choice, wanted = chat.pop("tool_choice", None), chat.pop("schema", None)
     parallel, stop = chat.pop("parallel", True), chat.pop("stop", None)
     named = choice not in (None, "none", "required")
@@ -128,7 +127,7 @@ def test_the_request_is_obeyed(name: str, api: Api) -> None:
 def test_an_answer_is_text_unless_it_fits() -> None:
     """A value that a repair would change after a part of it was sent stays as the model wrote it."""
     sent = '{"place": "Brest", "place": "Bre"}'
-    for told, calls, _, _ in served(ChatApi(), sent, schema=SCHEMA):
+    for told, calls, _, _ in served(ChatApi(), sent, schema=TABLES["SCHEMA"]):
         assert (json.loads(told)["place"], calls) == ("Bre", [])
 
 
@@ -197,9 +196,6 @@ def test_traces_pass() -> None:
 # the proxy adds constraints to the requests that it passes on, and says so
 
 
-LOOSE: Any = TABLES["LOOSE"]
-
-
 def test_each_upstream_gets_its_fields() -> None:
     made = constraint("hermes", tools=TOOLS, tool_choice="required", parallel=False)
     more = {"tools": TOOLS, "tool_choice": "required", "parallel_tool_calls": False}
@@ -251,11 +247,11 @@ def test_what_cannot_be_constrained_is_passed_on_or_rejected(caplog: pytest.LogC
 def test_what_is_not_enforced_is_counted_or_rejected() -> None:
     answer = whole(completion({"content": "Hi."}))
     with proxied(answer, constrain="llama_cpp") as (front, _, _up), client(front) as found:
-        raw = found.chat.completions.with_raw_response.create(**asked(tools=LOOSE))
+        raw = found.chat.completions.with_raw_response.create(**asked(tools=TABLES["LOOSE"]))
         assert raw.headers["outspoken-constraint"] == "applied; warnings=1"
     with proxied(answer, constrain="llama_cpp", constrain_strict=True) as (front, _, up), client(front) as found:
         with pytest.raises(Exception, match="uniqueItems"):
-            found.chat.completions.create(**asked(tools=LOOSE))
+            found.chat.completions.create(**asked(tools=TABLES["LOOSE"]))
         assert up.asked == {}
 
 
