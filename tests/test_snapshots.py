@@ -18,8 +18,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-SOUND, DAMAGED = TABLES["SOUND"], TABLES["DAMAGED"]
-
 
 @dataclass(frozen=True)
 class Project:
@@ -118,6 +116,6 @@ def test_rejected_replies(kind: str, text: str, refused: str) -> None:
 
 
 def test_status_without_diagnostic_is_rejected() -> None:
-    case = Case("hermes", "ok", "case", SOUND)
+    case = Case("hermes", "ok", "case", TABLES["SOUND"])
     reply = case.parse().model_copy(update={"status": "truncated"})
     assert refusal(case, reply) == "a case in `ok/` is truncated"

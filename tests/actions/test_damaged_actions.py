@@ -15,7 +15,6 @@ from outspoken.results.geometry import Point
 from tests.cases import CASES
 from tests.invariants.replies import check_chunks
 from tests.loops import SEED, some
-from tests.tables import tables
 from tools.damage.judging import Reading, damaged_texts
 from tools.damage.judging import read as read_damaged
 
@@ -39,9 +38,6 @@ def test_damaged_actions() -> None:
     for outcome, most in (("wrong, ok", _MOST_WRONG), ("lost", _MOST_LOST)):
         found = [(reading.case.base.format, reading.case.text) for reading in readings if reading.outcome == outcome]
         assert len(found) <= most * len(readings), found
-
-
-UNPROVEN: dict[str, list[str]] = tables(__file__)["UNPROVEN"]
 
 
 def read(text: str, format: str, random: Random) -> Reply:

@@ -26,9 +26,8 @@ from outspoken.actions.key_names import playwright_key
 from outspoken.grammar import registry
 from outspoken.results.actions.models import TYPES, model_of
 from tests.cases import CASES
-from tests.examples.playwright_executor import PlaywrightExecutor
+from tests.examples.playwright_executor import PlaywrightExecutor, RefusedError
 from tests.examples.pyautogui_writer import pyautogui_code
-from tests.examples.refusal import RefusedError
 from tests.loops import in_one_item
 from tests.tables import tables
 

@@ -52,7 +52,6 @@ TABLES = tables(__file__)
 
 GRAMMAR = TABLES["GRAMMAR"]
 OK = "tests/corpus/arrows/ok/one_call.txt"
-ERR = "tests/corpus/arrows/err/cut.txt"
 FILES = TABLES["FILES"]
 LARK = "grammars/arrows.lark"
 MISTAKES: dict[str, dict[str, str]] = TABLES["MISTAKES"]

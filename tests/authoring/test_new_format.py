@@ -228,8 +228,6 @@ def test_what_a_format_reads_already(checkout: Checkout, new: New) -> None:
 
 # what is refused
 
-NO_CALL = TABLES["NO_CALL"]
-
 
 @pytest.mark.parametrize(("texts", "message"), TABLES["UNREAD"].values(), ids=TABLES["UNREAD"])
 def test_what_is_not_read_back_is_refused(texts: list[str], message: str, checkout: Checkout, new: New) -> None:

@@ -52,7 +52,6 @@ TOOLS = TABLES["TOOLS"]
 #: The name of a tool that a page must not read as HTML, with a character that turns the direction of text.
 HOSTILE = "</style><script>document.title='owned'</script><img src=x onerror=alert(1)>\u202e"
 
-_CALL = "<tool_call>\n%s\n</tool_call>"
 #: Responses with their formats; hermes where there is none.
 MIXED = TABLES["MIXED"]
 #: What reads them.

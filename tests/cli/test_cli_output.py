@@ -161,7 +161,6 @@ def test_options_of_a_constraint_are_passed_on(cli: Cli) -> None:
 # `outspoken stats`: the table whole, and what is said of files and lines that are no responses
 
 
-LENT = '<tool_call>\n{"name": "lend", "arguments": {"days": 14}}\n</tool_call>'
 RESPONSES: list[dict[str, Any]] = TABLES["RESPONSES"]
 
 TABLE = TABLES["TABLE"]

@@ -91,8 +91,6 @@ def test_what_has_arrived_behind_a_marker_is_not_searched() -> None:
 
 # provider chunks
 
-CHUNK: dict[str, Any] = {"choices": [{"index": 0, "delta": {"content": 'a "}: ]}: b'}, "finish_reason": None}]}
-
 
 @pytest.mark.parametrize("name", TABLES["BODIES"])
 def test_json_of_a_body_is_parsed_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

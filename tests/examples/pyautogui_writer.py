@@ -9,8 +9,7 @@ from typing import Any
 
 from outspoken import Action
 from outspoken.actions import Point
-from tests.examples.playwright_executor import STEP, PlaywrightExecutor
-from tests.examples.refusal import RefusedError, pixels
+from tests.examples.playwright_executor import STEP, PlaywrightExecutor, RefusedError, pixels
 
 #: The names of keys that differ by more than their case, and those that do not; characters are keys, too.
 _KEYS = {

@@ -20,8 +20,7 @@ from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
 from outspoken.integrations import litellm as ours
 from outspoken.integrations.litellm import OutspokenLLM
 from tests.integrations.model_tests import Read, ReasoningTests
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, written
-from tests.integrations.page import printed_by_example
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, printed_by_example, written
 from tests.integrations.text_server import TextServer, text_server
 
 # LiteLLM's own types and streams make pydantic warn.

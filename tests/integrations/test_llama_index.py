@@ -25,8 +25,7 @@ from pydantic import BaseModel
 
 from outspoken.integrations.llama_index import OutspokenLLM
 from tests.integrations.model_tests import ANSWER, AgentTests, Ran, Read, ReasoningTests, weather
-from tests.integrations.model_texts import BOTH, FORMATS, INVALID, pieces, written
-from tests.integrations.page import printed_by_example
+from tests.integrations.model_texts import BOTH, FORMATS, INVALID, pieces, printed_by_example, written
 from tests.integrations.text_server import text_server
 
 ASKED = [ChatMessage("When?")]

@@ -32,9 +32,9 @@ from tests.integrations.model_texts import (
     FORMATS,
     INVALID,
     TOOLS,
+    printed_by_example,
     written,
 )
-from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from outspoken import Parser
 from outspoken.parsing import Prompt
 from outspoken.results.errors import OutspokenError, PromptError
-from tests.models.templates import OPENED, SWITCH, TEMPLATES
+from tests.models.test_chat_templates import OPENED, SWITCH, TEMPLATES
 from tests.streams import streamed
 from tests.tables import tables
 

@@ -38,14 +38,6 @@ def codes(reply: Reply) -> list[str]:
     return [repair.code for repair in reply.repairs]
 
 
-def without(text: str, *parts: str) -> str:
-    """A text without the first occurrence of each part."""
-    for part in parts:
-        assert part in text
-        text = text.replace(part, "", 1)
-    return text
-
-
 def replayed(raw: str, repairs: list[Repair]) -> str:
     """The raw text with all repairs made in it."""
     for repair in reversed(repairs):
