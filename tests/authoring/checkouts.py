@@ -19,7 +19,7 @@ def arrows_in(folder: Path) -> Checkout:
     for name in ("text", "hermes"):
         copy(Checkout().grammar(name), made.grammar(name))
         write(made, f"grammars/compiled/{name}.json", compiled_path(Checkout().grammar(name)).read_text("utf-8"))
-    for path, text in FILES.items():
+    for path, text in TABLES["FILES"].items():
         write(made, path, text)
     compile_arrows(made)
     return made
@@ -52,7 +52,6 @@ TABLES = tables(__file__)
 
 GRAMMAR = TABLES["GRAMMAR"]
 OK = "tests/corpus/arrows/ok/one_call.txt"
-FILES = TABLES["FILES"]
 LARK = "grammars/arrows.lark"
 MISTAKES: dict[str, dict[str, str]] = TABLES["MISTAKES"]
 

@@ -1,10 +1,9 @@
 """The programs in `examples/` do what they say, with models that are written here."""
 
-import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from tests.documents import user_code
 from tests.examples import chat_loop, page_agent, provider_relay, react_runner, table_chat
 from tests.loops import in_one_item
 from tests.models.test_chat_templates import TEMPLATES
+from tests.streams import collected, later
 
 
 def add(a: int, b: int) -> int:
@@ -68,15 +68,8 @@ def test_the_table_chat_sends_text_and_stores_payloads() -> None:
     text = 'Your table is ready.\n\nSUGGESTED_VALUES:\n[{"label": "Add rows", "value": "Add ten rows"}]'
     stored: list[dict[str, Any]] = []
 
-    async def chunks() -> AsyncIterator[str]:
-        for piece in pieces(text):
-            yield piece
-
-    async def respond() -> bytes:
-        return b"".join([written async for written in table_chat.respond(chunks(), "table_view", stored.append)])
-
-    body = asyncio.run(respond())
-    read = reply_of(stream_response([body]))
+    body = collected(table_chat.respond(later(pieces(text)), "table_view", stored.append))
+    read = reply_of(stream_response(body))
     assert read.text == stored[0]["message"] == "Your table is ready."
     assert stored[0]["suggested_values"] == read.payloads[0].data == [{"label": "Add rows", "value": "Add ten rows"}]
     assert "open_filters" in table_chat.system_prompt("table_view")
@@ -110,14 +103,9 @@ def test_the_relay_turns_text_of_one_provider_into_calls_of_another() -> None:
     body = b"".join([b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks]) + b"data: [DONE]\n\n"
     logged: list[ProviderReply] = []
 
-    async def arriving() -> AsyncIterator[bytes]:
-        for i in range(0, len(body), 50):
-            yield body[i : i + 50]
-
-    async def relayed() -> bytes:
-        return b"".join([written async for written in provider_relay.relay(arriving(), "hermes", logged.append)])
-
-    read = reply_of(stream_response([asyncio.run(relayed())], provider="anthropic"))
+    arriving = later([body[i : i + 50] for i in range(0, len(body), 50)])
+    relayed = collected(provider_relay.relay(arriving, "hermes", logged.append))
+    read = reply_of(stream_response(relayed, provider="anthropic"))
     assert (read.reasoning, read.text) == ("Which?", "One moment.")
     assert read.tool_calls[0].arguments == logged[0].tool_calls[0].arguments == {"a": 2, "b": 3}
 

@@ -10,18 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outspoken import (
-    Done,
-    Event,
-    Reply,
-    Text,
-    TextDelta,
-    ToolCall,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    parse,
-)
+from outspoken import Done, Event, Reply, Text, TextDelta, ToolCall, ToolCallDelta, ToolCallEnd, ToolCallStart, parse
 from outspoken.authoring.fuzz.checks import ParseArguments, ViolationError, check_nothing_lost, violation_of
 from outspoken.detection.opener_index import OpenerIndex, Owners
 from outspoken.grammar import registry

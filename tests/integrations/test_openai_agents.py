@@ -127,10 +127,7 @@ class TestResponses(ReasoningTests):
 
 class TestAgents(AgentTests):
     WAYS = ("whole", "streamed")
-    MORE: ClassVar = {
-        "tokens": [9, 9, 9],
-        "statuses": ["ok", "ok", "ok"],
-    }
+    MORE: ClassVar = {"tokens": [9, 9, 9], "statuses": ["ok", "ok", "ok"]}
 
     def run(self, texts: list[str], way: str, format: str) -> Run:
         result, ran, server, replies = ran_with(format, way == "streamed", *texts)

@@ -96,10 +96,7 @@ def is_undecided(pattern: str) -> bool:
     return while_arriving(pattern) != pattern
 
 
-@in_one_item(
-    "pattern, text, more",
-    TABLES["LOOK_AHEADS"],
-)
+@in_one_item("pattern, text, more", TABLES["LOOK_AHEADS"])
 def test_a_look_ahead_waits_where_more_text_can_undo_it(pattern: str, text: str, more: str) -> None:
     """The pattern for chunks holds wherever one of two characters more would change what the whole pattern says."""
     arriving = regex.compile(while_arriving(pattern))

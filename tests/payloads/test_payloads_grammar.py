@@ -48,10 +48,7 @@ def test_every_alternative_is_reachable() -> None:
     assert {"JSON_OBJECT", "JSON_ARRAY", "PAYLOAD_NAME", "_LINE_OPEN", "_ODD_OPEN", "_MENTION"} <= names
 
 
-@pytest.mark.parametrize(
-    ("terminal", "message"),
-    TABLES["TERMINAL_PIECES_FORM_ONE_EXPRESSION"],
-)
+@pytest.mark.parametrize(("terminal", "message"), TABLES["TERMINAL_PIECES_FORM_ONE_EXPRESSION"])
 def test_terminal_pieces_form_one_expression(terminal: str, message: str, tmp_path: Path) -> None:
     loaded = load(Source(tmp_path / "made.lark", f"start: _X\n_X: {terminal}\n_Y: /c/\n"))
     assert message in loaded if isinstance(loaded, str) else not message

@@ -253,9 +253,7 @@ def test_interleaved_blocks_keep_their_order(kinds: list[tuple[str, bool]], chan
 
 def chunk_of(delta: dict[str, Any]) -> dict[str, Any]:
     """The chunk of a chat with a delta, which may have the finish reason in it."""
-    fields = {key: value for key, value in delta.items() if key != "finish_reason"}
-    choice = {"index": 0, "delta": fields, "finish_reason": delta.get("finish_reason")}
-    return {"id": "c1", "object": "chat.completion.chunk", "model": "m", "choices": [choice]}
+    return chunk({key: delta[key] for key in delta if key != "finish_reason"}, delta.get("finish_reason"))
 
 
 def read(sent: dict[str, Any], options: dict[str, Any]) -> Iterator[ProviderReply]:

@@ -47,10 +47,7 @@ def replayed(raw: str, repairs: list[Repair]) -> str:
     return raw
 
 
-@pytest.mark.parametrize(
-    "begins",
-    TABLES["BEGINNINGS"],
-)
+@pytest.mark.parametrize("begins", TABLES["BEGINNINGS"])
 def test_a_key_behind_the_bracket_shows_that_it_is_a_call(begins: str) -> None:
     text = f"<tool_call>\n{begins}{' ' * 150}}}}}\n</tool_call>"
     reply = parse(text, format="hermes")

@@ -16,17 +16,7 @@ import pytest
 from pydantic import BaseModel, Field, create_model, field_validator
 from typing_extensions import NotRequired
 
-from outspoken import (
-    Parser,
-    Reply,
-    ResponseProcessor,
-    Settings,
-    ToolCall,
-    ToolCallEnd,
-    parse,
-    parse_response,
-    render,
-)
+from outspoken import Parser, Reply, ResponseProcessor, Settings, ToolCall, ToolCallEnd, parse, parse_response, render
 from outspoken.integrations.messages import parts_of, refusal_of
 from outspoken.processing import ResponseCache
 from outspoken.providers import to_wire

@@ -165,18 +165,12 @@ def test_unequal_values(one: Any, other: Any) -> None:
     assert equal(one, one)
 
 
-@pytest.mark.parametrize(
-    ("token", "whole", "expected"),
-    TABLES["VALUE_PREFIXES"],
-)
+@pytest.mark.parametrize(("token", "whole", "expected"), TABLES["VALUE_PREFIXES"])
 def test_value_prefixes(token: Any, whole: Any, expected: bool) -> None:
     assert is_beginning(token, whole) is expected
 
 
-@pytest.mark.parametrize(
-    ("kind", "values", "more", "right", "silent"),
-    TABLES["EVALUATIONS"],
-)
+@pytest.mark.parametrize(("kind", "values", "more", "right", "silent"), TABLES["EVALUATIONS"])
 def test_evaluations(kind: str, values: tuple[Any, ...], more: dict[str, Any], right: bool, silent: bool) -> None:
     read = {"raw": "", "values": values, "status": "repaired", "level": "structure"}
     reading = JsonReading.model_validate(read | more)
