@@ -151,8 +151,8 @@ def chat_message(response: Any) -> Seen:
     """A whole chat completion of any SDK that has OpenAI's shape."""
     choice = response.choices[0]
     message = choice.message
-    content = message.content or ""
-    parts = content if isinstance(content, list) else []  # of Mistral
+    content: Any = message.content or ""
+    parts: list[Any] = [] if isinstance(content, str) else content  # of Mistral
     seen = Seen(reasoning=_chat_reasoning(message), stop=choice.finish_reason, whole=response, objects=[response])
     seen.reasoning += "".join([inner.text for part in parts if part.type == "thinking" for inner in part.thinking])
     seen.text = "".join([part.text for part in parts if part.type != "thinking"]) if parts else content
