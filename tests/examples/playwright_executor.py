@@ -156,8 +156,7 @@ class PlaywrightExecutor:
             raise RefusedError(action, "it has no end")
         button = self._button(action)
         start = self._place(action, action.start, action.start_element)
-        path = [pixels(action, point) for point in action.via]
-        path.append(self._place(action, action.end, action.end_element))
+        path = [*(pixels(action, point) for point in action.via), self._place(action, action.end, action.end_element)]
         with self._held(action):
             self.page.mouse.move(*start)
             self.page.mouse.down(button=button)

@@ -346,7 +346,7 @@ def test_rows_of_a_peer(peer: str) -> None:
         else:
             differing[reason] += 1
     assert wrong == []
-    most = Counter(TABLES["COUNTS"][peer])
+    most: Counter[str] = Counter(TABLES["COUNTS"][peer])
     least = most.pop("rows")
     assert not BESIDE.exists() or (read_rows >= least and differing <= most), differing - most
 
