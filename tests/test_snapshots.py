@@ -17,31 +17,6 @@ from tests.snapshots import refusal
 from tests.tables import tables
 
 TABLES = tables(__file__)
-SOUND, DAMAGED = TABLES["SOUND"], TABLES["DAMAGED"]
-CASES = TABLES["CASES"]
-
-TEST = """\
-from tests.loops import every_case
-from tests.snapshots import readable, refusal
-
-@every_case
-def test_case(case, snapshot):
-    reply = case.parse()
-    assert refusal(case, reply) == ""
-    assert readable(case, reply) == snapshot(name=f"{case.kind}-{case.name}")
-"""
-
-#: What all of these runs need.
-IMPORTED = """\
-from importlib.metadata import entry_points
-import hypothesis, pytest, regex, syrupy.extensions.amber
-from outspoken import parse
-from outspoken.authoring.shared import checkout
-for format in ("hermes", "json"):
-    parse('{"name": "f", "arguments": {"x": 1,}}', format=format)
-for plugin in entry_points(group="pytest11"):
-    plugin.load()
-"""
 
 
 @dataclass(frozen=True)
@@ -80,7 +55,7 @@ class Project:
 @pytest.fixture(scope="module")
 def runner() -> Generator[Forks]:
     """The process that runs the tests of projects."""
-    with forks(IMPORTED, TOP / "src") as process:
+    with forks(TABLES["IMPORTED"], TOP / "src") as process:
         yield process
 
 
@@ -91,11 +66,11 @@ def accepted(tmp_path_factory: pytest.TempPathFactory, runner: Forks) -> Path:
     (root / "tests").mkdir()
     for name in ("conftest.py", "cases.py", "loops.py", "snapshots.py"):
         copy(TOP / "tests" / name, root / "tests" / name)
-    (root / "tests" / "test_formats.py").write_text(TEST, "utf-8")
+    (root / "tests" / "test_formats.py").write_text(TABLES["TEST"], "utf-8")
     settings = TOP.joinpath("pyproject.toml").read_text("utf-8").partition("[tool.pytest]\n")[2].partition("\n[")[0]
     (root / "pyproject.toml").write_text(f"[tool.pytest]\n{settings}", "utf-8")
     project = Project(root, runner)
-    for case, text in CASES.items():
+    for case, text in TABLES["CASES"].items():
         project.write(case, text)
     assert project.run("--snapshot-update") == "2 passed (0)"
     return root
@@ -141,6 +116,6 @@ def test_rejected_replies(kind: str, text: str, refused: str) -> None:
 
 
 def test_status_without_diagnostic_is_rejected() -> None:
-    case = Case("hermes", "ok", "case", SOUND)
+    case = Case("hermes", "ok", "case", TABLES["SOUND"])
     reply = case.parse().model_copy(update={"status": "truncated"})
     assert refusal(case, reply) == "a case in `ok/` is truncated"

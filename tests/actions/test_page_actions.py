@@ -1,29 +1,24 @@
-"""Actions that are checked against the page that they are for, from text and from decoded JSON."""
+"""Actions that are checked against the page that they are for, and what other projects' tests assert of GUI actions."""
 
 import json
-from pathlib import Path
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 import pytest
 
-from outspoken import Parser, Reply, parse, render
+from outspoken import Parser, Reasoning, Reply, Screen, parse, render
 from outspoken.actions import MODELS, ActionText, PageContext, PageElement
 from outspoken.actions.encoding import effect_of
+from outspoken.actions.fields import FieldError, read_point
 from outspoken.processing import ResponseProcessor, parse_action, parse_actions
 from tests.cases import CASES, Case
 from tests.loops import in_one_item
-from tests.tables import tables
+from tests.tables import BESIDE, beside, tables
 
 TABLES = tables(__file__)
 
-DATA = Path(__file__).parents[3] / "shared" / "conformance" / "gui" / "vectors.jsonl"
-
 PAGE = PageContext.of(*TABLES["PAGE"])
-
-
-def codes(reply: Reply) -> list[str]:
-    return [d.code for d in reply.diagnostics]
 
 
 def said(reply: Reply) -> dict[str, Any]:
@@ -146,29 +141,27 @@ def test_reasoning_is_written_if_the_format_has_it() -> None:
 # what Skyvern's own tests assert
 
 
-def rows(format: str) -> list[dict[str, Any]]:
-    lines = DATA.read_text("utf-8").splitlines() if DATA.exists() else []
-    found = [json.loads(line) for line in lines]
-    return [row for row in found if row["format"] == format and not row.get("quirk")]
+def rows_of(format: str) -> list[dict[str, Any]]:
+    return [row for row in beside("gui/vectors.jsonl") if row["format"] == format and not row.get("quirk")]
 
 
 def test_dicts_of_skyvern() -> None:
     """The table has what a row asserts, in our words; where ours differs on purpose, a comment says why."""
     found = {
         row["id"]: repr(parse_action(row["input"], parser="skyvern", page=PageContext(), given=row["context"]))
-        for row in rows("skyvern_action_dict")
+        for row in rows_of("skyvern_action_dict")
     }
-    assert found == (TABLES["DICTS_OF_SKYVERN"] if DATA.exists() else {})
+    assert found == (TABLES["DICTS_OF_SKYVERN"] if BESIDE.exists() else {})
 
 
 def test_lists_of_skyvern() -> None:
-    found = rows("skyvern_actions_list")
+    found = rows_of("skyvern_actions_list")
     for row in found:
         reply = parse_actions(row["input"], parser="skyvern", page=PageContext())
         assert reply.actions == [], row["id"]
-        assert codes(reply) == ["invalid-action"], row["id"]
+        assert [d.code for d in reply.diagnostics] == ["invalid-action"], row["id"]
         assert "needs `" in reply.diagnostics[0].message
-    assert len(found) >= 6 or not DATA.exists()
+    assert len(found) >= 6 or not BESIDE.exists()
 
 
 def test_all_action_types_of_skyvern_are_read() -> None:
@@ -180,3 +173,86 @@ def test_all_action_types_of_skyvern_are_read() -> None:
             reply = parse_actions([{"action_type": spelling, **arguments}], parser="skyvern")
             assert [a.name for a in reply.actions] == [spelling]
             assert reply.actions[0].type in MODELS
+
+
+# What other projects' tests assert of GUI actions, where that data lies beside the project. Each row is read by our
+# format of its family. The table has what its test asserts, in our words and with what the test leaves open; where ours
+# differs on purpose, a comment says why. A format that is added here takes its names out of `WAITING`, and gets a line
+# in `READ`.
+
+#: Our format for theirs; what stands round the text of some in a response; those that no grammar of ours reads yet;
+#: and those that other tests read, or whose input is no text of a model.
+READ: dict[str, str] = TABLES["READ"]
+WAITING, ELSEWHERE = set(TABLES["WAITING"]), set(TABLES["ELSEWHERE"])
+
+
+def text_of(row: dict[str, Any]) -> str:
+    if row["format"].endswith(("_stream", "_stream_t5")):
+        return "".join(row["input"]["chunks"])
+    head, tail = TABLES["FRAMED"].get(row["format"]) or TABLES["FRAMED"].get(row["id"]) or ("", "")
+    described = row["input"] if isinstance(row["input"], str) else json.dumps(row["input"], ensure_ascii=False)
+    return f"{head}{described}{tail}"
+
+
+def readings(name: str) -> Iterator[tuple[str, Reply]]:
+    """What we read of each row, also in the pixels of its screen if it has one."""
+    for row in beside(f"gui/{name}"):
+        if row["format"] not in READ or row.get("quirk"):
+            continue
+        format_ = READ[row["format"]]
+        context: dict[str, Any] = row.get("context") or {}
+        yield row["id"], parse(text_of(row), format=format_, finish_reason="stop")
+        size: dict[str, int] | None = context.get("screen")
+        if size:
+            scale: int = context.get("scale_factor", 1)
+            screen = Screen(size["width"] * scale, size["height"] * scale)
+            yield f"{row['id']} on its screen", parse(text_of(row), format=format_, screen=screen)
+
+
+def told(reply: Reply) -> dict[str, Any]:
+    """What a reply says, without what is empty."""
+    found: dict[str, Any] = {
+        "actions": [f"{action.name}: {action!r}" for action in reply.actions],
+        "written": [action.raw for action in reply.actions] if reply.format in ("autoglm", "mano") else [],
+        "calls": [{call.name: call.arguments} for call in reply.tool_calls],
+        "reasoning": [segment.text for segment in reply.segments if isinstance(segment, Reasoning)],
+        "text": reply.text,
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def test_every_format_is_compared_or_listed() -> None:
+    found = {row["format"] for name in ("vectors.jsonl", "malformed_wild.jsonl") for row in beside(f"gui/{name}")}
+    known = {*READ, *WAITING, *ELSEWHERE, "coordinates", "coordinates_box"}
+    assert found <= known, found - known
+    assert not WAITING & {*READ, *ELSEWHERE}
+
+
+@pytest.mark.parametrize("name", ["vectors.jsonl", "malformed_wild.jsonl"])
+def test_rows(name: str) -> None:
+    found = {id_: told(reply) for id_, reply in readings(name)}
+    wanted: dict[str, Any] = TABLES[name]
+    assert {id_: (wanted.get(id_), said) for id_, said in found.items() if said != wanted.get(id_)} == {}
+    assert not found or found.keys() == wanted.keys()
+
+
+@in_one_item("format_, text, said", TABLES["UI_TARS"])
+def test_ui_tars_is_read_as_by_the_vendors_package(format_: str, text: str, said: dict[str, Any]) -> None:
+    reply = parse(text, format=format_, screen=Screen(1920, 1080))
+    assert (reply.status, reply.diagnostics, told(reply)) == ("ok", [], said)
+
+
+@pytest.mark.parametrize("format", ["coordinates", "coordinates_box"])
+def test_coordinates(format: str) -> None:
+    read = [row for row in beside("gui/vectors.jsonl") if row["format"] == format]
+    for row in read:
+        box: Any = row["expected"].get("equals")
+        if box is None:
+            with pytest.raises(FieldError):
+                read_point(row["input"], "px")
+            continue
+        if isinstance(box, dict):
+            box = [box["referenceBox"][key] for key in ("x1", "y1", "x2", "y2")]
+        point = read_point(row["input"], "px")
+        assert [*(point.box or (point.x, point.y) * 2)] == pytest.approx(box), row["id"]
+    assert len(read) >= 11 or not BESIDE.exists()

@@ -228,12 +228,8 @@ def test_what_a_format_reads_already(checkout: Checkout, new: New) -> None:
 
 # what is refused
 
-NO_CALL = TABLES["NO_CALL"]
-#: Responses of which nothing, or not all, would be read back: what is said, from its beginning.
-UNREAD: dict[str, tuple[list[str], str]] = TABLES["UNREAD"]
 
-
-@pytest.mark.parametrize(("texts", "message"), UNREAD.values(), ids=UNREAD)
+@pytest.mark.parametrize(("texts", "message"), TABLES["UNREAD"].values(), ids=TABLES["UNREAD"])
 def test_what_is_not_read_back_is_refused(texts: list[str], message: str, checkout: Checkout, new: New) -> None:
     ran = new("mine", files={str(number): text for number, text in enumerate(texts)})
     assert (ran.code, ran.out) == (1, "")

@@ -20,7 +20,7 @@ from outspoken.batch.report.source import Source
 from outspoken.batch.report.tally import EXAMPLES, CallChecker, Problem, Tally
 from outspoken.notations.tools import Tools
 from outspoken.results.snippet import visible
-from tests.batch.batch_report import HOSTILE, MIXED, OPTIONS, TOOLS, write_mixed
+from tests.batch.batch_files import HOSTILE, MIXED, OPTIONS, TOOLS, write_mixed
 from tests.tables import tables
 
 TABLES = tables(__file__)

@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 
 from outspoken.batch import Summary, run, write_report
 from outspoken.results.snippet import visible
-from tests.batch.batch_report import HOSTILE, OPTIONS, write_mixed
+from tests.batch.batch_files import HOSTILE, OPTIONS, write_mixed
 from tests.tables import tables
 from tests.viewer.pages import Page
 from tools.shared.browser import opened
@@ -60,7 +60,7 @@ def test_the_page_is_readable_and_loads_nothing(open_page: Open, width: int, sch
     assert page.requested() == [page.browser.current_url]
     assert page.run("return [document.scripts.length, document.images.length]") == [0, 0]
     assert visible(HOSTILE) in page.texts("td code, th code")
-    low = page.run(_CONTRASTS)
+    low = page.run(TABLES["CONTRASTS"])
     assert low == []
 
 
@@ -113,7 +113,3 @@ def test_everything_that_scrolls_or_opens_has_a_name(open_page: Open) -> None:
     ] == []
     heads = page.run("return [...document.querySelectorAll('th')].map((n) => n.scope)")
     assert set(heads) == {"row", "col"}
-
-
-#: Texts whose contrast with what is behind them is below 4.5.
-_CONTRASTS = TABLES["CONTRASTS"]

@@ -7,20 +7,18 @@ BPE that is trained on the corpus.
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Protocol, TypeAlias
+from unittest.mock import patch
 
 from outspoken.constraints.deriving import Constraint
 from tests.cases import CORPUS
+from tools.integrations import missing_modules
 
-STUBS = Path(__file__).parent / "engine_stubs"
-_STUBBED = ("torch", "transformers")
 _BPE_SIZE = 2000
 
 
@@ -79,25 +77,19 @@ def bpe_vocabulary() -> Vocabulary:
     return Vocabulary(tuple([token if i != end else b"" for i, token in enumerate(tokens)]), end, file.name)
 
 
-@contextmanager
-def _stubs() -> Generator[None, None, None]:
-    """Makes the stubs of packages importable that are not installed, as long as it lasts."""
-    missing = [name for name in _STUBBED if name not in sys.modules and find_spec(name) is None]
-    sys.path.append(str(STUBS))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(STUBS))
-        for name in list(sys.modules):
-            if name.partition(".")[0] in missing:
-                del sys.modules[name]
-
-
 @cache
 def xgrammar() -> Any:
-    """The module xgrammar, which is installed without torch."""
-    with _stubs():
-        return _module("xgrammar")
+    """The module xgrammar, which is installed without torch and transformers: stand-ins are there while it loads."""
+    missing = tuple([name for name in ("torch", "transformers") if find_spec(name) is None])
+    with (
+        patch.object(missing_modules, "NAMES", missing),
+        patch.object(sys, "meta_path", [*sys.meta_path]),
+        missing_modules.stand_ins(),
+    ):
+        found = _module("xgrammar")
+    for name in [name for name in sys.modules if name.partition(".")[0] in missing]:
+        del sys.modules[name]
+    return found
 
 
 def _listed(mask: Any, size: int) -> list[int]:

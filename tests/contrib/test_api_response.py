@@ -4,7 +4,6 @@ import json
 import logging
 import re
 from enum import Enum
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -21,11 +20,9 @@ from outspoken.contrib.skyvern.api_response import (
     require_actions,
 )
 from outspoken.results.errors import OutspokenError
-from tests.tables import tables
+from tests.tables import BESIDE, beside, tables
 
 TABLES = tables(__file__)
-
-VECTORS = Path(__file__).parents[3] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
 CLICK = {"action_type": "CLICK", "id": "go"}
 TYPE = {"action_type": "INPUT_TEXT", "id": "mail", "text": "a@b.c"}
@@ -261,15 +258,11 @@ def test_truncated_action_is_never_complete(actions: list[Any], data: st.DataObj
 
 # -- what the tests of others assert
 
-#: Where we differ on purpose: the case, and why.
-DIFFERENCES = TABLES["DIFFERENCES"]
-
 
 def vectors() -> list[dict[str, Any]]:
     """The cases of other projects for this function; none where they do not lie beside this one."""
     prefixes = ("seed000", "skyvern-coerce", "skyvern-json")
-    lines = VECTORS.read_text("utf-8").splitlines() if VECTORS.exists() else []
-    return [row for row in map(json.loads, lines) if row["id"].startswith(prefixes)]
+    return [row for row in beside("gui/vectors.jsonl") if row["id"].startswith(prefixes)]
 
 
 def outcome_of(row: dict[str, Any]) -> Any:
@@ -289,10 +282,6 @@ def raises(expected: str, result: Any) -> bool:
     return isinstance(result, str) and result.removesuffix("Error") == expected.removesuffix("Error")
 
 
-#: What the assertions of those cases that are not whole values come to.
-ASSERTED: dict[str, Any] = TABLES["ASSERTED"]
-
-
 def agrees(row: dict[str, Any], result: Any) -> bool:
     """Does a result agree with what the case asserts? Paths of assertions are looked up, not run."""
     expected = row["expected"]
@@ -300,8 +289,8 @@ def agrees(row: dict[str, Any], result: Any) -> bool:
         return raises(expected["error_type"], result)
     if "equals" in expected:
         return result == expected["equals"]
-    if row["id"] in ASSERTED:
-        return result == ASSERTED[row["id"]]
+    if row["id"] in TABLES["ASSERTED"]:
+        return result == TABLES["ASSERTED"][row["id"]]
     return all(_value(part, result) == part["expected"] for part in expected["asserts"])
 
 
@@ -320,5 +309,5 @@ def _value(part: dict[str, Any], result: Any) -> Any:
 def test_cases_of_other_projects() -> None:
     rows = vectors()
     wrong = [row["id"] for row in rows if not agrees(row, outcome_of(row))]
-    assert wrong == (sorted(DIFFERENCES) if rows else [])
-    assert not VECTORS.exists() or len(rows) >= 50
+    assert wrong == (sorted(TABLES["DIFFERENCES"]) if rows else [])
+    assert not BESIDE.exists() or len(rows) >= 50

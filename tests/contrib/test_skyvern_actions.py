@@ -50,8 +50,6 @@ PAGE: Any = SimpleNamespace(
 )
 WINDOW, SENT = Resolution(width=1200, height=800), Resolution(width=600, height=400)
 
-#: What a model writes; the class, and fields of the result; or the error.
-WRITTEN: dict[str, dict[str, Any]] = TABLES["WRITTEN"]
 ERRORS = {error.__name__: error for error in (UnsupportedActionType, InvalidActionError, ValueError, TypeError)}
 
 
@@ -65,9 +63,9 @@ def read_one(written: Any, **more: Any) -> Any:
     return parse_action(written, PAGE, TASK.data_extraction_goal, TASK.extracted_information_schema, **more)
 
 
-@in_one_item("name", WRITTEN)
+@in_one_item("name", TABLES["WRITTEN"])
 def test_an_action_as_json(name: str) -> None:
-    case = WRITTEN[name]
+    case = TABLES["WRITTEN"][name]
     written, fields = case["written"], case.get("fields", {})
     if "error" in case:
         with pytest.raises(ERRORS[case["error"]]):
@@ -145,13 +143,9 @@ def test_what_a_model_that_sees_the_screen_does(name: str) -> None:
         assert {**found, **({"path": [*map(list, action.path)]} if "path" in fields else {})} == fields
 
 
-#: Blocks of which only the first action is carried out.
-UNUSABLE: dict[str, dict[str, Any]] = TABLES["UNUSABLE"]
-
-
-@in_one_item("name", UNUSABLE)
+@in_one_item("name", TABLES["UNUSABLE"])
 def test_the_actions_end_before_one_that_cannot_be_carried_out(name: str) -> None:
-    actions = of_anthropic(used(action="wait"), UNUSABLE[name], used(action="type", text="secret"))
+    actions = of_anthropic(used(action="wait"), TABLES["UNUSABLE"][name], used(action="type", text="secret"))
     assert shown(actions) == [("wait",)]
 
 
@@ -169,13 +163,9 @@ def test_without_actions_the_fallback_is_asked() -> None:
     assert of_openai(message) == []
 
 
-#: A response of UI-TARS, and the actions: their types and some fields.
-UI_TARS: dict[str, tuple[str, list[list[Any]]]] = TABLES["UI_TARS"]
-
-
-@in_one_item("name", UI_TARS)
+@in_one_item("name", TABLES["UI_TARS"])
 def test_responses_of_ui_tars(name: str) -> None:
-    text, expected = UI_TARS[name]
+    text, expected = TABLES["UI_TARS"][name]
     actions = of_ui_tars(text)
     assert [*map(list, shown(actions, "x", "y", "text"))] == expected
     if name == "the end":

@@ -1,16 +1,23 @@
 """The programs in `examples/` do what they say, with models that are written here."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from outspoken import Action, ReasoningDelta, TextDelta, ToolCall, render
+import pytest
+
+from outspoken import Action, Parser, ReasoningDelta, TextDelta, ToolCall, render
 from outspoken.actions import PageContext
 from outspoken.parsing import EventStream
 from outspoken.providers import ProviderReply, stream_response
+from tests.documents import user_code
 from tests.examples import chat_loop, page_agent, provider_relay, react_runner, table_chat
 from tests.loops import in_one_item
+from tests.models.test_chat_templates import TEMPLATES
+from tests.streams import collected, later
 
 
 def add(a: int, b: int) -> int:
@@ -61,15 +68,8 @@ def test_the_table_chat_sends_text_and_stores_payloads() -> None:
     text = 'Your table is ready.\n\nSUGGESTED_VALUES:\n[{"label": "Add rows", "value": "Add ten rows"}]'
     stored: list[dict[str, Any]] = []
 
-    async def chunks() -> AsyncIterator[str]:
-        for piece in pieces(text):
-            yield piece
-
-    async def respond() -> bytes:
-        return b"".join([written async for written in table_chat.respond(chunks(), "table_view", stored.append)])
-
-    body = asyncio.run(respond())
-    read = reply_of(stream_response([body]))
+    body = collected(table_chat.respond(later(pieces(text)), "table_view", stored.append))
+    read = reply_of(stream_response(body))
     assert read.text == stored[0]["message"] == "Your table is ready."
     assert stored[0]["suggested_values"] == read.payloads[0].data == [{"label": "Add rows", "value": "Add ten rows"}]
     assert "open_filters" in table_chat.system_prompt("table_view")
@@ -103,13 +103,38 @@ def test_the_relay_turns_text_of_one_provider_into_calls_of_another() -> None:
     body = b"".join([b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks]) + b"data: [DONE]\n\n"
     logged: list[ProviderReply] = []
 
-    async def arriving() -> AsyncIterator[bytes]:
-        for i in range(0, len(body), 50):
-            yield body[i : i + 50]
-
-    async def relayed() -> bytes:
-        return b"".join([written async for written in provider_relay.relay(arriving(), "hermes", logged.append)])
-
-    read = reply_of(stream_response([asyncio.run(relayed())], provider="anthropic"))
+    arriving = later([body[i : i + 50] for i in range(0, len(body), 50)])
+    relayed = collected(provider_relay.relay(arriving, "hermes", logged.append))
+    read = reply_of(stream_response(relayed, provider="anthropic"))
     assert (read.reasoning, read.text) == ("Which?", "One moment.")
     assert read.tool_calls[0].arguments == logged[0].tool_calls[0].arguments == {"a": 2, "b": 3}
+
+
+# code of users is typed: mypy, strict, finds what a call returns and what is wrong with one
+
+
+CODE = user_code.__file__
+TOP = Path(CODE).parents[2]
+MYPY = ("mypy", "--strict", "--config-file=", "--python-version=3.10", CODE)
+
+
+def test_mypy_accepts_user_code(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """What mypy has found of the library is kept, so that it reads again only what has changed."""
+    stored = getattr(request.config, "cache", None)
+    cache = tmp_path if stored is None else stored.mkdir("mypy")
+    command = [sys.executable, "-m", *MYPY, "--cache-dir", str(cache)]
+    found = subprocess.run(command, capture_output=True, text=True, cwd=TOP)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_user_code_runs() -> None:
+    assert [call.name for call in user_code.whole()] == ["tide"]
+    assert user_code.streamed(Parser("hermes")) == "Hi."
+    assert [message["content"] for message in user_code.ran()] == ["day 3"]
+    assert user_code.of_provider() == "tool_calls"
+    assert user_code.with_payloads() == user_code.Card(title="Moss")
+    assert user_code.processed() == [{"a": None}]
+    assert [action.type for action in user_code.acted()] == ["click"]
+    assert user_code.others().values == ([1],)
+    assert user_code.prompted(Parser.for_model(TEMPLATES["hermes"])).text == "nine."
+    assert user_code.exported()[0]["type"] == "start"

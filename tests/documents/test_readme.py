@@ -39,8 +39,6 @@ WRITTEN = (
     TOP / ".github" / "CONTRIBUTING.md",
     *sorted((TOP / "src").rglob("README.md")),
 )
-#: Guides for people who use the library, each with a table of contents and a complete program.
-GUIDES = TABLES["GUIDES"]
 
 _FENCE = re.compile(r"^( *)```(\w*)(?: \S+)?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
@@ -93,7 +91,7 @@ def test_the_readme_is_short_and_counts_the_formats() -> None:
     assert f"in {len(formats())} formats" in text.replace("\n", " ")
 
 
-@pytest.mark.parametrize("room", GUIDES)
+@pytest.mark.parametrize("room", TABLES["GUIDES"])
 def test_every_guide_has_a_table_of_contents(room: str) -> None:
     text = _FENCE.sub("", (ROOMS / room / "README.md").read_text("utf-8"))
     sections = re.findall(r"^## (.*)$", text, re.MULTILINE)

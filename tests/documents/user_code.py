@@ -1,4 +1,4 @@
-"""What programs write with the public surface. Type checkers read it, and it runs (`test_user_code.py`).
+"""What programs write with the public surface. Type checkers read it, and it runs (`test_examples.py`).
 
 `assert_type` is an error if a type is lost or becomes wider. In `wrong`, which never runs, every line is an error for
 the checkers: otherwise they report its comment as unnecessary.

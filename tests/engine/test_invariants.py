@@ -1,7 +1,7 @@
 """Invariants of every text: the corpus, texts made of its pieces, and hostile texts."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -10,23 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outspoken import (
-    Done,
-    Event,
-    Reply,
-    Text,
-    TextDelta,
-    ToolCall,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    parse,
-)
+from outspoken import Done, Event, Reply, Text, TextDelta, ToolCall, ToolCallDelta, ToolCallEnd, ToolCallStart, parse
 from outspoken.authoring.fuzz.checks import ParseArguments, ViolationError, check_nothing_lost, violation_of
 from outspoken.detection.opener_index import OpenerIndex, Owners
 from outspoken.grammar import registry
-from outspoken.recovery import earley, search
-from outspoken.recovery.path import RecoveryPath, Region
 from tests.cases import CASES, FORMATS, Case, kin
 from tests.invariants.cost import check_growth, without_fast_paths
 from tests.invariants.events import check_events
@@ -61,51 +48,8 @@ def test_invariants_of_a_case_with_detection(case: Case) -> None:
 # any way of cutting a text gives the same reply
 
 
-class Recovered:
-    """Recovers equal regions of a case once, and spends again what that costs."""
-
-    def __init__(self, recover: Callable[[Region], RecoveryPath | None]) -> None:
-        self._recover = recover
-        self._known: dict[tuple[object, ...], tuple[RecoveryPath | None, tuple[int, ...]]] = {}
-
-    def __call__(self, region: Region) -> RecoveryPath | None:
-        budget = region.budget
-        key = *[getattr(region, name) for name in _GIVEN], *self._left(region)
-        if key not in self._known:
-            self._known[key] = self._recover(region), self._left(region)
-        path, left = self._known[key]
-        region.nodes, region.tokens_left = left[:2]
-        budget.steps, budget.search, budget.spans, budget.chars, budget.work = left[2:]
-        return path
-
-    def forget(self) -> None:
-        """Another case begins, with tools and settings of its own."""
-        self._known.clear()
-
-    @staticmethod
-    def _left(region: Region) -> tuple[int, ...]:
-        budget = region.budget
-        left = budget.steps, budget.search, budget.spans, budget.chars, budget.work
-        return region.nodes, region.tokens_left, *left
-
-
-#: What a region is; beside its tools and settings, which are those of the case, and the budgets.
-_GIVEN = ("automaton", "outer", "text", "base", "end_is_certain", "announced", "repair_limit")
-
-
-@pytest.fixture
-def recovered(monkeypatch: pytest.MonkeyPatch) -> tuple[Recovered, Recovered]:
-    """The two ways to recover a region, once for all splits that lead to it: most lead to the same few."""
-    ways = Recovered(search.recover), Recovered(earley.read)
-    monkeypatch.setattr(search, "recover", ways[0])
-    monkeypatch.setattr(earley, "read", ways[1])
-    return ways
-
-
 @by_format(some(DRAWN, "splits", 0.34))
-def test_every_split_in_two(case: Case, recovered: tuple[Recovered, Recovered]) -> None:
-    for way in recovered:
-        way.forget()
+def test_every_split_in_two(case: Case) -> None:
     whole, text = case.parse(), case.text
     assert (whole.raw, whole.format) == (text, case.format)
     places = range(len(text) + 1)

@@ -40,7 +40,6 @@ TABLES = tables(__file__)
 
 CALL = '<tool_call>\n{"name": "save", "arguments": {"path": "a.txt"}}\n</tool_call>'
 CUT = 'Hm.\n<tool_call>\n{"name": "save", "arguments": {"path": "/tmp/a'
-CUT_FRAME = TABLES["CUT_FRAME"]
 
 either_format = pytest.mark.parametrize("format_", ["hermes", "auto"])
 
@@ -165,7 +164,7 @@ def test_the_first_error_is_raised(format_: str) -> None:
     with pytest.raises(ResponseError) as caught:
         parse(CUT, format=format_, on_error="raise")
     error = caught.value
-    assert str(error) == CUT_FRAME
+    assert str(error) == TABLES["CUT_FRAME"]
     assert error.reply == parse(CUT, format=format_)
     assert error.diagnostic == error.reply.diagnostics[0]
     assert error.span == (4, len(CUT))
@@ -178,7 +177,7 @@ def test_the_first_error_of_a_stream_is_raised_when_it_ends(format_: str) -> Non
     assert "".join(e.text for e in events if isinstance(e, TextDelta)) == "Hm."
     with pytest.raises(ResponseError) as caught:
         session.close()
-    assert str(caught.value) == CUT_FRAME
+    assert str(caught.value) == TABLES["CUT_FRAME"]
     assert caught.value.reply == parse(CUT, format=format_)
     assert session.reply is caught.value.reply
     assert session.close() == []

@@ -1,12 +1,15 @@
-"""Time grows linearly with the text: repeated tokens, and provider chunks of any size."""
+"""Time grows linearly with the text: repeated tokens, and provider chunks of any size; a window on a text in chunks."""
 
 import json
 from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from outspoken import Parser
+from outspoken.engine.text_buffer import CONTEXT, TextBuffer
 from outspoken.grammar import registry
 from outspoken.grammar.matchers import OpenMarkers, matcher_of
 from outspoken.grammar.registry import header, names
@@ -19,11 +22,8 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-#: What took more than linear time once: refused places that have the same end, entries that never end.
-HOSTILE = TABLES["HOSTILE"]
 
-
-@pytest.mark.parametrize(("name", "beginning", "unit"), some(HOSTILE, "hostile", 0.34))
+@pytest.mark.parametrize(("name", "beginning", "unit"), some(TABLES["HOSTILE"], "hostile", 0.34))
 def test_refused_places_with_one_end_take_linear_steps(name: str, beginning: str, unit: str) -> None:
     for number in some((0, 256), unit, 0.5):
         check_steps(name, Repetition(beginning, unit), number)
@@ -91,15 +91,11 @@ def test_what_has_arrived_behind_a_marker_is_not_searched() -> None:
 
 # provider chunks
 
-CHUNK: dict[str, Any] = {"choices": [{"index": 0, "delta": {"content": 'a "}: ]}: b'}, "finish_reason": None}]}
-#: Bodies in which JSON seems to end again and again.
-BODIES = TABLES["BODIES"]
 
-
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("name", TABLES["BODIES"])
 def test_json_of_a_body_is_parsed_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Splits into small pieces do not make the framer parse what is incomplete."""
-    body, parsed = BODIES[name], 0
+    body, parsed = TABLES["BODIES"][name], 0
     loads = json.loads
 
     def counted(text: str) -> Any:
@@ -117,3 +113,22 @@ def test_json_of_a_body_is_parsed_once(name: str, monkeypatch: pytest.MonkeyPatc
         assert stream.reply is not None
         assert stream.reply.text.startswith('a "}: ]}: b')
         assert parsed <= 2 * len(body), size
+
+
+# a window on a text that arrives in chunks, and what a fork of it knows
+
+
+TEXT = "".join(map(chr, range(0x4E00, 0x4E00 + 500)))  # each character says its own offset
+
+
+@given(st.integers(1, 40), st.integers(0, 500), st.integers(-5, 505), st.integers(0, 510))
+def test_a_fork_has_no_text_before_its_origin(size: int, offset: int, start: int, length: int) -> None:
+    """What a fork does not have is left out of a slice; all else stands where it stood."""
+    buffer = TextBuffer()
+    for at in range(0, len(TEXT), size):
+        buffer.append_unseen(TEXT[at : at + size])
+    fork = buffer.fork(offset)
+    fork.rewind(offset)
+    assert fork.origin == max(offset - CONTEXT, 0)
+    assert fork.slice(start, start + length) == TEXT[max(start, fork.origin) : max(start + length, 0)]
+    assert fork.tail(start) == TEXT[max(start, fork.origin) :]

@@ -7,7 +7,33 @@ from urllib.parse import quote_plus, urlsplit
 
 from outspoken import Action
 from outspoken.actions import ElementRef, Point, playwright_key
-from tests.examples.refusal import RefusedError, pixels, require_sound
+
+
+class RefusedError(Exception):
+    """An action that was not carried out. The message names it and says what to do instead."""
+
+    def __init__(self, action: Action, reason: str) -> None:
+        self.action = action
+        super().__init__(f"the action `{action.type}` was not carried out: {reason}")
+
+
+def require_sound(action: Action) -> None:
+    """Raises RefusedError for an action that is cut, damaged beyond use, or not in the format's vocabulary."""
+    if action.status in ("truncated", "invalid") or action.type == "unknown":
+        raise RefusedError(action, f"it is {action.status}, so ask the model again")
+
+
+def pixels(action: Action, point: Point) -> tuple[int, int]:
+    """A point of an action as whole pixels. Raises RefusedError for other units and for less than zero."""
+    if point.space != "px":
+        raise RefusedError(action, f"its point is in `{point.space}`, so give the parser a `screen`")
+    if point.x < 0 or point.y < 0:
+        raise RefusedError(action, f"({point.x:g}, {point.y:g}) is not on the screen")
+    return int(point.x), int(point.y)
+
+
+# carries out actions on a page of Playwright (its synchronous interface)
+
 
 #: The pixels of one step of the wheel, and of a scroll without an amount.
 STEP, SCROLL = 100, 500
@@ -38,7 +64,8 @@ class PlaywrightExecutor:
         search: str | None = None,
         home: str | None = None,
     ) -> None:
-        self.page, self.pointer = page, (0, 0)
+        self.page = page
+        self.pointer: tuple[int, ...] = (0, 0)
         self._find, self._files, self._search, self._home = find, files or {}, search, home
 
     def run(self, action: Action) -> Any:
@@ -51,7 +78,7 @@ class PlaywrightExecutor:
 
     # targets
 
-    def _place(self, action: Any, point: Point | None, element: ElementRef | None) -> tuple[int, int]:
+    def _place(self, action: Any, point: Point | None, element: ElementRef | None) -> tuple[int, ...]:
         """The place of a target; without one, where the pointer is."""
         if point is not None:
             self.pointer = pixels(action, point)
@@ -129,8 +156,7 @@ class PlaywrightExecutor:
             raise RefusedError(action, "it has no end")
         button = self._button(action)
         start = self._place(action, action.start, action.start_element)
-        path = [pixels(action, point) for point in action.via]
-        path.append(self._place(action, action.end, action.end_element))
+        path = [*(pixels(action, point) for point in action.via), self._place(action, action.end, action.end_element)]
         with self._held(action):
             self.page.mouse.move(*start)
             self.page.mouse.down(button=button)
@@ -142,8 +168,7 @@ class PlaywrightExecutor:
         if action.element is not None and action.direction is None and action.dx is None and action.dy is None:
             self._locator(action, action.element).scroll_into_view_if_needed()
             return
-        wide, high = self._size()
-        scale = {"steps": (STEP, STEP), "pages": (wide, high), "screen": (wide, high)}.get(action.unit, (1, 1))
+        scale = self._scale(action)
         across, down = _AXES[action.direction or "down"]
         if action.dx is not None or action.dy is not None:
             by = (action.dx or 0) * scale[0], (action.dy or 0) * scale[1]
@@ -152,16 +177,20 @@ class PlaywrightExecutor:
         else:
             by = across * action.amount * scale[0], down * action.amount * scale[1]
         if action.point is None and action.element is None:
-            self.pointer = wide // 2, high // 2
+            self.pointer = self._middle()
         self.page.mouse.move(*self._place(action, action.point, action.element))
         with self._held(action):
             self.page.mouse.wheel(round(by[0]), round(by[1]))
 
+    def _scale(self, action: Any) -> tuple[int, int]:
+        """The pixels of a unit of scrolling, across and down."""
+        size = self._size()
+        return {"steps": (STEP, STEP), "pages": size, "screen": size}.get(action.unit, (1, 1))
+
     def _swipe(self, action: Any) -> None:
         """A page moves with the finger: it scrolls the other way."""
-        wide, high = self._size()
         if action.start is None and action.element is None:
-            self.pointer = wide // 2, high // 2
+            self.pointer = self._middle()
         start = self._place(action, action.start, action.element)
         if action.end is not None:
             end = pixels(action, action.end)
@@ -171,6 +200,10 @@ class PlaywrightExecutor:
             by = -across * SCROLL, -down * SCROLL
         self.page.mouse.move(*start)
         self.page.mouse.wheel(*by)
+
+    def _middle(self) -> tuple[int, ...]:
+        wide, high = self._size()
+        return wide // 2, high // 2
 
     def _size(self) -> tuple[int, int]:
         size = self.page.viewport_size or {"width": 1280, "height": 720}
@@ -317,7 +350,7 @@ class PlaywrightExecutor:
         size = {"width": box.right - box.left, "height": box.bottom - box.top}
         return self.page.screenshot(clip={"x": box.left, "y": box.top, **size})
 
-    def _cursor_position(self, _: Any) -> tuple[int, int]:
+    def _cursor_position(self, _: Any) -> Any:
         return self.pointer
 
     def _wait(self, action: Any) -> None:

@@ -17,74 +17,9 @@ from tests.loops import some
 from tests.tables import tables
 from tools.bench.peers import response
 
-#: Prints the format of a text, the grammar files that were opened, and modules that sound text must not need.
-FILES = """
-import json, sys
-opened, (folder, given) = [], sys.argv[1:]
-sys.addaudithook(lambda name, given: opened.append(str(given[0])) if name == "open" else None)
-import outspoken
-text, format, is_stream = json.loads(given)
-if is_stream:
-    reply = list(outspoken.stream([text[i : i + 4] for i in range(0, len(text), 4)], format=format))[-1].reply
-else:
-    reply = outspoken.parse(text, format=format)
-opened = [path.removeprefix(sys.pycache_prefix or "") for path in opened]  # where bytecode is kept elsewhere
-files = sorted({path[len(folder) + 1 :] for path in opened if path.startswith(folder)})
-heavy = ["lark", "regex", "json_repair", "rich", "engine.parser", "recovery.search", "results.events", "grammar.tables"]
-heavy += ["difflib", "results.actions.union", "results.actions.page"]
-loaded = [name for name in heavy if name in sys.modules or f"outspoken.{name}" in sys.modules]
-print(json.dumps([reply.format, files, loaded]))
-"""
-#: Prints the format of a long text, and how many bytes of memory its reply needs for each character.
-MEMORY = """
-import resource, sys
-import outspoken
-text = sys.argv[1] * (3_000_000 // len(sys.argv[1]))
-outspoken.parse(sys.argv[1])
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-before = peak()
-reply = outspoken.parse(text)
-print(reply.format, (peak() - before) / len(text))
-"""
-#: Prints how much is compiled for the first damaged text, how many configurations are visited, and whether regex is.
-COUNT = """
-import json, re, sys
-from outspoken import Parser, render
-from outspoken.grammar.registry import automaton
-name, tool = sys.argv[1], json.loads(sys.argv[2])
-text = render([{"name": "f", "arguments": {"a": "one two"}}], name, tools=[tool])
-parser = Parser(name, tools=[tool])
-parser.parse(text)
-compiled, real = [], re.compile
-def compile(pattern, flags=0):
-    compiled.append(pattern)
-    return real(pattern, flags)
-re.compile = compile
-at = text.index("one two") + len("one two")
-parser.parse(text[:at] + text[at + 1 :])
-made = automaton(name, lenient=True)
-print(sum(map(len, set(compiled))), len(made._configs), "regex" in sys.modules)
-"""
-#: Prints how many patterns a damaged response and its stream compile; with a third argument, in a parser that is warm.
-WARM = """
-import sys
-import regex
-from outspoken import Parser
-name, text, *how = sys.argv[1:]
-parser = Parser(name)
-if how:
-    parser.warm()
-made, compile_pattern = [], regex.compile
-regex.compile = lambda *args, **options: made.append(1) or compile_pattern(*args, **options)
-assert parser.parse(text, finish_reason="stop").tool_calls[0].name == "get_weather"
-session = parser.session()
-for char in text:
-    session.feed(char)
-session.close("stop")
-print(len(made))
-"""
 TABLES = tables(__file__)
+
+
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 
@@ -99,7 +34,7 @@ def printed(program: str, *arguments: str) -> str:
 def read(text: str, format_: str, *, is_stream: bool = False) -> tuple[str, set[str], set[str], list[str]]:
     """What a new process reads: the reply's format, the names of compiled files, the sources, the heavy modules."""
     given = [str(grammars_folder()), json.dumps([text, format_, is_stream])]
-    found, files, heavy = json.loads(printed(FILES, *given))
+    found, files, heavy = json.loads(printed(TABLES["FILES"], *given))
     compiled = {file.split("/")[-1].split(".")[0] for file in files if file.startswith("compiled/")}
     return found, compiled, {file for file in files if not file.startswith("compiled/")}, heavy
 
@@ -177,7 +112,7 @@ def test_a_code_sample_has_no_candidates(candidates: list[ParsedCandidate]) -> N
 
 
 def test_memory_is_in_proportion_to_the_text() -> None:
-    format_, ratio = printed(MEMORY, f"{response('hermes', 1, 260)}\n").split()
+    format_, ratio = printed(TABLES["MEMORY"], f"{response('hermes', 1, 260)}\n").split()
     assert format_ == "hermes"
     assert float(ratio) < 30
 
@@ -189,7 +124,7 @@ def test_memory_is_in_proportion_to_the_text() -> None:
 def test_the_first_damaged_text_of_a_process_takes_little_work(name: str, characters: int, configurations: int) -> None:
     """By the patterns that are compiled, since the time of one text is no measure."""
     tool = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}
-    compiled, visited, has_regex = printed(COUNT, name, json.dumps(tool)).split()
+    compiled, visited, has_regex = printed(TABLES["COUNT"], name, json.dumps(tool)).split()
     assert int(compiled) <= characters
     assert int(visited) <= configurations
     assert has_regex == "False"
@@ -197,4 +132,4 @@ def test_the_first_damaged_text_of_a_process_takes_little_work(name: str, charac
 
 @pytest.mark.parametrize(("name", "text"), TABLES["DAMAGED"])
 def test_a_warm_parser_compiles_few_patterns_for_a_damaged_response(name: str, text: str) -> None:
-    assert 3 * int(printed(WARM, name, text, "warm")) < int(printed(WARM, name, text))
+    assert 3 * int(printed(TABLES["WARM"], name, text, "warm")) < int(printed(TABLES["WARM"], name, text))

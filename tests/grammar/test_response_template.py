@@ -33,10 +33,7 @@ TABLES = tables(__file__)
 
 pytestmark = pytest.mark.usefixtures("other_grammars")
 
-BRACES: dict[str, Any] = TABLES["BRACES"]
 TAGS: dict[str, Any] = TABLES["TAGS"]
-LINES: dict[str, Any] = TABLES["LINES"]
-LIST: dict[str, Any] = TABLES["LIST"]
 
 
 def loaded(template: str) -> str:
@@ -65,7 +62,7 @@ def test_calls_are_rendered(template: str, call: dict[str, Any], text: str) -> N
 
 
 def test_a_template_is_a_format_among_others() -> None:
-    name = load_format(BRACES, name="own-braces")
+    name = load_format(TABLES["BRACES"], name="own-braces")
     assert name == "own_braces"
     assert parse("[call]use find-book{title:~Mosses~}[/call]").format == name
     assert name in [info.name for info in formats()]
@@ -94,9 +91,6 @@ def test_repeated_arguments_become_lists() -> None:
     assert parse(render(call, format=name), format=name, tools=[{"name": "alarm", "parameters": {}}]).status == "ok"
     with pytest.raises(GrammarError, match="`repeated` cannot be `first`"):
         read_header("// format:  x\n// repeated: first\n", "x.lark")
-
-
-FIELDS: dict[str, Any] = TABLES["FIELDS"]
 
 
 def test_fields_of_other_names_are_payloads() -> None:
@@ -159,7 +153,9 @@ def test_errors_name_the_field(text: str, key: str, why: str) -> None:
 
 def test_calls_in_objects_of_their_own() -> None:
     template = changed(
-        LIST, "tool_calls", transform={"id": "{id}", "function": {"name": "{do.fn.tool}", "arguments": "{do.fn.args}"}}
+        TABLES["LIST"],
+        "tool_calls",
+        transform={"id": "{id}", "function": {"name": "{do.fn.tool}", "arguments": "{do.fn.args}"}},
     )
     name = load_format(template, name="own_nested")
     text = '<do>[{"id": 7, "do": {"x": {"do": 1}, "fn": {"args": {"a": [1]}, "tool": "look"}, "y": 0}, "z": {}}]</do>'
@@ -176,7 +172,7 @@ def test_calls_in_objects_of_their_own() -> None:
 
 def test_name_belongs_to_one_template() -> None:
     name = loaded("FIELDS")
-    template = {**FIELDS, "defaults": {"role": "model"}}
+    template = {**TABLES["FIELDS"], "defaults": {"role": "model"}}
     with pytest.raises(ValueError, match="another format"):
         load_format(template, name=name)
 
@@ -191,15 +187,14 @@ def test_a_file_with_a_template(tmp_path: Path) -> None:
         load_format(path, name="own_file_2")
 
 
-GRAMMAR = TABLES["GRAMMAR"]
-
-
 def test_a_grammar_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "own_grammar.lark"
-    path.write_text(GRAMMAR, "utf-8")
+    path.write_text(TABLES["GRAMMAR"], "utf-8")
     assert load_format(path) == load_format(path, name="own-grammar") == "own_grammar"
     assert everything("own_arrow", 'Now\n-> f{"a": 1};')[2] == [("f", {"a": 1})]
-    path.write_text(GRAMMAR.replace("own_grammar", "own_broken").replace("arguments: JSON_OBJECT", ""), "utf-8")
+    path.write_text(
+        TABLES["GRAMMAR"].replace("own_grammar", "own_broken").replace("arguments: JSON_OBJECT", ""), "utf-8"
+    )
     with pytest.raises(GrammarError, match=r"own_grammar\.lark"):
         load_format(path)
     with pytest.raises(ValueError, match="calls itself"):
@@ -212,7 +207,7 @@ def test_names() -> None:
     load_format(TAGS, name="own_name")
     assert load_format(TAGS, name="Own.Name") == "own_name"
     with pytest.raises(ValueError, match="another format"):
-        load_format(BRACES, name="own_name")
+        load_format(TABLES["BRACES"], name="own_name")
     for taken in ("hermes", "deepseek-v31"):
         with pytest.raises(ValueError, match="another format"):
             load_format(TAGS, name=taken)
@@ -302,7 +297,7 @@ def test_opener_after_the_start_is_markup_for_parse_and_text_for_parse_message(t
 
 
 def test_message_types_follow_the_template_and_reply_types_the_schema() -> None:
-    name = load_format(LINES, name="own_lines")
+    name = load_format(TABLES["LINES"], name="own_lines")
     types = {"label": {"type": "string"}, "note": {"type": "string"}, "minutes": {"type": "integer"}}
     tools = [{"name": "set_timer", "parameters": {"type": "object", "properties": types}}]
     text = "<call set_timer>\nlabel: 1.50\nnote: tea\nminutes: 4\n</call>"

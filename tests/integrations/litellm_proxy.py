@@ -14,8 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.integrations.model_texts import TOOLS
-from tests.integrations.page import blocks, configuration
+from tests.integrations.model_texts import TOOLS, blocks, configuration
 
 #: The tools as the three APIs take them.
 _FUNCTIONS = [tool["function"] for tool in TOOLS]

@@ -15,8 +15,7 @@ from pydantic import BaseModel
 from outspoken import Reply, UnknownFormatError
 from outspoken.integrations.dspy import OutspokenAdapter
 from tests.integrations.model_tests import ANSWER, CUTS, UNREAD, Ran, weather
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, written
-from tests.integrations.page import printed_by_example
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, printed_by_example, written
 from tests.integrations.text_server import text_server
 
 SUBMIT = ("submit", {"answer": ANSWER})

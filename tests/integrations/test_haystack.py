@@ -20,8 +20,7 @@ from haystack.utils import Secret
 
 from outspoken.integrations.haystack import OutspokenChatGenerator
 from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, weather
-from tests.integrations.model_texts import BOTH, INVALID, pieces, written
-from tests.integrations.page import printed_by_example
+from tests.integrations.model_texts import BOTH, INVALID, pieces, printed_by_example, written
 from tests.integrations.text_server import text_server
 
 # Haystack loads classes and functions from modules that are trusted.

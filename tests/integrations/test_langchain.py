@@ -33,8 +33,7 @@ from outspoken import parse
 from outspoken.integrations import langchain
 from outspoken.integrations.langchain import ChatOutspoken, OutspokenOutputParser, tool_errors
 from tests.integrations.model_tests import ANSWER, CUTS, AgentTests, Ran, Read, ReasoningTests, weather
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, written
-from tests.integrations.page import printed_by_example
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, printed_by_example, written
 from tests.integrations.text_server import text_server
 
 ASKED = [HumanMessage("When?")]

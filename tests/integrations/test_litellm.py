@@ -19,9 +19,8 @@ from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
 
 from outspoken.integrations import litellm as ours
 from outspoken.integrations.litellm import OutspokenLLM
-from tests.integrations.model_tests import Read, ReasoningTests
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, written
-from tests.integrations.page import printed_by_example
+from tests.integrations.model_tests import ANSWER, Read, ReasoningTests
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, printed_by_example, written
 from tests.integrations.text_server import TextServer, text_server
 
 # LiteLLM's own types and streams make pydantic warn.
@@ -31,7 +30,6 @@ pytestmark = [
 ]
 
 TOP = Path(__file__).resolve().parents[2]
-ANSWER = "High tide at nine, wind from the west."
 USAGE = {"include_usage": True}
 ASKED = [{"role": "user", "content": "When?"}]
 

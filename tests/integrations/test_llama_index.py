@@ -9,13 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent, ToolCallResult
-from llama_index.core.base.llms.types import (
-    ChatMessage,
-    ChatResponse,
-    CompletionResponse,
-    LLMMetadata,
-    ToolCallBlock,
-)
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata, ToolCallBlock
 from llama_index.core.llms import LLM
 from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.prompts import PromptTemplate
@@ -25,8 +19,7 @@ from pydantic import BaseModel
 
 from outspoken.integrations.llama_index import OutspokenLLM
 from tests.integrations.model_tests import ANSWER, AgentTests, Ran, Read, ReasoningTests, weather
-from tests.integrations.model_texts import BOTH, FORMATS, INVALID, pieces, written
-from tests.integrations.page import printed_by_example
+from tests.integrations.model_texts import BOTH, FORMATS, INVALID, pieces, printed_by_example, written
 from tests.integrations.text_server import text_server
 
 ASKED = [ChatMessage("When?")]

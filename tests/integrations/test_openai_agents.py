@@ -29,8 +29,7 @@ from outspoken.providers import ProviderReply
 from outspoken.serving.app import Proxy
 from outspoken.serving.settings import ServerSettings
 from tests.integrations.model_tests import ANSWER, AgentTests, Ran, Read, ReasoningTests, Run, weather
-from tests.integrations.model_texts import BOTH, CUT, INVALID, REPAIRABLE, THINKER, written
-from tests.integrations.page import printed_by_example
+from tests.integrations.model_texts import BOTH, CUT, INVALID, REPAIRABLE, THINKER, printed_by_example, written
 from tests.integrations.text_server import TextServer, text_server
 from tests.serving.serving import Server
 
@@ -128,10 +127,7 @@ class TestResponses(ReasoningTests):
 
 class TestAgents(AgentTests):
     WAYS = ("whole", "streamed")
-    MORE: ClassVar = {
-        "tokens": [9, 9, 9],
-        "statuses": ["ok", "ok", "ok"],
-    }
+    MORE: ClassVar = {"tokens": [9, 9, 9], "statuses": ["ok", "ok", "ok"]}
 
     def run(self, texts: list[str], way: str, format: str) -> Run:
         result, ran, server, replies = ran_with(format, way == "streamed", *texts)

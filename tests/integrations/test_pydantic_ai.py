@@ -26,15 +26,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from outspoken.integrations.pydantic_ai import AskAgain, OutspokenModel
 from tests.integrations.model_tests import ANSWER, UNREAD, AgentTests, Ran, Read, ReasoningTests, text_of, weather
-from tests.integrations.model_texts import (
-    BOTH,
-    CUT,
-    FORMATS,
-    INVALID,
-    TOOLS,
-    written,
-)
-from tests.integrations.page import printed_by_example
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, printed_by_example, written
 from tests.integrations.text_server import text_server
 
 

@@ -22,8 +22,7 @@ from outspoken.integrations.messages import noted, refusal_of
 from outspoken.integrations.smolagents import OutspokenModel
 from outspoken.results.replies import has_failed_call
 from tests.integrations.model_tests import ANSWER, UNREAD, ModelTests, Ran, Read, text_of
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, written
-from tests.integrations.page import printed_by_example
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, printed_by_example, written
 from tests.integrations.text_server import text_server
 
 FINAL = ("final_answer", {"answer": ANSWER})

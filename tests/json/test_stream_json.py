@@ -30,7 +30,7 @@ from outspoken.results.settings import Settings
 from tests.invariants.cost import calls_in
 from tests.invariants.replies import pieces
 from tests.json.test_describe import Sail, Walk
-from tests.json.test_json_properties import CONTAINERS, DAMAGED
+from tests.json.test_json_repairs import CONTAINERS, DAMAGED
 from tests.json.typed_types import Board
 from tests.streams import collected, later
 from tests.tables import tables

@@ -16,25 +16,19 @@ from pydantic import BaseModel
 from outspoken import Parser
 from outspoken.parsing import Prompt
 from outspoken.results.errors import OutspokenError, PromptError
-from tests.models.templates import OPENED, SWITCH, TEMPLATES
+from tests.models.test_chat_templates import OPENED, SWITCH, TEMPLATES
 from tests.streams import streamed
 from tests.tables import tables
 
 TABLES = tables(__file__)
+
 
 HERMES = (
     "{% if tools %}{{ '<|im_start|>system\\n' }}{% for tool in tools %}{{ tool|tojson + '\\n' }}{% endfor %}{% endif %}"
     + TEMPLATES["hermes, with a switch"]
 )
 THINKS = TEMPLATES["hermes, which always thinks"]
-TIDE = {
-    "type": "function",
-    "function": {
-        "name": "tide",
-        "description": "When it is high.",
-        "parameters": {"type": "object", "properties": {"place": {"type": "string"}}},
-    },
-}
+TIDE = TABLES["TIDE"]
 ASK = [{"role": "user", "content": "When is it high in Brest?"}]
 ARGUMENTS = '{"name": "tide", "arguments": {"place": "Brest"}}'
 CALL = f"<tool_call>\n{ARGUMENTS}\n</tool_call>"
@@ -69,10 +63,7 @@ def test_thinking_is_what_the_parser_was_made_for() -> None:
     assert parser.replace(repair="none").prompt(ASK).text.endswith("</think>\n\n")
 
 
-PREFILLS: list[tuple[str, str, list[Any]]] = TABLES["PREFILLS"]
-
-
-@pytest.mark.parametrize(("prefill", "text", "read"), PREFILLS)
+@pytest.mark.parametrize(("prefill", "text", "read"), TABLES["PREFILLS"])
 def test_the_response_continues_what_begins_it(prefill: str, text: str, read: list[Any]) -> None:
     prompt = Parser.for_model(HERMES, tools=[TIDE]).prompt(ASK, prefill=prefill)
     assert prompt.text.endswith(f"assistant\n{prefill}")

@@ -67,10 +67,7 @@ def read(how: Any, text: str, schema_view: SchemaView = ANY) -> tuple[Any, int]:
     return value, end
 
 
-BRACED_CASES: list[tuple[str, Any]] = TABLES["BRACED_CASES"]
-
-
-@pytest.mark.parametrize(("text", "value"), BRACED_CASES)
+@pytest.mark.parametrize(("text", "value"), TABLES["BRACED_CASES"])
 def test_braced(text: str, value: Any) -> None:
     text = b(text)
     assert repr(read(BRACED, text)) == repr((value, len(text)))
@@ -152,8 +149,7 @@ def test_shapes() -> None:
 scalars = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8)
 )
-HOSTILE = TABLES["HOSTILE"]
-texts = st.lists(st.sampled_from(HOSTILE), max_size=5).map("".join)
+texts = st.lists(st.sampled_from(TABLES["HOSTILE"]), max_size=5).map("".join)
 keys = st.one_of(st.sampled_from(["a", "item", "k-1", "b.c"]), texts, st.text(max_size=4))
 values = st.recursive(
     st.one_of(scalars, texts),

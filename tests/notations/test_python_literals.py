@@ -81,10 +81,7 @@ def test_texts_without_a_value(text: str) -> None:
     assert by_scanner(text, 0) is None
 
 
-ENDS = TABLES["ENDS"]
-
-
-@in_one_item("text, end", ENDS)
+@in_one_item("text, end", TABLES["ENDS"])
 def test_ends(text: str, end: int | None) -> None:
     found, complete, *_ = scan([text])
     assert (found if complete else None) == end
@@ -147,10 +144,7 @@ def test_python_repr_is_read(value: Any, after: str) -> None:
     assert decode(text, 50) == expected
 
 
-TOKENS = TABLES["TOKENS"]
-
-
-@given(st.lists(st.sampled_from(TOKENS), max_size=12).map("".join))
+@given(st.lists(st.sampled_from(TABLES["TOKENS"]), max_size=12).map("".join))
 @settings(max_examples=300)
 def test_agrees_with_literal_eval(text: str) -> None:
     text = f"[{text}]"

@@ -21,13 +21,12 @@ FAMILIES = load_families()
 
 #: Fixtures that are read in another way, by id, and more of them with `auto`.
 OTHERWISE: dict[str, str] = TABLES["OTHERWISE"]
-OTHERWISE_DETECTED: dict[str, str] = TABLES["OTHERWISE_DETECTED"]
 
 
 #: How a fixture is read: the adapter, the share of the ways to cut it into chunks, and what is read in another way.
 WAYS: dict[str, tuple[type[OutspokenAdapter], float, dict[str, str]]] = {
     "named": (OutspokenAdapter, 0.17, OTHERWISE),
-    "detected": (DetectingAdapter, 0.125, {**OTHERWISE, **OTHERWISE_DETECTED}),
+    "detected": (DetectingAdapter, 0.125, {**OTHERWISE, **TABLES["OTHERWISE_DETECTED"]}),
     "model": (ModelAdapter, 0.07, OTHERWISE),
 }
 

@@ -1,6 +1,10 @@
-"""`Parser` and `Session`: options are given once, and arguments of wrong types are refused by name."""
+"""`Parser`, `Session` and the shorthands: options, events, places, requests without calls."""
 
+import asyncio
 import json
+import random
+from collections import Counter
+from contextlib import aclosing
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -8,12 +12,33 @@ from typing import Any
 import pytest
 
 import outspoken
-from outspoken import Done, Parser, Screen, UnknownFormatError, astream, load_format, parse, stream
+from outspoken import (
+    Done,
+    Parser,
+    Reply,
+    ResponseError,
+    Screen,
+    UnknownFormatError,
+    astream,
+    formats,
+    load_format,
+    parse,
+    stream,
+)
 from outspoken.actions import ElementRef, PageContext, Point
+from outspoken.authoring.fuzz.checks import ParseArguments
+from outspoken.detection.opener_index import likeness_chain
+from outspoken.fast_path import reader
+from outspoken.grammar import registry
 from outspoken.parsing.inspection import detect
 from outspoken.parsing.prompt_prefix import PromptEnd
 from outspoken.processing import ResponseProcessor, parse_actions
+from outspoken.providers import ProviderStream, astream_response, parse_response, stream_response
 from outspoken.results.finish_reasons import is_cut, is_filtered, proves_end, to_finish_reason
+from outspoken.semantics.call_signs import signs_in
+from tests.cases import CASES, FORMATS, Case
+from tests.invariants.replies import pieces
+from tests.loops import DRAWN, for_each, some
 from tests.streams import collected, later, streamed
 from tests.tables import tables
 
@@ -172,3 +197,141 @@ def test_parse_sees_that_tools_were_changed_in_place() -> None:
         schema["properties"]["x"]["enum"] = listed  # `1 == True`, but a schema tells them apart
         fits.append(not parse(text, format="hermes", tools=tools).diagnostics)
     assert fits == [True, False, False, True, False]
+
+
+# places are those of the response, also where its first marker begins in the prompt
+
+
+@pytest.mark.parametrize("prefix", ["\n", "</think>\n"])
+def test_spans_lie_within_the_response(prefix: str) -> None:
+    def check(case: Case) -> None:
+        reply = ParseArguments(case.format, case.options).parse(case.text, prefix=prefix)
+        places = [one.span for one in (*reply.segments, *reply.diagnostics)]
+        assert all(0 <= start <= end <= len(case.text) for start, end in places), places
+
+    for_each(DRAWN, check)
+
+
+def test_a_marker_that_begins_with_the_last_line_break_of_the_prompt() -> None:
+    (payload,) = parse("SUGGESTED_VALUES: []", format="suggestions", prefix="\n").segments
+    assert payload.span == (0, 20)
+
+
+# requests that allow no calls, where markup is text as it was written, and those that force one in JSON
+
+
+def has_call(reply: Reply) -> bool:
+    return any(segment.kind == "tool_call" for segment in reply.segments)
+
+
+@pytest.mark.parametrize("format", some(FORMATS, "no calls", 0.34))
+def test_no_response_of_the_corpus_has_a_call(format: str) -> None:
+    args, own = ParseArguments(format, {"calls": False}, "stop"), [case for case in CASES if case.format == format]
+    for case in some(own, "no calls", 0.34):
+        reply = Parser(format, calls=False).parse(case.text, finish_reason="stop")
+        assert not has_call(reply), case
+        assert args.stream(pieces(case.text, 5))[1] == reply, case
+    for case in some(own, "no calls detected", 0.1):
+        assert not has_call(Parser(calls=False).parse(case.text, finish_reason="stop")), case
+
+
+def test_a_format_without_calls_is_read_as_before() -> None:
+    for case in [case for case in CASES if case.format == "text"]:
+        assert Parser(case.format, calls=False).parse(case.text) == Parser(case.format).parse(case.text), case
+
+
+def test_a_call_that_an_engine_forces_is_read_in_every_format_with_calls() -> None:
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    tools = [{"type": "function", "function": {"name": "get_weather", "parameters": schema}}]
+    for info in formats():
+        if any("tool_call" in kinds.split() for kinds in registry.automaton(info.name).tables.nodes):
+            prompt = "" if "think" in registry.header(info.name).opened else None
+            text = '[{"name": "get_weather", "parameters": {"city": "Paris"}}]'
+            reply = Parser(info.name, tools=tools).parse(text, prefix=prompt)
+            assert [(call.name, call.arguments, call.status) for call in reply.tool_calls] == [
+                ("get_weather", {"city": "Paris"}, "ok")
+            ], info.name
+            assert reply.text == "", info.name
+
+
+# a format that was named and is not the text's: the reply says which one is, or which prefix is missing
+
+
+DEEPSEEK = (
+    "Let me look.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>tide<｜tool▁sep｜>"
+    '{"day": 3}<｜tool▁call▁end｜><｜tool▁calls▁end｜>'
+)
+ORPHAN = "I should greet.\n</think>\n\nHello!"
+
+
+def said(reply: Reply) -> list[str]:
+    """The diagnostics of this kind."""
+    return [f"{d.code}: {d.message}" for d in reply.diagnostics if d.code in ("other-format", "orphan-closer")]
+
+
+def test_only_a_part_of_many_signs_is_read() -> None:
+    reply = parse("<tool_call>" * 20_000, format="mistral")
+    assert reply.raw == reply.text
+
+
+def test_strict_parsers_raise() -> None:
+    for text in (DEEPSEEK, ORPHAN):
+        with pytest.raises(ResponseError):
+            Parser("hermes", on_error="raise").parse(text)
+
+
+def test_sound_texts_of_other_formats_are_hardly_ever_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts with a sign of their own: a call that no other format reads is reported. Streams say the same."""
+    chosen, found = random.Random(7), Counter[str]()
+    cases = [case for case in CASES if case.kind == "ok" and signs_in(case.text)]
+    names = [name for name in registry.names() if name != registry.PLAIN]
+    for case in chosen.sample(cases, 120):
+        text, name = case.text, case.format
+        if not parse(text, format=name).tool_calls or not parse(text).tool_calls:
+            continue
+        other = chosen.choice([n for n in names if n not in likeness_chain(name) and name not in likeness_chain(n)])
+        with monkeypatch.context() as patch:
+            reply = parse(text, format=other)
+            patch.setattr(reader, "ENABLED", False)
+            assert parse(text, format=other) == reply
+        is_silent = reply.segments and not (reply.tool_calls or reply.actions or reply.payloads or reply.diagnostics)
+        found["silent" if is_silent else "said"] += 1
+    assert found["said"] >= 60
+    assert found["silent"] <= 3
+
+
+# `stream`, `stream_response` and their asynchronous twins: the events of `feed` and `close`, and the reply
+
+
+TEXT = 'Let me look.\n<tool_call>\n{"name": "find", "arguments": {"mosses": 3}}\n</tool_call>'
+PIECES = pieces(TEXT, 7)
+CHUNKS: list[Any] = [{"choices": [{"delta": {"content": piece}}]} for piece in PIECES]
+CHUNKS.append({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
+
+
+def test_a_stream_of_a_provider_gives_the_events_of_feed_and_close_and_the_reply_of_the_whole() -> None:
+    options: dict[str, Any] = {"provider": "openai", "format": "hermes"}
+    source, events = ProviderStream(**options), stream_response(CHUNKS, **options)
+    found = [*[event for chunk in CHUNKS for event in source.feed(chunk)], *source.close()]
+    assert [*events] == found == collected(astream_response(later(CHUNKS), **options))
+    message = {"role": "assistant", "content": TEXT}
+    whole = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    assert events.reply == parse_response(whole, format="hermes")
+
+
+def test_events_may_be_taken_one_by_one() -> None:
+    events = stream(iter(PIECES), format="hermes")
+    first = next(events)
+    with pytest.raises(RuntimeError, match="no reply before its last event"):
+        _ = events.reply
+    assert [first, *events] == list(stream(PIECES, format="hermes"))
+    assert next(events, None) is None
+
+
+def test_an_asynchronous_stream_may_be_left() -> None:
+    async def read() -> list[Any]:
+        async with aclosing(astream(later(PIECES), format="hermes")) as events:
+            await anext(events)
+        return [event async for event in events]
+
+    assert asyncio.run(read()) == []

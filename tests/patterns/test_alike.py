@@ -22,9 +22,7 @@ TABLES = tables(__file__)
 EVERY = "".join(map(chr, range(0x110000)))
 #: A class, or an escape that stands for one.
 CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-CATEGORIES = TABLES["CATEGORIES"]
 LETTERS = [f"(?i:{letter})" for letter in "aIifkKstSz0_"]
-CASES = TABLES["CASES"]
 
 
 def spans(compiled: re.Pattern[str]) -> list[tuple[int, int]]:
@@ -33,7 +31,7 @@ def spans(compiled: re.Pattern[str]) -> list[tuple[int, int]]:
 
 @pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
 def test_classes_hold_the_same_characters() -> None:
-    for pattern in (*CATEGORIES, *LETTERS, *CASES):
+    for pattern in (*TABLES["CATEGORIES"], *LETTERS, *TABLES["CASES"]):
         assert spans(compile_alike(f"(?:{pattern})+")) == spans(re.compile(f"(?:{pattern})+")), pattern
 
 

@@ -31,6 +31,7 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
+
 A, B = Chars(("a",)), Chars(("b",))
 
 
@@ -77,19 +78,9 @@ def test_groups_are_removed() -> None:
     assert without_groups(source) == r"(?:a)(?:b)[(](?:c)\((?:)"
 
 
-GRAMMAR = """// format: tiny
-start: TEXT (tool_call TEXT)*
-tool_call: _OPEN TOOL_NAME _CLOSE
-TEXT: /[^<]+/
-TOOL_NAME: /\\w+/
-_OPEN: "<a>" | /<a +>/
-_CLOSE: "</a>"
-"""
-
-
 def test_lark_gives_tables_and_definitions() -> None:
     """The compiler reads LALR states with their items, and definitions of terminals before they are joined."""
-    tables = compile_text(GRAMMAR, Path("tiny.lark"))
+    tables = compile_text(TABLES["GRAMMAR"], Path("tiny.lark"))
     opener, closer = tables.terminals["_OPEN"], tables.terminals["_CLOSE"]
     assert (opener.canonical, opener.regex, closer.canonical) == ("<a>", "(?:<a +>)", "</a>")
     after_text = tables.states[tables.states[tables.start]["TEXT"]]
@@ -105,10 +96,7 @@ def is_undecided(pattern: str) -> bool:
     return while_arriving(pattern) != pattern
 
 
-@in_one_item(
-    "pattern, text, more",
-    TABLES["LOOK_AHEADS"],
-)
+@in_one_item("pattern, text, more", TABLES["LOOK_AHEADS"])
 def test_a_look_ahead_waits_where_more_text_can_undo_it(pattern: str, text: str, more: str) -> None:
     """The pattern for chunks holds wherever one of two characters more would change what the whole pattern says."""
     arriving = regex.compile(while_arriving(pattern))
@@ -123,17 +111,13 @@ def test_a_look_ahead_waits_where_more_text_can_undo_it(pattern: str, text: str,
     assert {regex.match(pattern, text + char) is None for char in more} == {True, False}
 
 
-#: Texts with markers that no short response of the corpus has.
-MORE = TABLES["MORE"]
-
-
 def around_look_aheads(name: str) -> list[str]:
     """Beginnings of responses that end behind such a marker, where its look-ahead is not decided."""
     terminals = registry.automaton(name).tables.terminals.values()
     patterns = [regex.compile(t.regex) for t in terminals if t.regex and is_undecided(t.regex)]
     texts = [case.text for case in CASES if case.format == name and case.kind == "ok" and len(case.text) < 250]
     found = dict[str, None]()
-    for text in [*MORE.get(name, ()), *texts]:
+    for text in [*TABLES["MORE"].get(name, ()), *texts]:
         for match in [found for pattern in patterns for found in list(pattern.finditer(text))[:1]]:
             found |= dict.fromkeys([text[:end] for end in range(match.end(), min(match.end() + 25, len(text) + 1))])
     return list(found)

@@ -1,4 +1,7 @@
-"""Where a payload begins and ends, and what is left of the text: one case for each edge, at every split."""
+"""Where a payload begins and ends, and what is left of the text: one case for each edge, at every split.
+
+The shared cases of marker payloads are read, too, where they are there.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -6,10 +9,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from outspoken import parse
+from outspoken.contrib.table_chat import TYPES
 from outspoken.payloads import PayloadRegistry, PayloadSettings, PayloadType
 from tests.loops import in_one_item
 from tests.payloads.payload_streams import read
-from tests.tables import tables
+from tests.tables import beside, tables
 
 TABLES = tables(__file__)
 
@@ -112,3 +116,29 @@ def test_a_reply_of_the_plain_format_has_a_message_too() -> None:
 @pytest.mark.parametrize(("format", "text", "message"), TABLES["MESSAGE_OF_ANY_FORMAT_SEPARATES_WORDS"])
 def test_message_of_any_format_separates_words(format: str, text: str, message: str) -> None:
     assert parse(text, format=format).to_message()["message"] == message
+
+
+# the shared cases of marker payloads, where they are there: what the specification says, and where ours differs
+
+
+SHARED = beside("gui/marker_cases.jsonl")
+ALIKE = PayloadSettings(validation="off")
+
+#: Where an outcome is not the one that follows from the words of the seed, by the number of the case.
+OURS: dict[int, dict[str, Any]] = tables(__file__)["OURS"]
+NOTHING = {"suggested_values": None, "suggested_actions": None, "custom_payload": None}
+
+
+def test_every_shared_case() -> None:
+    """Suggestions and those payloads that a case names are registered; without the cases, there is nothing to check."""
+    seen = 0
+    for case in SHARED:
+        names = {"suggested_values", "suggested_actions", *case["registered_payloads"]}
+        registry = PayloadRegistry([one for one in TYPES if one.name in names])
+        number = int(case["id"].removeprefix("marker-"))
+        reply = read(registry, case["input"], settings=ALIKE)
+        wanted = NOTHING | OURS[number] if number in OURS else case["spec_literal"]
+        assert reply.to_message() == wanted, case["id"]
+        assert (reply.to_message() != case["spec_literal"]) == (number in OURS), case["id"]
+        seen += 1
+    assert seen == (35 if SHARED else 0)

@@ -13,6 +13,9 @@ from outspoken.payloads import PayloadRegistry, PayloadType
 from outspoken.payloads.grammar import automaton_of, grammar_text, markers_of
 from tests.invariants.replies import at_random
 from tests.payloads.payload_streams import check_chunks, read
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 @pytest.mark.parametrize(
@@ -45,15 +48,7 @@ def test_every_alternative_is_reachable() -> None:
     assert {"JSON_OBJECT", "JSON_ARRAY", "PAYLOAD_NAME", "_LINE_OPEN", "_ODD_OPEN", "_MENTION"} <= names
 
 
-@pytest.mark.parametrize(
-    ("terminal", "message"),
-    [
-        ("/(?=/ _Y /b)/", ""),
-        ('_Y? /(?:/ "a" | _Y /)/', ""),
-        ("/(?=/ _Y /b/", "missing )"),
-        ("_Y /b)/", "unbalanced parenthesis"),
-    ],
-)
+@pytest.mark.parametrize(("terminal", "message"), TABLES["TERMINAL_PIECES_FORM_ONE_EXPRESSION"])
 def test_terminal_pieces_form_one_expression(terminal: str, message: str, tmp_path: Path) -> None:
     loaded = load(Source(tmp_path / "made.lark", f"start: _X\n_X: {terminal}\n_Y: /c/\n"))
     assert message in loaded if isinstance(loaded, str) else not message
@@ -67,21 +62,6 @@ _COLONS = (":", ": ", ":\n", ":\n\n", " :", "：", ":\r\n", "", ":**", ":* ", "`
 _FENCES = (("", ""), ("", ""), ("```json\n", "\n```"), ("```\n", ""), ("~~~\n", "\n~~~"), ("````", "````"))
 _BODIES = ("{}", "[]", '{"a": 1}', '[{"a": "}"}]', "{", '{"a": ', '{"a" 1}', "[1,", "", "no", "{}}", '{"a": "', "*")
 _ENDS = ("\n", "\n\n", " ", "", "**\n", "*", "\r\n", "\nText.\n", "```", "<think>x</think>", "`")
-
-
-_ODD_END = """// format:  odd_end
-// title:   Text with a token at its end
-// models:  Example-7B
-// source:  made for this test
-// example:
-//   Moss.[end]
-
-start: (TEXT | _END | odd)*
-odd: _ENDED
-_END: "[end]"
-_ENDED: "[ended]"
-%import .shared.text.TEXT
-"""
 
 
 def _registries() -> list[PayloadRegistry]:
@@ -110,7 +90,7 @@ def _text(random: Random, markers: list[str]) -> str:
 def test_an_odd_marker_outside_of_a_call_is_reported(tmp_path: Path) -> None:
     """`odd` may stand anywhere in a grammar, also where nothing is open."""
     grammar = tmp_path / "odd_end.lark"
-    grammar.write_text(_ODD_END, "utf-8")
+    grammar.write_text(TABLES["ODD_END"], "utf-8")
     name = load_format(grammar)
     reply = parse("Moss.[ended]", format=name)
     assert reply.text == "Moss."

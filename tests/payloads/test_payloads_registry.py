@@ -13,6 +13,9 @@ from outspoken import Done, LimitError, PayloadParsed, ResponseError
 from outspoken.contrib.table_chat import SUGGESTED_VALUES, TYPES, tables_registry
 from outspoken.payloads import PayloadRegistry, PayloadSettings, PayloadType, TypedPayload, grammar, registry
 from tests.streams import collected, later
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 class Ferry(BaseModel):
@@ -175,31 +178,12 @@ def test_parser_of_a_page_reads_alike_in_every_way() -> None:
 # a package that is installed brings its payloads along
 
 
-MODULE = """
-from outspoken.payloads import PayloadType
-
-FERRY = PayloadType("ferry", "FERRY:", dict[str, int])
-
-def trains():
-    yield PayloadType("train", "TRAIN:")
-    yield PayloadType("tram", "TRAM:", pages=("town",))
-"""
-POINTS = """
-[outspoken.payloads]
-b_ferries = made_for_travel:FERRY
-a_trains = made_for_travel:trains
-
-[somebody.else]
-c = made_for_travel:NOTHING
-"""
-
-
 def test_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "made_for_travel.py").write_text(MODULE, "utf-8")
+    (tmp_path / "made_for_travel.py").write_text(TABLES["MODULE"], "utf-8")
     info = tmp_path / "made_for_travel-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: made-for-travel\nVersion: 1.0\n", "utf-8")
-    (info / "entry_points.txt").write_text(POINTS, "utf-8")
+    (info / "entry_points.txt").write_text(TABLES["POINTS"], "utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
 
     registry = PayloadRegistry([SUGGESTED_VALUES])

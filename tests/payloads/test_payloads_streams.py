@@ -34,11 +34,12 @@ REGISTRY = PayloadRegistry(
 )
 REGISTRY.add_page("home")
 
-#: Texts are made of these: what payloads are made of, sound and broken, and what stands round them.
-PIECES = TABLES["PIECES"]
 
-
-@given(st.lists(st.sampled_from(PIECES), max_size=24), st.integers(0, 2**32), st.sampled_from([None, "home", "decks"]))
+@given(
+    st.lists(st.sampled_from(TABLES["PIECES"]), max_size=24),
+    st.integers(0, 2**32),
+    st.sampled_from([None, "home", "decks"]),
+)
 def test_any_text_in_any_pieces_gives_one_reply(parts: list[str], seed: int, page: str | None) -> None:
     text = "".join(parts)
     whole = REGISTRY.parse(text, page=page)
@@ -47,7 +48,7 @@ def test_any_text_in_any_pieces_gives_one_reply(parts: list[str], seed: int, pag
     check_chunks(REGISTRY, text, page, whole)
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=16), st.sampled_from(["strip", "keep", "collect"]))
+@given(st.lists(st.sampled_from(TABLES["PIECES"]), max_size=16), st.sampled_from(["strip", "keep", "collect"]))
 def test_any_text_with_everything_stripped(parts: list[str], extra: Any) -> None:
     settings = PayloadSettings(
         strip_unfinished=True, strip_unregistered=True, extra=extra, suggestions_with_proposal="drop"
@@ -71,7 +72,6 @@ def test_message_without_payloads_is_the_text(text: str, at: int) -> None:
     assert message.add(text[:at], 0, at) + message.add(text[at:], at, len(text)) + message.end(len(text)) == text
 
 
-MEANT: list[Any] = TABLES["MEANT"]
 BEHIND = ["", " ", " more.", "\n\nAnd 'so' on.", ' it is "so" ', " ]}", '\nTIPS: ["a"]', '\nCARD: {"z": 1}']
 
 
@@ -101,7 +101,7 @@ def test_payloads_with_an_unclosed_string_are_read_alike_in_any_pieces() -> None
 
 def unclosed(random: Random) -> tuple[str, str, bool]:
     """A payload that lacks one quote, what stands behind it, and whether it ends inside a string."""
-    data = random.choice(MEANT)
+    data = random.choice(TABLES["MEANT"])
     text = json.dumps(data, indent=random.choice([None, 2]))
     at = random.choice([number for number, char in enumerate(text) if char == '"'])
     is_closer = text[:at].count('"') % 2 == 1
@@ -245,10 +245,7 @@ def test_events_of_payloads_as_lines() -> None:
 # what it costs
 
 
-HOSTILE = TABLES["HOSTILE"]
-
-
-@pytest.mark.parametrize("unit", HOSTILE)
+@pytest.mark.parametrize("unit", TABLES["HOSTILE"])
 def test_twice_the_text_is_about_twice_the_work(unit: str) -> None:
     """Alone and in a payload, whole and in pieces: of these four, two are tried in a run."""
     for behind, size in some(product(("", 'CARD: {"a": "'), (10**6, 40)), unit, 0.5):

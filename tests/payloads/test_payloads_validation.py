@@ -48,20 +48,14 @@ def test_a_value_is_an_instance_of_the_model() -> None:
     assert "value" not in one.model_dump()
 
 
-WRONG_SCHEMA: list[tuple[dict[str, Any], str]] = TABLES["WRONG_SCHEMA"]
-
-
-@pytest.mark.parametrize(("data", "message"), WRONG_SCHEMA, ids=range(len(WRONG_SCHEMA)))
+@pytest.mark.parametrize(("data", "message"), TABLES["WRONG_SCHEMA"], ids=range(len(TABLES["WRONG_SCHEMA"])))
 def test_invalid_schemas(data: dict[str, Any], message: str) -> None:
     assert judged("SCHEMA_PROPOSAL:", data) == (data, [f"invalid-payload: {message}"])
     assert judged("SCHEMA_PROPOSAL:", data, "strict") == (None, [f"invalid-payload: {message}"])
     assert judged("SCHEMA_PROPOSAL:", data, "off") == (data, [])
 
 
-ODD: list[tuple[str, Any, str]] = TABLES["ODD"]
-
-
-@pytest.mark.parametrize(("marker", "data", "message"), ODD, ids=range(len(ODD)))
+@pytest.mark.parametrize(("marker", "data", "message"), TABLES["ODD"], ids=range(len(TABLES["ODD"])))
 @pytest.mark.parametrize("validation", ["warn", "strict"])
 def test_odd_values_are_accepted_and_reported(marker: str, data: Any, message: str, validation: str) -> None:
     assert judged(marker, data, validation) == (data, [f"odd-payload: {message}"])

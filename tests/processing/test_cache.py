@@ -22,8 +22,6 @@ from tests.loops import in_threads
 KEYS = st.sampled_from("abcdef")
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "get"]), KEYS, st.integers()))
 
-CALL = '<tool_call>\n{"name": "f", "arguments": {"books": ["a"], "at": {"x": 1}}}\n</tool_call>'
-
 
 @given(st.integers(0, 4), STEPS)
 def test_cache_is_first_in_first_out(size: int, steps: list[tuple[str, str, int]]) -> None:

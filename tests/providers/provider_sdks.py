@@ -140,9 +140,9 @@ def _chat_reasoning(message: Any) -> str:
     return getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None) or ""
 
 
-def _loaded(arguments: str | None) -> Any:
+def _loaded(arguments: Any) -> Any:
     """The arguments of a call; as text where they are no JSON."""
-    with suppress(ValueError):
+    with suppress(ValueError, TypeError):
         return json.loads(arguments or "{}")
     return arguments
 
@@ -151,8 +151,11 @@ def chat_message(response: Any) -> Seen:
     """A whole chat completion of any SDK that has OpenAI's shape."""
     choice = response.choices[0]
     message = choice.message
-    seen = Seen(text=message.content or "", reasoning=_chat_reasoning(message), stop=choice.finish_reason)
-    seen.whole, seen.objects = response, [response]
+    content: Any = message.content or ""
+    parts: list[Any] = [] if isinstance(content, str) else content  # of Mistral
+    seen = Seen(reasoning=_chat_reasoning(message), stop=choice.finish_reason, whole=response, objects=[response])
+    seen.reasoning += "".join([inner.text for part in parts if part.type == "thinking" for inner in part.thinking])
+    seen.text = "".join([part.text for part in parts if part.type != "thinking"]) if parts else content
     for call in _items(message.tool_calls):
         seen.calls.append((call.id, call.function.name, _loaded(call.function.arguments)))
     seen.refusal = getattr(message, "refusal", None)
@@ -193,43 +196,11 @@ def _responses_stop(response: Any) -> str | None:
     return details.reason if details else getattr(response, "status", None) or "completed"
 
 
-def groq(row: Row) -> Seen:
-    """`groq`; the pieces of its streams are put together here."""
-    sdk = _client("groq")
-    client = made_client("groq", "Groq")
-    seen = Seen()
-    try:
-        if not row.sse:
-            return chat_message(client.chat.completions.create(model="x", messages=[]))
-        for chunk in client.chat.completions.create(model="x", messages=[], stream=True):
-            delta = chunk.choices[0].delta
-            seen.objects.append(chunk)
-            seen.text += delta.content or ""
-            seen.reasoning += _chat_reasoning(delta)
-    except sdk.APIError as error:
-        seen.error = _message(error)
-        seen.objects.clear()
-    return seen
-
-
 def mistral(row: Row) -> Seen:
     """`mistralai`, whose content may be a list of parts."""
     client = made_client("mistralai.client", "Mistral")
     with theirs():
-        response = client.chat.complete(model="x", messages=[{"role": "user", "content": "x"}])
-    choice = response.choices[0]
-    seen = Seen(stop=choice.finish_reason, usage=(response.usage.prompt_tokens, response.usage.completion_tokens))
-    content, seen.objects = choice.message.content, [response]
-    for part in () if isinstance(content, str) else _items(content):
-        if part.type == "thinking":
-            seen.reasoning += "".join(inner.text for inner in part.thinking)
-        else:
-            seen.text += part.text
-    seen.text += content if isinstance(content, str) else ""
-    for call in _items(choice.message.tool_calls):
-        given = call.function.arguments
-        seen.calls.append((call.id, call.function.name, json.loads(given) if isinstance(given, str) else given))
-    return seen
+        return chat_message(client.chat.complete(model="x", messages=[{"role": "user", "content": "x"}]))
 
 
 # the others
@@ -359,7 +330,7 @@ SDKS: dict[str, Callable[[Row], Seen]] = {
     "cohere": cohere,
     "deepseek": openai_chat,
     "gemini": gemini,
-    "groq": groq,
+    "groq": openai_chat,
     "huggingface": openai_chat,
     "mistral": mistral,
     "ollama": openai_chat,

@@ -3,26 +3,18 @@
 `test_exports.py` asks this of generated streams and those of the corpus, too.
 """
 
-import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, cast, get_args
 
 import pytest
 
-from outspoken import Done, Event, ReasoningDelta, ReasoningEnd, Reply, ToolCallUnfinished, parse
+from outspoken import Done, ReasoningDelta, ReasoningEnd, Reply, ToolCallUnfinished, parse
 from outspoken import stream as parsed
 from outspoken.contrib.luxx import LLMResponseParser
-from outspoken.providers import (
-    Provider,
-    ProviderFormatError,
-    ProviderReply,
-    ProviderStream,
-    ReasoningSigned,
-    Usage,
-)
+from outspoken.providers import Provider, ProviderFormatError, ProviderReply, ProviderStream, ReasoningSigned, Usage
 from outspoken.providers.wire.parts import StreamCalls
 from outspoken.providers.wire.writing import Wire, sse, stream_to_wire, to_wire
 from tests.loops import for_each, some
@@ -37,6 +29,7 @@ from tests.providers.export_streams import (
     unfinished,
 )
 from tests.providers.test_providers_recorded import RECORDED, provider, rows
+from tests.streams import collected, later
 
 WIRES: tuple[Wire, ...] = ("openai", "anthropic", "openai_responses")
 
@@ -195,16 +188,9 @@ def test_calls_after_a_cut_one_keep_their_index() -> None:
 @pytest.mark.parametrize("wire", get_args(Wire))
 @pytest.mark.parametrize("text", ["<think>a</think>b", '<tool_call>{"name": "f", "arguments": {"a": 1'])
 def test_asynchronous(wire: Wire, text: str) -> None:
-    async def arriving() -> AsyncIterator[Event]:
-        for event in parsed([text], format="hermes"):
-            yield event
-
-    async def collected() -> list[Any]:
-        return [part async for part in stream_to_wire(arriving(), wire, id="x", created=1)]
-
     whole = list(stream_to_wire(parsed([text], format="hermes"), wire, id="x", created=1))
     assert whole
-    assert asyncio.run(collected()) == whole
+    assert collected(stream_to_wire(later(parsed([text], format="hermes")), wire, id="x", created=1)) == whole
 
 
 def _all_of_sse(parts: Iterable[Any], wire: Wire) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Calls that end at an inner closing marker, and calls with closing brackets too many."""
+"""Calls that end at an inner closing marker, calls with closing brackets too many, and tags in other spellings."""
 
 from typing import Any
 
@@ -11,6 +11,7 @@ from outspoken.parsing import parse_tree
 from tests.cases import CASES, Case
 from tests.invariants.replies import pieces
 from tests.loops import in_one_item, some
+from tests.tables import tables
 
 #: The formats that are read in this run.
 NAMES = some(registry.names(), "closers", 0.4)
@@ -129,3 +130,43 @@ def test_white_space_at_the_end_changes_no_call_or_action() -> None:
             assert read(case, tail, reason) == wanted, (case.format, case.name, tail, reason)
             count += 1
     assert count > 300
+
+
+# calls as tags with blanks, attributes and line breaks that the vendor's template does not write
+
+
+TABLES = tables(__file__)
+
+VALUES = ["moss", "two words", "a\nb", "\n\nfar", "end\n"]
+
+
+def test_line_breaks_and_attributes_belong_to_the_tags() -> None:
+    """With CRLF, the line break next to a tag is trimmed as with LF; attributes of a section leave no tag as text."""
+    for format, written in TABLES["WRITTEN"]:
+        for value in VALUES:
+            if format == "function_calls_json" and "\n" in value:
+                continue
+            for attributes in ("", " ", ' id="9"', " kind='x' n=3", "  "):
+                for line_break in ("\n", "\r\n"):
+                    text = written.format(open=attributes, value=value).replace("\n", line_break)
+                    reply = parse(text, format=format)
+                    assert ParseArguments(format).stream(text)[1] == reply, text
+                    assert [c.arguments for c in reply.tool_calls] == [{"text": value.replace("\n", line_break)}], text
+                    assert (reply.text, reply.diagnostics) == ("", []), text
+
+
+def test_reasoning_in_tags_that_one_format_spells_so_is_detected_as_it_is_read() -> None:
+    """Wherever a tag may stand, the format that has it reads the same when it is detected, also two tags in a row.
+
+    What the named format reads as text is text.
+    """
+    for format, tags in TABLES["TAGS"]:
+        for opener, closer in tags:
+            for before in TABLES["BEFORE"]:
+                for line_break in ("", "\n"):
+                    text = f"{before}{opener}{line_break}r{closer}\nand more"
+                    named, found = parse(text, format=format), parse(text)
+                    assert found.reasoning == named.reasoning, text
+                    assert found.text == named.text, text
+                    for size in (1, 5):
+                        assert ParseArguments().stream(pieces(text, size))[1] == found, text

@@ -13,9 +13,7 @@ from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.parsing import Repair
 from outspoken.recovery.costs import FOREIGN_NOTATION, MAX_COST
-from outspoken.recovery.edges import EdgeFinder
-from outspoken.recovery.marker_lexer import is_closed, marker_lexer
-from outspoken.recovery.path import Node, Region, name_after
+from outspoken.recovery.path import Region
 from outspoken.recovery.search import _cheapest, recover  # pyright: ignore[reportPrivateUsage]
 from outspoken.results.edits import REPAIR_LIMITS, RepairBudget
 from outspoken.results.settings import DEFAULT
@@ -40,14 +38,6 @@ def codes(reply: Reply) -> list[str]:
     return [repair.code for repair in reply.repairs]
 
 
-def without(text: str, *parts: str) -> str:
-    """A text without the first occurrence of each part."""
-    for part in parts:
-        assert part in text
-        text = text.replace(part, "", 1)
-    return text
-
-
 def replayed(raw: str, repairs: list[Repair]) -> str:
     """The raw text with all repairs made in it."""
     for repair in reversed(repairs):
@@ -57,10 +47,7 @@ def replayed(raw: str, repairs: list[Repair]) -> str:
     return raw
 
 
-@pytest.mark.parametrize(
-    "begins",
-    TABLES["BEGINNINGS"],
-)
+@pytest.mark.parametrize("begins", TABLES["BEGINNINGS"])
 def test_a_key_behind_the_bracket_shows_that_it_is_a_call(begins: str) -> None:
     text = f"<tool_call>\n{begins}{' ' * 150}}}}}\n</tool_call>"
     reply = parse(text, format="hermes")
@@ -103,12 +90,9 @@ def test_a_call_with_damaged_markers(name: str) -> None:
     assert found(parse(text, format="qwen3_coder", on_error="raise", repair="strings")) == calls
 
 
-WEATHER = TABLES["WEATHER"]
-
-
 def test_a_known_tool_counts_for_a_reading() -> None:
     text = '<|start|>assistant to=functiions.get_weather<|channel|>commentary json<|message|>{"city": "Paris"}<|call|>'
-    region = replace(region_of(text, "harmony"), tools=Tools.of(WEATHER))
+    region = replace(region_of(text, "harmony"), tools=Tools.of(TABLES["WEATHER"]))
     path = recover(region)
     assert path is not None
     assert [step.text for step in path.steps if step.transition and step.transition.terminal.short == "TOOL_NAME"] == [
@@ -126,16 +110,13 @@ def test_two_ways_that_cost_the_same_are_no_call() -> None:
     assert any(step.ambiguous for step in path.steps)
 
 
-JSON_CALLS = TABLES["JSON_CALLS"]
-
-
 def json_call(arguments: str) -> str:
     return f'<tool_call>\n{{"name": "brew", "arguments": {arguments}}}\n</tool_call>'
 
 
-@pytest.mark.parametrize("name", JSON_CALLS)
+@pytest.mark.parametrize("name", TABLES["JSON_CALLS"])
 def test_a_call_with_damaged_json(name: str) -> None:
-    arguments, level, expected = JSON_CALLS[name]
+    arguments, level, expected = TABLES["JSON_CALLS"][name]
     text = json_call(arguments)
     check(text, ParseArguments("hermes"))
     reply = parse(text, format="hermes")
@@ -154,30 +135,7 @@ def test_a_call_in_wide_brackets_far_from_the_next_marker() -> None:
     assert found(parse(f"<tool_call>\n{call}\n</tool_call>", format="hermes")) == BREW
 
 
-# the cheapest way
-
-
-def every_cost(region: Region) -> int | None:
-    """The cost of the cheapest way by relaxing every edge until nothing gets cheaper (Bellman and Ford)."""
-    tokens = marker_lexer(region.automaton).tokens(region.text, 400)
-    assert tokens is not None
-    region.tokens, region.near = tokens
-    finder = EdgeFinder(region)
-    start: tuple[Any, ...] = (0, region.outer, True, "", False)
-    best: dict[tuple[Any, ...], int] = {start: 0}
-    queue = [start]
-    while queue:
-        state = queue.pop()
-        pos, config, fresh, name, bare = state
-        for edge in finder.edges(pos, config, fresh, Node((), None, name, bare)):
-            missing = bare or any(s.transition is not None and s.transition.inserted for s in edge.steps)
-            onward = (edge.end, edge.target, not edge.steps[-1].is_text, name_after(edge.steps, name), missing)
-            cost = best[state] + edge.cost
-            if cost <= MAX_COST and cost < best.get(onward, MAX_COST + 1):
-                best[onward] = cost
-                queue.append(onward)
-    ends = [c for (at, config, *_), c in best.items() if not region.text[at:].strip() and is_closed(config)]
-    return min(ends, default=None)
+# the cheapest way; that there is none cheaper is compared with Lark's Earley parser in `test_wrong_calls.py`
 
 
 def region_of(text: str, format_: str) -> Region:
@@ -195,14 +153,6 @@ def region_of(text: str, format_: str) -> Region:
         RepairBudget.of(100_000),
         100_000,
     )
-
-
-@pytest.mark.parametrize("name", [name for name in DAMAGED if DAMAGED[name][2] != ["foreign-notation"]])
-def test_recovery_takes_the_cheapest_path(name: str) -> None:
-    text = DAMAGED[name][0]
-    way = recover(region_of(text, "qwen3_coder"))
-    assert way is not None
-    assert way.cost == every_cost(region_of(text, "qwen3_coder"))
 
 
 @in_one_item("format_, text", TABLES["READ_BY_BOTH"])

@@ -58,9 +58,6 @@ CANONICAL = 96
 #: Terminals of values that have no escapes, so that some string cannot be carried.
 WITHOUT_ESCAPES = {"ARG_VALUE", "BRACED_OBJECT", "TAGGED_OBJECT"}
 
-#: Strings that hold what formats use as markup, and what is hard to quote.
-HOSTILE = TABLES["HOSTILE"]
-
 
 @cache
 def marks(name: str) -> tuple[str, ...]:
@@ -81,7 +78,7 @@ def is_clean(text: str) -> bool:
 @cache
 def texts(name: str) -> st.SearchStrategy[str]:
     """Hostile strings, for this format above all."""
-    parts = st.one_of(st.sampled_from([*HOSTILE, *marks(name)]), st.text(max_size=6))
+    parts = st.one_of(st.sampled_from([*TABLES["HOSTILE"], *marks(name)]), st.text(max_size=6))
     return st.lists(parts, max_size=6).map("".join).filter(is_clean)
 
 
@@ -316,12 +313,11 @@ def test_values_that_are_no_json_are_refused(value: Any) -> None:
             render({"name": "f", "arguments": {"a": value}}, format=format_)
 
 
-TWO_WAYS = TABLES["TWO_WAYS"]
-
-
 def test_another_alternative_is_taken_where_the_first_does_not_read_back(tmp_path: Path) -> None:
     """A value with markup is quoted; a name is written if all that it looks ahead at follows."""
-    (tmp_path / "two_ways.lark").write_text(TWO_WAYS.replace("<f><a>1</f>", "<call f><arg a>1</arg></call>"), "utf-8")
+    (tmp_path / "two_ways.lark").write_text(
+        TABLES["TWO_WAYS"].replace("<f><a>1</f>", "<call f><arg a>1</arg></call>"), "utf-8"
+    )
     load_format(tmp_path / "two_ways.lark")
     for value in ("x", "a</arg>", "</arg><arg b>", "</call>", "</arg></call>\n"):
         call = {"name": "f", "arguments": {"a": value, "b": "y"}}
@@ -329,7 +325,10 @@ def test_another_alternative_is_taken_where_the_first_does_not_read_back(tmp_pat
         assert [(c.name, c.arguments) for c in reply.tool_calls] == [("f", call["arguments"])]
         assert (" json>" in reply.raw) == (value != "x")
     only_actions = (
-        TWO_WAYS.replace("two_ways", "only_actions").replace("tool_call | ", "").replace("tool_call:", "_call:")
+        TABLES["TWO_WAYS"]
+        .replace("two_ways", "only_actions")
+        .replace("tool_call | ", "")
+        .replace("tool_call:", "_call:")
     )
     only_actions = only_actions.replace("<f><a>1</f>", "<do>back</do>")
     (tmp_path / "only_actions.lark").write_text(only_actions, "utf-8")

@@ -19,9 +19,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-#: White space on both sides of what is removed.
-GAPS = TABLES["GAPS"]
-
 
 def markup_of(format_: str) -> Iterator[Case]:
     """Sound cases of a format that consist of calls, reasoning and the like, without any text."""
@@ -47,7 +44,7 @@ def test_white_space_on_both_sides_of_markup_stays_in_all_formats() -> None:
     found: set[str] = set()
     for format_ in FORMATS:
         case = next((c for c in markup_of(format_) if between(format_, c, "\n", "\n")), None)
-        for before, after in Random(format_).sample(GAPS, 3) if case else ():
+        for before, after in Random(format_).sample(TABLES["GAPS"], 3) if case else ():
             assert case is not None
             read = between(format_, case, before, after)
             if read is None:
@@ -85,7 +82,7 @@ CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 
 def test_the_proxy_gives_the_same_text() -> None:
-    for (before, after), size in product(GAPS, (1, 5)):
+    for (before, after), size in product(TABLES["GAPS"], (1, 5)):
         text = f"One{before}{CALL}{after}two"
         rewriter = CompletionRewriter(ServerSettings("http://localhost", "hermes"), {"tools": [{"type": "any"}]})
         whole = rewriter.rewrite(completion({"role": "assistant", "content": text}))

@@ -16,17 +16,7 @@ import pytest
 from pydantic import BaseModel, Field, create_model, field_validator
 from typing_extensions import NotRequired
 
-from outspoken import (
-    Parser,
-    Reply,
-    ResponseProcessor,
-    Settings,
-    ToolCall,
-    ToolCallEnd,
-    parse,
-    parse_response,
-    render,
-)
+from outspoken import Parser, Reply, ResponseProcessor, Settings, ToolCall, ToolCallEnd, parse, parse_response, render
 from outspoken.integrations.messages import parts_of, refusal_of
 from outspoken.processing import ResponseCache
 from outspoken.providers import to_wire
@@ -364,11 +354,7 @@ def test_a_refused_call_of_the_text_keeps_no_id() -> None:
     assert [message["role"] for message in reply.run([book])] == ["user"]
 
 
-#: What a provider takes as the messages of two results, of which the second is an error.
-SHAPES: dict[Any, list[dict[str, Any]]] = TABLES["SHAPES"]
-
-
-@in_one_item("provider, shape", SHAPES.items())
+@in_one_item("provider, shape", TABLES["SHAPES"].items())
 def test_messages_have_the_ids_of_exported_calls(provider: Any, shape: list[dict[str, Any]]) -> None:
     def get(a: int) -> int:
         if a == 0:
@@ -387,7 +373,7 @@ def test_messages_have_the_ids_of_exported_calls(provider: Any, shape: list[dict
     assert json.loads(messages.replace("the tool `get` failed: ValueError: ", "")) == shape
 
 
-@in_one_item("provider", SHAPES)
+@in_one_item("provider", TABLES["SHAPES"])
 def test_a_reply_without_calls_has_no_messages(provider: Any) -> None:
     assert reply_of("Hello").run([book], provider=provider) == []
 

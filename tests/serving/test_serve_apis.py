@@ -34,21 +34,11 @@ from tests.serving.serving import (
 from tests.tables import tables
 
 TABLES = tables(__file__)
+
 TOOLS: Any = TABLES["TOOLS"]
 
-TEXT = """<think>
-The user wants the tide.
-</think>
-Let me look.
-<tool_call>
-{"name": "tide", "arguments": {"place": "Brest"}}
-</tool_call>"""
-PARALLEL = """<tool_call>
-{"name": "tide", "arguments": {"place": "Brest"}}
-</tool_call>
-<tool_call>
-{"name": "wind", "arguments": {"place": "Brest", "day": 2}}
-</tool_call>"""
+TEXT = TABLES["TEXT"]
+PARALLEL = TABLES["PARALLEL"]
 READ = [("reasoning", "The user wants the tide."), ("text", "Let me look."), ("tide", {"place": "Brest"})]
 USAGE = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9, "prompt_tokens_details": {"cached_tokens": 4}}
 

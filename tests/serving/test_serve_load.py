@@ -1,15 +1,39 @@
-"""Many streams at once through the proxy, in its three APIs: nothing is lost, changed, mixed up, or left afterwards."""
+"""The proxy in use: many streams at once, the probe of CanIToolCall, and behind the web servers of the guide."""
+
+from __future__ import annotations
 
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import AsyncIterator, Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import httpx
-from starlette.responses import Response, StreamingResponse
+import pytest
+from canitoolcall.probe import BUILTIN_SCENARIOS, probe
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from tests.serving.serving import OFFERED_TO, asked_of, chunk, event, proxied, until
+from outspoken import Reasoning, Text, ToolCall, render, serving
+from tests.loops import some
+from tests.serving.serving import (
+    OFFERED,
+    OFFERED_TO,
+    Server,
+    asked_of,
+    chunk,
+    completion,
+    event,
+    proxied,
+    streaming,
+    until,
+    written,
+)
 
 STREAMS, ROUNDS = 33, 2
 
@@ -92,3 +116,144 @@ def test_many_streams_at_once() -> None:
         asyncio.run(work(front.url))
         until(lambda: not proxy.active and front.connections == 0)
         until(lambda: front.tasks() <= before)
+
+
+# the probe of CanIToolCall against the proxy, in front of an upstream that writes raw text of a format
+
+
+_EVENT = {
+    "title": "Design review",
+    "start": "2026-10-01T15:00:00Z",
+    "attendees": [{"name": "Ana", "email": "ana@example.com"}, {"name": "Bo", "email": "bo@example.com"}],
+    "location": {"city": "Berlin", "room": "4.12"},
+}
+
+
+def _call(name: str, **arguments: Any) -> ToolCall:
+    return ToolCall(name=name, arguments=arguments)
+
+
+def _text(text: str) -> Text:
+    return Text(text=text, span=(0, 0))
+
+
+#: What the model answers, by scenario.
+ANSWERS: dict[str, list[Any]] = {
+    "single-call": [_text("Let me look."), _call("get_weather", city="Paris")],
+    "parallel-calls": [_call("get_weather", city="Paris"), _call("get_weather", city="Tokyo")],
+    "no-call": [_text("42")],
+    "nested-args": [_call("create_event", **_EVENT)],
+    "unicode-args": [_call("save_note", title="Grüße aus Zürich", body="Café ☕ in 東京 — naïve résumé 🚀")],
+    "empty-args": [_call("get_server_time")],
+    "forced-tool-choice": [_call("get_weather", city="Lisbon")],
+    "tool-result-followup": [_text("It is 18 degrees and clear.")],
+    "reasoning-then-call": [Reasoning(text="9.9 is 9.90.", span=(0, 0)), _call("record_answer", answer="9.9")],
+}
+
+
+FORMATS = (
+    "hermes", "qwen3_coder", "glm_4_5", "deepseek_v3_1", "mistral", "kimi_k2", "llama3_json", "minimax_m2", "harmony",
+    "deepseek_v3_2",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("format_", some(FORMATS, "probe", 0.34))
+def test_the_neutral_probe_passes(format_: str) -> None:
+    asked_for = {str(scenario.messages[0]["content"]): scenario.id for scenario in BUILTIN_SCENARIOS}
+    assert {*asked_for.values()} <= ANSWERS.keys() | {"tool-result-followup"}
+
+    async def answer(asked: dict[str, Any]) -> Response:
+        is_followup = len(asked["messages"]) > 1
+        name = "tool-result-followup" if is_followup else asked_for[asked["messages"][0]["content"]]
+        text = render(ANSWERS[name], format_)
+        if asked.get("stream"):
+            return await streaming(written(text, 3))(asked)
+        return JSONResponse(completion({"content": text}))
+
+    with proxied(answer, format=format_) as (front, _, _):
+        report = probe(f"{front.url}/v1", "mosses-2", concurrency=1)
+    failed = [(o.scenario_id, o.stream, o.status, o.detail) for o in report.outcomes if o.status != "pass"]
+    assert failed == []
+    assert len(report.outcomes) == 3 * len(BUILTIN_SCENARIOS)
+
+
+# the web servers of the guide in front of the proxy, where they are installed
+
+
+GUIDE = Path(serving.__file__).with_name("README.md").read_text("utf-8")
+FILES = dict(re.findall(r"```(nginx|caddy)\n(.*?)```", GUIDE, re.DOTALL))
+INSTALLED = [name for name in FILES if shutil.which(name)]
+KEY = {"authorization": "Bearer key-of-ann"}
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as found:
+        return found.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def in_front(name: str, proxy: Server, folder: Path) -> Generator[str]:
+    """A web server with the file of the guide, but for its port, that of the proxy, and TLS."""
+    port = free_port()
+    text = FILES[name].replace("127.0.0.1:8080", f"127.0.0.1:{proxy.port}")
+    if name == "nginx":
+        text = re.sub(r" *ssl_certificate\w* .*\n", "", text).replace("443 ssl", f"127.0.0.1:{port}")
+        frame = f"daemon off; pid {folder}/pid; error_log stderr; events {{}} http {{ access_log off; %s }}"
+        temporary = "".join(
+            [f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")]
+        )
+        command = [name, "-p", str(folder), "-c", str(folder / "conf")]
+        text = frame % (temporary + text)
+    else:
+        text = "{\n admin off\n auto_https off\n}\n" + text.replace("proxy.example", f"http://127.0.0.1:{port}")
+        command = [name, "run", "--config", str(folder / "conf"), "--adapter", "caddyfile"]
+    (folder / "conf").write_text(text)
+    environment = {"HOME": str(folder), "PATH": "/usr/sbin:/usr/bin:/bin:/usr/local/bin"}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as running:
+        try:
+            until(lambda: is_open(port))
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            running.terminate()
+
+
+def test_the_guide_has_both_files() -> None:
+    assert {*FILES} == {"nginx", "caddy"}
+    for text in FILES.values():
+        assert text.count("{") == text.count("}")
+        assert len(text.splitlines()) <= 25
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+def test_a_web_server_in_front(name: str, tmp_path: Path) -> None:
+    async def slowly() -> AsyncIterator[bytes]:
+        yield event(chunk({"role": "assistant", "content": "First"}))
+        await asyncio.sleep(1)
+        yield event(chunk({"content": ", last."})) + event(chunk({}, "stop")) + b"data: [DONE]\n\n"
+
+    body = {"model": "m", "messages": [{"role": "user", "content": "?"}], "tools": OFFERED, "stream": True}
+    with proxied(streaming(slowly())) as (proxy, _, upstream), in_front(name, proxy, tmp_path) as url:
+        asked = f"{url}/v1/chat/completions"
+        assert httpx.post(asked, json=body).status_code == 401
+        assert upstream.asked == {}
+        start, times, text = time.monotonic(), list[float](), ""
+        with httpx.stream("POST", asked, json=body, headers={**KEY, "traceparent": "00-1-2-01"}) as answer:
+            for piece in answer.iter_text():
+                times.append(time.monotonic() - start)
+                text += piece
+        assert answer.headers["access-control-allow-origin"] == "https://app.example"
+        assert (answer.status_code, upstream.headers["traceparent"]) == (200, "00-1-2-01")
+        assert times[0] < times[-1] - 0.5
+        assert '"role":"assistant"' in text
+        assert text.endswith("data: [DONE]\n\n")
+        upstream.asked = {}
+        with suppress(httpx.TransportError):  # the connection may be closed before all is sent and the answer is read
+            assert httpx.post(asked, content=b"x" * 40_000_000, headers=KEY).status_code in (413, 400)
+        assert upstream.asked == {}
+        assert httpx.get(f"{url}/health", headers={"x-api-key": "key-of-ann"}).json()["status"] == "ok"

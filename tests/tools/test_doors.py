@@ -25,7 +25,7 @@ from outspoken.providers.wire.writing import to_wire
 from outspoken.serving.apis.chat import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
 from tests.cases import CASES, FORMATS
-from tests.semantics.test_fences import OBJECTS
+from tests.semantics.test_said import OBJECTS
 
 _PROSE = ("\n\nLet me see.\n\n", "\n", " and then ", "\n\n# Next\n\n- one\n- two\n\n")
 _LEFT_OUT = {"span", "raw", "repairs", "id"}

@@ -84,10 +84,7 @@ def test_text_is_a_text_token(text: str) -> None:
     assert SegmentTransformer().transform(tree) == parse(text, format="hermes").segments
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "place"),
-    TABLES["REFUSED"],
-)
+@pytest.mark.parametrize(("text", "code", "place"), TABLES["REFUSED"])
 def test_what_the_grammar_refuses_is_an_error_with_a_place(text: str, code: str, place: list[int]) -> None:
     with pytest.raises(ResponseError) as caught:
         parse_tree(text, format="hermes")

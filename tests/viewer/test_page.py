@@ -25,7 +25,6 @@ TABLES = tables(__file__)
 
 pytestmark = pytest.mark.browser
 
-HOSTILE = TABLES["HOSTILE"]
 LONG = long_response(88)
 
 
@@ -38,7 +37,7 @@ def corpus(name: str) -> tuple[str, str, dict[str, Any]]:
 RESPONSES: dict[str, tuple[str, str, dict[str, Any]]] = {
     **{name: corpus(name) for name in TABLES["CASES_SHOWN"]},
     "detected": ("auto", corpus("hermes-ok-text_around")[1], {}),
-    "hostile": ("hermes", HOSTILE, {}),
+    "hostile": ("hermes", TABLES["HOSTILE"], {}),
     "empty": ("hermes", "", {}),
 }
 

@@ -50,10 +50,7 @@ def tool(checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: py
 # what is printed
 
 
-PRINTED: dict[str, dict[str, Any]] = TABLES["PRINTED"]
-
-
-@pytest.mark.parametrize("case", PRINTED.values(), ids=PRINTED)
+@pytest.mark.parametrize("case", TABLES["PRINTED"].values(), ids=TABLES["PRINTED"])
 def test_what_is_printed(tool: Cli, case: dict[str, Any]) -> None:
     ran = tool("squares", *case["arguments"], stdin=case["stdin"])
     assert (ran.code, ran.err) == (0, "")
@@ -146,10 +143,7 @@ def test_what_is_in_no_event_yet_is_held(arrived: str, held: str) -> None:
     assert arrived[view.moments[-2].held_from :] == held
 
 
-WRONG = TABLES["WRONG"]
-
-
-@pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("arguments", "message"), TABLES["WRONG"].values(), ids=TABLES["WRONG"])
 def test_wrong_use_prints_one_line(tool: Cli, arguments: list[str], message: str) -> None:
     assert tool(*arguments) == Ran(2, "", f"outspoken: error: {message}\n")
 

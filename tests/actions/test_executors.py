@@ -22,18 +22,67 @@ from outspoken.actions import (
     Wait,
     WebSearch,
 )
+from outspoken.actions.key_names import playwright_key
 from outspoken.grammar import registry
 from outspoken.results.actions.models import TYPES, model_of
-from tests.actions.playwright_keys import KEYS, parts
-from tests.actions.pyautogui_names import FUNCTIONS, KEY_NAMES
 from tests.cases import CASES
-from tests.examples.playwright_executor import PlaywrightExecutor
+from tests.examples.playwright_executor import PlaywrightExecutor, RefusedError
 from tests.examples.pyautogui_writer import pyautogui_code
-from tests.examples.refusal import RefusedError
 from tests.loops import in_one_item
 from tests.tables import tables
 
 TABLES = tables(__file__)
+
+MODIFIERS = frozenset({"Alt", "Control", "ControlOrMeta", "Meta", "Shift"})
+
+
+#: Every name of a key: those of keys, and the characters of the US layout.
+KEYS = MODIFIERS | {
+    *TABLES["PLAYWRIGHT_KEYS"].split(),
+    *[f"Digit{digit}" for digit in range(10)],
+    *[f"Numpad{digit}" for digit in range(10)],
+    *[f"Key{chr(code)}" for code in range(ord("A"), ord("Z") + 1)],
+    *[chr(code) for code in range(ord(" "), ord("~") + 1)],
+}
+
+
+def parts(combination: str) -> list[str]:
+    """The keys of a combination such as `Control+Shift+T`; a last `+` is a key."""
+    keys = combination.split("+")
+    return [*keys[:-2], "+"] if len(keys) > 1 and not keys[-1] else keys
+
+
+# the names of pyautogui that written code may use: its functions with their arguments by name, and its keys
+
+
+#: A function, and the arguments that are given by name.
+FUNCTIONS: dict[str, set[str]] = {name: {*arguments} for name, arguments in TABLES["FUNCTIONS"].items()}
+
+#: The keys of `pyautogui.KEYBOARD_KEYS` that one may press.
+KEY_NAMES = {
+    *TABLES["PYAUTOGUI_KEYS"].split(),
+    *[f"f{number}" for number in range(1, 25)],
+    *[f"num{digit}" for digit in range(10)],
+    *[chr(code) for code in range(ord(" "), ord("~") + 1)],
+}
+
+
+# names of keys for Playwright
+
+
+@in_one_item("name", TABLES["NAMES"])
+def test_a_key_has_the_name_that_playwright_knows(name: str) -> None:
+    expected = TABLES["NAMES"][name]
+    if expected is None:
+        with pytest.raises(ValueError, match="Playwright has no key"):
+            playwright_key(name)
+    else:
+        assert playwright_key(name) == expected
+        assert expected in KEYS
+
+
+# the executors of `examples/`: what they do with actions, and that each action of the corpus is mapped or refused
+
 
 SCREEN = Screen(1280, 720)
 
@@ -95,23 +144,15 @@ def made(action: dict[str, Any]) -> Any:
     return model_of(action["type"])(**{key: value for key, value in action.items() if key != "type"})
 
 
-#: An action, and the calls that it becomes.
-CALLS: dict[str, tuple[dict[str, Any], list[str]]] = TABLES["CALLS"]
-
-
-@in_one_item("name", CALLS)
+@in_one_item("name", TABLES["CALLS"])
 def test_playwright_gets_these_calls(name: str) -> None:
-    action, expected = CALLS[name]
+    action, expected = TABLES["CALLS"][name]
     assert done(made(action)) == expected
 
 
-#: An action that is refused, and a word of the reason.
-REFUSED: dict[str, tuple[dict[str, Any], str]] = TABLES["REFUSED"]
-
-
-@in_one_item("name", REFUSED)
+@in_one_item("name", TABLES["REFUSED"])
 def test_playwright_is_spared_what_is_unsound_or_unsupported(name: str) -> None:
-    action, word = REFUSED[name]
+    action, word = TABLES["REFUSED"][name]
     page = Page()
     with pytest.raises(RefusedError, match=word) as caught:
         PlaywrightExecutor(page, find=lambda _: Recorder(page.calls, "element")).run(made(action))
@@ -128,12 +169,9 @@ def test_files_and_searches_are_those_of_the_caller() -> None:
     ]
 
 
-CODE: dict[str, tuple[dict[str, Any], str]] = TABLES["CODE"]
-
-
-@in_one_item("name", CODE)
+@in_one_item("name", TABLES["CODE"])
 def test_code_of_pyautogui(name: str) -> None:
-    action, expected = CODE[name]
+    action, expected = TABLES["CODE"][name]
     lines = pyautogui_code([made(action)]).splitlines()
     assert [line for line in lines if not line.startswith("import ")] == expected.splitlines()
 
