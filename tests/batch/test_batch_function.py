@@ -15,6 +15,7 @@ from outspoken.batch import BatchError, BatchOptions, BatchReader
 from outspoken.batch.arrow import RecordBatch, pa
 from outspoken.batch.schema import COLUMNS, make_schema
 from outspoken.parsing import ToolError
+from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Text, ToolCall
 from tests.cases import CASES
 from tests.tables import tables
@@ -65,7 +66,10 @@ def check_row(row: dict[str, Any], reply: Reply) -> None:
         assert type(action).model_validate({**json.loads(found["data"]), **known, **more}) == action
     assert [(p["type"], json.loads(p["data"])) for p in row["payloads"]] == [(p.type, p.data) for p in reply.payloads]
     check_segments(row["segments"], reply)
-    check_findings(row, reply)
+    found = [{**placed(d), "notes": list(d.notes), "helps": list(d.helps)} for d in reply.diagnostics]
+    assert row["diagnostics"] == found
+    repairs = [{**repair, "path": tuple(json.loads(repair["path"]))} for repair in row["repairs"]]
+    assert repairs == list(map(placed, reply.repairs))
 
 
 def check_segments(found: list[dict[str, Any]], reply: Reply) -> None:
@@ -84,21 +88,9 @@ def check_segments(found: list[dict[str, Any]], reply: Reply) -> None:
             assert (row["name"], json.loads(row["data"])) == (segment.type, segment.data)
 
 
-def check_findings(row: dict[str, Any], reply: Reply) -> None:
-    """Are the diagnostics and the repairs of a reply in a row, with every field?"""
-    diagnostics = [
-        {
-            **d.model_dump(exclude={"span"}),
-            "notes": list(d.notes),
-            "helps": list(d.helps),
-            "start": d.span[0],
-            "end": d.span[1],
-        }
-        for d in reply.diagnostics
-    ]
-    assert row["diagnostics"] == diagnostics
-    repairs = [{**r.model_dump(exclude={"span"}), "start": r.span[0], "end": r.span[1]} for r in reply.repairs]
-    assert [{**one, "path": tuple(json.loads(one["path"]))} for one in row["repairs"]] == repairs
+def placed(found: Diagnostic | Repair) -> dict[str, Any]:
+    """A diagnostic or a repair as a row has it."""
+    return {**found.model_dump(exclude={"span"}), "start": found.span[0], "end": found.span[1]}
 
 
 def test_every_response_of_the_corpus_is_read_as_by_parse() -> None:

@@ -1,4 +1,4 @@
-"""What `python -m tools.docs` writes: the table of formats, and a page with a diagram for each."""
+"""What `python -m tools.docs` writes (the table of formats, a page for each), and the steps of the authors' guide."""
 
 import re
 import shlex

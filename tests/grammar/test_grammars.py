@@ -1,4 +1,4 @@
-"""Each grammar passes `tools.check`, servers' names of parsers are names of formats, and the code names no format."""
+"""Grammars pass `tools.check`, have servers' names of parsers, and read what the vendors' templates write."""
 
 import ast
 import json

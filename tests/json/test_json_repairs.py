@@ -1,4 +1,4 @@
-"""Each kind of damage on its own: the value, the repair level, and the recorded repairs."""
+"""Repairs of JSON: each kind of damage with its value, level and edits, limits of work, and what stays untouched."""
 
 import json
 from functools import partial
