@@ -21,6 +21,7 @@ from outspoken.recovery.near_markers import find_near
 from outspoken.rendering import parse_message
 from outspoken.semantics.unread_markup import markup_search
 from tests.cases import FORMATS
+from tests.invariants.cost import calls_in
 from tests.loops import in_one_item, some
 from tests.tables import tables
 
@@ -61,6 +62,17 @@ def test_no_near_miss_begins_before_the_place_that_is_found() -> None:
             match, place = pattern.search(text), place_of_near_miss(text, text.lower(), 0, written)
             assert match is None or 0 <= place <= match.start(), (written, text)
     assert place_of_near_miss('{"action": 1}', '{"action": 1}', 0, "Action:") == -1
+
+
+def test_nothing_behind_the_first_near_miss_is_looked_at() -> None:
+    """Else a text of many calls, of which each has one, would be searched to its end at each of them."""
+
+    def steps(calls: int) -> int:
+        text = "x</tool_call>" + "<tool_call>" * calls
+        return calls_in(lambda: place_of_near_miss(text, text, 0, "<tool_call>"))
+
+    steps(10)  # what is computed once is not counted
+    assert steps(1000) == steps(10)
 
 
 def test_two_mistakes_are_found_in_long_markers_only() -> None:

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
+from heapq import heapify, heappop, heapreplace
 
 from .lazy import lazy_pattern
 
@@ -198,14 +199,17 @@ def place_of_near_miss(text: str, low: str, pos: int, written: str) -> int:
 
     `low` is the text in lower case, as long as the text.
     """
-    first = -1
-    for offset, part in _parts(written):
-        at = low.find(part, pos)
-        while at >= 0 and not _may_be_near(text, at, offset, pos, written):
-            at = low.find(part, at + 1)
-        if at >= 0 and (first < 0 or at < first):
-            first = at
-    return -1 if first < 0 else max(first - len(written) - 1, pos)
+    waiting = [(at, offset, part) for offset, part in _parts(written) if (at := low.find(part, pos)) >= 0]
+    heapify(waiting)
+    while waiting:  # the parts in the order in which they stand, so that nothing behind the first place is looked at
+        at, offset, part = waiting[0]
+        if _may_be_near(text, at, offset, pos, written):
+            return max(at - len(written) - 1, pos)
+        if (behind := low.find(part, at + 1)) >= 0:
+            heapreplace(waiting, (behind, offset, part))
+        else:
+            heappop(waiting)
+    return -1
 
 
 def _may_be_near(text: str, at: int, offset: int, pos: int, written: str) -> bool:
