@@ -68,7 +68,12 @@ EXAMPLE = re.compile(
     r"(?:(?:(?:an|for) )?example|(?:zum |ein )?beispiel|(?:par |un )?exemple|(?:por |un |um )?(?:ejemplo|exemplo)"
     r"|比如|例如|示例|例えば|例|예|(?:на)?пример)[:：]{1,2}(?:\s{1,9}<[\w|:]{1,40}>)?\Z"
     # `A call looks like <tool_call>…`
-    r"|\b(?:looks? like(?: this:?| so:?)?|is written as|are written as|such as|e\.g\.,?|for example,?)[ \t]{0,9}\Z",
+    r"|\b(?:looks? like(?: this:?| so:?)?|is written as|are written as|such as|e\.g\.,?|for example,?)[ \t]{0,9}\Z"
+    # `The page says:`, but not `Let me see what the page says:`; `I will not run this:`; `An injection:`
+    r"|(?:\A|[\n.!?][ \t]{0,9})(?:(?!\b(?:what|which|whether|if|how|when|let|to|i|we)\b)[^\n.!?:]){1,80}"
+    r"\b(?:says?|said|reads|contain(?:s|ed)|return(?:s|ed)|told me to \w{1,20}|injection)"
+    r"(?: (?:this|so|as follows|the following)(?: \w{1,20})?)?:[ \t]{0,9}\Z"
+    r"|\b(?:wo|would|will|should|must) ?n[o'’]?t (?:run|execute|call|follow|obey)\b[^\n.,;!?:]{0,40}:[ \t]{0,9}\Z",
     re.IGNORECASE,
 )
 #: A sentence that speaks of an example, a format or what something looks like, and ends in a colon or in "is".
@@ -77,22 +82,25 @@ ANNOUNCES = lazy_pattern(
     r"[^\n]*(?::|\bis)\s*\Z",
     re.IGNORECASE,
 )
-#: The end of a line that shows what follows: the sign of a comment, the label of a result, a turn of a conversation or
-#: an example, or a sign that takes the meaning of the next one.
+#: The end of a line that shows what follows: the sign of a comment or a definition, the label of a result, a line of a
+#: log, a turn of a conversation or an example, or a sign that takes the meaning of the next one.
 _SHOWING = re.compile(
-    r"\n[ \t]*(?:#{1,6}|//[/!]?|--|%{1,2}|;{1,3}|observation:)\Z|\\\Z"
+    r"\n[ \t]*(?:#{1,6}|//[/!]?|--|%{1,2}|;{1,3}|observation:|\[(?://|\^[\w-]{1,20})\]:[ #(\"']{0,4})\Z|\\\Z"
+    r"|\n\[?(?:\d{4}-\d\d-\d\d[t ])?\d\d:\d\d:\d\d\b[^\n]{0,160}\Z"
     r"|\n[ \t]*(?:user|human|input|question|q)[ \t]?\d{0,3}:[^\n]{1,200}\n{1,2}"
     r"[ \t]*(?:assistant|ai|bot|model|output|answer|a)[ \t]?\d{0,3}:\Z",
     re.IGNORECASE,
 )
-#: The end of a line of a change of a file, and of a line of a session, behind which its output follows.
-_CHANGE, _SESSION = re.compile(r"(?:\A|\n)[+-]\Z"), re.compile(r"(?:\A|\n)>>> [^\n]*\Z")
+#: The end of a line of a change of a file; of a line of a session, behind which its output follows, or of a line of
+#: YAML that begins a text of several lines.
+_CHANGE = re.compile(r"(?:\A|\n)[+-]\Z")
+_ABOVE = re.compile(r"(?:\A|\n)(?:>>> [^\n]*|[ \t-]*[\w\"' .-]{1,40}:[ \t]*[|>][-+]?)\Z")
 
 
 def is_shown(text: str, blank: str) -> bool:
     """Does a text show what follows behind some white space: in a quotation, table, comment, change or conversation?"""
     if "\n" in blank:
-        return blank == "\n" and _SESSION.search(text) is not None
+        return blank.count("\n") == 1 and _ABOVE.search(text) is not None
     is_quoted = text[text.rfind("\n") + 1 :].lstrip()[:1] in (">", "|")
     return (
         is_quoted

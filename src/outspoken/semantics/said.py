@@ -30,6 +30,8 @@ from .quotations import (
     still_showing,
 )
 from .said_signs import (
+    COMMENT,
+    COMMENTS,
     LISTINGS,
     MADE,
     QUOTING_TAGS,
@@ -47,7 +49,7 @@ from .said_signs import (
 _ATTRIBUTES = r"(?:\s[^<>\n]{0,200})?"
 #: What opens a region of text that is quoted: a fence of code, a comment, a listing of LaTeX, a here-document, a tag.
 _REGION = lazy_pattern(
-    r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|(?P<comment><!--|<!\[CDATA\[|/\*|\{#)"
+    rf"^[ ]{{0,3}}(?P<fence>`{{3,16}}|~{{3,16}})[^`\n]*$|(?P<comment>{COMMENT})"
     rf"|\\begin\{{(?P<listing>{LISTINGS})\}}|<<-?[ ]?[\"']?(?P<here>(?-i:[A-Z_]{{2,20}}))[\"']?(?=[\s;|>)])"
     rf"|<(?P<tag>{QUOTING_TAGS}|{THINKING_TAGS}|think(?:ing)?){_ATTRIBUTES}>|^\s*<(?P<result>{RESULT_TAGS}){_ATTRIBUTES}>",
     re.IGNORECASE | re.MULTILINE,
@@ -64,7 +66,6 @@ _CALL_FENCE = lazy_pattern(r"\s*[`~]+[ ]*tool_(?:code|calls?)\b", re.IGNORECASE)
 _WHERE = {
     "fence": "in a fence", "comment": "in a comment", "listing": "in a listing", "here": "in a here-document",
 }  # fmt: skip
-_COMMENT_ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "/*": "*/", "{#": "#}"}
 #: So much of the text before a call shows whether a fence opens right before it.
 _LONGEST_FENCE = 200
 #: What leads to a call: a fence, or no markup but brackets before a name or an object.
@@ -436,7 +437,7 @@ def _closing_pattern(kind: str, written: str) -> re.Pattern[str]:
         return re.compile(f"{written}{written[0]}*")
     if kind == "here":
         return re.compile(rf"^[ \t]*{written}[ \t\r]*$", re.MULTILINE)
-    end = re.escape(_COMMENT_ENDS[written.upper()]) if kind == "comment" else rf"\\end\{{{written}\}}"
+    end = re.escape(COMMENTS[written.lower()]) if kind == "comment" else rf"\\end\{{{written}\}}"
     return re.compile(f"</{written}>" if kind in ("tag", "result") else end, re.IGNORECASE)
 
 

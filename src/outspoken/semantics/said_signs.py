@@ -14,16 +14,23 @@ from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, OPENING, is_shown, may_op
 #: The elements that show text, those of reasoning that is none of the format, and those of results.
 QUOTING_TAGS = (
     "pre|code|blockquote|samp|kbd|q|quote|cite|xmp|plaintext|tt|nowiki|syntaxhighlight|textarea|script|style|template"
-    "|noscript|details|documents?|context|page|web_?page|website|emails?|mail|search_results?|observations?|source|files?"
+    "|noscript|details|del|strike|documents?|context|page|web_?page|website|emails?|mail|search_results?|observations?|source|files?"
     "|system|instructions?|examples?"
 )
 THINKING_TAGS = "thoughts?|reasoning|reflection|scratchpad|analysis|plan|draft"
 RESULT_TAGS = "tool_(?:response|result|output)s?|function_(?:response|result|output)s?"
 #: The environments of LaTeX that show text.
 LISTINGS = "verbatim|lstlisting|minted|alltt"
+#: What begins a comment, a block that is shown or a raw string, in lower case, and what ends it.
+COMMENTS = {
+    "<!--": "-->", "<![cdata[": "]]>", "<%--": "--%>", "/*": "*/", "{#": "#}", "{-": "-}", "--[[": "]]",
+    "{% raw %}": "{% endraw %}", "#+begin_": "#+end_", "[code": "[/code]", "[quote": "[/quote]",
+    'r#"': '"#', 'r"(': ')"', "%q{": "}", "@'\n": "\n'@", '@"\n': '\n"@',
+}  # fmt: skip
+COMMENT = "|".join(map(re.escape, COMMENTS))
 #: Tags of regions that are quoted, and the beginning of a comment, a listing or a here-document, in lower case.
 _TAG = re.compile(
-    rf"<(?:!--|!\[cdata\[|<-?[ ]?[\"']?[a-z_]{{2}}|(?:{QUOTING_TAGS}|{THINKING_TAGS}|{RESULT_TAGS})[\s>])|/\*|\{{#"
+    rf"<(?:<-?[ ]?[\"']?[a-z_]{{2}}|(?:{QUOTING_TAGS}|{THINKING_TAGS}|{RESULT_TAGS})[\s>])|{COMMENT}"
     rf"|\\begin\{{(?:{LISTINGS})\}}"
 )
 #: One of these is in every text that opens a quotation or announces an example.
@@ -31,7 +38,7 @@ _QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:：<~]|>>>")
 #: Signs at the end of a text that quotes, and at the beginning of its last line.
 _SIGNS, _LINE_SIGNS = frozenset("><\\#/+-{%;"), frozenset(">|")
 #: What opens a region begins with one of these.
-_REGION_SIGN = re.compile(r"[<`~{/\\]")
+_REGION_SIGN = re.compile(r"[<`~{/\\\[#(@]")
 #: And this one in text that is none of reasoning.
 THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.
