@@ -17,16 +17,8 @@ import pytest
 from tests.cases import CASES, FORMATS, Case
 
 __all__ = [
-    "DRAWN",
-    "IN_TURN",
-    "by_format",
-    "every_case",
-    "for_each",
-    "in_one_item",
-    "in_threads",
-    "some",
-    "sound_cases",
-]
+    "DRAWN", "IN_TURN", "by_format", "every_case", "for_each", "in_one_item", "in_threads", "some", "sound_cases",
+]  # fmt: skip
 
 T = TypeVar("T")
 Test = Callable[..., None]

@@ -88,21 +88,13 @@ def test_rows_as_json_lines(tmp_path: Path) -> None:
 
 #: Ten kinds of bad rows, by their codes.
 BAD: list[tuple[str, bytes]] = [
-    ("not-json", b'{"text": "a"'),
-    ("not-json", b"[" * 100_000),
-    ("not-json", b'{"text": ' + b"1" * 5000 + b"}"),
-    ("not-utf8", b'{"text": "caf\xe9"}'),
-    ("not-an-object", b"[1, 2]"),
-    ("no-text", b'{"response": "a"}'),
-    ("no-text", b'{"text": null}'),
-    ("not-text", b'{"text": ["a"]}'),
-    ("too-long", b'{"text": "' + b"x" * 3000 + b'"}'),
-    ("repeated-column", b'{"text": "a", "text": "b"}'),
-    ("invalid-column", b'{"text": "a", "score": "high"}'),
-    ("unknown-format", b'{"text": "a", "format": "hermse"}'),
-    ("invalid-column", b'{"text": "a", "format": 3}'),
-    ("not-json", b"\x00"),
-]
+    ("not-json", b'{"text": "a"'), ("not-json", b"[" * 100_000), ("not-json", b'{"text": ' + b"1" * 5000 + b"}"),
+    ("not-utf8", b'{"text": "caf\xe9"}'), ("not-an-object", b"[1, 2]"), ("no-text", b'{"response": "a"}'),
+    ("no-text", b'{"text": null}'), ("not-text", b'{"text": ["a"]}'),
+    ("too-long", b'{"text": "' + b"x" * 3000 + b'"}'), ("repeated-column", b'{"text": "a", "text": "b"}'),
+    ("invalid-column", b'{"text": "a", "score": "high"}'), ("unknown-format", b'{"text": "a", "format": "hermse"}'),
+    ("invalid-column", b'{"text": "a", "format": 3}'), ("not-json", b"\x00"),
+]  # fmt: skip
 
 
 @pytest.mark.usefixtures("workers_here")

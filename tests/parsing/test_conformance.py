@@ -117,20 +117,14 @@ def _sglang_row(row: dict[str, Any], thinks: bool, parser: str, manual: bool) ->
     expected = row["expected"]
     calls = expected["tool_calls"]
     return Row(
-        row["id"],
-        parser,
-        TABLES["FORMATS"].get(parser) or registry.resolve(parser),
-        row["input"],
-        row.get("streaming_chunks"),
-        row["tools"] or None,
-        _sglang_prefix(row, row.get("config") or {}),
-        None if thinks else [c["name"] for c in calls],
-        None if thinks else len(calls),
+        row["id"], parser, TABLES["FORMATS"].get(parser) or registry.resolve(parser), row["input"],
+        row.get("streaming_chunks"), row["tools"] or None, _sglang_prefix(row, row.get("config") or {}),
+        None if thinks else [c["name"] for c in calls], None if thinks else len(calls),
         None if thinks else [_known(c["arguments"]) for c in calls],
         expected["content"] if manual else expected["content"] or "",
         (expected["reasoning"] or "") if thinks else None,
         "calls" if thinks and parser != "minimax-append-think" else "reasoning",
-    )
+    )  # fmt: skip
 
 
 def _sglang_prefix(row: dict[str, Any], config: dict[str, Any]) -> str | None:

@@ -324,20 +324,10 @@ def cohere(row: Row) -> Seen:
 
 #: the SDK for what a vendor sends at an address, where it is not one for all of the vendor's
 SDKS: dict[str, Callable[[Row], Seen]] = {
-    "anthropic": anthropic,
-    "bedrock": bedrock,
-    "cerebras": openai_chat,
-    "cohere": cohere,
-    "deepseek": openai_chat,
-    "gemini": gemini,
-    "groq": openai_chat,
-    "huggingface": openai_chat,
-    "mistral": mistral,
-    "ollama": openai_chat,
-    "openai": openai_chat,
-    "openrouter": openai_chat,
-    "zai": openai_chat,
-}
+    "anthropic": anthropic, "bedrock": bedrock, "cerebras": openai_chat, "cohere": cohere, "deepseek": openai_chat,
+    "gemini": gemini, "groq": openai_chat, "huggingface": openai_chat, "mistral": mistral, "ollama": openai_chat,
+    "openai": openai_chat, "openrouter": openai_chat, "zai": openai_chat,
+}  # fmt: skip
 
 
 def answer_with(row: Row) -> None:

@@ -141,18 +141,9 @@ def test_a_call_in_wide_brackets_far_from_the_next_marker() -> None:
 def region_of(text: str, format_: str) -> Region:
     automaton = registry.automaton(format_, lenient=True)
     return Region(
-        automaton,
-        automaton.top_level,
-        text,
-        0,
-        True,
-        False,
-        "strings",
-        None,
-        DEFAULT,
-        RepairBudget.of(100_000),
+        automaton, automaton.top_level, text, 0, True, False, "strings", None, DEFAULT, RepairBudget.of(100_000),
         100_000,
-    )
+    )  # fmt: skip
 
 
 @in_one_item("format_, text", TABLES["READ_BY_BOTH"])

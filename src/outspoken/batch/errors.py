@@ -8,23 +8,10 @@ from outspoken.results.errors import OutspokenError
 
 #: Why a row is in quarantine. Codes are added, never renamed.
 ErrorCode = Literal[
-    "not-utf8",
-    "not-json",
-    "not-an-object",
-    "repeated-column",
-    "no-text",
-    "not-text",
-    "too-long",
-    "unknown-format",
-    "invalid-tools",
-    "invalid-column",
-    "not-a-response",
-    "no-answer",
-    "failed",
-    "timeout",
-    "worker-died",
+    "not-utf8", "not-json", "not-an-object", "repeated-column", "no-text", "not-text", "too-long", "unknown-format",
+    "invalid-tools", "invalid-column", "not-a-response", "no-answer", "failed", "timeout", "worker-died",
     "unreadable-input",
-]
+]  # fmt: skip
 
 
 class BatchError(OutspokenError, ValueError):

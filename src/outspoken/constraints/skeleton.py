@@ -28,15 +28,9 @@ Role: TypeAlias = Literal[
 
 #: The kinds of values that formats write in different ways, each with an example.
 EXAMPLES: Mapping[str, Any] = {
-    "string": "ab cd",
-    "integer": 3,
-    "number": 2.5,
-    "true": True,
-    "false": False,
-    "null": None,
-    "object": {"k": 1},
+    "string": "ab cd", "integer": 3, "number": 2.5, "true": True, "false": False, "null": None, "object": {"k": 1},
     "array": [1],
-}
+}  # fmt: skip
 
 
 class Hole(NamedTuple):

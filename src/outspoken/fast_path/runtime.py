@@ -45,42 +45,12 @@ if TYPE_CHECKING:
     from outspoken.grammar.header import Header
 
 __all__ = [
-    "ANY",
-    "NO_CALLS",
-    "NO_CONTENT",
-    "SEGMENT",
-    "ValueCheck",
-    "UNSOUND",
-    "Header",
-    "add_bare",
-    "add_value",
-    "answer_names",
-    "as_text",
-    "blanks",
-    "checked",
-    "closing_text",
-    "doubt",
-    "end_action",
-    "end_answer",
-    "end_answer_call",
-    "end_call",
-    "end_code",
-    "end_envelope",
-    "end_json",
-    "end_payload",
-    "end_think",
-    "is_answer",
-    "lazy",
-    "mapping_of",
-    "nest_action",
-    "notation",
-    "object_of",
-    "place_name",
-    "read_at",
-    "scan",
-    "schema_view_of",
+    "ANY", "NO_CALLS", "NO_CONTENT", "SEGMENT", "ValueCheck", "UNSOUND", "Header", "add_bare", "add_value",
+    "answer_names", "as_text", "blanks", "checked", "closing_text", "doubt", "end_action", "end_answer",
+    "end_answer_call", "end_call", "end_code", "end_envelope", "end_json", "end_payload", "end_think", "is_answer",
+    "lazy", "mapping_of", "nest_action", "notation", "object_of", "place_name", "read_at", "scan", "schema_view_of",
     "to_json",
-]
+]  # fmt: skip
 
 #: One segment is read, in text that may be of another format.
 SEGMENT = 1

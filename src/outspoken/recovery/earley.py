@@ -37,18 +37,12 @@ MAX_MARKERS, MAX_TOKENS = 48, 120
 
 #: What the rules of a tolerant grammar cost, or all of those whose names begin so.
 RULES = {
-    tolerant.MISSING: costs.MISSING_MARKER,
-    "stray_marker": costs.STRAY_MARKER,
-    "stray_text": costs.STRAY_TEXT,
-    "stray_text_unsure": costs.STRAY_TEXT_UNSURE,
-    "stray_character": costs.STRAY_CHARACTER,
-    "marker_in_value": costs.MARKER_IN_VALUE,
-    "short_in_value": costs.MARKER_IN_STRING,
-    "opener_as_text": costs.OPENER_AS_TEXT,
-    "marker_as_text": costs.MARKER_AS_TEXT,
-    "cut_value": costs.CUT_VALUE,
+    tolerant.MISSING: costs.MISSING_MARKER, "stray_marker": costs.STRAY_MARKER, "stray_text": costs.STRAY_TEXT,
+    "stray_text_unsure": costs.STRAY_TEXT_UNSURE, "stray_character": costs.STRAY_CHARACTER,
+    "marker_in_value": costs.MARKER_IN_VALUE, "short_in_value": costs.MARKER_IN_STRING,
+    "opener_as_text": costs.OPENER_AS_TEXT, "marker_as_text": costs.MARKER_AS_TEXT, "cut_value": costs.CUT_VALUE,
     tolerant.FOREIGN: costs.FOREIGN_NOTATION,
-}
+}  # fmt: skip
 
 
 class Reading(NamedTuple):

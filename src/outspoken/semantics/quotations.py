@@ -34,20 +34,9 @@ _ATTRIBUTE = re.compile(r"=([\"'])[^\"'<>\n]{0,200}\1")
 #: A sentence that goes on behind a call without marks of its own quotes it.
 SENTENCE = " "
 _CLOSING = {
-    **{
-        "“": "[”“]",
-        "‘": "’",
-        "«": "»",
-        "„": "[“”]",
-        "‚": "[‘’]",
-        "「": "」",
-        "»": "«",
-        "『": "』",
-        "《": "》",
-        "〈": "〉",
-    },
-    **{"‹": "›", "❝": "❞", "<": ">", "[": r"\](?=[(\[])", "](": r"\)", "{": r"\}"},
-}
+    "“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "‚": "[‘’]", "「": "」", "»": "«", "『": "』", "《": "》", "〈": "〉",
+    "‹": "›", "❝": "❞", "<": ">", "[": r"\](?=[(\[])", "](": r"\)", "{": r"\}",
+}  # fmt: skip
 #: Marks that are closed by a bracket.
 _OPEN_BRACKETS = frozenset({"[", "](", "{"})
 #: Marks that are a part of words, too.

@@ -24,19 +24,9 @@ Writer = Callable[[str, str], None]
 
 #: The codes of each style, as terminals take them (ECMA-48, SGR). Those of others are that of headings.
 COLORS = {
-    "head": "1",
-    "": "",
-    "text": "",
-    "reasoning": "3;35",
-    "tool_call": "32",
-    "action": "36",
-    "payload": "34",
-    "json": "33",
-    "markup": "2",
-    "error": "31",
-    "warning": "33",
-    "note": "",
-}
+    "head": "1", "": "", "text": "", "reasoning": "3;35", "tool_call": "32", "action": "36", "payload": "34",
+    "json": "33", "markup": "2", "error": "31", "warning": "33", "note": "",
+}  # fmt: skip
 
 
 #: The line of progress is written at most this often, in seconds, and not before the work took as long.

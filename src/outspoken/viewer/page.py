@@ -34,19 +34,13 @@ VIEW = ("common", "text", "stream", "panels")
 _UNSAFE = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
 #: How the events are told to the script, by their types: a letter, the field with the index, and what they add.
 _DELTAS = {
-    "text_delta": ("t", "", "text"),
-    "reasoning_delta": ("r", "", "text"),
-    "reasoning_end": ("R", "", ""),
-    "tool_call_start": ("c", "index", "name"),
-    "tool_call_delta": ("a", "index", "arguments"),
-    "tool_call_end": ("e", "index", ""),
-    "tool_call_unfinished": ("u", "index", "call.status"),
-    "action_text": ("x", "index", "text"),
-    "action_parsed": ("A", "action.order", "action"),
-    "action_unfinished": ("A", "action.order", "action"),
-    "payload_parsed": ("P", "", "payload"),
+    "text_delta": ("t", "", "text"), "reasoning_delta": ("r", "", "text"), "reasoning_end": ("R", "", ""),
+    "tool_call_start": ("c", "index", "name"), "tool_call_delta": ("a", "index", "arguments"),
+    "tool_call_end": ("e", "index", ""), "tool_call_unfinished": ("u", "index", "call.status"),
+    "action_text": ("x", "index", "text"), "action_parsed": ("A", "action.order", "action"),
+    "action_unfinished": ("A", "action.order", "action"), "payload_parsed": ("P", "", "payload"),
     "payload_unfinished": ("P", "", "payload"),
-}
+}  # fmt: skip
 
 
 def page(view: View, **more: Any) -> str:

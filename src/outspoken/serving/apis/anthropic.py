@@ -17,16 +17,10 @@ from .base import TranslatedApi, read_upstream_error
 
 #: Anthropic's word for an HTTP status; others are `invalid_request_error` below 500, else `api_error`.
 _ERROR_TYPES = {
-    401: "authentication_error",
-    402: "billing_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    503: "overloaded_error",
-    504: "timeout_error",
+    401: "authentication_error", 402: "billing_error", 403: "permission_error", 404: "not_found_error",
+    413: "request_too_large", 429: "rate_limit_error", 503: "overloaded_error", 504: "timeout_error",
     529: "overloaded_error",
-}
+}  # fmt: skip
 _API_KEY, _AUTHORIZATION = b"x-api-key", b"authorization"
 
 

@@ -16,18 +16,10 @@ from .base import TranslatedApi, read_upstream_error
 
 #: What a response repeats of its request, and the values where the request says nothing.
 _REPEATED: dict[str, Any] = {
-    "instructions": None,
-    "max_output_tokens": None,
-    "metadata": {},
-    "parallel_tool_calls": True,
-    "reasoning": None,
-    "temperature": None,
-    "text": {"format": {"type": "text"}},
-    "tool_choice": "auto",
-    "tools": [],
-    "top_p": None,
+    "instructions": None, "max_output_tokens": None, "metadata": {}, "parallel_tool_calls": True, "reasoning": None,
+    "temperature": None, "text": {"format": {"type": "text"}}, "tool_choice": "auto", "tools": [], "top_p": None,
     "user": None,
-}
+}  # fmt: skip
 #: What holds for all responses of the proxy, which stores none.
 _FIXED: dict[str, Any] = {"background": False, "previous_response_id": None, "store": False, "truncation": "disabled"}
 
