@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from collections.abc import Callable
 from itertools import product
 from random import Random
@@ -154,6 +155,10 @@ def quoted(text: str) -> str:
     return "\n".join([f"> {line}" for line in text.split("\n")])
 
 
+def _each_line(text: str, form: str) -> str:
+    return "\n".join([form.format(number, line) for number, line in enumerate(text.split("\n"), 1)])
+
+
 #: How a message carries a text that an attacker wrote.
 CARRIERS: dict[str, Callable[[str], Any]] = {
     "page": lambda text: {"role": "tool", "content": f"Welcome.\n{text}\nBye."},
@@ -163,6 +168,11 @@ CARRIERS: dict[str, Callable[[str], Any]] = {
     "HTML": lambda text: {"role": "tool", "content": f"<p>{html.escape(text)}</p>"},
     "output": lambda text: {"type": "function_call_output", "call_id": "1", "output": text},
     "text": lambda text: text,
+    "listing": lambda text: {"role": "tool", "content": _each_line(text, "{:6}→{}")},
+    "change": lambda text: {"role": "tool", "content": _each_line(text, "+{1}")},
+    "markup": lambda text: {"role": "tool", "content": re.sub(r"(\w+)", r"<b>\1</b>", html.escape(text))},
+    "unseen": lambda text: {"role": "tool", "content": "\u200b".join(text)},
+    "numbers": lambda text: {"role": "tool", "content": re.sub(r"\W", lambda sign: rf"\u{ord(sign[0]):04x}", text)},
 }
 
 

@@ -6,11 +6,13 @@ import ast
 import html
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple, cast
+from urllib.parse import unquote
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.arguments import kind_of
@@ -18,10 +20,19 @@ from outspoken.results.arguments import kind_of
 #: Whose messages are the caller's own: examples in them are no echo.
 _INSTRUCTIONS = frozenset({"system", "developer"})
 _ASSISTANT = frozenset({"assistant", "model", "ai"})
-#: What a quotation may change: white space, and the sign before its lines.
-_CHANGED = lazy_pattern(r"[\s>]+")
-#: The signs before a line of a mail that is quoted.
-_QUOTED_LINE = lazy_pattern(r"(?m)^[ \t]*(?:> ?)+")
+#: What a copy may change or leave out: all but the letters, and the signs that tell markup from words.
+_CHANGED = lazy_pattern(r"[^\w<(\[{=:]+")
+#: What stands before a line of a mail that is quoted, of a listing, a change or a comment.
+_LINE_SIGN = lazy_pattern(
+    r"(?m)^[ \t]*(?:(?:> ?)+|\d{1,6}[ \t]*[\t→│|:.)]|(?://[/!]?|--|[+#;%*|-])(?=[ \t<\[{(]))[ \t]?"
+)
+#: The tags round words of a page, and characters that are not shown.
+_UNSEEN = lazy_pattern(
+    r"(?i)</?(?:p|br|div|span|b|i|u|em|strong|mark|font|a|li|[uo]l|t[dhr]|table)(?:\s[^<>]*)?/?>"
+    r"|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
+)
+#: Characters that are written by their number, as in JSON.
+_NUMBERED = lazy_pattern(r"\\u([0-9a-fA-F]{4})")
 #: Fields of messages that hold no content.
 _LABELS = frozenset({"role", "type", "id", "tool_call_id", "call_id", "tool_use_id", "name", "status", "mime_type"})
 #: The fields of a call that the assistant made before, in the APIs of OpenAI and Anthropic.
@@ -37,7 +48,7 @@ ReadCalls = Callable[[str], Iterable[tuple[str, Mapping[str, Any]]]]
 
 
 class _Text(NamedTuple):
-    """A text of a message: its number, the text, and the same without what a quotation may change."""
+    """A text of a message: its number, the text, and what a copy of that has in any case."""
 
     number: int
     text: str
@@ -59,16 +70,17 @@ class Echoes:
 
     def may_hold(self, name: str) -> bool:
         """May a message hold a call of this name?"""
-        return any(name in text for _, text, _ in self._read)
+        kept = _squeezed(name)
+        return any(kept in squeezed for _, _, squeezed in self._read)
 
     def message_of(self, name: str, arguments: Mapping[str, Any], markup: str, read_calls: ReadCalls) -> int | None:
         """The number of the message, counted from 0, that holds a call or its markup; None if none does.
 
         A call that the assistant itself made before is none.
         """
-        squeezed, wanted = _CHANGED.sub("", markup), _key(name, arguments)
+        squeezed, kept, wanted = _squeezed(markup), _squeezed(name), _key(name, arguments)
         for number, text, without_changes in self._read:
-            if name not in text:
+            if kept not in without_changes:
                 continue
             held = self._calls_in(text, read_calls)
             is_held = wanted in held or (arguments and _key("", arguments) in held)
@@ -90,7 +102,7 @@ class Echoes:
         for number, message in enumerate(self.messages):
             if _role_of(message) not in _INSTRUCTIONS | _ASSISTANT:
                 texts = dict.fromkeys(_texts_of(plain_message(message), 0))
-                found += [_Text(number, text, _CHANGED.sub("", text)) for text in texts]
+                found += [_Text(number, text, _squeezed(text)) for text in texts]
         return found
 
     def _made(self, read_calls: ReadCalls) -> frozenset[str]:
@@ -105,6 +117,11 @@ class Echoes:
                 continue
             found |= set(_own_calls(plain, 0))
         return frozenset(found)
+
+
+def _squeezed(text: str) -> str:
+    """What a copy of a text has in any case."""
+    return _CHANGED.sub("", unicodedata.normalize("NFKC", text))
 
 
 def _key(name: str, arguments: Mapping[str, Any]) -> str:
@@ -151,11 +168,8 @@ def _texts_of(value: Any, depth: int) -> Iterator[str]:
     if depth > _MAX_DEPTH:
         return
     if isinstance(value, str):
-        yield value
-        if ">" in value and (unquoted := _QUOTED_LINE.sub("", value)) != value:
-            yield unquoted
-        if "&" in value and (unescaped := html.unescape(value)) != value:
-            yield unescaped
+        written = _NUMBERED.sub(lambda found: chr(int(found[1], 16)), value) if "\\u" in value else value
+        yield from (value, html.unescape(_UNSEEN.sub("", _LINE_SIGN.sub("", unquote(written)))))
         if value.lstrip()[:1] in ("{", "[", '"'):
             with suppress(ValueError, RecursionError):
                 inner = json.loads(value)

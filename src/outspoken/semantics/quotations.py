@@ -13,12 +13,19 @@ from outspoken.results.replies import Text
 
 #: So much text before a call may open a quotation, and so much behind it may close that.
 LONGEST_QUOTE = 200
+#: The tag of an element, unless its name says that models act or answer in it.
+_ELEMENT = (
+    r"<(?!(?i:\w*(?:tool|func|call|invo|exec|action|step|command|run|answer|respon|reply|output|result|message|final"
+    r"|assistant|turn|agent)))[A-Za-z]\w{0,30}(?:[ ][^<>\n]{0,99})?>"
+)
 #: What opens a quotation: a mark that only does that, one that begins a word, a literal or an attribute, or markup,
-#: backticks, a line through text, an address in angle brackets, or right before the call the bracket of a link, of its
-#: address, or of a command of LaTeX.
+#: backticks, a line through text, the tag of an element at the start of a line, an address in angle brackets, or right
+#: before the call such a tag, the bracket of a link, of its address, or of a command of LaTeX.
 OPENING = re.compile(
     r"[“«„‚「『《〈‹❝＂](?!\s)|(?:\A|(?<=[\s(\[{:=,\\\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff])|(?<=\b[bruf]))"
-    r"(?:[\"″](?!\s)|['‘»](?![\w\s]))|(?<!`)`{1,2}(?!`)|(?<=[^\n`])`{3,16}(?!`)|(?<!~)~~(?!~)|<(?=https?://\S*\Z)|\[\Z|\]\(\Z|\\[a-zA-Z]{2,20}\{\Z"
+    r"(?:[\"″](?!\s)|['‘»](?![\w\s]))|(?<!`)`{1,2}(?!`)|(?<=[^\n`])`{3,16}(?!`)|(?<!~)~~(?!~)"
+    rf"|(?<![^\n]){_ELEMENT}|{_ELEMENT}(?=\s*\Z)"
+    r"|<(?=https?://\S*\Z)|\[\Z|\]\(\Z|\\[a-zA-Z]{2,20}\{\Z"
 )
 #: Marks of a string of several lines. Their number tells whether one is open.
 _LONG_MARKS = ('"""', "'''")
@@ -105,6 +112,9 @@ def _closing(mark: str) -> re.Pattern[str]:
         return GOES_ON
     if mark in _LONG_MARKS:
         return re.compile(mark)
+    if mark[1:2].isalpha():  # a tag, whose element other text follows
+        name = mark[1:].partition(" ")[0].rstrip(">")
+        return re.compile(rf"(?i:</{name}>)\s*(?=[^\s<])")
     if mark[0] == "`":
         return re.compile(f"(?:\\A`*|(?<!`)){mark}(?!`)" + ("|''" if len(mark) == 2 else ""))
     behind = r"\w" if mark in _LETTERS else "[a-zA-Z0-9_]"  # no blank is between them and the next word in Chinese
