@@ -20,8 +20,10 @@ from outspoken.results.arguments import kind_of
 #: Whose messages are the caller's own: examples in them are no echo.
 _INSTRUCTIONS = frozenset({"system", "developer"})
 _ASSISTANT = frozenset({"assistant", "model", "ai"})
-#: What a copy may change or leave out: all but the letters, and the signs that tell markup from words.
+#: What a copy may change or leave out: all but the letters, and the signs that tell markup from words; and what of
+#: that is ASCII.
 _CHANGED = lazy_pattern(r"[^\w<(\[{=:]+")
+_ASCII_CHANGED = bytes([code for code in range(128) if not (chr(code).isalnum() or chr(code) in "_<([{=:")])
 #: What stands before a line of a mail that is quoted, of a listing, a change or a comment.
 _LINE_SIGN = lazy_pattern(
     r"(?m)^[ \t]*(?:(?:> ?)+|\d{1,6}[ \t]*[\t→│|:.)]|(?://[/!]?|--|[+#;%*|-])(?=[ \t<\[{(]))[ \t]?"
@@ -37,9 +39,13 @@ _NUMBERED = lazy_pattern(r"\\u([0-9a-fA-F]{4})")
 _LABELS = frozenset({"role", "type", "id", "tool_call_id", "call_id", "tool_use_id", "name", "status", "mime_type"})
 #: The fields of a call that the assistant made before, in the APIs of OpenAI and Anthropic.
 _ARGUMENTS = ("arguments", "input", "args")
+_WORD = lazy_pattern(r"\w+")
 #: So many objects of a text are looked at.
 _MAX_OBJECTS = 500
 _LONGEST_EXPRESSION = 4000
+#: A call that stands in a text has its words so near to its name, in characters, beside the length of its markup; so
+#: many of them are looked for.
+_REACH, _MAX_WORDS = 1000, 30
 #: Content is nested no deeper than this.
 _MAX_DEPTH = 12
 
@@ -59,13 +65,13 @@ class Echoes:
     """What the model had read before it answered, and which of its calls stand there.
 
     `messages` are those of the request, as dicts or objects of an SDK, or texts. What the system or developer says is
-    no echo, and a call that the assistant made before may be tried again. Each text is searched for calls once, when a
-    call whose name it holds is asked for. Threads may share it.
+    no echo, and a call that the assistant made before may be tried again. A part of a text is searched for calls once,
+    when a call is asked for whose name and words it holds. Threads may share it.
     """
 
     def __init__(self, messages: Sequence[Any]) -> None:
         self.messages = messages
-        #: the calls in a text
+        #: the calls in a part of a text
         self._found: dict[str, frozenset[str]] = {}
 
     def may_hold(self, name: str) -> bool:
@@ -79,14 +85,19 @@ class Echoes:
         A call that the assistant itself made before is none.
         """
         squeezed, kept, wanted = _squeezed(markup), _squeezed(name), _key(name, arguments)
-        for number, text, without_changes in self._read:
-            if kept not in without_changes:
+        words = [*dict.fromkeys(_words(arguments))][:_MAX_WORDS]
+        for number, text, copied in self._read:
+            if kept not in copied:
                 continue
-            held = self._calls_in(text, read_calls)
-            is_held = wanted in held or (arguments and _key("", arguments) in held)
-            if is_held or squeezed in without_changes or wanted in _expressions(text, name):
+            parts = _near(text, name, words, _REACH + 2 * len(markup))
+            if squeezed in copied or any(self._holds(part, name, arguments, read_calls) for part in parts):
                 return None if wanted in self._made(read_calls) else number
         return None
+
+    def _holds(self, text: str, name: str, arguments: Mapping[str, Any], read_calls: ReadCalls) -> bool:
+        """Does a part of a text hold a call in whatever notation?"""
+        wanted, held = _key(name, arguments), self._calls_in(text, read_calls)
+        return wanted in held or (bool(arguments) and _key("", arguments) in held) or wanted in _expressions(text, name)
 
     def _calls_in(self, text: str, read_calls: ReadCalls) -> frozenset[str]:
         found = self._found.get(text)
@@ -121,7 +132,34 @@ class Echoes:
 
 def _squeezed(text: str) -> str:
     """What a copy of a text has in any case."""
+    if text.isascii():
+        return text.encode().translate(None, _ASCII_CHANGED).decode()  # is faster
     return _CHANGED.sub("", unicodedata.normalize("NFKC", text))
+
+
+def _words(value: Any) -> Iterator[str]:
+    """The words in the texts of a value."""
+    if isinstance(value, str):
+        yield from _WORD.findall(value)
+    elif isinstance(value, Mapping):
+        yield from _words([*cast("Mapping[str, Any]", value).values()])
+    elif isinstance(value, list):
+        for item in cast("list[Any]", value):
+            yield from _words(item)
+
+
+def _near(text: str, name: str, words: Sequence[str], reach: int) -> Iterator[str]:
+    """The parts of a text that have a name, and some words no farther from it than this."""
+    begin, end, at = 0, -1, text.find(name)
+    while at >= 0:
+        start, stop = max(at - reach, 0), at + len(name) + reach
+        if all(text.find(word, start, stop) >= 0 for word in words):
+            if start > end >= 0:
+                yield text[begin:end]
+            begin, end = (start if start > end else begin), stop
+        at = text.find(name, at + len(name))
+    if end >= 0:
+        yield text[begin:end]
 
 
 def _key(name: str, arguments: Mapping[str, Any]) -> str:
