@@ -206,6 +206,14 @@ def closing_forms(automaton: Automaton) -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
+def loose_ends(automaton: Automaton) -> re.Pattern[str] | None:
+    """What finds the end of a value, an argument or a call in text; None if no other text differs from these."""
+    ends = value_ends(automaton) | closing_forms(automaton)
+    forms = sorted(filter(is_distinct_marker, ends), key=len, reverse=True)
+    return lazy_pattern("|".join(map(re.escape, forms))) if forms else None
+
+
+@lru_cache(maxsize=256)
 def opening_forms(automaton: Automaton) -> tuple[str, ...]:
     """The markers of a format that no other text has by chance, as they are written; brackets and keys are none."""
     forms = [form.strip() for t in automaton.tables.terminals.values() for form in written_forms(t)]

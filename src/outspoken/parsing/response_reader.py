@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +11,7 @@ from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
-from outspoken.grammar.value_markup import has_terminal
+from outspoken.grammar.value_markup import has_terminal, loose_ends
 from outspoken.notations.tools import Tools
 from outspoken.results.diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.encoding import replace_surrogates
@@ -246,7 +247,8 @@ class ResponseReader:
         quoted: list[tuple[int, int]] = []
         pending: list[PendingDiagnostic] = []
         if any(segment.kind in MADE for segment in output.segments) and self._may_be_said(raw):
-            settled = Settled(output.segments, raw, self._thinks(), format, self.exact, self._prefix, self._bare())
+            known = self._thinks(), format, self.exact, self._prefix, self._bare(), self._ends()
+            settled = Settled(output.segments, raw, *known)
             self._read_segments, output.segments, quoted = output.segments, settled.segments, settled.quoted
             recorder.diagnostics += settled.diagnostics
             recorder.lower_status(settled.lowest)
@@ -313,7 +315,7 @@ class ResponseReader:
 
     def surroundings(self) -> Surroundings:
         """What tells which calls of a stream may only be said."""
-        return Surroundings(self.read_raw, self._thinks, self._prefix, self._bare)
+        return Surroundings(self.read_raw, self._thinks, self._prefix, self._bare, self._ends)
 
     def _thinks(self) -> ThinkMarkers | None:
         """What finds the tags of reasoning of the format, or of plain text and the format that was detected."""
@@ -323,6 +325,10 @@ class ResponseReader:
         """What is known of calls without markers, if the format has any. With `auto`, any format may have some."""
         kind = "bracket" if self._detector is not None else self._automaton.tables.header.bare_calls
         return Bare.of(self._builder.context.tools and self._builder.context.tools.names, kind)
+
+    def _ends(self) -> re.Pattern[str] | None:
+        """What finds the end of a bare value of the format."""
+        return loose_ends(self._known_automaton)
 
     @property
     def _known_automaton(self) -> Automaton:

@@ -21,7 +21,7 @@ from .call_shapes import is_ended_by_chance
 from .keys import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
-from .state import ReplyState
+from .state import CutValue, ReplyState
 from .unknown_keys import set_paths, set_paths_before
 from .verdict import REFUSED_CODES, verdict_on
 
@@ -466,7 +466,8 @@ class CallBuilder:
         output, recorder = self._output, self._recorder
         output.flush()
         if node.key is not None:
-            self._state.cut_value = (end, status == "invalid" or not "".join(node.bare or ()).strip())
+            is_empty = status == "invalid" or not "".join(node.bare or ()).strip()
+            self._state.cut_value = CutValue(end, is_empty)
         self.complete_text(node)
         recorder.lower_status(status)
         name, text, arguments = node.name or "", "".join(node.parts or ()), self._complete_arguments(node)

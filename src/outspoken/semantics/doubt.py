@@ -50,7 +50,8 @@ class Doubt:
     quotations that are open before it. `closer` finds what ends the region in which it stands; that counts without an
     end if it `is_open_certain`, and with one only if prose follows if it `wants_prose`. The call is repaired if it was
     made in spite of a doubt that `is_weak`. If the calls of the format end as its reasoning does, that `is_shared`.
-    A call of none of the `tools`, if these are known, is text. `otherwise` is what is in doubt if this is not.
+    A call of none of the `tools`, if these are known, is text. If the `closer` counts `in_text` only, no call that
+    stands behind this one may hold it. `otherwise` is what is in doubt if this is not.
     """
 
     code: str
@@ -62,6 +63,7 @@ class Doubt:
     wants_prose: bool = False
     is_weak: bool = False
     is_shared: bool = False
+    in_text: bool = False
     tools: Collection[str] | None = None
     #: does other text or reasoning stand between the opening mark of the quotation and the call?
     is_behind_other: bool = False
@@ -123,6 +125,8 @@ class Doubt:
             return self._decide_quote(at)
         if self.closer is None:
             return "said"
+        if self.in_text:
+            return self._decide_by_text(at)
         if self.is_shared and not self._pass_own_end(at):
             return None
         if self.code == "thought-call" and not self.is_shared and self.region_end is None:
@@ -139,6 +143,24 @@ class Doubt:
             return "said"
         if self._is_prose_behind(behind, at):
             return "said"
+        return "made" if at.final else None
+
+    def is_ended_in(self, text: str) -> bool:
+        """Does a text hold what ends the region?"""
+        return self.closer is not None and self.closer.search(text) is not None
+
+    def _decide_by_text(self, at: _Behind) -> Verdict | None:
+        """Does the end of another call follow in text, or in a call that is refused?"""
+        for number, segment in enumerate(at.after):
+            start, last = segment.span
+            self.looked_to = start
+            if type(segment) is Text:
+                is_last = number + 1 == len(at.after)
+                last = max(last, at.end) if is_last and at.final else last if is_last else at.after[number + 1].span[0]
+                if self.is_ended_in(at.read(start, last)):
+                    return "said"
+            elif segment.kind in MADE and segment.status not in ("ok", "repaired"):
+                return "said"
         return "made" if at.final else None
 
     def _is_prose_behind(self, behind: int, at: _Behind) -> bool:

@@ -104,6 +104,9 @@ class Surroundings:
     _closer_of: tuple[Any, int, int, re.Pattern[str] | None] = (None, 0, -1, None)
     #: does the last call have no markers?
     _is_bare = False
+    #: is there a call that may go on, and the doubt about calls behind it
+    _has_broken = False
+    _broken_doubt: Doubt | None = None
     #: the last text that opens a quotation which no later text closes
     _quoting: Text | None = None
     #: the last text that ends in a line of a block quotation, which no later text leaves
@@ -117,9 +120,11 @@ class Surroundings:
         thinks: Callable[[], ThinkMarkers | None],
         prompt_end: str = "",
         bare: Callable[[], Bare | None] = lambda: None,
+        ends: Callable[[], re.Pattern[str] | None] = lambda: None,
     ) -> None:
-        """`bare` gives what is known of calls without markers, if the format has any."""
-        self._read, self._find_thinks, self._prompt_end, self._bare = read, thinks, prompt_end, bare
+        """`bare` gives what is known of calls without markers, if the format has any, `ends` what ends bare values."""
+        self._read, self._find_thinks, self._prompt_end = read, thinks, prompt_end
+        self._bare, self._ends = bare, ends
 
     @property
     def _thinks(self) -> ThinkMarkers | None:
@@ -160,7 +165,7 @@ class Surroundings:
         doubt = self._doubt_in(self._region, last, start, is_action) if self._region is not None else None
         if doubt is None:
             doubt = self._doubt_beside(self._lead(last, cut, before, earlier), start, first)
-            doubt = doubt or self._doubt_of_quoting(open, start)
+            doubt = doubt or self._doubt_of_quoting(open, start) or self._doubt_of_broken(start)
         if not is_action and (bare := self._bare()) is not None:
             doubt = self._doubt_of_bare(bare, before, start, doubt)
         if cut is None:
@@ -189,13 +194,17 @@ class Surroundings:
         The last reasoning of them is kept, too.
         """
         for segment in segments[self._count : count]:
-            if segment.kind not in MADE:
+            if segment.kind in MADE:
+                self._has_broken = self._has_broken or _may_go_on(segment)
+            else:
                 self._thought = segment if isinstance(segment, Reasoning) else self._thought
                 if type(self._last) is not Text or not is_field(segment, self._read):
                     self._last = segment
                 if type(segment) is Text:
                     self._quoting = still_quoting(self._quoting, segment)
                     self._showing = still_showing(self._showing, segment)
+                    if self._broken_doubt is not None and self._broken_doubt.is_ended_in(self._read(*segment.span)):
+                        self._broken_doubt = None  # what stands behind that end is another question
         self._count = count
         return self._last
 
@@ -263,6 +272,15 @@ class Surroundings:
             doubt = Doubt("quoted-call", "in quotation marks", start, quotes=quotes, is_behind_other=True)
             self._carried = quoting, doubt
         return self._carried[1]
+
+    def _doubt_of_broken(self, start: int) -> Doubt | None:
+        """Why a call is in doubt behind one that may go on: the end of that one may follow as text."""
+        ends = self._ends() if self._has_broken else None
+        if ends is None:
+            return None
+        if self._broken_doubt is None:
+            self._broken_doubt = Doubt("quoted-call", "in a value of another call", start, closer=ends, in_text=True)
+        return self._broken_doubt
 
     def _doubt_of_bare(self, bare: Bare, before: Any, start: int, otherwise: Doubt | None) -> Doubt | None:
         """Why a call without markers may be text: it stands in a line of text, or other text follows.
@@ -427,6 +445,12 @@ class Surroundings:
                     return
                 self._region = self._region_doubt = None
             at = max(match.end(), at + 1)
+
+
+def _may_go_on(call: Any) -> bool:
+    """May the text behind a call belong to it, since it is refused, or a marker was missing?"""
+    is_made = call.status in ("ok", "repaired")
+    return not is_made or (call.status != "ok" and any(repair.code == "missing-marker" for repair in call.repairs))
 
 
 @lru_cache(maxsize=64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ class Settled:
     """The segments of a whole response without the calls that were only said, and what is reported of them.
 
     `thinks` finds the tags of reasoning. A call in reasoning is refused if its tool is one of those in `exact`.
-    `bare` is as for `Surroundings`.
+    `bare` and `ends` are as for `Surroundings`.
     """
 
     #: the worst status of a call that ends reasoning, or stands in a fence
@@ -37,9 +38,10 @@ class Settled:
         exact: Collection[str] = (),
         prompt_end: str = "",
         bare: Bare | None = None,
+        ends: re.Pattern[str] | None = None,
     ) -> None:
         self._raw, self._format, self._exact = raw, format, exact
-        self._surroundings = Surroundings(self._read, lambda: thinks, prompt_end, lambda: bare)
+        self._surroundings = Surroundings(self._read, lambda: thinks, prompt_end, lambda: bare, lambda: ends)
         self.segments: list[Any] = []
         self.diagnostics: list[PendingDiagnostic] = []
         #: the spans of the calls that became text, so that nothing else reports them

@@ -60,6 +60,17 @@ class ReadEmbedded(Protocol):
     def __call__(self, context: Context, text: str, raw: str, start: int) -> EmbeddedActions: ...
 
 
+class CutValue(NamedTuple):
+    """Where the last call ends that was cut within a bare value; -1 for none.
+
+    Nothing stands in the value if it `is_empty`. If a call that `has_begun` in it ends there, others may, too.
+    """
+
+    end: int = -1
+    is_empty: bool = False
+    has_begun: bool = False
+
+
 class ReplyState:
     """What is known of a reply while its text is read.
 
@@ -71,8 +82,7 @@ class ReplyState:
     last_text = ""
     #: where the last call in markers of its format ends
     marked_end = -1
-    #: where the last call ends that was cut within a bare value, and whether nothing stands in that value
-    cut_value: tuple[int, bool] = (-1, False)
+    cut_value = CutValue()
 
     def __init__(self, context: Context, events: list[Event] | None) -> None:
         self.context, self.header = context, (header := context.header)

@@ -44,6 +44,7 @@ from .proof import (
     texts_within,
 )
 from .schema_objections import Objection, is_declaration, is_unlike, may_violate, objections
+from .state import CutValue, ReplyState
 
 if TYPE_CHECKING:
     from outspoken.actions.mapping import ActionMapping
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
     from .open_node import OpenNode
     from .special_text import SpecialText
-    from .state import ReplyState
+
 
 #: Objections to which there is no second opinion: the text does not show that the model meant this call.
 _REFUSED = frozenset({
@@ -269,6 +270,7 @@ def _of_text(
         found.append(Objection("unproven", f"the value of `{key}` may end before its last bracket", key))
     found += _of_shapes(state, node, name, arguments, is_unlike=is_unlike)
     if not _is_opened(state, node) and _begins_in_value(state, node):
+        state.cut_value = CutValue(end, is_empty=True, has_begun=True)
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
     found += _of_repairs(state, node, name, arguments, end, is_action=is_action)
     return found
@@ -346,7 +348,7 @@ def _of_repairs(
         yield Objection("unproven", "the arguments seem to be JSON that cannot be read")
     if why := evidence.at_end():
         if why == ENDS_BY_SUPPLY:
-            state.cut_value = (end, True)
+            state.cut_value = CutValue(end, is_empty=True, has_begun=state.cut_value.has_begun)
         yield Objection("unproven", why)
 
 
@@ -376,12 +378,12 @@ def _may_run_over(state: ReplyState, arguments: dict[str, Any]) -> str:
 def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
     """Has a call begun in a bare value of another one that never ended, and not on a line of its own?
 
-    A marker with a mistake before it is the value's own, also on a line.
+    A marker with a mistake before it is the value's own, also on a line. If one call has begun so, all behind it have.
     """
-    end, is_empty = state.cut_value
+    end, is_empty, has_begun = state.cut_value
     first = max(node.start - _LONGEST, 0)  # a candidate has no text before that
-    if end < 0 or not first <= end <= node.start:
-        return False
+    if has_begun or end < 0 or not first <= end <= node.start:
+        return has_begun
     before, between = state.source.slice(first, end), state.source.slice(end, node.start)
     automaton = registry.automaton(state.header.format)
     forms, opener = openers_at_end(automaton)

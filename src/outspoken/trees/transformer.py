@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from lark import Token, Transformer, Tree
 
 from outspoken.grammar.automaton import Automaton, Config, Operations, Transition
+from outspoken.grammar.value_markup import loose_ends
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
 from outspoken.notations.interface import notation_of
 from outspoken.results.replies import Segment
@@ -144,6 +145,7 @@ class SegmentTransformer(Transformer[Token, Any]):
             None,
             prompt_end=source.prompt,
             bare=Bare.of(tools and tools.names, bare_calls),
+            ends=loose_ends(source.automaton),
         )
         return settled.segments
 

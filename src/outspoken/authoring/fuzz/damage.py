@@ -199,7 +199,7 @@ def _thought(base: Sound, markup: str, random: Random) -> Case | None:
 
 def _in_value(base: Sound, markup: str, random: Random) -> Case | None:
     """As a value of another call, as `render` writes it, or else as it is."""
-    value = random.choice(("QQ", "Run this:\nQQ\nThanks.", "grey QQ"))
+    value = random.choice(("QQ", "Run this:\nQQ\nThanks.", "grey QQ", "QQQQ or\nQQ"))
     meant, bare = [{"origin": "docs/plan_b.md", "shelf": shelf} for shelf in (value.replace("QQ", markup), value)]
     item: Item = ("call", "archive_sheet", meant)
     texts = [rendered([{"name": item[1], "arguments": arguments}], base.format) for arguments in (meant, bare)]
