@@ -62,8 +62,8 @@ class OperationWriter:
         self._has_unknown = any(rule.short == "unknown" for rule in automaton.tables.rules)
         self._lines: list[str] = []
         self._indent = 0
-        #: the last value is certainly a string
-        self._is_string = False
+        #: what the last value is, if it is a string that was matched
+        self._string = ""
         #: the last value is bare text
         self._is_bare = False
         #: the kinds that each open node may become
@@ -111,7 +111,7 @@ class OperationWriter:
 
     def _operate(self, ops: list[NamedOperation] | tuple[NamedOperation, ...], start: str = "", end: str = "") -> None:
         """Write operations on groups of the match `m`, or on the token between `start` and `end`."""
-        self._is_string = False
+        self._string = ""
         for name, arg, group in ops:
             at = f"({group})" if group else "()"
             first, last = (start, end) if start else (f"m.start{at}", f"m.end{at}")
@@ -250,9 +250,7 @@ class OperationWriter:
     # tokens and fields
 
     def _do_embedded_string(self, arg: str, start: str, end: str, token: str) -> None:
-        if token:
-            self._put(f"said = {token}", "last = said[1:-1]")
-            self._is_string = True
+        self._string = token
 
     def _do_token_tool_name(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
@@ -289,7 +287,7 @@ class OperationWriter:
 
     def _last_string(self) -> str:
         """The value that was read last if it is a string, otherwise None."""
-        return "last" if self._is_string else "last if last.__class__ is str else None"
+        return self._string or "last if last.__class__ is str else None"
 
     def _do_field_content(self, arg: str, start: str, end: str, token: str) -> None:
         string = "if last.__class__ is str:"
@@ -307,7 +305,6 @@ class OperationWriter:
 
     def _do_field_is_true(self, arg: str, start: str, end: str, token: str) -> None:
         self._put("last, said = True, 'true'")
-        self._is_string = False
 
     def _do_field_unknown(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()

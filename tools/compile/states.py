@@ -64,7 +64,6 @@ class StateWriter(FreeTextWriter):
         self._put("n = len(text)", "known = None if tools is None else tools.names", "depth = settings.max_depth")
         self._put("last = said = None", "while True:")
         self._block(lambda: self._dispatch(bodies))
-        self._put("out.flush()", "return n")
 
     def _dispatch(self, bodies: list[tuple[int, list[str]]]) -> None:
         """Dispatch to the code of the state `s`, by binary search; first, to the states that were found first."""
@@ -87,7 +86,7 @@ class StateWriter(FreeTextWriter):
 
     def _body(self, state: State) -> None:
         """The code of a state; it returns None if the state is not supported."""
-        self._facts = {}
+        self._facts, self._again = {}, -1
         try:
             self._state(state)
         except UnsupportedError:
@@ -107,9 +106,13 @@ class StateWriter(FreeTextWriter):
             self._take_branch(state, "find", markers)
             return
         if config.free is None:
-            self._put("if pos == n:")
-            self._block(lambda: self._end(config))
-            self._marker(state)
+            found = next((step for step in config.embedded if "{" in JSON_FIRST.get(step.terminal.short, ())), None)
+            if found is not None and found.role == "arguments" and all(step.inserted for step in config.markers):
+                self._again = self.states[state]
+                self._put("while True:")
+                self._block(partial(self._bound, state, found))
+            else:
+                self._bound(state)
             return
         if any(not step.inserted for step in config.leading_markers):
             markers = self._shared.markers(config, "leading")
@@ -130,12 +133,14 @@ class StateWriter(FreeTextWriter):
         if ops is None:
             raise UnsupportedError
         self._operate([named_operation(op, 0, before=True) for op in ops], "n", "n")
-        self._put("break")
+        self._put("out.flush()", "return n")
 
     def _goto(self, config: Config) -> None:
-        """Continue in a configuration."""
-        state = State(config, tuple(self._nodes), True)
-        self._put(f"s = {self.states.setdefault(state, len(self.states))}", "continue")
+        """Continue in a configuration. A state that is a loop continues with itself at once."""
+        number = self.states.setdefault(State(config, tuple(self._nodes), True), len(self.states))
+        if number != self._again:
+            self._put(f"s = {number}")
+        self._put("continue" if self._again in (-1, number) else "break")
 
     def _usual(
         self, config: Config, at: str, unless: str = "once", write_before: Callable[[], None] | None = None
@@ -188,15 +193,19 @@ class StateWriter(FreeTextWriter):
             self._operate(named_operations(way.end.free), "n", "n")
             self._end(way.end.free.target)
 
-    def _marker(self, state: State) -> None:
-        """The code for a marker or an embedded value."""
+    def _bound(self, state: State, step: Transition | None = None) -> None:
+        """The code for a marker or an embedded value; of `step`, an object is tried at once."""
         config = state.config
+        if step is not None:
+            self._object(step)
+        self._put("if pos == n:")
+        self._block(lambda: self._end(config))
         if any(not step.inserted for step in config.markers):
             markers = self._shared.markers(config, "match")
             self._put(f"m = {self._match(markers)}(text, pos)", "if m is not None:")
             self._block(lambda: self._take_branch(state, "match", markers))
         if config.embedded:
-            self._embedded(config)
+            self._embedded(config, tried="" if step is None else "{")
         self._refuse()
 
     def _refuse(self) -> None:
@@ -270,42 +279,45 @@ class StateWriter(FreeTextWriter):
 
     def _free_to_end(self, free: Transition, role: str, after_marker: bool) -> None:
         """The code for free text that runs to the end of the text."""
-        ops = free.target.end_operations()
-        if ops is None:
-            raise UnsupportedError
         if _missing_closers(free):
             self._put(f"if {self._may_lack_closer(free.target)}(text, pos) is not None:", "    return None")
         self._piece(role, after_marker, "n", ends=True)
         self._check_value(free)
         self._operate(named_operations(free), "n", "n")
-        self._operate([named_operation(op, 0, before=True) for op in ops], "n", "n")
-        self._put("break")
+        self._end(free.target)
 
     # embedded values
 
-    def _embedded(self, config: Config) -> None:
-        """The code for an embedded value."""
+    def _object(self, step: Transition) -> None:
+        """The code for an object that begins right here. One that is nested too deeply is longer than twice that."""
+        self._put("try:", "    last, e = scan(text, pos)", "except UNSOUND:", "    last = None")
+        self._put("if last.__class__ is dict:", "    said = text[pos:e]")
+        self._put(r'    if "\\" in said or (e - pos > 2 * depth and ("[" in said or said.rfind("{") > 0)):')
+        self._put("        try:", "            last = checked(last, said, depth)")
+        self._put("        except UNSOUND:", "            return None")
+        self._block(partial(self._shift_value, step))
+
+    def _embedded(self, config: Config, tried: str) -> None:
+        """The code for an embedded value. One that begins with the character that was `tried` is not sound."""
         self._put("c = text[pos]")
         if self._automaton.tables.ignore:
-            self._put(f"if c in {BLANK!r}:", "    pos = blanks(text, pos).end()", "    if pos == n:")
-            self._put("        return None", "    c = text[pos]")
+            self._put(f"if c in {BLANK!r}:", "    pos = blanks(text, pos).end()")
+            more = ["if pos == n:", "    return None", "c = text[pos]"] if not tried else ["continue"]
+            self._put(*[f"    {line}" for line in more])
+        if tried:
+            self._put(f"if c == {tried!r}:", "    return None")
         firsts = {char: step for step in config.embedded[::-1] for char in JSON_FIRST.get(step.terminal.short, ())}
         for step in config.embedded:
-            chars = "".join(sorted([char for char, found in firsts.items() if found is step]))
-            if not chars:
+            chars = "".join(sorted([char for char, found in firsts.items() if found is step and char != tried]))
+            if chars:
+                self._put(f"if c {'==' if len(chars) == 1 else 'in'} {chars!r}:")
+                self._block(partial(self._scan, step, "read_at(text, pos, depth)"))
+            elif step not in firsts.values():
                 known = self._global("notation", "notation", step.terminal.short, step.terminal.canonical)
                 view = self._schema_view(step) if notation_of(step.terminal).typed_by_schema else "ANY"
                 read = f"{known}.read_at(text, pos, depth, True, {view})"
                 self._put(f"if {known}.may_begin(c):")
-                self._block(lambda step=step, read=read: self._scan(step, read))
-                continue
-            if step.role == "arguments" and "{" in chars:
-                self._put('if c == "{":')
-                self._block(lambda step=step: self._json(step, "{"))
-                chars = chars.replace("{", "")
-            if chars:
-                self._put(f"if c {'==' if len(chars) == 1 else 'in'} {chars!r}:")
-                self._block(lambda step=step, chars=chars: self._json(step, chars))
+                self._block(partial(self._scan, step, read))
 
     def _schema_view(self, step: Transition) -> str:
         if not self._nodes:
@@ -313,27 +325,14 @@ class StateWriter(FreeTextWriter):
         key = "None" if step.role == "arguments" else f"key{self._top()}"
         return f'schema_view_of(tools, name{self._top()}, {key}, "{self._values}")'
 
-    def _scan(self, step: Transition, read: str, *, is_usual: bool = True) -> None:
+    def _scan(self, step: Transition, read: str) -> None:
         self._put(f"found = {read}", "if found is None:", "    return None", "last, e, said = found")
-        self._shift_value(step, is_usual=is_usual)
-
-    def _json(self, step: Transition, chars: str) -> None:
-        """A JSON value that cannot continue behind its end; does inline what `read_at` does."""
-        if not set(chars) <= set('{["'):
-            self._scan(step, "read_at(text, pos, depth)", is_usual=step.role != "arguments")
-            return
-        self._put("try:", "    last, e = scan(text, pos)", "    said = text[pos:e]")
-        inner = '"[" in said or said.rfind("{") > 0' if chars == "{" else 'said.rfind("{") > 0 or said.rfind("[") > 0'
-        nests = f" or (e - pos > depth and ({inner}))" if chars != '"' else ""
-        self._put(rf'    if "\\" in said{nests}:', "        last = checked(last, said, depth)")
-        self._put("except UNSOUND:", "    return None")
         self._shift_value(step)
 
-    def _shift_value(self, step: Transition, *, is_usual: bool = True) -> None:
+    def _shift_value(self, step: Transition) -> None:
         self._operate(named_operations(step), "pos", "e")
         self._put("pos = e")
-        if is_usual:
-            self._usual(step.target, "pos")
+        self._usual(step.target, "pos")
         self._goto(step.target)
 
 

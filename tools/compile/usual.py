@@ -27,9 +27,9 @@ from .markers import Markers, Shared, regex_of
 
 #: The depth to which values are read.
 _MAX_DEPTH = 128
-#: A string without escapes. One that is a name is a part of a way.
-_PLAIN_STRING = r'"[^"\\\x00-\x1f]*"'
-_string = re.compile(f"[{BLANK}]*({_PLAIN_STRING})")
+#: A string without escapes. One that is a name is a part of a way; the group of its step is within its quotes.
+_PLAIN_STRING = r'"([^"\\\x00-\x1f]*)"'
+_string = re.compile(f"[{BLANK}]*(?P<string>{_PLAIN_STRING})")
 #: What depends on characters that a match does not hold, apart from look-arounds.
 _ANCHOR = re.compile(r"\\[bBZ]|[$^](?!\\|[^\[]*\])")
 
@@ -156,8 +156,10 @@ class Ways:
                 return
             else:
                 string, written = config.embedded[0] if config.embedded else None, _string.match(text, pos)
-                if string is not None and string.terminal.short == "JSON_STRING" and written is not None and steps:
-                    steps.append(Step(string, None, pos, *written.span(1), self._shared.markers(config, "match").steps))
+                is_name = string is not None and (string.terminal.short, string.role) == ("JSON_STRING", "tool_name")
+                if is_name and string is not None and written is not None and steps:
+                    others = self._shared.markers(config, "match").steps
+                    steps.append(Step(string, None, pos, *written.span("string"), others))
                     config, pos = string.target, written.end()
                     continue
                 self._add(begin, steps, config, text)
@@ -229,7 +231,9 @@ def _source_of(steps: list[Step], groups: list[Step], text: str, *, ends_text: b
         if written is None:
             return None
         source += re.escape(text[step.pos : step.start])
-        source += f"({written})" if step in groups else f"(?:{written})" if "|" in written else written
+        if not step.is_string:
+            written = f"({written})" if step in groups else f"(?:{written})" if "|" in written else written
+        source += written
     return source
 
 

@@ -17,6 +17,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
 from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.notations.tools import Tools, odd_name
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import MarkupSearch, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import JsonValue, Reasoning, Reply, Text, ToolCall
@@ -25,7 +26,8 @@ from outspoken.semantics.call_signs import may_be_other
 from outspoken.semantics.keys import find_keys, tool_named_in
 from outspoken.semantics.output import Output
 from outspoken.semantics.proof import ADJACENT, PADDED, lacks_comma, loses_character, loses_path, pads_number
-from outspoken.semantics.said_signs import MADE, Bare, ThinkMarkers, may_be_said
+from outspoken.semantics.quotations import MARKS
+from outspoken.semantics.said_signs import MADE, Bare, ThinkMarkers, may_be_said, may_open_region
 from outspoken.semantics.schema_objections import is_declaration, is_usual, may_violate
 from outspoken.semantics.segments import reply_of
 
@@ -45,6 +47,9 @@ _FEW = 2
 
 #: What is known of calls without markers. Their names were compared with those of the tools.
 _BARE = {kind: Bare(None, kind == "name") for kind in ("bracket", "name")}
+#: What a sentence ends in, and a sign in text that may quote, show or announce a call. An apostrophe in a word is none.
+_ENDS = frozenset(".!?…。！？")
+_UNPLAIN = lazy_pattern(rf"(?s:[{MARKS}`\[:：<~>|{{/\\.](?:(?<!['.])|(?<=')(?!\w)|(?<=\.)[gG].\Z))")
 #: Behind these, or at the beginning, text is no rest of a call.
 _SAID = (None, Text, Reasoning)
 
@@ -80,6 +85,7 @@ class FastPath:
         self._has_bare_data: bool = module.READS_BARE
         #: in lower case, one of these is in every text that holds markup, but for the names of tools and of actions
         self._signs = tuple(dict.fromkeys([*"[]{}<)", *self._short_openers, *self._markup.signs]))
+        self._have_case = any(sign.upper() != sign for sign in self._signs)
         #: how calls without markers begin, of which the text round them counts
         self._bare_calls: str = module.BARE_CALLS
         #: are values elements, which may look escaped?
@@ -99,15 +105,12 @@ class FastPath:
 
     def read(self, text: str, prefix: str | None, tools: Tools | None, settings: Settings) -> Output | None:
         """What a text says; None if only the parser can tell. `prefix` is as for `parse`."""
-        end = self._prompt_end
-        if not end or prefix is not None or not (begin := text.lstrip()) or begin.startswith(self._prompt_body):
-            output = self.new_output(text, tools)
-            found = self._read(text, 0, 0, output, tools, settings, WHOLE, 0)
-            return output if found.__class__ is int and self.is_certain(text, output, tools, settings) else None
-        output = self.new_output(text, tools)
+        end, output = self._prompt_end, self.new_output(text, tools)
+        if end and (prefix is not None or not (begin := text.lstrip()) or begin.startswith(self._prompt_body)):
+            end = ""
         output.consumed = -len(end)
         found = self._read(end + text, 0, 0, output, tools, settings, WHOLE, len(end))
-        if found.__class__ is not int or (output.segments and output.segments[0].span[0] < 0):
+        if found.__class__ is not int or (end and output.segments and output.segments[0].span[0] < 0):
             return None
         return output if self.is_certain(text, output, tools, settings, prompt_end=end) else None
 
@@ -124,8 +127,11 @@ class FastPath:
         segments, thinks = output.segments, self.thinks
         bare_calls = self._bare_calls if plain is None else "bracket"
         is_open = bare_calls and (tools is not None or bare_calls == "name")
-        if is_open and _BARE[bare_calls].may_be_text(raw, segments):
+        if is_open and len(segments) > 1 and _BARE[bare_calls].may_be_text(raw, segments):
             return False
+        known = tools.fitting if tools is not None and not self._has_odd_values(raw) else {}
+        if known and plain is None and self._is_plain(raw, segments, tools, known):
+            return True
         tags = (thinks,) if plain is None or plain.thinks == thinks else (thinks, plain.thinks)
         for one in tags:
             if may_be_said(raw, segments, one):
@@ -133,7 +139,7 @@ class FastPath:
 
                 if any(is_any_said(raw, segments, one, prompt_end) for one in tags):
                     return False
-        if self._leaves_markup(raw, output, tools, settings):
+        if self._leaves_markup(raw, segments, tools, settings, known):
             return False
         if not may_be_other(segments):
             return True
@@ -143,23 +149,39 @@ class FastPath:
 
         return orphan_closer(raw, segments, thinks, prompt_end) is None
 
-    def _leaves_markup(self, raw: str, output: Output, tools: Tools | None, settings: Settings) -> bool:
+    def _is_plain(self, raw: str, segments: list[Any], tools: Tools | None, known: Mapping[str, Any]) -> bool:
+        """Is a response nothing but usual calls, which a plain sentence may precede? This is fast."""
+        thinks, at, gap = self.thinks, int(bool(segments) and segments[0].__class__ is Text), ""
+        if len(segments) == at or raw[0] in MARKS or ("(" in raw and "](" in raw):
+            return False
+        said, end = (segments[0].text.rstrip(), segments[0].span[1]) if at else ("", 0)
+        if thinks is not None and (thinks.is_shared or thinks.bare is not None):
+            return False
+        if thinks is not None and raw.find(thinks.sign, end) >= 0 and thinks.closer.search(raw, end) is not None:
+            return False
+        if at and (said[-1:] not in _ENDS or _UNPLAIN.search(said) or self._text_holds_markup(raw, segments[0], tools)):
+            return False
+        for segment in segments[at:]:
+            if segment.__class__ is not ToolCall or not _is_usual(segment, known):
+                return False
+            start, behind = segment.span
+            if raw[end:start] != gap and may_open_region(gap := raw[end:start], segments):
+                return False
+            end = behind
+        return not (self._prompt_end and self._begins_with_opener(segments))
+
+    def _leaves_markup(
+        self, raw: str, segments: list[Any], tools: Tools | None, settings: Settings, known: Mapping[str, Any]
+    ) -> bool:
         """May a text or a value hold markup of the format, a text a call, or a call an argument twice?
 
         The parser reports it.
         """
-        segments, before = output.segments, None
-        shapes = tools.usual_shapes if tools is not None and not self._has_odd_values(raw) else ()
+        before = None
         for index, segment in enumerate(segments, 1):
             kind = segment.__class__
             if kind is ToolCall:
-                arguments, text = segment.arguments, segment.arguments_text
-                is_usual = (
-                    text.count(":") == len(arguments)
-                    and (segment.name, *arguments, *map(type, arguments.values())) in shapes
-                    and "\\" not in text
-                )
-                if not is_usual and self._is_call_in_doubt(raw, segment, tools, settings):
+                if not _is_usual(segment, known) and self._is_call_in_doubt(raw, segment, tools, settings):
                     return True
                 before = kind
                 continue
@@ -255,10 +277,8 @@ class FastPath:
         """May the text end behind an opening marker with a mistake? The parser reports that the text is cut there."""
         first = max(segments[-1].span[0], len(raw.rstrip()) - _TAIL)
         tail = raw[first:].lower()
-        for opener in self._openers:
-            if opener in tail:
-                return any(find(raw, first) is not None for find in self._near_openers)
-        return False
+        is_near = any(map(tail.__contains__, self._openers))
+        return is_near and any(find(raw, first) is not None for find in self._near_openers)
 
     def _may_end_reasoning(self, raw: str, segment: Reasoning, *, leads_on: bool) -> bool:
         """Does a marker with a mistake stand where reasoning begins or in it, or a line begin as a call does?"""
@@ -279,24 +299,19 @@ class FastPath:
         return [re.compile(pattern).search for pattern in near_openers_of(automaton)]
 
     def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:
-        text = segment.text
-        lowered = text.lower()
-        if tools is not None:
-            is_tagged = "<" in text  # the tag of a tool is reported in any case
-            for name in tools.names:
-                if name in text or (is_tagged and name.lower() in lowered):
-                    return True
+        text, names = segment.text, () if tools is None else tools.names
+        is_tagged = "<" in text  # the tag of a tool is reported in any case
+        lowered = text.lower() if is_tagged or self._have_case else text
+        if any(map(text.__contains__, names)) or (is_tagged and any(name.lower() in lowered for name in names)):
+            return True
         start, end = segment.span
-        for sign in self._signs:
-            if sign in lowered:
-                if self._has_keys(raw, text, start, end, tools):
-                    return True
-                break
-        else:
-            if not self._markup.has_actions:
-                if not self._overlap:
-                    return False
-                start = max(start, end - self._longest)  # a marker may begin in the text, and end behind it
+        if any(map(lowered.__contains__, self._signs)):
+            if self._has_keys(raw, text, start, end, tools):
+                return True
+        elif not self._markup.has_actions:
+            if not self._overlap:
+                return False
+            start = max(start, end - self._longest)  # a marker may begin in the text, and end behind it
         if not self._overlap:
             return self._markup.is_in(text)
         return self._markup.is_in(raw[start : end + self._overlap + 2], end - start)
@@ -355,6 +370,18 @@ class FastPath:
             return None
         output.reopen_text()
         return found
+
+
+def _is_usual(call: ToolCall, known: Mapping[str, Any]) -> bool:
+    """Is a call as its tool declares it, of those that are known, and written without anything odd? This is fast."""
+    fields = call.__dict__
+    arguments, text, fitting = fields["arguments"], fields["arguments_text"], known.get(fields["name"])
+    if fitting is None or len(arguments) != len(fitting) or text.count(":") != len(arguments) or "\\" in text:
+        return False
+    for key, value in arguments.items():  # noqa: SIM110  # a generator takes longer
+        if key not in fitting or value.__class__ not in fitting[key]:
+            return False
+    return True
 
 
 def _values_name(tools: Tools, arguments: Mapping[str, Any]) -> bool:

@@ -99,8 +99,8 @@ class Tools:
     """The tools that a model was given, by name."""
 
     __slots__ = (
-        "_envelopes", "_facts", "_notes", "_sources", "_types", "destructive", "names", "schema_views",
-        "types_by_name", "usual_shapes",
+        "_envelopes", "_facts", "_notes", "_sources", "_types", "destructive", "fitting", "names", "schema_views",
+        "types_by_name",
     )  # fmt: skip
 
     def __init__(
@@ -121,8 +121,8 @@ class Tools:
         self._types: dict[tuple[str, str], Types | None] = {}
         self._facts: dict[str, ToolFacts] = {}
         self._envelopes: dict[tuple[str, frozenset[str], frozenset[str]], Schema] = {}
-        #: the names of tools, with the keys and then the classes of arguments with which nothing is wrong, as was found
-        self.usual_shapes: set[tuple[Any, ...]] = set()
+        #: by tool, `ToolFacts.fitting` where nothing is wrong with a call of which all arguments fit; as far as made
+        self.fitting: dict[str, dict[str, frozenset[type]]] = {}
         #: the views of the tools' arguments, made on first use
         self.schema_views: dict[tuple[str, str], SchemaView] = {}
 
@@ -220,12 +220,10 @@ class Tools:
             if odd_name((name,)) is not None:
                 facts = facts._replace(has_odd_name=True)
             self._facts[name] = facts
+            is_plain = name in self._sources and name not in self.types_by_name and not facts.has_odd_name
+            if is_plain and facts.lists_required and len(facts.fitting) == len(facts.properties):
+                self.fitting[name] = facts.fitting
         return facts
-
-    def keep_shape(self, shape: tuple[Any, ...]) -> None:
-        """Keep one of the `usual_shapes`, if there are few."""
-        if len(self.usual_shapes) < _MAX_KEPT:
-            self.usual_shapes.add(shape)
 
     def only_argument(self, name: str) -> str | None:
         """The only argument that a tool has; None if it has several or none."""

@@ -83,9 +83,6 @@ def is_declaration(tools: Tools | None, name: str, arguments: Mapping[str, Any])
 
 def is_usual(tools: Tools, name: str, arguments: Mapping[str, Any]) -> bool:
     """Is nothing wrong with the names of a call, and with its arguments as its tool declares them? This is fast."""
-    shape = (name, *arguments, *map(type, arguments.values()))
-    if shape in tools.usual_shapes:
-        return True
     if name not in tools.names or name in tools.types_by_name:
         return False
     facts = tools.facts(name)
@@ -96,8 +93,6 @@ def is_usual(tools: Tools, name: str, arguments: Mapping[str, Any]) -> bool:
         if key not in fitting or value.__class__ not in fitting[key]:
             return False
     if len(arguments) == len(facts.properties):
-        if facts.lists_required:
-            tools.keep_shape(shape)
         return facts.lists_required
     if any(key not in arguments for key in facts.required):
         return False
