@@ -244,17 +244,8 @@ def streams(draw: Draw, *, errors: bool = True) -> Events:
     if error:
         stream.events.append(Failed(error))
     reply = ProviderReply(
-        raw="",
-        format=None,
-        provider="test",
-        segments=stream.segments,
-        id="r_1",
-        model="mosses-2",
-        finish_reason=reason,
-        stop_reason=reason,
-        usage=usage,
-        refusal=stream.refusal or None,
-        error=error,
+        raw="", format=None, provider="test", segments=stream.segments, id="r_1", model="mosses-2",
+        finish_reason=reason, stop_reason=reason, usage=usage, refusal=stream.refusal or None, error=error,
         signatures=stream.signatures,
-    )
+    )  # fmt: skip
     return [*stream.events, ev.Done(reply)]

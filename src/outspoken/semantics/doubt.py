@@ -150,7 +150,7 @@ class Doubt:
         return self.closer is not None and self.closer.search(text) is not None
 
     def _decide_by_text(self, at: _Behind) -> Verdict | None:
-        """Does the end of another call follow in text, or in a call that is refused?"""
+        """Does the end of another call follow in text?"""
         for number, segment in enumerate(at.after):
             start, last = segment.span
             self.looked_to = start
@@ -159,8 +159,6 @@ class Doubt:
                 last = max(last, at.end) if is_last and at.final else last if is_last else at.after[number + 1].span[0]
                 if self.is_ended_in(at.read(start, last)):
                     return "said"
-            elif segment.kind in MADE and segment.status not in ("ok", "repaired"):
-                return "said"
         return "made" if at.final else None
 
     def _is_prose_behind(self, behind: int, at: _Behind) -> bool:
