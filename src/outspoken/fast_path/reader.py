@@ -17,7 +17,6 @@ from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current, note_not_compiled
 from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.notations.tools import Tools, odd_name
-from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import MarkupSearch, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import JsonValue, Reasoning, Reply, Text, ToolCall
@@ -27,7 +26,15 @@ from outspoken.semantics.keys import find_keys, tool_named_in
 from outspoken.semantics.output import Output
 from outspoken.semantics.proof import ADJACENT, PADDED, lacks_comma, loses_character, loses_path, pads_number
 from outspoken.semantics.quotations import MARKS
-from outspoken.semantics.said_signs import MADE, Bare, ThinkMarkers, may_be_said, may_open_region
+from outspoken.semantics.said_signs import (
+    MADE,
+    REGION_SIGN,
+    Bare,
+    ThinkMarkers,
+    is_plain_sentence,
+    may_be_said,
+    may_open_region,
+)
 from outspoken.semantics.schema_objections import is_declaration, is_usual, may_violate
 from outspoken.semantics.segments import reply_of
 
@@ -47,9 +54,6 @@ _FEW = 2
 
 #: What is known of calls without markers. Their names were compared with those of the tools.
 _BARE = {kind: Bare(None, kind == "name") for kind in ("bracket", "name")}
-#: What a sentence ends in, and a sign in text that may quote, show or announce a call. An apostrophe in a word is none.
-_ENDS = frozenset(".!?…。！？")
-_UNPLAIN = lazy_pattern(rf"(?s:[{MARKS}`\[:：<~>|{{/\\.](?:(?<!['.])|(?<=')(?!\w)|(?<=\.)[gG].\Z))")
 #: Behind these, or at the beginning, text is no rest of a call.
 _SAID = (None, Text, Reasoning)
 
@@ -154,12 +158,14 @@ class FastPath:
         thinks, at, gap = self.thinks, int(bool(segments) and segments[0].__class__ is Text), ""
         if len(segments) == at or raw[0] in MARKS or ("(" in raw and "](" in raw):
             return False
-        said, end = (segments[0].text.rstrip(), segments[0].span[1]) if at else ("", 0)
+        said, end = (segments[0].text, segments[0].span[1]) if at else ("", 0)
         if thinks is not None and (thinks.is_shared or thinks.bare is not None):
             return False
         if thinks is not None and raw.find(thinks.sign, end) >= 0 and thinks.closer.search(raw, end) is not None:
             return False
-        if at and (said[-1:] not in _ENDS or _UNPLAIN.search(said) or self._text_holds_markup(raw, segments[0], tools)):
+        if at and (not is_plain_sentence(said) or REGION_SIGN.search(said) is not None):
+            return False
+        if at and self._text_holds_markup(raw, segments[0], tools):
             return False
         for segment in segments[at:]:
             if segment.__class__ is not ToolCall or not _is_usual(segment, known):

@@ -449,8 +449,9 @@ class Surroundings:
 
 def _may_go_on(call: Any) -> bool:
     """May the text behind a call belong to it, since it is refused, or a marker was missing?"""
-    is_made = call.status in ("ok", "repaired")
-    return not is_made or (call.status != "ok" and any(repair.code == "missing-marker" for repair in call.repairs))
+    if call.status == "repaired":
+        return any(repair.code == "missing-marker" for repair in call.repairs)
+    return bool(call.status != "ok")
 
 
 @lru_cache(maxsize=64)

@@ -38,7 +38,7 @@ _QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:：<~]|>>>")
 #: Signs at the end of a text that quotes, and at the beginning of its last line.
 _SIGNS, _LINE_SIGNS = frozenset("><\\#/+-{%;"), frozenset(">|")
 #: What opens a region begins with one of these.
-_REGION_SIGN = re.compile(r"[<`~{/\\\[#(@]")
+REGION_SIGN = re.compile(r"[<`~{/\\\[#(@]")
 #: And this one in text that is none of reasoning.
 THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.
@@ -153,14 +153,14 @@ def _behind_plain(raw: str, at: int, lead: Any) -> int:
     if lead.__class__ is not Text or lead.span[0] > at:
         return at
     end: int = lead.span[1]
-    return end if _REGION_SIGN.search(raw, at, end) is None else at
+    return end if REGION_SIGN.search(raw, at, end) is None else at
 
 
 def _is_led(texts: Sequence[Text], last: Any, begin: str, first: str) -> bool:
     """May the texts between two calls open a quotation, or may the last segment before the second one quote it?"""
     quoting, is_plain = None, False
     for text in texts:
-        is_plain = _is_plain(text.text)
+        is_plain = is_plain_sentence(text.text)
         if not is_plain:
             opens = may_open_quote(text.text)
             quoting = still_quoting(quoting, text) if opens else quoting or still_showing(None, text)
@@ -170,7 +170,7 @@ def _is_led(texts: Sequence[Text], last: Any, begin: str, first: str) -> bool:
     return not (is_plain and lead) and may_quote(lead, begin, first)
 
 
-def _is_plain(text: str) -> bool:
+def is_plain_sentence(text: str) -> bool:
     """Does a text end a sentence without anything that opens a quotation, or shows or announces what follows?"""
     said = text.rstrip()
     if said[-1:] not in _ENDS or said[-3:-1].lower() == ".g":
@@ -235,7 +235,7 @@ def may_open_region(piece: str, segments: Iterable[Any]) -> bool:
 
     It may begin with a tag of reasoning that is text of one of the segments.
     """
-    if _REGION_SIGN.search(piece) is None:
+    if REGION_SIGN.search(piece) is None:
         return False
     lower = piece.lower()
     if "```" in lower or "~~~" in lower or _TAG.search(lower) is not None:

@@ -348,7 +348,7 @@ def _of_repairs(
         yield Objection("unproven", "the arguments seem to be JSON that cannot be read")
     if why := evidence.at_end():
         if why == ENDS_BY_SUPPLY:
-            state.cut_value = CutValue(end, is_empty=True, has_begun=state.cut_value.has_begun)
+            state.cut_value = state.cut_value._replace(end=end, is_empty=True)
         yield Objection("unproven", why)
 
 
