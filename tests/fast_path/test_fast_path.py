@@ -129,6 +129,19 @@ def test_fast_path_agrees_with_the_parser_on_texts_that_hold_a_marker(format_: s
         check_agreement(case.text[:place] + form + case.text[place:], format_, case.options.get("tools"))
 
 
+@pytest.mark.parametrize("format_", IN_TURN)
+def test_fast_path_agrees_with_the_parser_on_texts_without_their_signs(format_: str) -> None:
+    """What is left of a call without all punctuation, or a part of it, may still look like one."""
+    random = Random(f"signs {SEED} {format_}")
+    own = [case for case in CASES if case.format == format_]
+    for _ in range(2 * CHANGED):
+        case = random.choice(own)
+        signs = sorted({char for char in case.text if not char.isalnum() and not char.isspace()})
+        lost = "".join(random.sample(signs, random.randint(len(signs) // 2, len(signs))))
+        text = re.sub(f"[{re.escape(lost)}]", random.choice(["", "", " "]), case.text) if lost else case.text
+        check_agreement(text.strip(), format_, random.choice([None, case.options.get("tools")]))
+
+
 def test_the_examples_are_read_by_a_fast_path() -> None:
     for format_ in FORMATS:
         example = registry.header(format_).example

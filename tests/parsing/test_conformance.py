@@ -149,20 +149,12 @@ def llamacpp() -> Iterator[Row]:
         calls = expected["tool_calls"]
         split = row["reasoning_format"] != "none"
         yield Row(
-            row["id"],
-            template,
-            next(name for start, name in TABLES["TEMPLATES"].items() if template.startswith(start)),
-            row["input"],
-            None,
-            row["tools"] or None,
-            row["generation_prompt"],
-            [c["name"] for c in calls],
-            len(calls),
-            [c["arguments"] for c in calls],
-            expected["content"] or "",
-            (expected["reasoning"] or "") if split else None,
-            "" if split else "reasoning",
-        )
+            row["id"], template,
+            next(name for start, name in TABLES["TEMPLATES"].items() if template.startswith(start)), row["input"],
+            None, row["tools"] or None, row["generation_prompt"], [c["name"] for c in calls], len(calls),
+            [c["arguments"] for c in calls], expected["content"] or "",
+            (expected["reasoning"] or "") if split else None, "" if split else "reasoning",
+        )  # fmt: skip
 
 
 # a row of another project's tests, compared with what we read: in what do they differ, and is that on purpose?

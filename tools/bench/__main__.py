@@ -250,19 +250,10 @@ def constraints(_: Any, rounds: int) -> None:
 
 #: Those with peers come last: stand-ins for modules that the peers import would be in the way of others.
 SECTIONS: dict[str, Callable[[Any, int], None]] = {
-    "constraints": constraints,
-    "batch": batch,
-    "pieces": pieces,
-    "detect": detect,
-    "json": json_,
-    "coverage": coverage,
-    "import": imports,
-    "cold-damage": cold_damage,
-    "whole": whole,
-    "stream": stream,
-    "text": text,
-    "warm": warm,
-}
+    "constraints": constraints, "batch": batch, "pieces": pieces, "detect": detect, "json": json_,
+    "coverage": coverage, "import": imports, "cold-damage": cold_damage,
+    "whole": whole, "stream": stream, "text": text, "warm": warm,
+}  # fmt: skip
 _WITH_PEERS = ("whole", "stream", "text", "warm")
 
 

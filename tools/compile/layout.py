@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from outspoken.fast_path import runtime
@@ -21,7 +22,7 @@ from outspoken.semantics.call_shapes import is_ended_by_chance
 from outspoken.semantics.think_markers import think_markers
 
 from .free_text import written_markers
-from .markers import Shared
+from .markers import Markers, Shared
 from .states import StateWriter
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -67,6 +68,7 @@ def _constants(automaton: Automaton) -> dict[str, Any]:
         "OPENERS": tuple(openers),
         "SHORT_OPENERS": tuple(short_openers),
         "LAST_OPENERS": tuple(openers_at_end(automaton)[0]),
+        "TEXT_SIGNS": _text_signs(automaton),
         "ACTIONS": tuple(unread_markup.action_names(tables)),
         "OVERLAP": _overlap(automaton),
         "THINKS": None if thinks is None else (*[one and one.pattern for one in patterns], thinks.sign),
@@ -88,6 +90,18 @@ def _header_lines(header: Header, used: set[str]) -> list[str]:
         "mapping": "mapping = mapping_of(header)",
     }
     return [line for name, line in lines.items() if name in used]
+
+
+def _text_signs(automaton: Automaton) -> str:
+    """A response that begins with a letter and holds none of these characters is text to the grammar; "" if unknown."""
+    free = automaton.start.free
+    if free is None or free.terminal.short != "TEXT" or free.target.end_operations() is None:
+        return ""
+    leading = [step.terminal.first for step in automaton.start.leading_markers if not step.inserted]
+    if not all(leading) or any(map(str.isalnum, chain(*leading))):
+        return ""
+    markers = Markers(free.target, "find")
+    return markers.signs if markers.chars is None else markers.chars[1]
 
 
 def _near_openers(automaton: Automaton) -> tuple[list[str], list[str]]:

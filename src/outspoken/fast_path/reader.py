@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from outspoken.grammar import registry
+from outspoken.grammar.format_index import BRACKETS
 from outspoken.grammar.sources import is_current, note_not_compiled
 from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.notations.tools import Tools, odd_name
@@ -90,6 +91,13 @@ class FastPath:
         #: in lower case, one of these is in every text that holds markup, but for the names of tools and of actions
         self._signs = tuple(dict.fromkeys([*"[]{}<)", *self._short_openers, *self._markup.signs]))
         self._have_case = any(sign.upper() != sign for sign in self._signs)
+        last = map(str.lower, self._last_openers)
+        signs = dict.fromkeys([*self._signs, *module.TEXT_SIGNS, *BRACKETS, *self._openers, *last])
+        if not module.TEXT_SIGNS or self._markup.has_actions:
+            signs = {"": None}
+        #: in lower case, one of these is in every response that is more than a text: "" if that is not known
+        self._text_signs = tuple([one for one in signs if not any(other in one for other in signs if other != one)])
+        self._text_has_case = any(sign.upper() != sign for sign in self._text_signs)
         #: how calls without markers begin, of which the text round them counts
         self._bare_calls: str = module.BARE_CALLS
         #: are values elements, which may look escaped?
@@ -112,11 +120,25 @@ class FastPath:
         end, output = self._prompt_end, self.new_output(text, tools)
         if end and (prefix is not None or not (begin := text.lstrip()) or begin.startswith(self._prompt_body)):
             end = ""
+        if not end and self._is_text(text, tools):
+            output.text(text, 0, len(text))
+            output.flush()
+            return output
         output.consumed = -len(end)
         found = self._read(end + text, 0, 0, output, tools, settings, WHOLE, len(end))
         if found.__class__ is not int or (end and output.segments and output.segments[0].span[0] < 0):
             return None
         return output if self.is_certain(text, output, tools, settings, prompt_end=end) else None
+
+    def _is_text(self, text: str, tools: Tools | None) -> bool:
+        """Is a response surely nothing but one text, without any sign of markup? This is fast."""
+        if not text[:1].isalnum() or text[-1].isspace():
+            return False
+        lowered = text.lower() if self._text_has_case else text
+        for sign in self._text_signs:
+            if sign in lowered:
+                return False
+        return tools is None or not any(map(text.__contains__, tools.names))
 
     def is_certain(
         self,
