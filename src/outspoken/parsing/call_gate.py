@@ -27,8 +27,7 @@ from outspoken.results.events import (
 )
 from outspoken.results.replies import Reasoning
 from outspoken.semantics.doubt import Doubt
-from outspoken.semantics.quotations import is_linked
-from outspoken.semantics.settle import weakened
+from outspoken.semantics.settle import refused_beside, weakened
 
 if TYPE_CHECKING:
     from outspoken.results.events import HeldReason
@@ -126,7 +125,7 @@ class CallGate:
         """Why events are held, and from which offset of the response on; None if none are."""
         begin = next((event for event in self._held if isinstance(event, _BEGINS)), None)
         if begin is not None and self._doubt is not None:
-            return "quotation" if self._doubt.code == "quoted-call" else "reasoning", max(_begin_of(begin), 0)
+            return "reasoning" if self._doubt.code == "thought-call" else "quotation", max(_begin_of(begin), 0)
         if self._held and isinstance(self._held[0], _Finished):  # the text of a link, perhaps
             return "quotation", max(_made_by(self._held[0]).span[0], 0)
         # reasoning that has ended, perhaps before a call
@@ -137,8 +136,8 @@ class CallGate:
     def _step(self, made: list[Event], *, final: bool) -> bool:
         """Pass the first of the held events on, or decide what it begins. Returns whether there may be more to do."""
         event = self._held[0]
-        if isinstance(event, _Finished) and (linked := self._is_linked(event, final=final)) is not False:
-            if linked is None:
+        if isinstance(event, _Finished) and (refused := self._refused_beside(event, final=final)) != "":
+            if refused is None:
                 return False
             self._held[0] = event = self._refused(event)
         if type(event) not in IN_DOUBT:
@@ -155,12 +154,12 @@ class CallGate:
         self._pass(self._held.popleft(), made)
         return True
 
-    def _is_linked(self, event: _Finished, *, final: bool) -> bool | None:
-        """Is a call the text of a link? None if more text is needed."""
-        segments, span = self._reader.segments, _made_by(event).span
-        count = bisect_left(segments, span[0], key=_start_of)
-        before_end = segments[count - 1].span[1] if count else 0
-        return is_linked(self._reader.read_raw, before_end, span, self._behind_offset(segments, span[1]), final=final)
+    def _refused_beside(self, event: _Finished, *, final: bool) -> str | None:
+        """The code of what refuses a call for the text beside it, or "". None if more text is needed."""
+        segments, call = self._reader.segments, _made_by(event)
+        count = bisect_left(segments, call.span[0], key=_start_of)
+        after, exact = self._behind_offset(segments, call.span[1]), self._reader.exact
+        return refused_beside(self._reader.read_raw, segments, count, call, after, exact, final=final)
 
     def _is_decided(self, event: _Begins) -> bool:
         """Is an event another one of the action that is passed on, or left out?"""
@@ -276,6 +275,7 @@ class CallGate:
             self._pass(self._held.popleft(), made)
         self._held.popleft()
         self._leave_out(begin)
+        self._surroundings.leave_out(doubt, _made_by(ending).span[1])
         first = self._text_end if self._ends_in_call else max(doubt.text_start, self._text_end)
         self._pass_text(first, _made_by(ending).span[1], made)
         self._ends_in_call = True

@@ -271,9 +271,9 @@ class ResponseReader:
         return reply if special is None else special.shown(reply)
 
     def _may_be_said(self, raw: str) -> bool:
-        """May a call or action be quoted or thought about? A sound text shows at once that none is."""
+        """May a call or action be quoted, thought about or not exact? A sound text shows at once that none is."""
         recorder, is_usual = self._builder.recorder, self._prefix in ("", self._automaton.tables.header.opened)
-        if not is_usual or recorder.diagnostics or recorder.repairs or self._bare() is not None:
+        if not is_usual or recorder.diagnostics or recorder.repairs or self._bare() is not None or self.exact:
             return True
         return may_be_said(raw, self._builder.output.segments, self._thinks())
 

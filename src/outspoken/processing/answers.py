@@ -35,7 +35,7 @@ AsyncAnswer: TypeAlias = "AnswerLike | Awaitable[Any] | AsyncIterator[Any]"
 #: So often a model is asked again, unless the caller says it.
 _RETRIES = 2
 #: The diagnostics of calls that are only said.
-_SAID = frozenset({"quoted-call", "thought-call", "echoed-call"})
+_SAID = frozenset({"quoted-call", "thought-call", "echoed-call", "invented-result"})
 _VISIBLE = re.compile(r"[^\n]")
 
 

@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.replies import Reasoning, Text
 
-from .quotations import UNSURE_MARKS, begins_with_closer, closes_quote, ends_quote
-from .said_signs import MADE
+from .quotations import LONGEST_QUOTE, UNSURE_MARKS, begins_with_closer, closes_quote, ends_quote
+from .said_signs import MADE, begins_line
 
 Verdict = Literal["made", "said"]
 
@@ -32,6 +32,43 @@ _LONGEST_END = 40
 LOOKBEHIND = 60
 
 
+def stands_in_line(
+    read: Callable[[int, int], str],
+    segments: Sequence[Any],
+    count: int,
+    span: tuple[int, int],
+    after: Sequence[Any],
+    *,
+    final: bool,
+) -> bool | None:
+    """Does a call, or one beside it, stand in a line of text, though in markers? None if more text is needed.
+
+    `read` gives the text between two offsets. The first `count` segments stand before the call, those `after` it have
+    come.
+    """
+    start, end = span
+    while count and segments[count - 1].kind in MADE and "\n" not in read(segments[count - 1].span[1], start):
+        count -= 1
+        start = segments[count].span[0]
+    if count and type(segments[count - 1]) is Text:
+        behind = segments[count - 1].span[1]
+        gap = read(behind, start)
+        if not begins_line(read(behind - LONGEST_QUOTE, behind) + gap[: -len(gap.lstrip()) or None]):
+            return True
+    for number, segment in enumerate(after):
+        gap = read(end, segment.span[0])
+        if segment.kind not in (*MADE, "text") or "\n" in gap[len(gap.rstrip()) :]:
+            return False
+        if type(segment) is Text:
+            line, newline, _ = read(*segment.span).partition("\n")
+            is_whole, line = final or bool(newline) or number + 1 < len(after), _END_TOKEN.sub("", line)
+            if _WORD.search(line if is_whole else _OPEN_TAG.sub("", line)):
+                return True
+            return False if is_whole else None
+        end = segment.span[1]
+    return False if final else None
+
+
 class _Behind(NamedTuple):
     """What stands behind a call that ends at an offset: segments, and the text that `read` gives up to `end`."""
 
@@ -50,8 +87,9 @@ class Doubt:
     quotations that are open before it. `closer` finds what ends the region in which it stands; that counts without an
     end if it `is_open_certain`, and with one only if prose follows if it `wants_prose`. The call is repaired if it was
     made in spite of a doubt that `is_weak`. If the calls of the format end as its reasoning does, that `is_shared`.
-    A call of none of the `tools`, if these are known, is text. If the `closer` counts `in_text` only, no call that
-    stands behind this one may hold it. `otherwise` is what is in doubt if this is not.
+    A call that `is_bare` has no markers. One of none of the `tools`, if these are known, is text. If the `closer`
+    counts `in_text` only, no call that stands behind this one may hold it. `otherwise` is what is in doubt if this is
+    not.
     """
 
     code: str
@@ -64,6 +102,7 @@ class Doubt:
     is_weak: bool = False
     is_shared: bool = False
     in_text: bool = False
+    is_bare: bool = False
     tools: Collection[str] | None = None
     #: does other text or reasoning stand between the opening mark of the quotation and the call?
     is_behind_other: bool = False

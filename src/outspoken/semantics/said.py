@@ -32,6 +32,7 @@ from .quotations import (
 from .said_signs import (
     COMMENT,
     COMMENTS,
+    INVENTED,
     LISTINGS,
     MADE,
     QUOTING_TAGS,
@@ -76,6 +77,7 @@ _TAG = lazy_pattern(r"<([a-z_]{1,40})>\s*\Z", re.IGNORECASE)
 _LONGEST_CLOSER = 200
 
 
+_INVENTED = lazy_pattern(INVENTED, re.IGNORECASE | re.MULTILINE)
 #: What any text holds.
 _ANYTHING = re.compile("")
 
@@ -107,6 +109,9 @@ class Surroundings:
     #: is there a call that may go on, and the doubt about calls behind it
     _has_broken = False
     _broken_doubt: Doubt | None = None
+    #: where the last call ends, and what was only said; does a result that the model invented stand behind a call?
+    _call_end = _said_to = -1
+    _has_invented = False
     #: the last text that opens a quotation which no later text closes
     _quoting: Text | None = None
     #: the last text that ends in a line of a block quotation, which no later text leaves
@@ -139,6 +144,15 @@ class Surroundings:
     def skip_to(self, offset: int) -> None:
         """What stands before an offset was decided: it opens no region."""
         self._at, self._region, self._region_doubt = max(self._at, offset), None, None
+        self._said_to = max(self._said_to, offset)
+
+    def leave_out(self, doubt: Doubt, end: int) -> None:
+        """A call that ends at an offset was only said, and is no call to which a result could belong.
+
+        One without markers may have been meant: a result behind it counts.
+        """
+        if not doubt.decisive.is_bare:
+            self._said_to = max(self._said_to, end)
 
     def doubt_of(
         self, segments: Sequence[Any], count: int, start: int, open: Any = None, *, is_action: bool = False
@@ -166,6 +180,8 @@ class Surroundings:
         if doubt is None:
             doubt = self._doubt_beside(self._lead(last, cut, before, earlier), start, first)
             doubt = doubt or self._doubt_of_quoting(open, start) or self._doubt_of_broken(start)
+        if self._is_behind_invented(segments, count, open, start):
+            doubt = Doubt("invented-result", "behind a tool result or a turn that the model wrote itself", start)
         if not is_action and (bare := self._bare()) is not None:
             doubt = self._doubt_of_bare(bare, before, start, doubt)
         if cut is None:
@@ -195,6 +211,7 @@ class Surroundings:
         """
         for segment in segments[self._count : count]:
             if segment.kind in MADE:
+                self._call_end = segment.span[1]
                 self._has_broken = self._has_broken or _may_go_on(segment)
             else:
                 self._thought = segment if isinstance(segment, Reasoning) else self._thought
@@ -282,6 +299,19 @@ class Surroundings:
             self._broken_doubt = Doubt("quoted-call", "in a value of another call", start, closer=ends, in_text=True)
         return self._broken_doubt
 
+    def _is_behind_invented(self, segments: Sequence[Any], count: int, open: Any, start: int) -> bool:
+        """Did the model write a result, or a turn of the user, between a call that it made and this one?"""
+        at, first = self._call_end, count
+        if self._has_invented or at <= self._said_to:
+            return self._has_invented
+        while first and segments[first - 1].kind not in MADE:
+            first -= 1
+        thoughts = [one.span for one in (*segments[first:count], open) if isinstance(one, Reasoning)]
+        for begin, end in (*thoughts, (start, start)):
+            self._has_invented = self._has_invented or _INVENTED.search(self._read(at, begin)) is not None
+            at = end
+        return self._has_invented
+
     def _doubt_of_bare(self, bare: Bare, before: Any, start: int, otherwise: Doubt | None) -> Doubt | None:
         """Why a call without markers may be text: it stands in a line of text, or other text follows.
 
@@ -295,11 +325,12 @@ class Surroundings:
             return otherwise
         line = self._read(start - _LONGEST_FENCE, start) if type(before) is Text else ""
         if not begins_line(line):
-            return Doubt("quoted-call", "without markers in a line of text", start)
+            return Doubt("quoted-call", "without markers in a line of text", start, is_bare=True)
         return Doubt(
             *("quoted-call", "on a line without markers, and other text follows", start),
             closer=_ANYTHING,
             wants_prose=True,
+            is_bare=True,
             tools=bare.tools,
             otherwise=otherwise,
         )

@@ -28,17 +28,29 @@ COMMENTS = {
     'r#"': '"#', 'r"(': ')"', "%q{": "}", "@'\n": "\n'@", '@"\n': '\n"@',
 }  # fmt: skip
 COMMENT = "|".join(map(re.escape, COMMENTS))
-#: Tags of regions that are quoted, and the beginning of a comment, a listing or a here-document, in lower case.
+#: What begins a message that is none of the model's, so that it made it up: the tag, token, fence or line of a tool's
+#: result, or the token of another role.
+INVENTED = (
+    r"[<\[][|｜]?(?:start[_ ])?(?:tool|function)[_▁ ](?:call[_▁ ])?(?:response|result|output)s?\b[^<>\[\]\n]{0,99}[>\]]"
+    r"|<[|｜](?:user|human|observation|tool|ipython|im_user|im_system|user_token)[|｜]>"
+    r"|(?:<\|(?:im_start|start_header_id|header_start|start_of_role|start)\|>|<start_of_turn>|<\|turn>|<seed:bos>|\]~b\])"
+    r"\s{0,9}(?:user|human|tool|function|ipython|observation|environment)"
+    r"|(?:`{3,16}|~{3,16})[ ]?tool_(?:response|result|output)s?\b"
+    r"|^[ \t]*\W{0,9}(?:return of |observation|(?:tool|function)[ _](?:response|result|output)s?)\b[^\n:\]]{0,40}[:\]]"
+)
+#: Tags of regions that are quoted, the beginning of a comment, a listing or a here-document, and what is `INVENTED`, in
+#: lower case.
 _TAG = re.compile(
     rf"<(?:<-?[ ]?[\"']?[a-z_]{{2}}|(?:{QUOTING_TAGS}|{THINKING_TAGS}|{RESULT_TAGS})[\s>])|{COMMENT}"
-    rf"|\\begin\{{(?:{LISTINGS})\}}"
+    rf"|\\begin\{{(?:{LISTINGS})\}}|{INVENTED}",
+    re.MULTILINE,
 )
 #: One of these is in every text that opens a quotation or announces an example.
 _QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:：<~]|>>>")
 #: Signs at the end of a text that quotes, and at the beginning of its last line.
 _SIGNS, _LINE_SIGNS = frozenset("><\\#/+-{%;"), frozenset(">|")
-#: What opens a region begins with one of these.
-REGION_SIGN = re.compile(r"[<`~{/\\\[#(@]")
+#: One of these is in every text that opens a region or holds what is `INVENTED`.
+REGION_SIGN = re.compile(r"[<`~{/\\\[#(@:\]]")
 #: And this one in text that is none of reasoning.
 THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.

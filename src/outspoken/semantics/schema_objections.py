@@ -75,10 +75,19 @@ def is_unlike(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> b
 
 def is_declaration(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> bool:
     """Are the arguments of a call the schema of some, so that its tool is declared as in a prompt, and not called?"""
-    if arguments.get("type") != "object" or arguments.get("properties").__class__ is not dict:
-        return False
     schema: Mapping[str, Any] = (tools.schema(name) if tools is not None else None) or {}
-    return "properties" not in schema.get("properties", ())
+    declared: Mapping[str, Any] = schema.get("properties") or {}
+    if arguments.get("type") == "object" and arguments.get("properties").__class__ is dict:
+        return "properties" not in declared
+    types = {key: _type_of(value) for key, value in arguments.items()}
+    return bool(types) and all(
+        type_ not in (None, "object") and _type_of(declared.get(key)) == type_ for key, type_ in types.items()
+    )
+
+
+def _type_of(schema: Any) -> Any:
+    """The type that a schema names; None if it is none."""
+    return schema.get("type") if schema.__class__ is dict else None
 
 
 def is_usual(tools: Tools, name: str, arguments: Mapping[str, Any]) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import PendingDiagnostic, Severity
 from outspoken.results.replies import STATUSES, Reasoning, Status, Text, ToolCall
 
-from .doubt import Doubt
+from .doubt import Doubt, stands_in_line
 from .orphan_closers import orphan_closer
 from .quotations import is_linked
 from .said import Surroundings
@@ -27,7 +27,8 @@ class Settled:
     #: the worst status of a call that ends reasoning, or stands in a fence
     lowest: Status = "ok"
     _actions_said = 0
-    _linked = (-1, -1)
+    #: the code of what stands beside the next segment and refuses it, or ""
+    _refused = ""
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class Settled:
             is_action = segment.kind == "action"
             doubt = self._surroundings.doubt_of(segments, at, segment.span[0], is_action=is_action)
         if doubt is None or segment.status not in ("ok", "repaired"):
-            self._mark_linked(segments, at)
+            self._look_beside(segments, at)
             self._keep(segment)
             return at + 1
         after = segments[at + 1 :]
@@ -73,27 +74,29 @@ class Settled:
                 return self._add_last_thought(segments, at, doubt)
             return self._add_thought(segments, at, doubt.thought_start, doubt.closed_by)
         if verdict == "made":
-            self._mark_linked(segments, at)
+            self._look_beside(segments, at)
             self._add_made(segment, doubt)
             return at + 1
         return self._add_quoted(segments, at, doubt)
 
     def _keep(self, segment: Any) -> None:
         """Add a segment. Actions are counted without those that were only said."""
-        if segment.span == self._linked:
-            message = f"the {_named(segment)} is the text of a link, so it does not run"
-            self._report("quoted-call", message, segment.span, "error", "quoted here")
-            segment, self.lowest = weakened(segment, "invalid"), "invalid"
+        if self._refused:
+            why = "is the text of a link, so it does not run"
+            if self._refused == "needs-exact":
+                why = "stands in a line of text, and the tool runs only if its call is exact"
+            self._report(self._refused, f"the {_named(segment)} {why}", segment.span, "error", "written here")
+            segment, self.lowest, self._refused = weakened(segment, "invalid"), "invalid", ""
         if segment.kind == "action" and self._actions_said:
             segment = segment.model_copy(update={"order": segment.order - self._actions_said})
         self.segments.append(segment)
 
-    def _mark_linked(self, segments: list[Any], at: int) -> None:
-        """Note whether a call is the text of a link."""
-        segment, before_end = segments[at], segments[at - 1].span[1] if at else 0
-        is_made = segment.kind in MADE and segment.status in ("ok", "repaired")
-        if is_made and is_linked(self._read, before_end, segment.span, segments[at + 1 :], final=True):
-            self._linked = segment.span
+    def _look_beside(self, segments: list[Any], at: int) -> None:
+        """Note whether what stands beside a call refuses it."""
+        segment = segments[at]
+        if segment.kind in MADE and segment.status in ("ok", "repaired"):
+            after = segments[at + 1 :]
+            self._refused = refused_beside(self._read, segments, at, segment, after, self._exact, final=True) or ""
 
     def _report(self, code: str, message: str, span: tuple[int, int], severity: Severity, label: str) -> None:
         self.diagnostics.append(PendingDiagnostic(code, message, span, severity, self._format, label))
@@ -103,7 +106,11 @@ class Settled:
         call, doubt = segments[at], first.decisive
         self._actions_said += call.kind == "action"
         message = f"the {_named(call)} stands {doubt.where}, so it stays text"
-        self._report("quoted-call", message, call.span, "note", "quoted here")
+        how: tuple[Severity, str] = ("note", "quoted here")
+        if doubt.code == "invented-result":
+            how = ("warning", "called here")
+        self._report(doubt.code, message, call.span, *how)
+        self._surroundings.leave_out(first, call.span[1])
         start = first.text_start
         following = segments[at + 1] if at + 1 < len(segments) else None
         self.quoted.append((start, following.span[0] if following is not None else len(self._raw)))
@@ -177,6 +184,28 @@ class Settled:
             text = self._raw[start : segment.span[1]]
             if body := text.lstrip():
                 self.segments.append(_text(Text, "text", body, segment.span[1] - len(body)))
+
+
+def refused_beside(
+    read: Callable[[int, int], str],
+    segments: Sequence[Any],
+    count: int,
+    call: Any,
+    after: Sequence[Any],
+    exact: Collection[str],
+    *,
+    final: bool,
+) -> str | None:
+    """The code of what refuses a finished call for the text beside it: "" for nothing, None if more text is needed.
+
+    The first `count` segments stand before it. It may be the text of a link, or call one of the tools in `exact` in a
+    line of text.
+    """
+    linked = is_linked(read, segments[count - 1].span[1] if count else 0, call.span, after, final=final)
+    if linked or linked is None:
+        return "quoted-call" if linked else None
+    in_line = call.name in exact and stands_in_line(read, segments, count, call.span, after, final=final)
+    return None if in_line is None else "needs-exact" if in_line else ""
 
 
 def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, prompt_end: str) -> bool:
