@@ -85,8 +85,8 @@ class Doubt:
 
     `code` is the code of the diagnostic, and `where` says in words where the call stands. `quotes` are the marks of
     quotations that are open before it. `closer` finds what ends the region in which it stands; that counts without an
-    end if it `is_open_certain`, and with one only if prose follows if it `wants_prose`. The call is repaired if it was
-    made in spite of a doubt that `is_weak`. If the calls of the format end as its reasoning does, that `is_shared`.
+    end if it `is_open_certain`, and with one only if prose follows if it `wants_prose`, or if the region holds words
+    behind the call if it `wants_text`. The call is repaired if it was made in spite of a doubt that `is_weak`. If the calls of the format end as its reasoning does, that `is_shared`.
     A call that `is_bare` has no markers. One of none of the `tools`, if these are known, is text. If the `closer`
     counts `in_text` only, no call that stands behind this one may hold it. `otherwise` is what is in doubt if this is
     not.
@@ -99,6 +99,7 @@ class Doubt:
     closer: re.Pattern[str] | None = None
     is_open_certain: bool = False
     wants_prose: bool = False
+    wants_text: bool = False
     is_weak: bool = False
     is_shared: bool = False
     in_text: bool = False
@@ -166,6 +167,8 @@ class Doubt:
             return "said"
         if self.in_text:
             return self._decide_by_text(at)
+        if self.wants_text:
+            return self._decide_by_words(at)
         if self.is_shared and not self._pass_own_end(at):
             return None
         if self.code == "thought-call" and not self.is_shared and self.region_end is None:
@@ -199,6 +202,17 @@ class Doubt:
                 if self.is_ended_in(at.read(start, last)):
                     return "said"
         return "made" if at.final else None
+
+    def _decide_by_words(self, at: _Behind) -> Verdict | None:
+        """Do words stand in the region behind the call?"""
+        is_ended = self.region_end is not None or self._find_end(at)
+        end = self.region_end[0] if self.region_end is not None else at.end
+        for number, segment in enumerate(at.after):
+            start, last = segment.span
+            last = end if number + 1 == len(at.after) else min(last, end)
+            if type(segment) is Text and _WORD.search(at.read(start, last)):
+                return "said"
+        return "made" if is_ended or at.final else None
 
     def _is_prose_behind(self, behind: int, at: _Behind) -> bool:
         """Does text stand behind a place, if only as the rest of a field, or a call of no given tool?"""

@@ -104,8 +104,8 @@ class Surroundings:
     #: reasoning, up to where its closing tag was looked for, where that ends (-1 if it was not found), and what finds
     #: its own tag, if that is another one
     _closer_of: tuple[Any, int, int, re.Pattern[str] | None] = (None, 0, -1, None)
-    #: does the last call have no markers?
-    _is_bare = False
+    #: does the last call have no markers, and does it stand in a line of text?
+    _is_bare = _is_in_line = False
     #: is there a call that may go on, and the doubt about calls behind it
     _has_broken = False
     _broken_doubt: Doubt | None = None
@@ -323,8 +323,11 @@ class Surroundings:
             self._is_bare = bare.begins_call(lead, self._read(start, start + 1))
         if not self._is_bare:
             return otherwise
-        line = self._read(start - _LONGEST_FENCE, start) if type(before) is Text else ""
-        if not begins_line(line):
+        if type(before) is Text:
+            self._is_in_line = not begins_line(self._read(start - _LONGEST_FENCE, start))
+        else:
+            self._is_in_line = call is not None and self._is_in_line and "\n" not in lead
+        if self._is_in_line:
             return Doubt("quoted-call", "without markers in a line of text", start, is_bare=True)
         return Doubt(
             *("quoted-call", "on a line without markers, and other text follows", start),
@@ -408,7 +411,10 @@ class Surroundings:
         if before.endswith(region[0].strip()) and _OTHER_FENCE.match(region[0]):
             is_habit = False  # no markup of the format stands between the fence and the JSON
         if is_habit and not (type(last) is Text and ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
-            return None
+            if begin in ("{", "[") and not is_action:
+                where, ends = "in a fence that holds other text, too", _closer_of(region)
+                self._region_doubt = Doubt("quoted-call", where, start, closer=ends, wants_text=True)
+            return self._region_doubt
         is_led = isinstance(last, Text | Reasoning) and FENCE_LINE.sub("", last.text).strip() != ""
         kind = region.lastgroup or ""
         where = f"in <{region[kind]}>" if kind in ("tag", "result") else _WHERE[kind]
