@@ -169,7 +169,7 @@ class FastPath:
             return False
         if not may_be_other(segments):
             return True
-        if plain is None and self.format != registry.PLAIN:
+        if (plain is None and self.format != registry.PLAIN) or segments[-1].__class__ is Reasoning:
             return False
         from outspoken.semantics.orphan_closers import orphan_closer
 

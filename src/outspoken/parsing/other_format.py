@@ -22,11 +22,13 @@ def other_format(
     options: ReadOptions,
     read: Callable[[str, ReadOptions], Reply],
     *,
-    is_damaged: bool,
+    is_damaged: bool = False,
+    start: int = 0,
 ) -> list[PendingDiagnostic]:
     """The diagnostic that says which format the calls of a text are in, if another one than the named one has some.
 
-    If a damaged segment of the named format was lost, one that needs repairs is none of another format.
+    If a damaged segment of the named format was lost, one that needs repairs is none of another format. The text begins
+    at the offset `start` of the response.
     """
     raw, whole = raw[: _end_of_signs(raw)], options._replace(format=None, on_error="keep")
     if is_damaged and not _made(read(raw, whole._replace(repair="none")), segments, options):
@@ -36,8 +38,9 @@ def other_format(
     if not made:
         return []
     message = f"this reads as {reply.format}, {_counted(made)}"
-    helps = (f'pass format="{reply.format}" or format="auto"',)
-    return [PendingDiagnostic("other-format", message, made[0].span, "error", options.format, "", (), helps)]
+    helps = (f'pass format="{reply.format}"' + ("" if options.format is None else ' or format="auto"'),)
+    span = (start + made[0].span[0], start + made[0].span[1])
+    return [PendingDiagnostic("other-format", message, span, "error", options.format, "", (), helps)]
 
 
 def _made(reply: Reply, segments: list[Segment], options: ReadOptions) -> list[Segment]:

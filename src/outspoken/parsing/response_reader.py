@@ -296,6 +296,8 @@ class ResponseReader:
         is_named = self._options.calls and self.format not in (None, registry.PLAIN)
         is_damaged = self._builder.recorder.is_damaged
         found = other_format(raw, segments, self._options, _read_whole, is_damaged=is_damaged) if is_named else []
+        if self._detector is not None and format is None and type(last := segments[-1]) is Reasoning:
+            found = other_format(last.text, [], self._options, _read_whole, start=last.span[0])
         closer = None if found else orphan_closer(raw, segments, self._thinks(), self._prefix)
         return found if closer is None else [orphan_diagnostic(closer, automaton, format)]
 

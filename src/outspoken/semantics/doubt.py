@@ -86,10 +86,10 @@ class Doubt:
     `code` is the code of the diagnostic, and `where` says in words where the call stands. `quotes` are the marks of
     quotations that are open before it. `closer` finds what ends the region in which it stands; that counts without an
     end if it `is_open_certain`, and with one only if prose follows if it `wants_prose`, or if the region holds words
-    behind the call if it `wants_text`. The call is repaired if it was made in spite of a doubt that `is_weak`. If the calls of the format end as its reasoning does, that `is_shared`.
-    A call that `is_bare` has no markers. One of none of the `tools`, if these are known, is text. If the `closer`
-    counts `in_text` only, no call that stands behind this one may hold it. `otherwise` is what is in doubt if this is
-    not.
+    behind the call if it `wants_text`. The call is repaired if it was made in spite of a doubt that `is_weak`. If the
+    calls of the format end as its reasoning does, that `is_shared`. A call that `is_bare` has no markers. One of none
+    of the `tools`, if these are known, is text. If the `closer` counts `in_text` only, no call that stands behind this
+    one may hold it. `otherwise` is what is in doubt if this is not.
     """
 
     code: str
