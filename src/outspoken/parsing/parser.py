@@ -88,9 +88,9 @@ class Parser(StreamParser["Event", Reply]):
     - `default-value`: an argument was absent or not usable, and its default was used; this needs no page
     - `invalid-action`: a required argument is absent or of the wrong kind; the action is an `unknown` one
 
-    `proof` says for tools by name what a call must show. An "exact" call is sound, in the format's own markers, and not
-    in reasoning; any other one of that tool is unfinished (`needs-exact`). Tools with `destructiveHint` need it unless
-    `proof` says "repaired".
+    `proof` says for tools by name what a call must show. An "exact" call is sound, in the format's own markers on lines
+    of its own, and not in reasoning; any other one of that tool is unfinished (`needs-exact`). Tools with
+    `destructiveHint` need it unless `proof` says "repaired".
 
     `special_tokens` are the tokens that the model's tokenizer has added, as text: with them, `parse` and `Session.feed`
     can be told which characters come from such tokens. `for_model` takes those of a tokenizer.

@@ -408,11 +408,12 @@ class Surroundings:
             and (begin in ("{", "[") or (begin != "<" and (is_action or self._holds_calls(region))))
         )
         before = self._read(start - _LONGEST_FENCE, start).rstrip(" \t\r\n[") if is_habit else ""
-        if before.endswith(region[0].strip()) and _OTHER_FENCE.match(region[0]):
-            is_habit = False  # no markup of the format stands between the fence and the JSON
+        is_beside = before.endswith(region[0].strip())  # no markup of the format stands between the fence and the JSON
+        if is_beside and _OTHER_FENCE.match(region[0]):
+            is_habit = False
         if is_habit and not (type(last) is Text and ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
-            if begin in ("{", "[") and not is_action:
-                where, ends = "in a fence that holds other text, too", _closer_of(region)
+            if is_beside and begin in ("{", "[") and not is_action:
+                where, ends = "in a fence that holds other text, too", _closing_pattern("span", region["fence"])
                 self._region_doubt = Doubt("quoted-call", where, start, closer=ends, wants_text=True)
             return self._region_doubt
         is_led = isinstance(last, Text | Reasoning) and FENCE_LINE.sub("", last.text).strip() != ""

@@ -45,7 +45,7 @@ def add_unknown(state: ReplyState, start: int, end: int) -> None:
 def complete(state: ReplyState, node: OpenNode) -> None:
     """Take the name and the arguments of a call from misspelt keys, if it lacks them, and report all other keys.
 
-    The call has a `problem` if an unknown key may hold its arguments.
+    The call has a `problem` if an unknown key may hold its arguments, or if it is the declaration of a tool.
     """
     if node.arguments is None:
         entry = _only(node, ARGUMENTS_KEYS, _holds_object(state))
@@ -63,6 +63,8 @@ def complete(state: ReplyState, node: OpenNode) -> None:
     doubtful = next((entry for entry in node.unknown if _may_be_arguments(state, node, entry)), None)
     if doubtful is not None and not node.problem:
         node.problem = f"the key {shown(doubtful.key)} may hold arguments of `{node.name or ''}`"
+    if not node.arguments and not node.problem and any(entry.key == "description" for entry in node.unknown):
+        node.problem = f"this declares `{node.name or ''}`: it is described, and takes no arguments"
     report(state, node, "note" if node.arguments is not None or node.problem else "warning")
 
 
