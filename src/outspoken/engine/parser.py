@@ -114,7 +114,7 @@ class AutomatonParser:
             if self._holds_end:
                 if self._receive_trimmed(chunk, search):
                     return
-            elif search(chunk) is None and not chunk.isspace():
+            elif not chunk.isspace() and (search(chunk) is None or self._is_within(chunk, search)):
                 self._receive_chunk(chunk)
                 return
             self._stop_receiving()
@@ -186,7 +186,7 @@ class AutomatonParser:
         piece = held + chunk if held else chunk
         if piece[-1] in BLANK:
             piece = piece.rstrip(BLANK)
-        if search(piece) is not None or chunk.isspace():
+        if chunk.isspace() or (search(piece) is not None and not self._is_within(piece, search, len(held))):
             return False
         if not self._is_receiving:
             self._begin_receiving()
@@ -198,6 +198,11 @@ class AutomatonParser:
             text.text = (held + chunk)[len(piece) :]
         self._receive(piece, start, end)
         return True
+
+    def _is_within(self, piece: str, search: Callable[..., Any], held: int = 0) -> bool:
+        """Does `search` find nothing in a piece, whose first characters are `held`, if it sees what precedes it?"""
+        before = self.text.chunks[-1][: -held or None][-1:]
+        return bool(before) and search(before + piece, len(before)) is None
 
     def _begin_receiving(self) -> None:
         embedded = self.state.embedded

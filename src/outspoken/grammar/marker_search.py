@@ -95,25 +95,33 @@ def search_before(search: Find, match: Find, signs: str) -> Find:
 
 
 def compile_start_search(markers: Sequence[Marker], nearly: Sequence[str] = ()) -> Find | None:
-    """A search for places where a marker may begin, in a chunk with more to come; None if that is anywhere.
+    """A search for a place where a marker may begin, in a chunk with more to come; None if that is anywhere.
 
     One with a mistake of a character, which is `nearly` one of some texts, begins as that does, or with its second and
-    third character. A second one alone is frequent: it is a letter.
+    third character. A second one alone is frequent: it is a letter. What precedes the place is looked at if markers ask
+    for it: most white space in prose is not at the beginning of a line.
     """
+    from outspoken.patterns.analysis import chars_before  # generated functions search without an analysis
+
     marks = {char for text in nearly for char in (text[0], text[0].swapcase())}
     rest = "".join([f"|{re.escape(text[0])}(?:{re.escape(text[1])}|\\Z)" for text in sorted({t[1:3] for t in nearly})])
     chars = first_char_class(markers, marks)
     if not chars:
         return None if chars is None else find_nothing
-    leading = _leading(markers)
-    if leading is None or not leading[0]:
+    leading, within = _leading(markers), _leading(markers, within=True)
+    if leading is None or within is None or (not leading[0] and leading == within):
         return re.compile(chars + rest).search
-    spaces, after_space = [re.escape("".join(sorted(part))) for part in (leading[0], leading[1] | marks)]
-    direct = re.escape("".join(sorted({char for marker in markers for char in marker.first} - leading[0] | marks)))
+    first, bound = {char for marker in markers for char in marker.first}, leading[1] - within[1]
+    spaces, lead, begun = _one_of(leading[0]), _one_of(within[0]), _one_of(first & within[0])
+    places = f"(?<={_one_of(first - leading[0] - bound | marks)})"
+    # White space is looked at where it ends: the last character of it begins the marker, or stands behind more of it.
+    places += f"|(?:(?<={begun})|(?<={lead}{lead}))(?:{_one_of(within[1] | marks)}|\\Z)"
+    if leading != within:
+        asked = set[str]().union(*[chars_before(marker.regex) for marker in markers])
+        direct, spaced = [f"(?<!(?!{_one_of(before)})(?s:..))" for before in (asked, asked | leading[0])]
+        places += f"|(?<={_one_of(bound)}){direct}|(?<={spaces}){spaced}(?:{_one_of(leading[1] | marks)}|\\Z)"
     # The expression begins with a class of characters, since those are found very fast.
-    spaced = f"(?<![{spaces}][{spaces}])[{spaces}]*(?:[{after_space}]|\\Z)"
-    pattern = f"[{direct}{spaces}](?:(?<=[{direct}])|{spaced})" if direct else f"[{spaces}]{spaced}"
-    return re.compile(pattern + rest).search
+    return re.compile(f"{_one_of(first | marks | leading[0] | bound)}(?:{places}){rest}").search
 
 
 def first_char_class(markers: Sequence[Marker], others: Iterable[str] = ()) -> str | None:
@@ -123,18 +131,25 @@ def first_char_class(markers: Sequence[Marker], others: Iterable[str] = ()) -> s
     """
     if not all(marker.first for marker in markers):
         return None
-    chars = sorted({char for marker in markers for char in marker.first} | {*others})
-    return f"[{re.escape(''.join(chars))}]" if chars else ""
+    chars = {char for marker in markers for char in marker.first} | {*others}
+    return _one_of(chars) if chars else ""
 
 
-def _leading(markers: Sequence[Marker]) -> tuple[set[str], set[str]] | None:
-    """The white space with which a marker may begin, and the characters that may follow it; None if those are any."""
+def _one_of(chars: Iterable[str]) -> str:
+    return f"[{re.escape(''.join(sorted(chars)))}]" if chars else "(?!)"
+
+
+def _leading(markers: Sequence[Marker], *, within: bool = False) -> tuple[set[str], set[str]] | None:
+    """The white space with which a marker may begin, and the characters that may follow it; None if those are any.
+
+    `within` leaves out what frequent characters begin behind one of the `chars_before` alone.
+    """
     from outspoken.patterns.analysis import leading_chars  # generated functions search without an analysis
 
     spaces, chars = set[str](), set[str]()
     for marker in markers:
-        is_known = marker.first and not any(map(str.isspace, marker.first))
-        found = (frozenset[str](), frozenset(marker.first)) if is_known else leading_chars(marker.regex)
+        is_known = marker.first and not any(char.isspace() or (within and char.isalnum()) for char in marker.first)
+        found = (frozenset[str](), frozenset(marker.first)) if is_known else leading_chars(marker.regex, within=within)
         if found is None:
             return None
         spaces |= found[0]

@@ -43,21 +43,37 @@ def first_chars(pattern: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def leading_chars(pattern: str) -> tuple[frozenset[str], frozenset[str]] | None:
+def leading_chars(pattern: str, *, within: bool = False) -> tuple[frozenset[str], frozenset[str]] | None:
     """The white space with which a match may begin, and the characters that may stand first behind it.
 
-    None if these may be any, or if a match may be nothing but white space.
+    None if these may be any, or if a match may be nothing but white space. `within` leaves out matches that
+    begin behind one of the `chars_before`.
     """
-    found = _leading(parse(pattern), False)
+    found = _leading(parse(pattern), False, within)
     return None if found.after_space is None or found.may_be_space else (found.space, found.after_space)
 
 
-def _leading(items: Sequence, folds: bool) -> Leading:
+def chars_before(pattern: str) -> frozenset[str]:
+    """The characters that may stand before a match, or a part of it, of those that ask what stands there."""
+    looks = tuple([node for node in nodes_in(parse(pattern)) if _is_bound(node)])
+    chars = [char for node in nodes_in(looks) if isinstance(node, Chars) for char in node.literals]
+    return frozenset([form for char in chars for form in (char, char.swapcase())])
+
+
+def _is_bound(item: Node) -> bool:
+    """Is an item a look-behind that lets only some characters, or nothing, stand before a match: `(?<![^\\n>])`?"""
+    if not isinstance(item, Look) or item.is_ahead or not item.is_negative or len(item.body) != 1:
+        return False
+    char = item.body[0]
+    return isinstance(char, Chars) and char.negated and bool(char.literals) and not (char.ranges or char.categories)
+
+
+def _leading(items: Sequence, folds: bool, within: bool = False) -> Leading:
     found = Leading()
     for item in items:
         if not found.may_be_space:
             break
-        more = _leading_of(item, folds)
+        more = _leading_of(item, folds, within)
         found = Leading(
             _union(found.first, more.first) if found.may_be_empty else found.first,
             found.may_be_empty and more.may_be_empty,
@@ -68,16 +84,16 @@ def _leading(items: Sequence, folds: bool) -> Leading:
     return found
 
 
-def _leading_of(item: Node, folds: bool) -> Leading:
+def _leading_of(item: Node, folds: bool, within: bool) -> Leading:
     if isinstance(item, Chars):
         return _leading_char(item, folds)
     if isinstance(item, Group):
-        return _leading(item.body, folds or item.ignores_case)
+        return _leading(item.body, folds or item.ignores_case, within)
     if isinstance(item, Repeat):
-        found = _leading(item.body, folds)
+        found = _leading(item.body, folds, within)
         return found if item.low else found._replace(may_be_empty=True, may_be_space=True)
     if isinstance(item, Alternatives):
-        found, *others = [_leading(branch, folds) for branch in item.branches]
+        found, *others = [_leading(branch, folds, within) for branch in item.branches]
         for other in others:
             found = Leading(
                 _union(found.first, other.first),
@@ -87,6 +103,8 @@ def _leading_of(item: Node, folds: bool) -> Leading:
                 found.may_be_space or other.may_be_space,
             )
         return found
+    if within and _is_bound(item):
+        return Leading(may_be_empty=False, may_be_space=False)
     return Leading() if isinstance(item, (Look, Position)) else Leading(None, False, frozenset(), None, False)
 
 
