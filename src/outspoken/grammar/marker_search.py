@@ -105,17 +105,16 @@ def compile_start_search(markers: Sequence[Marker], nearly: Sequence[str] = ()) 
 
     marks = {char for text in nearly for char in (text[0], text[0].swapcase())}
     rest = "".join([f"|{re.escape(text[0])}(?:{re.escape(text[1])}|\\Z)" for text in sorted({t[1:3] for t in nearly})])
-    chars = first_char_class(markers, marks)
-    if not chars:
-        return None if chars is None else find_nothing
+    first = {char for marker in markers for char in marker.first}
+    if not first | marks or not all(marker.first for marker in markers):
+        return None if markers else find_nothing
     leading, within = _leading(markers), _leading(markers, within=True)
     if leading is None or within is None or (not leading[0] and leading == within):
-        return re.compile(chars + rest).search
-    first, bound = {char for marker in markers for char in marker.first}, leading[1] - within[1]
-    spaces, lead, begun = _one_of(leading[0]), _one_of(within[0]), _one_of(first & within[0])
+        return re.compile(_one_of(first | marks) + rest).search
+    bound, spaces, lead = leading[1] - within[1], _one_of(leading[0]), _one_of(within[0])
     places = f"(?<={_one_of(first - leading[0] - bound | marks)})"
     # White space is looked at where it ends: the last character of it begins the marker, or stands behind more of it.
-    places += f"|(?:(?<={begun})|(?<={lead}{lead}))(?:{_one_of(within[1] | marks)}|\\Z)"
+    places += f"|(?:(?<={_one_of(first & within[0])})|(?<={lead}{lead}))(?:{_one_of(within[1] | marks)}|\\Z)"
     if leading != within:
         asked = set[str]().union(*[chars_before(marker.regex) for marker in markers])
         direct, spaced = [f"(?<!(?!{_one_of(before)})(?s:..))" for before in (asked, asked | leading[0])]
@@ -124,15 +123,11 @@ def compile_start_search(markers: Sequence[Marker], nearly: Sequence[str] = ()) 
     return re.compile(f"{_one_of(first | marks | leading[0] | bound)}(?:{places}){rest}").search
 
 
-def first_char_class(markers: Sequence[Marker], others: Iterable[str] = ()) -> str | None:
-    """The class of the characters with which a marker may begin, and of some others.
-
-    None if that is any, "" if there are no markers.
-    """
+def first_char_class(markers: Sequence[Marker]) -> str | None:
+    """The class of the characters with which a marker may begin; None if that is any, "" if there are no markers."""
     if not all(marker.first for marker in markers):
         return None
-    chars = {char for marker in markers for char in marker.first} | {*others}
-    return _one_of(chars) if chars else ""
+    return _one_of({char for marker in markers for char in marker.first}) if markers else ""
 
 
 def _one_of(chars: Iterable[str]) -> str:

@@ -81,6 +81,8 @@ class CallGate:
     """
 
     _doubt: Doubt | None = None
+    #: nothing is held, and nothing was left out
+    is_idle = False
     #: the first held event begins a call or action in doubt that has not ended
     _waits_for_end = False
     #: the number of the action that is passed on
@@ -107,12 +109,8 @@ class CallGate:
         made: list[Event] = []
         while self._held and self._step(made, final=final):
             pass
+        self.is_idle = not self._held and self._left_out == ([], [])
         return made
-
-    @property
-    def is_idle(self) -> bool:
-        """Is nothing held, and was nothing left out?"""
-        return not self._held and not self._left_out[0] and not self._left_out[1]
 
     def end(self, length: int) -> list[Event]:
         """The rest of the text of a response of this length."""

@@ -55,17 +55,17 @@ def leading_chars(pattern: str, *, within: bool = False) -> tuple[frozenset[str]
 
 def chars_before(pattern: str) -> frozenset[str]:
     """The characters that may stand before a match, or a part of it, of those that ask what stands there."""
-    looks = tuple([node for node in nodes_in(parse(pattern)) if _is_bound(node)])
-    chars = [char for node in nodes_in(looks) if isinstance(node, Chars) for char in node.literals]
+    chars = [char for node in nodes_in(parse(pattern)) for char in _allowed_before(node)]
     return frozenset([form for char in chars for form in (char, char.swapcase())])
 
 
-def _is_bound(item: Node) -> bool:
-    """Is an item a look-behind that lets only some characters, or nothing, stand before a match: `(?<![^\\n>])`?"""
-    if not isinstance(item, Look) or item.is_ahead or not item.is_negative or len(item.body) != 1:
-        return False
-    char = item.body[0]
-    return isinstance(char, Chars) and char.negated and bool(char.literals) and not (char.ranges or char.categories)
+def _allowed_before(item: Node) -> tuple[str, ...]:
+    """The characters that alone, or nothing, may stand before a match if the item is a look-behind: `(?<![^\\n>])`."""
+    match item:
+        case Look((Chars(allowed, (), (), True),), False, True):
+            return allowed
+        case _:
+            return ()
 
 
 def _leading(items: Sequence, folds: bool, within: bool = False) -> Leading:
@@ -103,7 +103,7 @@ def _leading_of(item: Node, folds: bool, within: bool) -> Leading:
                 found.may_be_space or other.may_be_space,
             )
         return found
-    if within and _is_bound(item):
+    if within and _allowed_before(item):
         return Leading(may_be_empty=False, may_be_space=False)
     return Leading() if isinstance(item, (Look, Position)) else Leading(None, False, frozenset(), None, False)
 
