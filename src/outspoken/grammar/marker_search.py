@@ -24,6 +24,9 @@ Find = Callable[..., Any]
 #: So many places are looked at one by one; a search takes less for more, unless it finds nothing in a long text.
 _FEW = 12
 
+#: A look-behind that lets nothing stand before a marker but characters that are not in a class.
+_ASKS = r"\(\?<!(\[\^(?:[^\]\\]|\\.)+\])\)"
+
 
 def find_nothing(text: str, pos: int = 0, **_: bool) -> None:
     """The search for no markers at all."""
@@ -101,8 +104,6 @@ def compile_start_search(markers: Sequence[Marker], nearly: Sequence[str] = ()) 
     third character. A second one alone is frequent: it is a letter. What precedes the place is looked at if markers ask
     for it: most white space in prose is not at the beginning of a line.
     """
-    from outspoken.patterns.analysis import chars_before  # generated functions search without an analysis
-
     marks = {char for text in nearly for char in (text[0], text[0].swapcase())}
     rest = "".join([f"|{re.escape(text[0])}(?:{re.escape(text[1])}|\\Z)" for text in sorted({t[1:3] for t in nearly})])
     first = {char for marker in markers for char in marker.first}
@@ -116,9 +117,10 @@ def compile_start_search(markers: Sequence[Marker], nearly: Sequence[str] = ()) 
     # White space is looked at where it ends: the last character of it begins the marker, or stands behind more of it.
     places += f"|(?:(?<={_one_of(first & within[0])})|(?<={lead}{lead}))(?:{_one_of(within[1] | marks)}|\\Z)"
     if leading != within:
-        asked = set[str]().union(*[chars_before(marker.regex) for marker in markers])
-        direct, spaced = [f"(?<!(?!{_one_of(before)})(?s:..))" for before in (asked, asked | leading[0])]
-        places += f"|(?<={_one_of(bound)}){direct}|(?<={spaces}){spaced}(?:{_one_of(leading[1] | marks)}|\\Z)"
+        classes = sorted({chars for marker in markers for chars in re.findall(_ASKS, marker.regex)})
+        asked = f"(?i:{'|'.join([f'(?<!{chars}(?s:.))' for chars in classes])})"
+        behind = f"(?:(?<={spaces}{spaces})|(?<={spaces}){asked})"
+        places += f"|(?<={_one_of(bound)}){asked}|{behind}(?:{_one_of(leading[1] | marks)}|\\Z)"
     # The expression begins with a class of characters, since those are found very fast.
     return re.compile(f"{_one_of(first | marks | leading[0] | bound)}(?:{places}){rest}").search
 
@@ -137,14 +139,15 @@ def _one_of(chars: Iterable[str]) -> str:
 def _leading(markers: Sequence[Marker], *, within: bool = False) -> tuple[set[str], set[str]] | None:
     """The white space with which a marker may begin, and the characters that may follow it; None if those are any.
 
-    `within` leaves out what frequent characters begin behind one of the `chars_before` alone.
+    `within` leaves out what frequent characters begin where a marker asks what stands before them.
     """
     from outspoken.patterns.analysis import leading_chars  # generated functions search without an analysis
 
     spaces, chars = set[str](), set[str]()
     for marker in markers:
+        regex = re.sub(_ASKS, "\0", marker.regex) if within else marker.regex
         is_known = marker.first and not any(char.isspace() or (within and char.isalnum()) for char in marker.first)
-        found = (frozenset[str](), frozenset(marker.first)) if is_known else leading_chars(marker.regex, within=within)
+        found = (frozenset[str](), frozenset(marker.first)) if is_known else leading_chars(regex)
         if found is None:
             return None
         spaces |= found[0]

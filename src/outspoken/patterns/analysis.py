@@ -43,37 +43,21 @@ def first_chars(pattern: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def leading_chars(pattern: str, *, within: bool = False) -> tuple[frozenset[str], frozenset[str]] | None:
+def leading_chars(pattern: str) -> tuple[frozenset[str], frozenset[str]] | None:
     """The white space with which a match may begin, and the characters that may stand first behind it.
 
-    None if these may be any, or if a match may be nothing but white space. `within` leaves out matches that
-    begin behind one of the `chars_before`.
+    None if these may be any, or if a match may be nothing but white space.
     """
-    found = _leading(parse(pattern), False, within)
+    found = _leading(parse(pattern), False)
     return None if found.after_space is None or found.may_be_space else (found.space, found.after_space)
 
 
-def chars_before(pattern: str) -> frozenset[str]:
-    """The characters that may stand before a match, or a part of it, of those that ask what stands there."""
-    chars = [char for node in nodes_in(parse(pattern)) for char in _allowed_before(node)]
-    return frozenset([form for char in chars for form in (char, char.swapcase())])
-
-
-def _allowed_before(item: Node) -> tuple[str, ...]:
-    """The characters that alone, or nothing, may stand before a match if the item is a look-behind: `(?<![^\\n>])`."""
-    match item:
-        case Look((Chars(allowed, (), (), True),), False, True):
-            return allowed
-        case _:
-            return ()
-
-
-def _leading(items: Sequence, folds: bool, within: bool = False) -> Leading:
+def _leading(items: Sequence, folds: bool) -> Leading:
     found = Leading()
     for item in items:
         if not found.may_be_space:
             break
-        more = _leading_of(item, folds, within)
+        more = _leading_of(item, folds)
         found = Leading(
             _union(found.first, more.first) if found.may_be_empty else found.first,
             found.may_be_empty and more.may_be_empty,
@@ -84,16 +68,16 @@ def _leading(items: Sequence, folds: bool, within: bool = False) -> Leading:
     return found
 
 
-def _leading_of(item: Node, folds: bool, within: bool) -> Leading:
+def _leading_of(item: Node, folds: bool) -> Leading:
     if isinstance(item, Chars):
         return _leading_char(item, folds)
     if isinstance(item, Group):
-        return _leading(item.body, folds or item.ignores_case, within)
+        return _leading(item.body, folds or item.ignores_case)
     if isinstance(item, Repeat):
-        found = _leading(item.body, folds, within)
+        found = _leading(item.body, folds)
         return found if item.low else found._replace(may_be_empty=True, may_be_space=True)
     if isinstance(item, Alternatives):
-        found, *others = [_leading(branch, folds, within) for branch in item.branches]
+        found, *others = [_leading(branch, folds) for branch in item.branches]
         for other in others:
             found = Leading(
                 _union(found.first, other.first),
@@ -103,8 +87,6 @@ def _leading_of(item: Node, folds: bool, within: bool) -> Leading:
                 found.may_be_space or other.may_be_space,
             )
         return found
-    if within and _allowed_before(item):
-        return Leading(may_be_empty=False, may_be_space=False)
     return Leading() if isinstance(item, (Look, Position)) else Leading(None, False, frozenset(), None, False)
 
 
