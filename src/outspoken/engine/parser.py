@@ -151,12 +151,13 @@ class AutomatonParser:
             return None
         if free.target is self.automaton.top_level and self.policy is not DEFAULT_POLICY:
             return None
-        if self._holds_blank or not state.is_within_text:
+        held = text.text[text.pos :]
+        if self._holds_blank or held.strip(BLANK) or not state.is_within_text:
             return None
         role = free.terminal.short
         self._holds_end = role in state.trims
-        quick, held = self.steps.text_step(free).start_search, text.text[text.pos :]
-        if quick is None or (held and (held.strip(BLANK) or (not self._holds_end and quick(held)))):
+        quick = self.steps.text_step(free).start_search
+        if quick is None or (held and not self._holds_end and quick(held)):
             return None
         take = self.builder.calls.value_receiver() if role == "ARG_VALUE" else FREE[role].__get__(self.builder)
         if take is None:

@@ -52,6 +52,7 @@ _CALLS, _ACTIONS = (
 )
 _BEGINS = (PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished)
 _FINISHED, _ENDINGS = (ToolCallEnd, ActionParsed), (ToolCallEnd, ToolCallUnfinished, ActionParsed, ActionUnfinished)
+_ENDS = frozenset(_ENDINGS)
 #: Events within a call, and at its end.
 _WITHIN = (ToolCallDelta, ToolCallEnd, ToolCallUnfinished)
 
@@ -103,7 +104,7 @@ class CallGate:
     def take(self, events: list[Event], *, final: bool = False) -> list[Event]:
         """The events that can be passed on, of those that are held and some new ones."""
         self._held += events
-        if self._waits_for_end and not (final or any(isinstance(event, _ENDINGS) for event in events)):
+        if self._waits_for_end and not final and _ENDS.isdisjoint(map(type, events)):
             return []
         self._waits_for_end = False
         made: list[Event] = []

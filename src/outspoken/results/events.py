@@ -34,13 +34,13 @@ _P = TypeVar("_P", bound=Payload, covariant=True, default=Payload)
 _R = TypeVar("_R", bound=Reply, covariant=True, default=Reply)
 
 
-class _Unfrozen:
+class Unfrozen:
     """What gets the class of an event when its fields are set: `__init__` of a frozen class takes twice as long."""
 
 
 def event_of(kind: type[_E], fields: dict[str, Any]) -> _E:
     """An event with these fields, all of them."""
-    event: Any = _Unfrozen()
+    event: Any = Unfrozen()
     event.__dict__ = fields
     event.__class__ = kind
     return event
@@ -107,14 +107,6 @@ class ToolCallDelta:
     type: Literal["tool_call_delta"] = field(default="tool_call_delta", init=False, repr=False)
     index: int
     arguments: str
-
-
-def call_delta(index: int, arguments: str) -> ToolCallDelta:
-    """More of a call's arguments. Most chunks make one, so it is made without a dictionary, too."""
-    event: Any = _Unfrozen()
-    event.index, event.arguments = index, arguments
-    event.__class__ = ToolCallDelta
-    return event
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class CallBuilder:
             output.events.append(output.models.event_of(output.models.PlacedCallStart, fields))
             held = "".join(node.parts or ())
             if held:
-                output.events.append(output.models.call_delta(node.index, held))
+                output.events.append(output.models.ToolCallDelta(node.index, held))
 
     def _hold_back(self, node: OpenNode) -> bool:
         """Must the start of a call wait, since it may be an action?"""
@@ -100,7 +100,8 @@ class CallBuilder:
             node.parts = []
         node.parts.append(text)
         if node.index >= 0 and self._output.events is not None and node.partial_text is None:
-            self._output.events.append(self._output.models.call_delta(node.index, text))
+            models = self._output.models
+            self._output.events.append(models.event_of(models.ToolCallDelta, {"index": node.index, "arguments": text}))
 
     # arguments that are one JSON object
 
@@ -127,12 +128,15 @@ class CallBuilder:
 
             return receive
         parts: Any = node.parts
-        add_part, send, delta, index = parts.append, events.append, self._output.models.call_delta, node.index
+        add_part, send, models, index = parts.append, events.append, self._output.models, node.index
+        unfrozen, delta = models.Unfrozen, models.ToolCallDelta
 
         def receive_and_send(piece: str, _start: int, _end: int) -> None:
             if text := read(piece):
                 add_part(text)
-                send(delta(index, text))
+                event: Any = unfrozen()
+                event.index, event.arguments, event.__class__ = index, text, delta
+                send(event)
 
         return receive_and_send
 
@@ -198,14 +202,17 @@ class CallBuilder:
         if node.bare is None or not node.sending:
             return self.value if len(node.head) == _DECISIVE else None
         parts: Any = node.parts
-        keep, add_part, send, delta = node.bare.append, parts.append, events.append, self._output.models.call_delta
-        index = node.index
+        keep, add_part, send, index = node.bare.append, parts.append, events.append, node.index
+        unfrozen, delta = self._output.models.Unfrozen, self._output.models.ToolCallDelta
 
         def receive(piece: str, start: int, end: int) -> None:
             keep(piece)
-            text = encode_basestring(piece)[1:-1]
+            is_plain = piece.isprintable() and '"' not in piece and "\\" not in piece
+            text = piece if is_plain else encode_basestring(piece)[1:-1]
             add_part(text)
-            send(delta(index, text))
+            event: Any = unfrozen()
+            event.index, event.arguments, event.__class__ = index, text, delta
+            send(event)
 
         return receive
 
@@ -478,7 +485,7 @@ class CallBuilder:
             if output.events is not None:
                 output.send(output.models.PlacedCallStart(node.index, node.id, name, node.start))
                 if text:
-                    output.send(output.models.call_delta(node.index, text))
+                    output.send(output.models.ToolCallDelta(node.index, text))
         if output.events is not None:
             output.send(output.models.ToolCallUnfinished(node.index, call))
 
