@@ -16,6 +16,7 @@ from outspoken import Parser, parse
 from outspoken.detection.evidence import AT_START, begins_line
 from outspoken.detection.opener_index import OpenerIndex, opener_index, openers_of
 from outspoken.grammar import registry
+from outspoken.grammar.automaton import MissingCloser
 from outspoken.grammar.marker_search import compile_search, compile_start_search
 from outspoken.json.decoder import read_at
 from outspoken.notations.coerce import SchemaView
@@ -241,6 +242,19 @@ def test_piece_without_a_known_prefix_opens_no_marker(format_: str) -> None:
             piece = text[at : at + 7]
             if inside(piece) is None and starts_before_end(find, piece):
                 assert not any(starts_before_end(alone, piece) for alone in finds)
+
+
+@given(PATTERNS, st.text("ab:< \n", max_size=9), st.data())
+@settings(max_examples=100, deadline=None)
+def test_no_marker_begins_where_none_may(pattern: str, text: str, data: st.DataObject) -> None:
+    text += data.draw(st.from_regex(pattern, alphabet="ab:< \n"))
+    start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
+    marker = MissingCloser(pattern, "", first_chars(pattern), "end")
+    for before in range(start + 1):
+        search, seen = compile_start_search([marker]), text[before:end]
+        if search is not None and search(seen, start - before) is None:
+            found = regex.compile(pattern).search(text[:end], start, partial=True)
+            assert found is None or found.start() == end
 
 
 @pytest.mark.parametrize(("pattern", "blank", "solid", "begins"), TABLES["PREFIXES_OF_A_MARKER"])

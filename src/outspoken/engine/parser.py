@@ -114,7 +114,7 @@ class AutomatonParser:
             if self._holds_end:
                 if self._receive_trimmed(chunk, search):
                     return
-            elif search(chunk) is None and not chunk.isspace():
+            elif not chunk.isspace() and (search(chunk) is None or self._is_within(chunk, search)):
                 self._receive_chunk(chunk)
                 return
             self._stop_receiving()
@@ -151,12 +151,13 @@ class AutomatonParser:
             return None
         if free.target is self.automaton.top_level and self.policy is not DEFAULT_POLICY:
             return None
-        if self._holds_blank or not state.is_within_text:
+        held = text.text[text.pos :]
+        if self._holds_blank or held.strip(BLANK) or not state.is_within_text:
             return None
         role = free.terminal.short
         self._holds_end = role in state.trims
-        quick, held = self.steps.text_step(free).start_search, text.text[text.pos :]
-        if quick is None or (held and (held.strip(BLANK) or (not self._holds_end and quick(held)))):
+        quick = self.steps.text_step(free).start_search
+        if quick is None or (held and not self._holds_end and quick(held)):
             return None
         take = self.builder.calls.value_receiver() if role == "ARG_VALUE" else FREE[role].__get__(self.builder)
         if take is None:
@@ -186,7 +187,7 @@ class AutomatonParser:
         piece = held + chunk if held else chunk
         if piece[-1] in BLANK:
             piece = piece.rstrip(BLANK)
-        if search(piece) is not None or chunk.isspace():
+        if chunk.isspace() or (search(piece) is not None and not self._is_within(piece, search, len(held))):
             return False
         if not self._is_receiving:
             self._begin_receiving()
@@ -198,6 +199,11 @@ class AutomatonParser:
             text.text = (held + chunk)[len(piece) :]
         self._receive(piece, start, end)
         return True
+
+    def _is_within(self, piece: str, search: Callable[..., Any], held: int = 0) -> bool:
+        """Does `search` find nothing in a piece, whose first characters are `held`, if it sees what precedes it?"""
+        before = self.text.chunks[-1][: -held or None][-1:]
+        return bool(before) and search(before + piece, len(before)) is None
 
     def _begin_receiving(self) -> None:
         embedded = self.state.embedded

@@ -24,6 +24,9 @@ Find = Callable[..., Any]
 #: So many places are looked at one by one; a search takes less for more, unless it finds nothing in a long text.
 _FEW = 12
 
+#: A look-behind that lets nothing stand before a marker but characters that are not in a class.
+_ASKS = r"\(\?<!(\[\^(?:[^\]\\]|\\.)+\])\)"
+
 
 def find_nothing(text: str, pos: int = 0, **_: bool) -> None:
     """The search for no markers at all."""
@@ -95,46 +98,56 @@ def search_before(search: Find, match: Find, signs: str) -> Find:
 
 
 def compile_start_search(markers: Sequence[Marker], nearly: Sequence[str] = ()) -> Find | None:
-    """A search for places where a marker may begin, in a chunk with more to come; None if that is anywhere.
+    """A search for a place where a marker may begin, in a chunk with more to come; None if that is anywhere.
 
     One with a mistake of a character, which is `nearly` one of some texts, begins as that does, or with its second and
-    third character. A second one alone is frequent: it is a letter.
+    third character. A second one alone is frequent: it is a letter. What precedes the place is looked at if markers ask
+    for it: most white space in prose is not at the beginning of a line.
     """
     marks = {char for text in nearly for char in (text[0], text[0].swapcase())}
     rest = "".join([f"|{re.escape(text[0])}(?:{re.escape(text[1])}|\\Z)" for text in sorted({t[1:3] for t in nearly})])
-    chars = first_char_class(markers, marks)
-    if not chars:
-        return None if chars is None else find_nothing
-    leading = _leading(markers)
-    if leading is None or not leading[0]:
-        return re.compile(chars + rest).search
-    spaces, after_space = [re.escape("".join(sorted(part))) for part in (leading[0], leading[1] | marks)]
-    direct = re.escape("".join(sorted({char for marker in markers for char in marker.first} - leading[0] | marks)))
+    first = {char for marker in markers for char in marker.first}
+    if not first | marks or not all(marker.first for marker in markers):
+        return None if markers else find_nothing
+    leading, within = _leading(markers), _leading(markers, within=True)
+    if leading is None or within is None or (not leading[0] and leading == within):
+        return re.compile(_one_of(first | marks) + rest).search
+    bound, spaces, lead = leading[1] - within[1], _one_of(leading[0]), _one_of(within[0])
+    places = f"(?<={_one_of(first - leading[0] - bound | marks)})"
+    # White space is looked at where it ends: the last character of it begins the marker, or stands behind more of it.
+    places += f"|(?:(?<={_one_of(first & within[0])})|(?<={lead}{lead}))(?:{_one_of(within[1] | marks)}|\\Z)"
+    if leading != within:
+        classes = sorted({chars for marker in markers for chars in re.findall(_ASKS, marker.regex)})
+        asked = f"(?i:{'|'.join([f'(?<!{chars}(?s:.))' for chars in classes])})"
+        behind = f"(?:(?<={spaces}{spaces})|(?<={spaces}){asked})"
+        places += f"|(?<={_one_of(bound)}){asked}|{behind}(?:{_one_of(leading[1] | marks)}|\\Z)"
     # The expression begins with a class of characters, since those are found very fast.
-    spaced = f"(?<![{spaces}][{spaces}])[{spaces}]*(?:[{after_space}]|\\Z)"
-    pattern = f"[{direct}{spaces}](?:(?<=[{direct}])|{spaced})" if direct else f"[{spaces}]{spaced}"
-    return re.compile(pattern + rest).search
+    return re.compile(f"{_one_of(first | marks | leading[0] | bound)}(?:{places}){rest}").search
 
 
-def first_char_class(markers: Sequence[Marker], others: Iterable[str] = ()) -> str | None:
-    """The class of the characters with which a marker may begin, and of some others.
-
-    None if that is any, "" if there are no markers.
-    """
+def first_char_class(markers: Sequence[Marker]) -> str | None:
+    """The class of the characters with which a marker may begin; None if that is any, "" if there are no markers."""
     if not all(marker.first for marker in markers):
         return None
-    chars = sorted({char for marker in markers for char in marker.first} | {*others})
-    return f"[{re.escape(''.join(chars))}]" if chars else ""
+    return _one_of({char for marker in markers for char in marker.first}) if markers else ""
 
 
-def _leading(markers: Sequence[Marker]) -> tuple[set[str], set[str]] | None:
-    """The white space with which a marker may begin, and the characters that may follow it; None if those are any."""
+def _one_of(chars: Iterable[str]) -> str:
+    return f"[{re.escape(''.join(sorted(chars)))}]" if chars else "(?!)"
+
+
+def _leading(markers: Sequence[Marker], *, within: bool = False) -> tuple[set[str], set[str]] | None:
+    """The white space with which a marker may begin, and the characters that may follow it; None if those are any.
+
+    `within` leaves out what frequent characters begin where a marker asks what stands before them.
+    """
     from outspoken.patterns.analysis import leading_chars  # generated functions search without an analysis
 
     spaces, chars = set[str](), set[str]()
     for marker in markers:
-        is_known = marker.first and not any(map(str.isspace, marker.first))
-        found = (frozenset[str](), frozenset(marker.first)) if is_known else leading_chars(marker.regex)
+        regex = re.sub(_ASKS, "\0", marker.regex) if within else marker.regex
+        is_known = marker.first and not any(char.isspace() or (within and char.isalnum()) for char in marker.first)
+        found = (frozenset[str](), frozenset(marker.first)) if is_known else leading_chars(regex)
         if found is None:
             return None
         spaces |= found[0]

@@ -125,9 +125,11 @@ class Matcher:
         #: the beginnings of markers as they are written, and whether each can be nothing else; None if nobody has tried
         self._begun: dict[str, bool | None] = {}
 
-    def expect(self, written: Iterable[str]) -> None:
-        """Input that is still arriving may hold these markers."""
-        forms = {form for text in written for form in (text, text.strip())}
+    def expect(self, markers: Iterable[Transition]) -> None:
+        """Input that is still arriving may hold these markers, and what follows one that may look ahead to it."""
+        steps = [(step, end) for step in markers for end in (None, *step.target.markers * step.terminal.may_stay_open)]
+        texts = [step.terminal.canonical + (end.terminal.canonical if end else "") for step, end in steps]
+        forms = {form for text in texts for form in (text, text.strip())}
         self._begun = {form[:end]: None for form in forms for end in range(1, len(form))}
 
     def holds(self, piece: str, *, finds: bool) -> bool:
@@ -204,7 +206,7 @@ def _compile(
         found.find, found.match = compiled.search, compiled.match
     if not final:
         found.open_markers = _open_markers(markers, patterns)
-        found.expect([step.terminal.canonical for step in markers])
+        found.expect(markers)
     if finds and not final:
         sound = [*[step.terminal for step in markers if not step.nearly], *closers]
         found.start_search = compile_start_search(sound, [step.nearly for step in markers if step.nearly])

@@ -51,6 +51,7 @@ _CALLS, _ACTIONS = (
 )
 _BEGINS = (PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished)
 _FINISHED, _ENDINGS = (ToolCallEnd, ActionParsed), (ToolCallEnd, ToolCallUnfinished, ActionParsed, ActionUnfinished)
+_ENDS = frozenset(_ENDINGS)
 #: Events within a call, and at its end.
 _WITHIN = (ToolCallDelta, ToolCallEnd, ToolCallUnfinished)
 
@@ -80,6 +81,8 @@ class CallGate:
     """
 
     _doubt: Doubt | None = None
+    #: nothing is held, and nothing was left out
+    is_idle = False
     #: the first held event begins a call or action in doubt that has not ended
     _waits_for_end = False
     #: the number of the action that is passed on
@@ -100,18 +103,14 @@ class CallGate:
     def take(self, events: list[Event], *, final: bool = False) -> list[Event]:
         """The events that can be passed on, of those that are held and some new ones."""
         self._held += events
-        if self._waits_for_end and not (final or any(isinstance(event, _ENDINGS) for event in events)):
+        if self._waits_for_end and not final and _ENDS.isdisjoint(map(type, events)):
             return []
         self._waits_for_end = False
         made: list[Event] = []
         while self._held and self._step(made, final=final):
             pass
+        self.is_idle = not self._held and self._left_out == ([], [])
         return made
-
-    @property
-    def is_idle(self) -> bool:
-        """Is nothing held, and was nothing left out?"""
-        return not self._held and not self._left_out[0] and not self._left_out[1]
 
     def end(self, length: int) -> list[Event]:
         """The rest of the text of a response of this length."""

@@ -183,7 +183,11 @@ class ResponseReader:
     def feed(self, text: str, special: Spans | None = None) -> None:
         """Read a chunk."""
         text = text if text.isascii() else replace_surrogates(text)
-        if (self.special is None and special is None) or (text := self._with_hidden(text, special, final=False)):
+        length = self._length + len(text)
+        if self._prompt_end is None and self.special is None and special is None and length <= self._max_chars:
+            self._length = length
+            self._reader.feed(text)
+        elif text := self._with_hidden(text, special, final=False):
             self._feed(text)
 
     def _feed(self, text: str) -> None:

@@ -100,7 +100,7 @@ class LooseMarkup:
 
     def holds_rest(self, text: str) -> bool:
         """Does a value hold what may be a part of a marker beside it? See `MarkerRests`."""
-        return self._rest.search(text) is not None
+        return any(sign in text for sign in self.rests.signs) and self._rest.search(text) is not None
 
     def _is_followed(self, text: str, markers: list[re.Match[str]]) -> bool:
         """Does the value's own closing marker stand directly before what opens the next value? In a sentence, too."""

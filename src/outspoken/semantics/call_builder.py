@@ -128,12 +128,15 @@ class CallBuilder:
 
             return receive
         parts: Any = node.parts
-        add_part, send, delta, index = parts.append, events.append, self._output.models.ToolCallDelta, node.index
+        add_part, send, models, index = parts.append, events.append, self._output.models, node.index
+        unfrozen, delta = models.Unfrozen, models.ToolCallDelta
 
         def receive_and_send(piece: str, _start: int, _end: int) -> None:
             if text := read(piece):
                 add_part(text)
-                send(delta(index, text))
+                event: Any = unfrozen()
+                event.index, event.arguments, event.__class__ = index, text, delta
+                send(event)
 
         return receive_and_send
 
@@ -199,19 +202,17 @@ class CallBuilder:
         if node.bare is None or not node.sending:
             return self.value if len(node.head) == _DECISIVE else None
         parts: Any = node.parts
-        keep, add_part, send, delta, index = (
-            node.bare.append,
-            parts.append,
-            events.append,
-            self._output.models.ToolCallDelta,
-            node.index,
-        )
+        keep, add_part, send, index = node.bare.append, parts.append, events.append, node.index
+        unfrozen, delta = self._output.models.Unfrozen, self._output.models.ToolCallDelta
 
         def receive(piece: str, start: int, end: int) -> None:
             keep(piece)
-            text = encode_basestring(piece)[1:-1]
+            is_plain = piece.isprintable() and '"' not in piece and "\\" not in piece
+            text = piece if is_plain else encode_basestring(piece)[1:-1]
             add_part(text)
-            send(delta(index, text))
+            event: Any = unfrozen()
+            event.index, event.arguments, event.__class__ = index, text, delta
+            send(event)
 
         return receive
 
