@@ -29,16 +29,9 @@ ROOMS = TOP / "src" / "outspoken"
 INTEGRATIONS = ROOMS / "integrations" / "README.md"
 #: The documents that people write; the pages of formats are generated.
 WRITTEN = (
-    README,
-    GRAMMARS,
-    VOCABULARY,
-    NOTATION,
-    TOP / "tools" / "README.md",
-    TOP / "tests" / "examples" / "README.md",
-    TOP / ".github" / "CHANGELOG.md",
-    TOP / ".github" / "CONTRIBUTING.md",
-    *sorted((TOP / "src").rglob("README.md")),
-)
+    README, GRAMMARS, VOCABULARY, NOTATION, TOP / "tools" / "README.md", TOP / "tests" / "examples" / "README.md",
+    TOP / ".github" / "CHANGELOG.md", TOP / ".github" / "CONTRIBUTING.md", *sorted((TOP / "src").rglob("README.md")),
+)  # fmt: skip
 
 _FENCE = re.compile(r"^( *)```(\w*)(?: \S+)?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")

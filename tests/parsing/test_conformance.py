@@ -70,20 +70,14 @@ def _vllm_row(row: dict[str, Any], parser: str, format_: str) -> Row:
     if parser == "minimax_m2_append_think":  # which leaves reasoning where it is
         joined, asserted = "reasoning", asserted - {"reasoning"}
     return Row(
-        row["id"],
-        parser,
-        format_,
-        row["input"],
-        row.get("streaming_chunks") if row["mode"] == "streaming" else None,
-        row["tools"],
-        _vllm_prefix(row, parser, format_),
+        row["id"], parser, format_, row["input"], row.get("streaming_chunks") if row["mode"] == "streaming" else None,
+        row["tools"], _vllm_prefix(row, parser, format_),
         [c["name"] for c in calls] if "tool_names" in asserted else None,
         len(calls) if "tool_count" in asserted else None,
         [c["arguments"] for c in calls] if {"arguments_exact", "arguments_values"} & asserted else None,
         (expected["content"] or "") if "content" in asserted else None,
-        (expected["reasoning"] or "") if "reasoning" in asserted else None,
-        joined,
-    )
+        (expected["reasoning"] or "") if "reasoning" in asserted else None, joined,
+    )  # fmt: skip
 
 
 def _vllm_prefix(row: dict[str, Any], parser: str, format_: str) -> str | None:
