@@ -19,6 +19,7 @@ Verdict = Literal["made", "said"]
 FENCE_LINE = lazy_pattern(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
 #: Prose holds words; signs may be what is left of markup. The token that ends a response is no prose.
 _WORD = lazy_pattern(r"\w")
+_WORDS = lazy_pattern(r"(?m)^[ \t]*[^\W\d_]")
 _END_TOKEN = lazy_pattern(r"(?:<[|｜][\w▁]{1,40}[|｜]>|</s>|<eos>|<end_of_turn>)\s*\Z")
 #: What may become such a token.
 _OPEN_TAG = lazy_pattern(r"<[|｜/]?[\w▁]{0,40}[|｜]?\Z")
@@ -204,15 +205,13 @@ class Doubt:
         return "made" if at.final else None
 
     def _decide_by_words(self, at: _Behind) -> Verdict | None:
-        """Do words stand in the region behind the call?"""
-        is_ended = self.region_end is not None or self._find_end(at)
+        """Does a line of words stand in the region behind the call?"""
+        if self.region_end is None and not self._find_end(at):
+            return "made" if at.final else None
         end = self.region_end[0] if self.region_end is not None else at.end
-        for number, segment in enumerate(at.after):
-            start, last = segment.span
-            last = end if number + 1 == len(at.after) else min(last, end)
-            if type(segment) is Text and _WORD.search(at.read(start, last)):
-                return "said"
-        return "made" if is_ended or at.final else None
+        ends = [*[segment.span[0] for segment in at.after[1:]], end]  # the last one may have come in part
+        texts = [(s.span[0], min(last, end)) for s, last in zip(at.after, ends, strict=False) if type(s) is Text]
+        return "said" if any(_WORDS.search(at.read(*span)) for span in texts) else "made"
 
     def _is_prose_behind(self, behind: int, at: _Behind) -> bool:
         """Does text stand behind a place, if only as the rest of a field, or a call of no given tool?"""

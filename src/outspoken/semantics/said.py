@@ -177,9 +177,9 @@ class Surroundings:
         else:
             self._follow(new, start, cut)
         doubt = self._doubt_in(self._region, last, start, is_action) if self._region is not None else None
-        if doubt is None:
-            doubt = self._doubt_beside(self._lead(last, cut, before, earlier), start, first)
-            doubt = doubt or self._doubt_of_quoting(open, start) or self._doubt_of_broken(start)
+        if doubt is None or doubt.wants_text:
+            beside = self._doubt_beside(self._lead(last, cut, before, earlier), start, first)
+            doubt = beside or self._doubt_of_quoting(open, start) or self._doubt_of_broken(start) or doubt
         if self._is_behind_invented(segments, count, open, start):
             doubt = Doubt("invented-result", "behind a tool result or a turn that the model wrote itself", start)
         if not is_action and (bare := self._bare()) is not None:
