@@ -32,6 +32,7 @@ from outspoken.semantics.said_signs import (
     REGION_SIGN,
     Bare,
     ThinkMarkers,
+    holds_invented,
     is_plain_sentence,
     may_be_said,
     may_open_region,
@@ -92,7 +93,7 @@ class FastPath:
         self._signs = tuple(dict.fromkeys([*"[]{}<)", *self._short_openers, *self._markup.signs]))
         self._have_case = any(sign.upper() != sign for sign in self._signs)
         last = map(str.lower, self._last_openers)
-        signs = dict.fromkeys([*self._signs, *module.TEXT_SIGNS, *BRACKETS, *self._openers, *last])
+        signs = dict.fromkeys(["<", "{", *self._signs, *module.TEXT_SIGNS, *BRACKETS, *self._openers, *last])
         if not module.TEXT_SIGNS or self._markup.has_actions:
             signs = {"": None}
         #: in lower case, one of these is in every response that is more than a text: "" if that is not known
@@ -193,7 +194,7 @@ class FastPath:
             if segment.__class__ is not ToolCall or not _is_usual(segment, known):
                 return False
             start, behind = segment.span
-            if raw[end:start] != gap and may_open_region(gap := raw[end:start], segments):
+            if raw[end:start] != gap and (may_open_region(gap := raw[end:start], segments) or holds_invented(gap)):
                 return False
             end = behind
         return not (self._prompt_end and self._begins_with_opener(segments))

@@ -32,7 +32,6 @@ from .quotations import (
 from .said_signs import (
     COMMENT,
     COMMENTS,
-    INVENTED,
     LISTINGS,
     MADE,
     QUOTING_TAGS,
@@ -41,6 +40,7 @@ from .said_signs import (
     Bare,
     ThinkMarkers,
     begins_line,
+    holds_invented,
     is_field,
     is_separator,
     may_open_region,
@@ -77,7 +77,6 @@ _TAG = lazy_pattern(r"<([a-z_]{1,40})>\s*\Z", re.IGNORECASE)
 _LONGEST_CLOSER = 200
 
 
-_INVENTED = lazy_pattern(INVENTED, re.IGNORECASE | re.MULTILINE)
 #: What any text holds.
 _ANYTHING = re.compile("")
 
@@ -308,7 +307,7 @@ class Surroundings:
             first -= 1
         thoughts = [one.span for one in (*segments[first:count], open) if isinstance(one, Reasoning)]
         for begin, end in (*thoughts, (start, start)):
-            self._has_invented = self._has_invented or _INVENTED.search(self._read(at, begin)) is not None
+            self._has_invented = self._has_invented or holds_invented(self._read(at, begin))
             at = end
         return self._has_invented
 

@@ -30,27 +30,26 @@ COMMENTS = {
 COMMENT = "|".join(map(re.escape, COMMENTS))
 #: What begins a message that is none of the model's, so that it made it up: the tag, token, fence or line of a tool's
 #: result, or the token of another role.
-INVENTED = (
+_INVENTED = lazy_pattern(
     r"[<\[][|｜]?(?:start[_ ])?(?:tool|function)[_▁ ](?:call[_▁ ])?(?:response|result|output)s?\b[^<>\[\]\n]{0,99}[>\]]"
     r"|<[|｜](?:user|human|observation|tool|ipython|im_user|im_system|user_token)[|｜]>"
     r"|(?:<\|(?:im_start|start_header_id|header_start|start_of_role|start)\|>|<start_of_turn>|<\|turn>|<seed:bos>|\]~b\])"
     r"\s{0,9}(?:user|human|tool|function|ipython|observation|environment)"
     r"|(?:`{3,16}|~{3,16})[ ]?tool_(?:response|result|output)s?\b"
-    r"|^[ \t]*\W{0,9}(?:return of |observation|(?:tool|function)[ _](?:response|result|output)s?)\b[^\n:\]]{0,40}[:\]]"
+    r"|^[ \t]*\W{0,9}(?:return of |observation|(?:tool|function)[ _](?:response|result|output)s?)\b[^\n:\]]{0,40}[:\]]",
+    re.IGNORECASE | re.MULTILINE,
 )
-#: Tags of regions that are quoted, the beginning of a comment, a listing or a here-document, and what is `INVENTED`, in
-#: lower case.
+#: Tags of regions that are quoted, and the beginning of a comment, a listing or a here-document, in lower case.
 _TAG = re.compile(
     rf"<(?:<-?[ ]?[\"']?[a-z_]{{2}}|(?:{QUOTING_TAGS}|{THINKING_TAGS}|{RESULT_TAGS})[\s>])|{COMMENT}"
-    rf"|\\begin\{{(?:{LISTINGS})\}}|{INVENTED}",
-    re.MULTILINE,
+    rf"|\\begin\{{(?:{LISTINGS})\}}"
 )
 #: One of these is in every text that opens a quotation or announces an example.
 _QUOTE_SIGN = re.compile(rf"[{MARKS}`\[:：<~]|>>>")
 #: Signs at the end of a text that quotes, and at the beginning of its last line.
 _SIGNS, _LINE_SIGNS = frozenset("><\\#/+-{%;"), frozenset(">|")
-#: One of these is in every text that opens a region or holds what is `INVENTED`.
-REGION_SIGN = re.compile(r"[<`~{/\\\[#(@:\]]")
+#: What opens a region begins with one of these.
+REGION_SIGN = re.compile(r"[<`~{/\\\[#(@]")
 #: And this one in text that is none of reasoning.
 THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.
@@ -69,8 +68,8 @@ _APOSTROPHE = re.compile(r"'(?!\w)")
 _LONGEST_OPENER, _LOOKAHEAD = 60, 1600
 #: No words within a line that announce an example are longer.
 _LONGEST_LEAD = 20
-#: What opens a region that is quoted has so many characters at least.
-_SHORTEST_TAG = 2
+#: What opens a region that is quoted has so many characters at least, and so many the beginning of another message.
+_SHORTEST_TAG, _SHORTEST_INVENTED = 2, 8
 
 
 class ThinkMarkers(NamedTuple):
@@ -142,10 +141,9 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
             before, last = last, segment
             continue
         start, end = segment.span
-        if tags is not None:
-            if _may_be_thought(raw, at, start, tags):
-                return True
-            tags = tags if tags.is_shared else None
+        if (at and holds_invented(raw[at:start])) or (tags is not None and _may_be_thought(raw, at, start, tags)):
+            return True
+        tags = tags if tags is not None and tags.is_shared else None
         begin = at if last is judged else _behind_plain(raw, at, last)
         if start - begin >= _SHORTEST_TAG and raw[begin:start] != gap:
             gap = raw[begin:start]
@@ -240,6 +238,11 @@ def begins_line(lead: str) -> bool:
 def is_separator(text: str) -> bool:
     """May a text stand between two calls without markers?"""
     return not text.strip(_SEPARATORS)
+
+
+def holds_invented(text: str) -> bool:
+    """Does a text behind a call begin a message that is none of the model's? This is fast for what is short."""
+    return len(text) >= _SHORTEST_INVENTED and _INVENTED.search(text) is not None
 
 
 def may_open_region(piece: str, segments: Iterable[Any]) -> bool:
