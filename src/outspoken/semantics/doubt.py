@@ -33,6 +33,10 @@ _LONGEST_END = 40
 LOOKBEHIND = 60
 
 
+#: No more calls than this are looked at beside one, in its line.
+_MOST_BESIDE = 50
+
+
 def stands_in_line(
     read: Callable[[int, int], str],
     segments: Sequence[Any],
@@ -47,8 +51,8 @@ def stands_in_line(
     `read` gives the text between two offsets. The first `count` segments stand before the call, those `after` it have
     come.
     """
-    start, end = span
-    while count and segments[count - 1].kind in MADE and "\n" not in read(segments[count - 1].span[1], start):
+    (start, end), first = span, max(count - _MOST_BESIDE, 0)
+    while count > first and segments[count - 1].kind in MADE and "\n" not in read(segments[count - 1].span[1], start):
         count -= 1
         start = segments[count].span[0]
     if count and type(segments[count - 1]) is Text:
@@ -56,7 +60,7 @@ def stands_in_line(
         gap = read(behind, start)
         if not begins_line(read(behind - LONGEST_QUOTE, behind) + gap[: -len(gap.lstrip()) or None]):
             return True
-    for number, segment in enumerate(after):
+    for number, segment in enumerate(after[:_MOST_BESIDE]):
         gap = read(end, segment.span[0])
         if segment.kind not in (*MADE, "text") or "\n" in gap[len(gap.rstrip()) :]:
             return False
