@@ -108,7 +108,8 @@ class Surroundings:
     #: is there a call that may go on, and the doubt about calls behind it
     _has_broken = False
     _broken_doubt: Doubt | None = None
-    #: where the last call ends, and what was only said; does a result that the model invented stand behind a call?
+    #: where the last call ends, or begins if it was refused, and where ends what was only said; has the model invented
+    #: a result behind a call?
     _call_end = _said_to = -1
     _has_invented = False
     #: the last text that opens a quotation which no later text closes
@@ -210,7 +211,7 @@ class Surroundings:
         """
         for segment in segments[self._count : count]:
             if segment.kind in MADE:
-                self._call_end = segment.span[1]
+                self._call_end = segment.span[segment.status in ("ok", "repaired")]  # a refused one may hold a result
                 self._has_broken = self._has_broken or _may_go_on(segment)
             else:
                 self._thought = segment if isinstance(segment, Reasoning) else self._thought

@@ -31,7 +31,8 @@ COMMENT = "|".join(map(re.escape, COMMENTS))
 #: What begins a message that is none of the model's, so that it made it up: the tag, token, fence or line of a tool's
 #: result, or the token of another role.
 _INVENTED = lazy_pattern(
-    r"[<\[][|｜]?(?:start[_ ])?(?:tool|function)[_▁ ](?:call[_▁ ])?(?:response|result|output)s?\b[^<>\[\]\n]{0,99}[>\]]"
+    r"[<\[]/?[|｜]?(?:start[_ ])?(?:tool|function)[_▁ ](?:call[_▁ ])?(?:response|result|output)s?\b"
+    r"[^<>\[\]\n]{0,99}[>\]]"
     r"|<[|｜](?:user|human|observation|tool|ipython|im_user|im_system|user_token)[|｜]>"
     r"|(?:<\|(?:im_start|start_header_id|header_start|start_of_role|start)\|>|<start_of_turn>|<\|turn>|<seed:bos>|\]~b\])"
     r"\s{0,9}(?:user|human|tool|function|ipython|observation|environment)"
