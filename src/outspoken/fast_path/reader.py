@@ -25,7 +25,15 @@ from outspoken.results.settings import Settings
 from outspoken.semantics.call_signs import may_be_other
 from outspoken.semantics.keys import find_keys, tool_named_in
 from outspoken.semantics.output import Output
-from outspoken.semantics.proof import ADJACENT, PADDED, lacks_comma, loses_character, loses_path, pads_number
+from outspoken.semantics.proof import (
+    ADJACENT,
+    LAST_IN_LINE,
+    PADDED,
+    loses_character,
+    loses_path,
+    may_lose_argument,
+    pads_number,
+)
 from outspoken.semantics.quotations import MARKS
 from outspoken.semantics.said_signs import (
     MADE,
@@ -260,7 +268,8 @@ class FastPath:
             self._ends_by_chance
             or (self._reads_tags and "&" in raw)
             or "\ufffd" in raw
-            or (self._reads_python and PADDED.search(raw) is not None)
+            or (self._reads_python and (PADDED.search(raw) is not None or ADJACENT.search(raw) is not None))
+            or (self._reads_python and LAST_IN_LINE.search(raw) is not None)
         )
 
     def _is_call_in_doubt(self, raw: str, call: ToolCall, tools: Tools | None, settings: Settings) -> bool:
@@ -279,15 +288,23 @@ class FastPath:
         if has_signs and (loses_path(text) or loses_character(arguments, raw[slice(*call.span)])):
             return True
         written = raw[slice(*call.span)] if self._reads_python else ""
-        if self._reads_python and (pads_number(arguments, written) or lacks_comma(arguments, written)):
+        if self._reads_python and (pads_number(arguments, written) or may_lose_argument(written)):
             return True
         if tools is not None and is_usual(tools, call.name, arguments):
             return False
         if odd_name((call.name, *arguments)) is not None:
             return True
+        if not call.name.replace("-", "_").isidentifier() and self._begins_marked(call.name):
+            return True
         if "properties" in arguments and is_declaration(tools, call.name, arguments):
             return True
         return tools is not None and may_violate(tools, call.name, arguments, checks=settings.schema_check != "off")
+
+    def _begins_marked(self, name: str) -> bool:
+        """Does a name begin with a marker? Few names hold a sign, so that this is asked of few."""
+        from outspoken.semantics.call_shapes import begins_with_opener
+
+        return begins_with_opener(registry.automaton(self.format), name)
 
     def _begins_with_opener(self, segments: list[Any]) -> bool:
         """May the response begin with the rest of an opening marker that the prompt begins, with a mistake?"""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import marshal
+import re
 from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
@@ -73,6 +74,8 @@ _TOOL = (
 #: where objects hold the schema of their arguments; LangChain's `input_schema` is not what the model was given
 _SCHEMA_KEYS = ("tool_call_schema", "parameters", "input_schema", "inputSchema", "params_json_schema")
 _MAX_KEPT = 1000
+#: What each name holds.
+_IN_WORD = re.compile(r"\w")
 #: What no name begins or ends with, but for quotes in pairs.
 _NO_EDGE, _QUOTES = frozenset(" \t\r\n\"'\\<>"), frozenset("\"'")
 _UNKNOWN: Any = object()
@@ -266,9 +269,9 @@ def _made_facts(schema: dict[str, Any] | None) -> ToolFacts:
 
 
 def odd_name(names: Iterable[str]) -> str | None:
-    """The first of some names that is empty, or has white space, a quote or a sign of markup at its edge; or None."""
+    """The first of some names without a word, or with white space, a quote or a sign of markup at its edge; or None."""
     for name in names:
-        if not name:
+        if not name or not (name.isidentifier() or _IN_WORD.search(name)):
             return name
         for edge in (name[0], name[-1]):
             if edge in _NO_EDGE and (edge not in _QUOTES or name.count(edge) % 2):

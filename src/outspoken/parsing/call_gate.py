@@ -157,8 +157,8 @@ class CallGate:
         """The code of what refuses a call for the text beside it, or "". None if more text is needed."""
         segments, call = self._reader.segments, _made_by(event)
         count = bisect_left(segments, call.span[0], key=_start_of)
-        after, exact = self._behind_offset(segments, call.span[1]), self._reader.exact
-        return refused_beside(self._reader.read_raw, segments, count, call, after, exact, final=final)
+        after, marks = self._behind_offset(segments, call.span[1]), (self._reader.exact, self._surroundings.ends)
+        return refused_beside(self._reader.read_raw, segments, count, call, after, marks, final=final)
 
     def _is_decided(self, event: _Begins) -> bool:
         """Is an event another one of the action that is passed on, or left out?"""

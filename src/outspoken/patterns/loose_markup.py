@@ -14,8 +14,9 @@ from .near_miss import begins_near, mistakes_allowed
 
 #: The name in an opening tag, and the end of the tag.
 _NAME = r"(?:[\w.:\-]{1,60}[\"']?\s?/?>)?"
-#: How certain it is that the markers in a value are damage.
-Looseness = Literal["", "possible", "certain"]
+#: How certain it is that the markers in a value are damage, and these in order.
+Looseness = Literal["", "possible", "unbalanced", "certain"]
+BY_CERTAINTY: tuple[Looseness, ...] = ("", "possible", "unbalanced", "certain")
 #: One mistake leaves no more markers in a value.
 _FEW = 2
 #: So many characters between two markers are a mistake, and more are text.
@@ -74,7 +75,8 @@ class LooseMarkup:
 
         One at an edge of the value is "certain" damage, and so is an opener or a separator among one or two markers.
         Closers alone are "possible" damage, and so are more markers than that, which may be text about markup:
-        something else has to speak for it.
+        something else has to speak for it. One or two of the value's own closers without openers, and more openers than
+        closers, are "unbalanced": something is lost, unless the arguments that the tool has say otherwise.
         """
         if text.startswith(self._before) or (text.endswith("\n<") and any(form[:1] == "<" for form in self._own)):
             return "certain"
@@ -96,7 +98,15 @@ class LooseMarkup:
             return "certain"
         if not low[: matches[0].start()].strip() or not low[matches[-1].end() :].strip():
             return "certain"
-        return "certain" if len(sides) <= _FEW and max(sides) > 0 else "possible"
+        if len(sides) > _FEW:
+            return "unbalanced" if sum(sides) > 0 else "possible"
+        if max(sides) > 0:
+            return "certain"
+        return (
+            "unbalanced"
+            if all(match[0] in self._own and not _is_opened(low, match) for match in matches)
+            else "possible"
+        )
 
     def holds_rest(self, text: str) -> bool:
         """Does a value hold what may be a part of a marker beside it? See `MarkerRests`."""
@@ -137,6 +147,11 @@ class LooseMarkup:
             and sum(marker not in self._closers for marker in markers[: ends[0]]) == 0
             and any(marker not in self._closers for marker in markers[ends[0] :])
         )
+
+
+def _is_opened(text: str, closer: re.Match[str]) -> bool:
+    """Does a tag of the same name stand before a closing one?"""
+    return re.search(rf"<{re.escape(closer[0].strip('</> '))}[\s>=]", text[: closer.start()]) is not None
 
 
 _BEFORE = lazy_pattern(r"[ \t\"'`(“«]\Z")

@@ -42,6 +42,12 @@ def call_shapes(automaton: Automaton) -> CallShapes:
     return CallShapes(found.call_openers, found.behind_calls, closing_forms(automaton))
 
 
+def begins_with_opener(automaton: Automaton, name: str) -> bool:
+    """Does a name begin with what opens calls before their names? A word alone is none of these."""
+    openers = survey(automaton).call_openers
+    return any(not form[-1].isalnum() and len(form) > 1 and name.startswith(form) for form in openers)
+
+
 @lru_cache(maxsize=2048)
 def is_ended_by_chance(value_end: Config) -> bool:
     """May what ends a bare value also stand in it by chance, such as a line break, so that only shapes tell?"""

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.replies import Reasoning, Text
 
-from .quotations import LONGEST_QUOTE, UNSURE_MARKS, begins_with_closer, closes_quote, ends_quote
+from .quotations import DENIES, LONGEST_QUOTE, UNSURE_MARKS, begins_with_closer, closes_quote, ends_quote
 from .said_signs import MADE, begins_line
 
 Verdict = Literal["made", "said"]
@@ -19,7 +19,7 @@ Verdict = Literal["made", "said"]
 FENCE_LINE = lazy_pattern(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
 #: Prose holds words; signs may be what is left of markup. The token that ends a response is no prose.
 _WORD = lazy_pattern(r"\w")
-_WORDS = lazy_pattern(r"(?m)^[ \t]*[^\W\d_]")
+_WORDS = lazy_pattern(r"\n[ \t]*[^\W\d_]")
 _END_TOKEN = lazy_pattern(r"(?:<[|｜][\w▁]{1,40}[|｜]>|</s>|<eos>|<end_of_turn>)\s*\Z")
 #: What may become such a token.
 _OPEN_TAG = lazy_pattern(r"<[|｜/]?[\w▁]{0,40}[|｜]?\Z")
@@ -29,6 +29,8 @@ _NONE = (-1, -1)
 LONGEST_QUOTED = 2000
 #: The mark that ends a message is no longer.
 _LONGEST_END = 40
+#: No sentence behind a fence that says whether calls in it count is longer, with white space before it.
+_LONGEST_SENTENCE = 200
 #: So much of the text that was searched is searched again with the next piece: more than any closing tag is long.
 LOOKBEHIND = 60
 
@@ -72,6 +74,20 @@ def stands_in_line(
             return False if is_whole else None
         end = segment.span[1]
     return False if final else None
+
+
+def value_goes_on(
+    read: Callable[[int, int], str], call: Any, after: Sequence[Any], ends: re.Pattern[str], *, final: bool
+) -> bool | None:
+    """May the last value of a call, which ends with a quotation mark, go on behind it? None if more text is needed.
+
+    The mark stands there again, or what `ends` values or calls is in the text of the segments `after` the call.
+    """
+    end, value = call.span[1], next(reversed(call.arguments.values()))
+    if read(end, end + 1) == value[-1]:
+        return True
+    texts = (read(*segment.span) for segment in after if type(segment) is Text)
+    return True if any(map(ends.search, texts)) else False if final else None
 
 
 class _Behind(NamedTuple):
@@ -157,13 +173,15 @@ class Doubt:
         """The code and the words of what a call that was made lacks to be sound."""
         if self.code == "thought-call" and self.closed_by is not None:
             return "call-in-reasoning", "before the end of the reasoning"
-        doubt = self.decisive
-        return ("fenced-call", f"{doubt.where} at the end of the response") if doubt.is_weak else None
+        if self.is_weak:
+            return "fenced-call", f"{self.where} at the end of the response"
+        return None if self.otherwise is None else self.otherwise.weakness
 
     @property
     def decisive(self) -> Doubt:
-        """The doubt that a verdict "said" is about: this one, or the other one if reasoning does not go on."""
-        return self if self.otherwise is None or self.closed_by is not None else self.otherwise
+        """The doubt that a verdict "said" is about: this one, or another one if this one is cleared."""
+        is_own = self.otherwise is None or self.closed_by is not None or self._verdict == "said"
+        return self if is_own or self.otherwise is None else self.otherwise.decisive
 
     def _decide(self, at: _Behind) -> Verdict | None:
         if self.quotes:
@@ -209,13 +227,25 @@ class Doubt:
         return "made" if at.final else None
 
     def _decide_by_words(self, at: _Behind) -> Verdict | None:
-        """Does a line of words stand in the region behind the call?"""
+        """Does a line of words stand in the region behind the call, or a sentence behind it say that it is none?"""
         if self.region_end is None and not self._find_end(at):
             return "made" if at.final else None
-        end = self.region_end[0] if self.region_end is not None else at.end
-        ends = [*[segment.span[0] for segment in at.after[1:]], end]  # the last one may have come in part
-        texts = [(s.span[0], min(last, end)) for s, last in zip(at.after, ends, strict=False) if type(s) is Text]
-        return "said" if any(_WORDS.search(at.read(*span)) for span in texts) else "made"
+        end, behind = self.region_end or (at.end, at.end)
+        start = at.call_end
+        for segment in at.after:
+            if segment.kind in MADE and segment.span[0] < end:
+                if _WORDS.search(at.read(start, segment.span[0])):
+                    return "said"
+                start = segment.span[1]
+        if _WORDS.search(at.read(start, end)):
+            return "said"
+        text = at.read(behind, behind + _LONGEST_SENTENCE)
+        if not (at.final or "\n" in text.lstrip() or len(text) == _LONGEST_SENTENCE):
+            return None
+        if DENIES.match(text) is None:
+            return "made"
+        self.where = "before a sentence that says it does not count"
+        return "said"
 
     def _is_prose_behind(self, behind: int, at: _Behind) -> bool:
         """Does text stand behind a place, if only as the rest of a field, or a call of no given tool?"""

@@ -27,14 +27,16 @@ def orphan_closer(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None
     if thinks is None or thinks.is_shared:
         return None
     shown: ShownPlaces | None = None
+    is_behind_call = False
     for segment in segments:
         if segment.kind in MADE:
+            is_behind_call = True
             continue
         if segment.__class__ is not Text:
             return None  # reasoning was read
         for closer in thinks.closer.finditer(raw, *segment.span):
             shown = shown or ShownPlaces(raw)
-            if not _is_mentioned(raw, closer, shown):
+            if not _is_mentioned(raw, closer, shown, is_behind_call=is_behind_call):
                 return None if _is_opened(prefix + raw[: closer.start()], closer, thinks) else closer
     return None
 
@@ -65,8 +67,8 @@ def _opener_of(closer: re.Match[str], automaton: Automaton) -> str:
     return next((written for terminal in openers if (written := terminal.canonical.strip())), opener)
 
 
-def _is_mentioned(raw: str, closer: re.Match[str], shown: ShownPlaces) -> bool:
-    """Does a sentence speak of the tag, or code show it?"""
+def _is_mentioned(raw: str, closer: re.Match[str], shown: ShownPlaces, *, is_behind_call: bool) -> bool:
+    """Does a sentence speak of the tag, or code show it? Behind a call, a sentence that is thought may end in it."""
     start, end = closer.start(), closer.start() + len(closer[0].rstrip())
     if shown.is_in_code(start) or raw.endswith(QUOTES, 0, start) or raw.startswith(QUOTES, end):
         return True
@@ -75,4 +77,4 @@ def _is_mentioned(raw: str, closer: re.Match[str], shown: ShownPlaces) -> bool:
         return False
     if not raw[end:].partition("\n")[0].strip():
         return not raw[end:].strip()
-    return before[-1].isspace() and not before.rstrip().endswith(_ENDS)
+    return not is_behind_call and before[-1].isspace() and not before.rstrip().endswith(_ENDS)

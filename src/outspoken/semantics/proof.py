@@ -18,12 +18,17 @@ _LOST_PATH = lazy_pattern(r'"[A-Za-z]:\\[bfnrt]\w')
 
 #: An integer with a zero before it, and a string of Python.
 PADDED = re.compile(r"0(?<![\w.]0)(?<![\w.][+-]0)[0-9]*[1-9][0-9]*(?![\w.])")
-_PYTHON_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_PYTHON_STRING = re.compile(
+    r"'{3}(?:[^'\\]|\\.|'(?!''))*'{3}|\"{3}(?:[^\"\\]|\\.|\"(?!\"\"))*\"{3}|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"",
+    re.DOTALL,
+)
 #: Two strings of Python beside each other, on one line; and where they are a value without a name, each as `''`.
 ADJACENT = re.compile(r"['\"](?<=[^\s(,=\[{:]['\"])[ \t]{0,9}['\"][^\s,)\]}:]")
 _ADJACENT_VALUES = lazy_pattern(r"[(,]\s{0,99}''[ \t]{0,9}''")
 #: The last comma of a call, if no argument follows it.
 _LAST_COMMA = lazy_pattern(r",\s{0,99}\)\s{0,99}\Z")
+#: A comma before the bracket that ends a call or a tuple, on one line.
+LAST_IN_LINE = re.compile(r",[ \t]{0,99}\)")
 #: A value that is closed by its own sign.
 _CLOSED = lazy_pattern(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")
 #: Arguments that are closed by their own sign.
@@ -33,6 +38,8 @@ _CLOSING_BRACKETS = ("}", "]", ")")
 #: A mark of a fence with its language, which says nothing.
 _MARKS = ("```", "~~~")
 _FENCE = lazy_pattern(r"[`~]{3,}\w*")
+#: What stands between the name of a call and its arguments.
+_OPENS_ARGUMENTS = " \t\r\n\"'>({["
 #: What opens a value.
 _BEGINS_VALUE = frozenset({"{", "[", "```", "~~~", "```{", "```json"})
 #: What may be dropped behind a number, since it is no part of it.
@@ -90,6 +97,16 @@ def loses_argument(written: str) -> bool:
     return ADJACENT.search(written) is not None or _LAST_COMMA.search(written) is not None
 
 
+def may_lose_argument(written: str) -> bool:
+    """Do two strings of Python touch, or does a call end with a comma in its last line?
+
+    Something that a call need not have may be missing there.
+    """
+    if written[-1:] == ")" and written[:-1].rstrip(" \t")[-1:] == ",":
+        return True
+    return ADJACENT.search(written) is not None and "''''" in _PYTHON_STRING.sub("''", written)
+
+
 def loses_character(arguments: Mapping[str, Any], written: str) -> bool:
     """Is half a character in the text of a call, so that U+FFFD stands for it in the arguments?"""
     return "\\u" in written and "\ufffd" in str(arguments) and find_lone_surrogate(written) is not None
@@ -144,6 +161,10 @@ class RepairedCall(NamedTuple):
             yield "a character beside a value may belong to it"
         if self._invents_key():
             yield "a word between two values was read as a key"
+        supplied = {edit.after.strip() for edit in self.edits if edit.start == edit.end} & {*self.value_ends}
+        texts = texts_within([*self.arguments.values()]) if self.node.looseness else ()
+        if any(marker in text for text in texts for marker in supplied):
+            yield "a value holds the marker that is missing behind it"
 
     def at_end(self) -> str:
         """What says that the call may go on, or that it never began; "" if nothing does."""
@@ -279,8 +300,14 @@ class RepairedCall(NamedTuple):
         return any(edit.after.strip() in self.value_ends for edit in self._supplied_at_end())
 
     def _ends_in_name(self) -> bool:
-        """Was all supplied that ends the call, from its name on? What stands behind it may be its arguments."""
-        return any(self._before(edit).endswith(self.name) for edit in self._supplied_at_end())
+        """Was all supplied that ends the call, from its name or the bracket of its arguments on?
+
+        What stands behind it, unless that closes the section of the call, may be its arguments.
+        """
+        if self.read(self.end, self.end + _FAR).lstrip().startswith(tuple(self.closers)):
+            return False
+        leads = (self._before(edit) for edit in self._supplied_at_end())
+        return any(lead[-1:] in ("{", "(") or lead.rstrip(_OPENS_ARGUMENTS).endswith(self.name) for lead in leads)
 
     def _supplied_at_end(self) -> Iterator[Edit]:
         """The edits that supply something, behind which nothing else of the call stands."""

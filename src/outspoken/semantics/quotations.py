@@ -74,8 +74,21 @@ EXAMPLE = re.compile(
 )
 #: A sentence that speaks of an example, a format or what something looks like, and ends in a colon or in "is".
 ANNOUNCES = lazy_pattern(
-    r"\b(?:example|format|syntax|manual|documentation|template|looks? like|such as|would (?:be|look)|e\.g\.)"
-    r"[^\n]*(?::|\bis)\s*\Z",
+    r"\b(?:example|format|syntax|manual|documentation|template|sample|usage|looks? like|such as|would (?:be|look)"
+    r"|e\.g\.|for instance|illustrat\w{1,6}|like (?:so|this)|how (?:to|you|one|users?)\b"
+    r"|(?:you|one|users?) (?:can|could|may|might|would|should)|beispiel|exemple|ejemplo|exemplo|пример\w?)"
+    r"[^\n]*(?::|\bis)\s*\Z"
+    r"|(?:示例|例如|比如|例)\w?[:：]\s*\Z",
+    re.IGNORECASE,
+)
+#: The beginning of a sentence which says that what stands before it is an example, or is not to be run.
+DENIES = lazy_pattern(
+    r"\s*(?:[(*_]{0,2}note[:,*_ ]{1,3})?(?:[^\W\d_]{1,12}[, ]{1,2}){0,3}?(?:"
+    r"(?:this|that|it|these|those|the above)(?: is| was| are|['’]s) (?:only |just |merely |purely )?(?:an? |the )?"
+    r"(?:hypothetical|made-up|fictional|example|illustration|sample|template|placeholder|demonstration)"
+    r"|(?:(?:is|are|was|were)(?: not|n['’]t)|not) (?:an? )?(?:real |actual )?(?:tool |function )?"
+    r"(?:calls?|invocations?)\b|(?:do|did|will|would|must|should|wo) ?(?:not|n['’]t) (?:actually )?"
+    r"(?:run|execute|call|invoke|make)\b)",
     re.IGNORECASE,
 )
 #: The end of a line that shows what follows: the sign of a comment or a definition, the label of a result, a line of a

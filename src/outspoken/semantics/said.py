@@ -45,6 +45,7 @@ from .said_signs import (
     is_separator,
     may_open_region,
     may_quote,
+    quote_at_end,
 )
 
 _ATTRIBUTES = r"(?:\s[^<>\n]{0,200})?"
@@ -129,7 +130,7 @@ class Surroundings:
     ) -> None:
         """`bare` gives what is known of calls without markers, if the format has any, `ends` what ends bare values."""
         self._read, self._find_thinks, self._prompt_end = read, thinks, prompt_end
-        self._bare, self._ends = bare, ends
+        self._bare, self.ends = bare, ends
 
     @property
     def _thinks(self) -> ThinkMarkers | None:
@@ -179,7 +180,11 @@ class Surroundings:
         doubt = self._doubt_in(self._region, last, start, is_action) if self._region is not None else None
         if doubt is None or doubt.wants_text:
             beside = self._doubt_beside(self._lead(last, cut, before, earlier), start, first)
-            doubt = beside or self._doubt_of_quoting(open, start) or self._doubt_of_broken(start) or doubt
+            doubt = beside or self._doubt_of_quoting(open, start) or doubt
+        if (broken := self._doubt_of_broken(start)) is not None:
+            if doubt is not None and doubt is not broken:
+                doubt.otherwise = broken
+            doubt = doubt or broken
         if self._is_behind_invented(segments, count, open, start):
             doubt = Doubt("invented-result", "behind a tool result or a turn that the model wrote itself", start)
         if not is_action and (bare := self._bare()) is not None:
@@ -292,7 +297,7 @@ class Surroundings:
 
     def _doubt_of_broken(self, start: int) -> Doubt | None:
         """Why a call is in doubt behind one that may go on: the end of that one may follow as text."""
-        ends = self._ends() if self._has_broken else None
+        ends = self.ends() if self._has_broken else None
         if ends is None:
             return None
         if self._broken_doubt is None:
@@ -486,7 +491,9 @@ class Surroundings:
 
 
 def _may_go_on(call: Any) -> bool:
-    """May the text behind a call belong to it, since it is refused, or a marker was missing?"""
+    """May the text behind a call belong to it, since it is refused, a marker was missing, or a string has no end?"""
+    if call.kind == "tool_call" and quote_at_end(call):
+        return True
     if call.status == "repaired":
         return any(repair.code == "missing-marker" for repair in call.repairs)
     return bool(call.status != "ok")

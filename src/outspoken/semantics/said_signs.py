@@ -65,6 +65,8 @@ _ENDS = frozenset(_SENTENCE_ENDS)
 #: apostrophe in a word is none.
 _NOT_PLAIN = re.compile(f"[{MARKS[0]}{MARKS[2:]}`\\[:：<~>|]")
 _APOSTROPHE = re.compile(r"'(?!\w)")
+#: What opens and closes a string within a value.
+_STRING_MARKS = ("'", '"', "`")
 #: A marker that opens reasoning begins no farther before it, and what shows that it is one is no farther behind it.
 _LONGEST_OPENER, _LOOKAHEAD = 60, 1600
 #: No words within a line that announce an example are longer.
@@ -130,7 +132,7 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
     if "(" in raw and "](" in raw:  # there may be a link; to search for one character is fast
         return True
     at, gap, before, last, judged = 0, "", None, None, _UNKNOWN
-    texts: list[Text] = []
+    texts: list[Text] = []  # behind the last call
     tags = thinks
     for segment in segments:
         kind = segment.__class__
@@ -156,7 +158,15 @@ def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) 
             judged = last
             texts.clear()
         at = end
-    return False
+    return bool(texts) and any(segment.__class__ is ToolCall and quote_at_end(segment) for segment in segments)
+
+
+def quote_at_end(call: ToolCall) -> bool:
+    """Does the last value of a call end with a quotation mark that opens in its last line?"""
+    value = next(reversed(call.arguments.values()), None)
+    if not isinstance(value, str) or value[-1:] not in _STRING_MARKS:
+        return False
+    return bool(value.count(value[-1], value.rfind("\n") + 1) % 2)
 
 
 def _behind_plain(raw: str, at: int, lead: Any) -> int:

@@ -10,11 +10,11 @@ from outspoken.results.construct import construct
 from outspoken.results.diagnostics import PendingDiagnostic, Severity
 from outspoken.results.replies import STATUSES, Reasoning, Status, Text, ToolCall
 
-from .doubt import Doubt, stands_in_line
+from .doubt import Doubt, stands_in_line, value_goes_on
 from .orphan_closers import orphan_closer
 from .quotations import is_linked
 from .said import Surroundings
-from .said_signs import MADE, Bare, ThinkMarkers
+from .said_signs import MADE, Bare, ThinkMarkers, quote_at_end
 
 
 class Settled:
@@ -85,6 +85,8 @@ class Settled:
             why = "is the text of a link, so it does not run"
             if self._refused == "needs-exact":
                 why = "stands in a line of text, and the tool runs only if its call is exact"
+            if self._refused == "invalid-call":
+                why = "may go on: a value of it ends in a quotation, and its markers follow again"
             self._report(self._refused, f"the {_named(segment)} {why}", segment.span, "error", "written here")
             segment, self.lowest, self._refused = weakened(segment, "invalid"), "invalid", ""
         if segment.kind == "action" and self._actions_said:
@@ -96,7 +98,8 @@ class Settled:
         segment = segments[at]
         if segment.kind in MADE and segment.status in ("ok", "repaired"):
             after = segments[at + 1 :]
-            self._refused = refused_beside(self._read, segments, at, segment, after, self._exact, final=True) or ""
+            marks = self._exact, self._surroundings.ends
+            self._refused = refused_beside(self._read, segments, at, segment, after, marks, final=True) or ""
 
     def _report(self, code: str, message: str, span: tuple[int, int], severity: Severity, label: str) -> None:
         self.diagnostics.append(PendingDiagnostic(code, message, span, severity, self._format, label))
@@ -192,15 +195,24 @@ def refused_beside(
     count: int,
     call: Any,
     after: Sequence[Any],
-    exact: Collection[str],
+    marks: tuple[Collection[str], Callable[[], re.Pattern[str] | None]],
     *,
     final: bool,
 ) -> str | None:
     """The code of what refuses a finished call for the text beside it: "" for nothing, None if more text is needed.
 
-    The first `count` segments stand before it. It may be the text of a link, or call one of the tools in `exact` in a
-    line of text.
+    The first `count` segments stand before it. It may be the text of a link, or call one of the tools of the first of
+    the `marks`, which run only if they are exact, in a line of text; or a value of it may go on behind it, up to what
+    the second one finds.
     """
+    exact, find_ends = marks
+    if (
+        call.kind == "tool_call"
+        and quote_at_end(call)
+        and (ends := find_ends()) is not None
+        and (goes_on := value_goes_on(read, call, after, ends, final=final)) is not False
+    ):
+        return "invalid-call" if goes_on else None
     linked = is_linked(read, segments[count - 1].span[1] if count else 0, call.span, after, final=final)
     if linked or linked is None:
         return "quoted-call" if linked else None
@@ -216,6 +228,8 @@ def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, 
     first = next((segment.span[0] for segment in segments if segment.kind in MADE), None)
     if first is None:
         return False
+    if any(type(segment) is ToolCall and quote_at_end(segment) for segment in segments):
+        return True
     if Settled([*segments], raw, thinks, None, (), prompt_end).diagnostics:
         return True
     closer = orphan_closer(raw, segments, thinks, prompt_end)

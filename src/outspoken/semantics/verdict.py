@@ -25,10 +25,9 @@ from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import mistakes_allowed, near_misses
 from outspoken.results.edits import shown
 
-from .call_shapes import call_shapes, holds_shape
+from .call_shapes import begins_with_opener, call_shapes, holds_shape
 from .keys import lacking, required_absent
 from .proof import (
-    ADJACENT,
     ENDS_BY_SUPPLY,
     PADDED,
     RepairedCall,
@@ -40,6 +39,7 @@ from .proof import (
     loses_argument,
     loses_character,
     loses_path,
+    may_lose_argument,
     pads_number,
     texts_within,
 )
@@ -100,6 +100,7 @@ def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str,
         return False
     if (
         odd_name((name, *arguments)) is not None
+        or begins_with_opener(registry.automaton(state.header.format), name)
         or node.looseness
         or node.ends_by_chance
         or has_more_keys(text, len(arguments))
@@ -112,7 +113,8 @@ def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str,
     has_numbers = any(value.__class__ is not str for value in arguments.values())
     if has_numbers and PADDED.search(state.source.slice(max(node.start, 0), end)) is not None:
         return False
-    if "$1" in arguments and ADJACENT.search(state.source.slice(max(node.start, 0), end)) is not None:
+    automaton = registry.automaton(state.header.format)
+    if has_terminal(automaton, "PYTHON_VALUE") and may_lose_argument(state.source.slice(max(node.start, 0), end)):
         return False
     tools = context.tools
     return tools is None or not may_violate(tools, name, arguments, checks=context.settings.schema_check != "off")
@@ -246,15 +248,13 @@ def _of_text(
     if is_call and (odd := odd_name(arguments)) not in (known or (None,)):
         code = "unnamed-argument" if known else "unknown-argument"
         found.append(Objection(code, f"{shown(odd or '')} is no name: it is empty, or has a sign at its edge"))
-    if is_call and tools is None and odd_name((name,)) is not None:
-        found.append(Objection("unknown-tool", f"the name {shown(name)} has white space or a sign at its edge"))
+    if is_call and (tools is None or name not in tools):
+        found += _of_name(state, name)
     if is_declaration(tools, name, arguments):
         found.append(Objection("unproven", f"this declares `{name}`: its arguments are a schema"))
     start, read = max(node.start, 0), state.source.slice
-    pads, lacks = is_call and pads_number(arguments, read(start, end)), lacks_comma(arguments, read(start, end))
-    if (pads or lacks) and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
-        why = "a number is not written as one" if pads else "a comma may be missing between two strings"
-        found.append(Objection("unproven", why))
+    if "payload" not in node.kinds and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
+        found += _of_python(state, name, arguments, read(start, end), is_call=is_call)
     if absent := required_absent(tools, name, arguments):
         found += _of_absent(state, arguments, absent, read(start, end))
     if ("\ufffd" in text or "\\u" in text) and loses_character(arguments, read(start, end)):
@@ -264,7 +264,8 @@ def _of_text(
     is_certain = node.looseness == "certain" and (
         not is_action or bool(state.recorder.edits) or _holds_opener(state, arguments)
     )
-    if is_certain or (node.looseness and (is_unlike or _names_tool(state, arguments))):
+    is_open = node.looseness == "unbalanced" and (tools is None or name not in tools) and not is_action
+    if is_certain or is_open or (node.looseness and (is_unlike or _names_tool(state, arguments))):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
     if is_action and node.ends_by_chance and (key := _may_run_over(state, arguments)):
         found.append(Objection("unproven", f"the value of `{key}` may end before its last bracket", key))
@@ -274,6 +275,28 @@ def _of_text(
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
     found += _of_repairs(state, node, name, arguments, end, is_action=is_action)
     return found
+
+
+def _of_name(state: ReplyState, name: str) -> Iterator[Objection]:
+    """What speaks against the name of a call of a tool that is not known."""
+    if state.context.tools is None and odd_name((name,)) is not None:
+        yield Objection("unknown-tool", f"the name {shown(name)} has no word, or white space or a sign at its edge")
+    if begins_with_opener(registry.automaton(state.header.format), name):
+        yield Objection("unproven", f"the name {shown(name)} begins with a marker")
+
+
+def _of_python(
+    state: ReplyState, name: str, arguments: dict[str, Any], written: str, *, is_call: bool
+) -> Iterator[Objection]:
+    """What the notation of Python says against a call that is `written` so."""
+    if is_call and pads_number(arguments, written):
+        yield Objection("unproven", "a number is not written as one")
+    if lacks_comma(arguments, written):
+        yield Objection("unproven", "a comma may be missing between two strings")
+    tools = state.context.tools
+    is_open = is_call and (tools is None or name not in tools or bool(lacking(tools, name, arguments)))
+    if is_open and may_lose_argument(written):
+        yield Objection("unproven", "an argument may be lost beside a comma or a string")
 
 
 def _of_absent(
@@ -339,6 +362,8 @@ def _of_repairs(
     closers = frozenset[str]() if automaton is None else closing_forms(automaton)
     ends = frozenset[str]() if automaton is None else value_ends(automaton)
     evidence = RepairedCall(edits, read, node, name, arguments, end, closers, ends, is_action)
+    if any(edit.code == "ellipsis" for edit in edits):
+        yield Objection("unproven", "values were left out, for which `...` stands")
     names = [*arguments, *lacking(state.context.tools, name, arguments)]
     for why in evidence.in_values(names):
         yield Objection("unproven", why)
