@@ -14,9 +14,9 @@ from .near_miss import begins_near, mistakes_allowed
 
 #: The name in an opening tag, and the end of the tag.
 _NAME = r"(?:[\w.:\-]{1,60}[\"']?\s?/?>)?"
-#: How certain it is that the markers in a value are damage, and these in order.
+#: How certain it is that the markers in a value are damage.
 Looseness = Literal["", "possible", "unbalanced", "certain"]
-BY_CERTAINTY: tuple[Looseness, ...] = ("", "possible", "unbalanced", "certain")
+_IN_ORDER: tuple[Looseness, ...] = ("", "possible", "unbalanced", "certain")
 #: One mistake leaves no more markers in a value.
 _FEW = 2
 #: So many characters between two markers are a mistake, and more are text.
@@ -147,6 +147,11 @@ class LooseMarkup:
             and sum(marker not in self._closers for marker in markers[: ends[0]]) == 0
             and any(marker not in self._closers for marker in markers[ends[0] :])
         )
+
+
+def worse(one: Looseness, other: Looseness) -> Looseness:
+    """The more certain one of what was found in two values."""
+    return one if _IN_ORDER.index(one) > _IN_ORDER.index(other) else other
 
 
 def _is_opened(text: str, closer: re.Match[str]) -> bool:

@@ -10,7 +10,7 @@ from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.value_markup import loose_markup, value_markup
 from outspoken.notations.coerce import SchemaView, escape, may_be_other_than_text, to_json
 from outspoken.notations.tools import schema_view_of
-from outspoken.patterns.loose_markup import BY_CERTAINTY
+from outspoken.patterns.loose_markup import worse
 from outspoken.results.codes import NAMELESS, NO_OBJECT
 from outspoken.results.replies import Status
 from outspoken.results.schemas.schema import fits
@@ -231,7 +231,7 @@ class CallBuilder:
         text = "".join(node.bare)
         markup = loose_markup(value_end)
         if looseness := markup.find(text):
-            node.looseness = max(node.looseness, looseness, key=BY_CERTAINTY.index)
+            node.looseness = worse(node.looseness, looseness)
         node.holds_rest = markup.holds_rest(text)
         node.ends_by_chance = node.ends_by_chance or is_ended_by_chance(value_end)
         if value_markup(value_end).is_in(text):
