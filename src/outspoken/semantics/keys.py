@@ -84,7 +84,8 @@ def tool_named_in(value: Any, names: Collection[str]) -> str:
     for item in cast("list[Any]", value) if isinstance(value, list) else [value]:
         if isinstance(item, dict):
             members = cast("dict[str, Any]", item)
-            words = [members.get(key) for key in NAME_KEYS] + ([*members] if len(members) == 1 else [])
+            words = [word for key, word in members.items() if key.lower() in NAME_KEYS]
+            words += [*members] if len(members) == 1 else []
             if found := next((word for word in words if isinstance(word, str) and word in names), ""):
                 return found
     return ""

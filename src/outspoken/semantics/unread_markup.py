@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise, zip_longest
+from typing import Any
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.near_openers import all_forms
@@ -21,7 +22,7 @@ from outspoken.results.diagnostics import PendingDiagnostic
 from outspoken.results.replies import JsonValue, Reasoning, Segment, Text, ToolCall
 
 from .call_shapes import CallShapes, find_shape
-from .keys import find_keys, lacking, tool_named_in
+from .keys import find_keys, lacking, required_absent, tool_named_in
 from .said_signs import MADE
 
 #: A word of a sentence.
@@ -45,6 +46,8 @@ _NAMING = lazy_pattern(r"\(\w{0,9}action\w{0,9}=([\w|]+)")
 #: Names of actions that are shorter occur by chance.
 _SHORTEST_ACTION = 3
 
+#: So near before its arguments stands the name of a tool.
+_NEAR = 100
 #: No more configurations than this are searched for reasoning.
 _MAX_CONFIGS = 200
 
@@ -184,7 +187,8 @@ def unread_markup(
             if line:
                 message = f"this looks like the marker {line!r}, but no call could be read here, so it stays reasoning"
                 found.append(PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning"))
-        if type(segment) is JsonValue and tools is not None and (name := tool_named_in(segment.value, tools.names)):
+        lead = call.text if type(call) is Text else ""
+        if type(segment) is JsonValue and tools is not None and (name := _tool_meant(segment.value, lead, tools)):
             message = f"this names the tool `{name}`, but no call could be read here, so it stays data"
             found.append(PendingDiagnostic("unread-markup", message, segment.span, "warning", format, "data"))
         if type(segment) is not Text:
@@ -231,6 +235,15 @@ def _find_call(
         return called, False
     fences = [fence.end() for fence in _FENCE.finditer(text, 0, action.start())]
     return action, _is_prose(text, FoundMarkup(action.start(), action.end(), action[0]), fences)
+
+
+def _tool_meant(value: Any, lead: str, tools: Tools) -> str:
+    """The tool that data names as a call would, or whose arguments the data is behind its name; or ""."""
+    if (name := tool_named_in(value, tools.names)) or not isinstance(value, dict):
+        return name
+    lead, keys = lead[-_NEAR:], {*value}
+    named = [name for name in tools.names if name in lead and keys and keys.issubset(lacking(tools, name, {}))]
+    return next((name for name in named if not required_absent(tools, name, value)), "")
 
 
 def _holds_any(segment: Reasoning, spans: Sequence[tuple[int, int]]) -> bool:
