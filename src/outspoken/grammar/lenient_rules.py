@@ -8,13 +8,14 @@ are found by markers that are too long to occur by chance.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import near_miss_pattern
 from outspoken.patterns.spellings import without_conditions
 
 from .automaton import Automaton, Config, MissingCloser, Transition
-from .near_openers import SPACES, is_evidence, near_openers, regex_of
+from .near_openers import SPACES, all_forms, is_evidence, near_openers, regex_of
 from .tables import Terminal
 from .vocabulary import CALLS, TOKENS
 
@@ -164,7 +165,7 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
                 intact, bare = _spelled(closer), f"(?!/)({without_conditions(named.terminal.regex)})"
                 with_mistake = [[near_miss_of(opener), name, *to_value], [bare, *to_value]]
                 with_mistake.append(
-                    [re.escape(opener.terminal.canonical.strip()), regex_of(opener.terminal), name, *to_value]
+                    [_any_of(map(re.escape, all_forms(opener.terminal))), regex_of(opener.terminal), name, *to_value]
                 )
                 nexts = named.target.markers
                 if len(nexts) == 1 and is_distinct(nexts[0]):
@@ -197,7 +198,7 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
         chain = _shortest_end(closer.target)
         written = closer.terminal.canonical.strip()
         if is_distinct(closer):
-            spelled, lead = re.escape(written), _newline(closer.terminal)
+            spelled, lead = _any_of(map(re.escape, all_forms(closer.terminal))), _newline(closer.terminal)
             twice = f"{lead}{'?' if lead else ''}{spelled}(?={SPACES}{spelled})"
             found.append(MissingCloser(twice, spelled, f"\n{written[0]}", "twice"))
             if any(("end", kind) in closer.after for kind in CALLS):
@@ -245,19 +246,25 @@ def _closer(config: Config) -> str:
 def _spelled(step: Transition) -> str:
     """The pattern of a marker as it is written, whatever follows it."""
     lead = _newline(step.terminal)
-    return f"{lead}{'?' if lead else ''}{re.escape(step.terminal.canonical.strip())}"
+    return f"{lead}{'?' if lead else ''}{_any_of(map(re.escape, all_forms(step.terminal)))}"
 
 
 def near_miss_of(step: Transition) -> str:
     """The pattern of a marker with a mistake."""
     lead = _newline(step.terminal)
-    return f"{lead}{'?' if lead else ''}(?:{near_miss_pattern(step.terminal.canonical.strip())})"
+    return f"{lead}{'?' if lead else ''}(?:{'|'.join(map(near_miss_pattern, all_forms(step.terminal)))})"
+
+
+def _any_of(patterns: Iterable[str]) -> str:
+    """One of some patterns."""
+    found = [*patterns]
+    return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
 
 
 def _first_of_near(step: Transition) -> str:
     """The characters with which a marker with a mistake may begin."""
-    written = step.terminal.canonical.strip()
-    return f"\n{written[0]}{written[0].swapcase()}{written[1]}"
+    forms = all_forms(step.terminal)
+    return "\n" + "".join(dict.fromkeys([c for w in forms for c in (w[0], w[0].swapcase(), w[1])]))
 
 
 def _after_closer(closer: str, lead: str, regex: str) -> str:

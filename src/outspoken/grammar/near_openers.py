@@ -112,23 +112,30 @@ def _is_at_line_start(terminal: Terminal) -> bool:
 
 
 def written_forms(terminal: Terminal) -> list[str]:
-    """How a marker is written without mistakes: as the grammar spells it, or as its pattern does."""
+    """How a marker is written without mistakes: as the grammar spells it, and as its pattern does.
+
+    If the grammar spells it, short spellings and keys of its pattern are left out.
+    """
     written = terminal.canonical.strip()
-    return [written] if written else [text for spelling in terminal.spellings if (text := spelling.strip())]
+    found = dict.fromkeys([text for spelling in terminal.spellings if (text := spelling.strip())])
+    return [*dict.fromkeys([written, *filter(_is_other, found)])] if written else [*found]
 
 
 def all_forms(terminal: Terminal) -> list[str]:
-    """How a marker is written without mistakes: as the grammar spells it, and as else its pattern does.
-
-    What is as good as another form with one mistake is left out.
-    """
-    found = written_forms(terminal)
-    for spelling in terminal.spellings:
-        text = spelling.strip()
-        is_other = len(text) >= _LEAST_OTHER and text[0] != '"' and "\\" not in text
-        if is_other and len(found) < _MAX_FORMS and not any(_are_alike(text, form) for form in found):
-            found = [*found, text]
+    """How a marker is written without mistakes; what is as good as another form with one mistake is left out."""
+    forms = written_forms(terminal)
+    if not terminal.canonical.strip():
+        return forms
+    found = forms[:1]
+    for text in forms[1:]:
+        if len(found) < _MAX_FORMS and not any(_are_alike(text, form) for form in found):
+            found.append(text)
     return found
+
+
+def _is_other(text: str) -> bool:
+    """Is a spelling so long that it is a marker of its own, and no key of JSON?"""
+    return len(text) >= _LEAST_OTHER and text[0] != '"' and "\\" not in text
 
 
 def _are_alike(one: str, other: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 from outspoken.patterns.lazy import lazy_pattern
@@ -21,7 +21,7 @@ _OPEN_NAME = lazy_pattern(r"(?<==\")[\w.\-]{1,60}(?P<end>>(?!\")\n?)")
 NearMarkers = dict[int, dict[str, tuple[tuple[int, int], ...]]]
 
 
-def find_near(text: str, spellings: Iterable[str]) -> NearMarkers:
+def find_near(text: str, spellings: Collection[str]) -> NearMarkers:
     """The near misses of spellings in a text. Where one stands intact, it has none."""
     found: NearMarkers = {}
     places, low = 0, _lowered(text)
@@ -41,7 +41,18 @@ def find_near(text: str, spellings: Iterable[str]) -> NearMarkers:
             ends = _near_ends(text[start : start + longest], written)
             if ends:
                 found.setdefault(start, {})[written] = tuple([(start + length, cost) for length, cost in ends])
-    return _without_tails(found, text) if found else found
+    if not found:
+        return found
+    intact = [span for written in spellings if len(written) >= LONG_MARKER for span in _places(text, written)]
+    return _without_tails(without_parts(found, intact, begins=True), text)
+
+
+def _places(text: str, written: str) -> Iterator[tuple[int, int]]:
+    """Where a marker stands intact."""
+    at = text.find(written)
+    while at >= 0:
+        yield at, at + len(written)
+        at = text.find(written, at + 1)
 
 
 def _add_tag_ends(found: NearMarkers, text: str) -> None:
@@ -125,13 +136,16 @@ def _cost(text: str, written: str, mistakes: int) -> int:
     return cost + (mistakes == 1 and is_replaced)
 
 
-def without_parts(near: NearMarkers, intact: Iterable[tuple[int, int]]) -> NearMarkers:
-    """The near misses that neither begin nor end in the middle of an intact marker, given where those stand."""
+def without_parts(near: NearMarkers, intact: Iterable[tuple[int, int]], *, begins: bool = False) -> NearMarkers:
+    """The near misses that neither begin nor end in the middle of an intact marker, given where those stand.
+
+    Only those that begin there are left out if that is all that is asked.
+    """
     middle = {at for start, end in intact for at in range(start + 1, end)}
     kept: NearMarkers = {}
     for start in near.keys() - middle:
         for written, ends in near[start].items():
-            left = tuple([(end, cost) for end, cost in ends if end not in middle])
+            left = tuple([(end, cost) for end, cost in ends if begins or end not in middle])
             if left:
                 kept.setdefault(start, {})[written] = left
     return kept
