@@ -124,6 +124,8 @@ class Doubt:
     is_weak: bool = False
     is_shared: bool = False
     in_text: bool = False
+    #: does a refused call end the region, too, since it may hold what ends it?
+    in_refused: bool = False
     is_bare: bool = False
     tools: Collection[str] | None = None
     #: does other text or reasoning stand between the opening mark of the quotation and the call?
@@ -215,10 +217,12 @@ class Doubt:
         return self.closer is not None and self.closer.search(text) is not None
 
     def _decide_by_text(self, at: _Behind) -> Verdict | None:
-        """Does the end of another call follow in text?"""
+        """Does the end of another call follow in text, or another call that is refused?"""
         for number, segment in enumerate(at.after):
             start, last = segment.span
             self.looked_to = start
+            if self.in_refused and segment.kind in MADE and segment.status == "invalid":
+                return "said"
             if type(segment) is Text:
                 is_last = number + 1 == len(at.after)
                 last = max(last, at.end) if is_last and at.final else last if is_last else at.after[number + 1].span[0]

@@ -106,8 +106,8 @@ class Surroundings:
     _closer_of: tuple[Any, int, int, re.Pattern[str] | None] = (None, 0, -1, None)
     #: does the last call have no markers, and does it stand in a line of text?
     _is_bare = _is_in_line = False
-    #: is there a call that may go on, and the doubt about calls behind it
-    _has_broken = False
+    #: is there a call that may go on, or one that was refused, and the doubt about calls behind it
+    _has_broken = _has_refused = False
     _broken_doubt: Doubt | None = None
     #: where the last call ends, or begins if it was refused, and where ends what was only said; has the model invented
     #: a result behind a call?
@@ -218,6 +218,7 @@ class Surroundings:
             if segment.kind in MADE:
                 self._call_end = segment.span[segment.status in ("ok", "repaired")]  # a refused one may hold a result
                 self._has_broken = self._has_broken or _may_go_on(segment)
+                self._has_refused = self._has_refused or segment.status == "invalid"
             else:
                 self._thought = segment if isinstance(segment, Reasoning) else self._thought
                 if type(self._last) is not Text or not is_field(segment, self._read):
@@ -302,6 +303,7 @@ class Surroundings:
             return None
         if self._broken_doubt is None:
             self._broken_doubt = Doubt("quoted-call", "in a value of another call", start, closer=ends, in_text=True)
+            self._broken_doubt.in_refused = self._has_refused
         return self._broken_doubt
 
     def _is_behind_invented(self, segments: Sequence[Any], count: int, open: Any, start: int) -> bool:
