@@ -56,11 +56,9 @@ class OutspokenAdapter(_adapters.ChatAdapter):
         self._refusal: list[dict[str, Any]] = []
 
     def __call__(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
-        """Ask the LM, and return the fields of its responses."""
         return _adapters.ChatAdapter.__call__(self._of(lm, inputs), lm, lm_kwargs, signature, demos, inputs)
 
     async def acall(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
-        """Ask the LM, and return the fields of its responses."""
         return await _adapters.ChatAdapter.acall(self._of(lm, inputs), lm, lm_kwargs, signature, demos, inputs)
 
     def format(self, signature: Any, demos: Any, inputs: Any) -> list[dict[str, Any]]:
@@ -101,8 +99,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
                 found = self._fields(original, text, read)
                 found[name].tool_calls[:0] = _dspy.ToolCalls.from_dict_list(own).tool_calls
                 return {**found, **({"logprobs": given["logprobs"]} if given.get("logprobs") else {})}
-            given = {"reasoning_content": reply.reasoning, **given} if reply.reasoning else output
-            return _adapters.ChatAdapter._call_postprocess(self, processed, original, [given], lm, lm_kwargs)[0]
+            output = {"reasoning_content": reply.reasoning, **given} if reply.reasoning else output
         return _adapters.ChatAdapter._call_postprocess(self, processed, original, [output], lm, lm_kwargs)[0]
 
     def _read(self, text: str) -> Assembler:
