@@ -49,13 +49,9 @@ class CallEnd:
 
 #: What a message is made of. The ids of calls are unique in the response, and those of its history.
 MessagePart: TypeAlias = (
-    results.TextDelta
-    | results.ReasoningDelta
-    | results.ReasoningEnd
-    | results.ToolCallStart
-    | results.ToolCallDelta
+    results.TextDelta | results.ReasoningDelta | results.ReasoningEnd | results.ToolCallStart | results.ToolCallDelta
     | CallEnd
-)
+)  # fmt: skip
 
 
 class ReaderOptions(TypedDict, total=False):

@@ -119,13 +119,10 @@ class OutspokenChatGenerator:
         )  # fmt: skip
         reading = _Replies(assembler, callback)
         tell = reading.tell_async if iscoroutinefunction(callback) else reading.tell
-        asked = {
-            "messages": [*map(_to_send, messages)],
-            "generation_kwargs": generation_kwargs,
-            "tools_strict": tools_strict,
-        }
+        asked = {"generation_kwargs": generation_kwargs, "tools_strict": tools_strict}
         asked |= {"tools": tools if self._send_tools else None, "streaming_callback": tell if callback else None}
-        return {key: value for key, value in asked.items() if value is not None}, reading
+        asked = {key: value for key, value in asked.items() if value is not None}
+        return {"messages": [*map(_to_send, messages)], **asked}, reading
 
 
 class _Replies:

@@ -167,15 +167,11 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         return Assembler(self.format, self.model, tools, choice, taken=taken, stop=stop, **options)
 
 
+@cache
 def __getattr__(name: str) -> Any:
     """`AskAgain`, which needs the package `langchain` beside `langchain-core`."""
     if name != "AskAgain":
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
-    return _ask_again()
-
-
-@cache
-def _ask_again() -> type[Any]:
     middleware = Package("", "langchain", "1.0", "`AskAgain`").load("langchain.agents.middleware")
 
     class AskAgain(middleware.AgentMiddleware):

@@ -136,8 +136,7 @@ class _Parts:
             changed = {"content": delta.content_delta, "signature": delta.signature_delta}
             changed |= {"provider_name": delta.provider_name, "provider_details": delta.provider_details}
             return [*self._manager.handle_thinking_delta(vendor_part_id=id, **changed)]
-        changed = {"tool_name": delta.tool_name_delta, "args": delta.args_delta, "tool_call_id": delta.tool_call_id}
-        return self._call(id, **changed)
+        return self._call(id, tool_name=delta.tool_name_delta, args=delta.args_delta, tool_call_id=delta.tool_call_id)
 
     def close(self, response: Any) -> list[Any]:
         """End the texts that are open."""

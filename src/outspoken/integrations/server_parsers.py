@@ -36,7 +36,6 @@ PREFIX = "outspoken_"
 OPEN, CLOSE = "<think>\n", "\n</think>\n\n"
 
 _logger = logging.getLogger("outspoken.integrations")
-_OPENING_TAG, _CLOSING_TAG = re.compile(r"<[^<>/\s]{1,80}>\Z"), re.compile(r"</[^<>\s]{1,80}>")
 _REASONING, _ANSWER = "Outspoken weighs the words", "Outspoken answers"
 
 
@@ -65,9 +64,7 @@ class ReasoningTags(NamedTuple):
     def prefix(self, prompt: str) -> str | None:
         """The `prefix` of a response behind a prompt; None if the prompt says nothing about reasoning."""
         tail = prompt.rstrip()
-        if self.open and tail.endswith(self.open.strip()):
-            return self.open
-        return "" if self.close and tail.endswith(self.close) else None
+        return self.open if tail.endswith(self.open.strip()) else "" if tail.endswith(self.close) else None
 
 
 @cache
@@ -283,18 +280,11 @@ class ReasoningSplitter:
         """The span of a block with its tags. It is empty if there are none: the reasoning is part of something else."""
         start, end = block.span
         before, behind = text[:start].rstrip(), text[end:].lstrip()
-        opener, closer = self._tags.open.strip(), self._tags.close
-        tag = _OPENING_TAG.search(before)
-        if before and before.endswith(opener):
-            start = len(before) - len(opener)
-        elif tag is not None:
-            start = tag.start()
-        elif before:
+        opening = re.search(rf"(?:{re.escape(self._tags.open.strip())}|<[^<>/\s]{{1,80}}>)\Z", before)
+        closing = re.match(rf"{re.escape(self._tags.close)}|</[^<>\s]{{1,80}}>", behind)
+        if before and opening is None:
             return end, end
-        if closer and behind.startswith(closer):
-            return start, len(text) - len(behind) + len(closer)
-        tag = _CLOSING_TAG.match(behind)
-        return start, end if tag is None else len(text) - len(behind) + tag.end()
+        return opening.start() if opening else start, len(text) - len(behind) + closing.end() if closing else end
 
 
 def structural_tag(

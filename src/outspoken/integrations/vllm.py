@@ -126,7 +126,7 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
         self._splitter = parsers.ReasoningSplitter(self.format, self._prefix)
 
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
-        return bool(self.tags.close) and self._decode(input_ids[-_WINDOW:]).rstrip().endswith(self.tags.close)
+        return self._decode(input_ids[-_WINDOW:]).rstrip().endswith(self.tags.close)
 
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
         """Whether the last tokens close the reasoning."""
@@ -175,7 +175,7 @@ def __getattr__(name: str) -> Any:
     fields: dict[str, Any] = {"format": format}
     if base is OutspokenReasoningParser:
         tags = fields["tags"] = parsers.needed_tags(format)
-        fields |= {"reasoning_start_str": tags.open.strip() or None, "reasoning_end_str": tags.close or None}
+        fields |= {"reasoning_start_str": tags.open.strip(), "reasoning_end_str": tags.close}
     elif format != "auto":  # a constraint is that of one format
         fields["structural_tag_model"] = parser
     made = globals()[name] = type(name, (base,), fields)
