@@ -148,7 +148,10 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
         found = self._splitter.split(model_output)
         return found.reasoning or None, found.content or None
 
-    def extract_reasoning_streaming(self, previous_text: str, current_text: str, delta_text: str, *ids: Any) -> Any:
+    def extract_reasoning_streaming(
+        self, previous_text: str, current_text: str, delta_text: str, previous_token_ids: Sequence[int],
+        current_token_ids: Sequence[int], delta_token_ids: Sequence[int],
+    ) -> Any:  # fmt: skip
         return _delta(self._splitter.feed(delta_text))
 
     def has_engine_confirmed_reasoning_end(self) -> bool:
