@@ -49,13 +49,9 @@ class CallEnd:
 
 #: What a message is made of. The ids of calls are unique in the response, and those of its history.
 MessagePart: TypeAlias = (
-    results.TextDelta
-    | results.ReasoningDelta
-    | results.ReasoningEnd
-    | results.ToolCallStart
-    | results.ToolCallDelta
+    results.TextDelta | results.ReasoningDelta | results.ReasoningEnd | results.ToolCallStart | results.ToolCallDelta
     | CallEnd
-)
+)  # fmt: skip
 
 
 class ReaderOptions(TypedDict, total=False):
@@ -134,26 +130,20 @@ class Assembler:
     def whole(self, text: str, *places: Any) -> list[MessagePart]:
         """Read a whole response; return its parts. `places` say why it ended: see `finish_reason`."""
         self.reply = self._parser.parse(text, prefix=self._prefix, finish_reason=self.reason(*places))
-        parts: list[MessagePart] = []
-        for event in replay(self.reply, unfinished=True):
-            is_refused = isinstance(event, results.ToolCallUnfinished)
-            parts += [self._refused(event.index, event.call)] if is_refused else self._parts_of(event)
-        return parts
+        return self._parts(replay(self.reply, unfinished=True))
 
     def feed(self, chunk: str | None) -> list[MessagePart]:
         """Read a chunk; return what has become certain. Raises LimitError, as `Session.feed` does."""
-        return self._parts(self._open().feed(chunk)) if chunk else []
+        return self._parts(self._opened.feed(chunk)) if chunk else []
 
     def close(self, *places: Any) -> list[MessagePart]:
         """End the response; return the rest. Every call that has begun has ended then."""
-        return self._parts(self._open().close(self.reason(*places)))
+        return self._parts(self._opened.close(self.reason(*places)))
 
     def answer(self, tool: str, schema: Any) -> CallEnd | None:
         """A call of a tool whose arguments the text is, of a response without calls; None if it is not."""
-        if self.calls or not self.text.strip():
-            return None
-        answer = typed_answer(self.text, (), schema, tool)
-        arguments = object_of(answer.data) if answer.is_valid and answer.data is not None else None
+        answer = None if self.calls or not self.text.strip() else typed_answer(self.text, (), schema, tool)
+        arguments = object_of(answer.data) if answer and answer.is_valid and answer.data is not None else None
         if arguments is None:
             return None
         call = ToolCall(name=tool, arguments=arguments, arguments_text=to_json(arguments).decode())
@@ -173,7 +163,8 @@ class Assembler:
         default = self._finish_reason
         return finish_reason(*places, {"finish_reason": default}, stop=None if default else self._stop)
 
-    def _open(self) -> Session:
+    @property
+    def _opened(self) -> Session:
         self._session = self._session or self._parser.session(prefix=self._prefix)
         return self._session
 
@@ -202,6 +193,8 @@ class Assembler:
                     yield self._start(index, call.id, call.name)
                     yield results.ToolCallDelta(index, call.arguments_text)
                 yield self._end(CallEnd(index, self._begun[index], call))
+            case results.ToolCallUnfinished(index, call) if self._session is None:  # of a stream, the reply tells why
+                yield self._refused(index, call)
             case results.Done(reply=reply):
                 self.reply = reply
                 for index, call in enumerate([one for one in reply.segments if one.kind == "tool_call"]):

@@ -20,7 +20,6 @@ from .messages import typed_answer
 
 _DSPY = framework("dspy", "dspy", "3.4")
 _dspy = _DSPY.load("dspy")
-_adapters = _DSPY.load("dspy.adapters.chat_adapter")
 _utils = _DSPY.load("dspy.adapters.utils")
 _base = _DSPY.load("dspy.adapters.base")
 _exceptions = _DSPY.load("dspy.utils.exceptions")
@@ -33,7 +32,7 @@ _BROKEN = "The JSON of `{1}` in your last response is {0}, and no tool was run. 
 _SECTION = "[[ ## "
 
 
-class OutspokenAdapter(_adapters.ChatAdapter):
+class OutspokenAdapter(_dspy.ChatAdapter):
     """A `ChatAdapter` that reads calls in a format, with or without sections of fields around them.
 
     `format` and its options are those of `Assembler`; DSPy does not pass on why a response ended. `on_reply` is
@@ -45,7 +44,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
         self, format: str | None = None, *, on_reply: Callable[[Reply], None] | None = None, **options: Any
     ) -> None:
         own: Any = {key: options.pop(key) for key in ReaderOptions.__annotations__ if key in options}
-        _adapters.ChatAdapter.__init__(self, **options)
+        _dspy.ChatAdapter.__init__(self, **options)
         self._begin, self._on_reply = partial(Assembler, format, **own), on_reply
         self._begin()  # wrong options fail here
         #: of one request: its LM, the tools among its inputs, and the messages behind it if the model is asked again
@@ -56,16 +55,14 @@ class OutspokenAdapter(_adapters.ChatAdapter):
         self._refusal: list[dict[str, Any]] = []
 
     def __call__(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
-        """Ask the LM, and return the fields of its responses."""
-        return _adapters.ChatAdapter.__call__(self._of(lm, inputs), lm, lm_kwargs, signature, demos, inputs)
+        return _dspy.ChatAdapter.__call__(self._of(lm, inputs), lm, lm_kwargs, signature, demos, inputs)
 
     async def acall(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
-        """Ask the LM, and return the fields of its responses."""
-        return await _adapters.ChatAdapter.acall(self._of(lm, inputs), lm, lm_kwargs, signature, demos, inputs)
+        return await _dspy.ChatAdapter.acall(self._of(lm, inputs), lm, lm_kwargs, signature, demos, inputs)
 
     def format(self, signature: Any, demos: Any, inputs: Any) -> list[dict[str, Any]]:
         """The messages of a request; if the model is asked again, with what it wrote and what is wrong with it."""
-        return [*_adapters.ChatAdapter.format(self, signature, demos, inputs), *self._told]
+        return [*_dspy.ChatAdapter.format(self, signature, demos, inputs), *self._told]
 
     def parse(self, signature: Any, completion: str) -> dict[str, Any]:
         """Read a response into the fields of a signature. Raises AdapterParseError if a call cannot be run."""
@@ -73,7 +70,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
 
     def _make_json_adapter_fallback(self) -> Any:
         if not self._refusal:
-            return _adapters.ChatAdapter._make_json_adapter_fallback(self)
+            return _dspy.ChatAdapter._make_json_adapter_fallback(self)
         again: Any = copy(self)
         again.use_json_adapter_fallback, again._told = False, self._refusal
         return again
@@ -101,9 +98,8 @@ class OutspokenAdapter(_adapters.ChatAdapter):
                 found = self._fields(original, text, read)
                 found[name].tool_calls[:0] = _dspy.ToolCalls.from_dict_list(own).tool_calls
                 return {**found, **({"logprobs": given["logprobs"]} if given.get("logprobs") else {})}
-            given = {"reasoning_content": reply.reasoning, **given} if reply.reasoning else output
-            return _adapters.ChatAdapter._call_postprocess(self, processed, original, [given], lm, lm_kwargs)[0]
-        return _adapters.ChatAdapter._call_postprocess(self, processed, original, [output], lm, lm_kwargs)[0]
+            output = {"reasoning_content": reply.reasoning, **given} if reply.reasoning else output
+        return _dspy.ChatAdapter._call_postprocess(self, processed, original, [output], lm, lm_kwargs)[0]
 
     def _read(self, text: str) -> Assembler:
         assembler = self._begin(self._lm, self._tools, calls=True)
@@ -132,7 +128,7 @@ class OutspokenAdapter(_adapters.ChatAdapter):
                 elif of_calls and field.is_required():
                     found[name] = said if field.annotation is str else None
             rest = rest.delete(name) if name in found else rest
-        found |= _adapters.ChatAdapter.parse(self, rest, text) if rest.output_fields else {}
+        found |= _dspy.ChatAdapter.parse(self, rest, text) if rest.output_fields else {}
         if _NAME in of_calls and len(reply.tool_calls) > 1 and isinstance(found.get(_THOUGHT), str):
             found[_THOUGHT] = f"{found[_THOUGHT]}\n{_ONE_CALL.format(len(reply.tool_calls))}".strip()
         return {name: found[name] for name in signature.output_fields}
@@ -180,4 +176,4 @@ def _section(text: str, name: str) -> str | None:
 
 
 # Listeners of streams know the layout of the sections by the name of the adapter.
-OutspokenAdapter.__name__ = _adapters.ChatAdapter.__name__
+OutspokenAdapter.__name__ = _dspy.ChatAdapter.__name__

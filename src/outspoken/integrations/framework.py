@@ -55,10 +55,9 @@ def readable_tools(tools: Iterable[Any] | None) -> Tools | None:
         plain: Any = tool.model_dump(exclude_none=True) if hasattr(tool, "model_dump") else tool
         try:
             Tools.of([plain])
+            functions.append(plain)
         except OutspokenError as error:
             _logger.warning("outspoken: a tool of a request is not read: %s", error)
-            continue
-        functions.append(plain)
     return Tools.of(functions)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial, wraps
+from inspect import isawaitable, iscoroutinefunction
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from outspoken.results.arguments import kind_of
 from outspoken.results.edits import RepairLimit
@@ -20,8 +20,7 @@ from .messages import FIRST_INDEX, METADATA, parts_of, refused_name
 
 _HAYSTACK = framework("haystack", "haystack-ai", "3.4")
 _haystack = _HAYSTACK.load("haystack")
-_messages = _HAYSTACK.load("haystack.dataclasses")
-_chunks = _HAYSTACK.load("haystack.dataclasses.streaming_chunk")
+_data = _HAYSTACK.load("haystack.dataclasses")
 _tools = _HAYSTACK.load("haystack.tools")
 _generators = _HAYSTACK.load("haystack.components.generators.utils")
 _serialization = _HAYSTACK.load("haystack.core.serialization")
@@ -29,17 +28,13 @@ _callables = _HAYSTACK.load("haystack.utils")
 _async = _HAYSTACK.load("haystack.utils.async_utils")
 
 _component: Callable[[type[Any]], type[Any]] = _haystack.component
-_delta = _chunks.ToolCallDelta
-
-#: The methods of components that Haystack calls around runs.
-_LIFE_CYCLE = ("warm_up", "warm_up_async", "close", "close_async")
 
 if TYPE_CHECKING:
     _Message: TypeAlias = Any
     _Callback: TypeAlias = Any
     _ToolsType: TypeAlias = Any
 else:  # Haystack reads the types of inputs where they are checked
-    _Message, _Callback, _ToolsType = _messages.ChatMessage, _chunks.StreamingCallbackT, _tools.ToolsType
+    _Message, _Callback, _ToolsType = _data.ChatMessage, _data.StreamingCallbackT, _tools.ToolsType
 _replies: Callable[[Any], Any] = _haystack.component.output_types(replies=list[_Message])
 
 
@@ -59,34 +54,28 @@ class OutspokenChatGenerator:
     ) -> None:  # fmt: skip
         if not hasattr(chat_generator, "run"):
             raise TypeError(f"`chat_generator` is {kind_of(chat_generator)}; expected a chat generator of Haystack")
-        self.chat_generator, self.streaming_callback = chat_generator, streaming_callback
-        options: dict[str, Any] = {"prefix": prefix, "repair": repair}
-        self._options = {"format": format, **options, "settings": settings, "send_tools": send_tools}
-        options["settings"] = Settings(**settings) if settings else None
-        self._begin = partial(Assembler, format, chat_generator, **options)
+        self.chat_generator, self.streaming_callback, self._send_tools = chat_generator, streaming_callback, send_tools
+        self._options = {"format": format, "prefix": prefix, "repair": repair, "settings": settings}
+        options = {**self._options, "settings": Settings(**settings) if settings else None}
+        self._begin = partial(Assembler, model=chat_generator, **options)
         self._begin()  # wrong options fail here
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as data."""
         callback = self.streaming_callback
-        return _serialization.default_to_dict(
-            self,
-            chat_generator=_serialization.component_to_dict(self.chat_generator, "chat_generator"),
-            streaming_callback=_callables.serialize_callable(callback) if callback else None,
-            **self._options,
-        )
+        given = {**self._options, "streaming_callback": _callables.serialize_callable(callback) if callback else None}
+        inner = _serialization.component_to_dict(self.chat_generator, "chat_generator")
+        return _serialization.default_to_dict(self, chat_generator=inner, send_tools=self._send_tools, **given)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Any:
-        """The component from data."""
         given = data["init_parameters"]
-        if given.get("streaming_callback"):
-            given["streaming_callback"] = _callables.deserialize_callable(given["streaming_callback"])
+        if callback := given.get("streaming_callback"):
+            given["streaming_callback"] = _callables.deserialize_callable(callback)
         return _serialization.default_from_dict(cls, data)
 
     def __getattr__(self, name: str) -> Any:
         """The methods that start and end the chat generator, those that it has."""
-        if name in _LIFE_CYCLE and "chat_generator" in vars(self):
+        if name in ("warm_up", "warm_up_async", "close", "close_async") and "chat_generator" in vars(self):
             return getattr(self.chat_generator, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -96,68 +85,62 @@ class OutspokenChatGenerator:
         generation_kwargs: dict[str, Any] | None = None, *, tools: _ToolsType | None = None,
         tools_strict: bool | None = None,
     ) -> dict[str, Any]:  # fmt: skip
-        """Ask the chat generator, and return its replies with what their text means."""
-        callback = self._callback(streaming_callback, is_async=False)
-        asked, reading = self._request(messages, generation_kwargs, tools, tools_strict, callback)
+        asked, reading = self._request(
+            messages, streaming_callback, generation_kwargs, tools=tools, tools_strict=tools_strict
+        )
         replies = self.chat_generator.run(**asked)["replies"]
-        for made in reading.close(replies) if callback else ():
-            callback(made)
-        return {"replies": reading.messages(replies, is_streamed=callback is not None)}
+        for made in reading.close(replies):
+            reading.callback(made)
+        return {"replies": reading.messages(replies)}
 
     @_replies
-    async def run_async(
-        self, messages: list[_Message] | str, streaming_callback: _Callback | None = None,
-        generation_kwargs: dict[str, Any] | None = None, *, tools: _ToolsType | None = None,
-        tools_strict: bool | None = None,
-    ) -> dict[str, Any]:  # fmt: skip
-        """Ask the chat generator, and return its replies with what their text means."""
-        callback = self._callback(streaming_callback, is_async=True)
-        asked, reading = self._request(messages, generation_kwargs, tools, tools_strict, callback)
+    @wraps(run, ("__annotations__",))  # since Haystack wants the same inputs
+    async def run_async(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        asked, reading = self._request(*args, **kwargs, is_async=True)
         replies = (await _async._execute_component_async(self.chat_generator, **asked))["replies"]
-        for made in reading.close(replies) if callback else ():
-            await _chunks._invoke_streaming_callback(callback, made)
-        return {"replies": reading.messages(replies, is_streamed=callback is not None)}
-
-    def _callback(self, given: Any, *, is_async: bool) -> Any:
-        own = self.streaming_callback or getattr(self.chat_generator, "streaming_callback", None)
-        return _messages.select_streaming_callback(own, given, requires_async=is_async)
+        for made in reading.close(replies):
+            if isawaitable(told := reading.callback(made)):
+                await told
+        return {"replies": reading.messages(replies)}
 
     def _request(
-        self, messages: Any, generation_kwargs: Any, tools: Any, strict: Any, callback: Any
-    ) -> tuple[dict[str, Any], _Replies]:
+        self, messages: Any, streaming_callback: Any = None, generation_kwargs: Any = None, *, tools: Any = None,
+        tools_strict: Any = None, is_async: bool = False,
+    ) -> tuple[dict[str, Any], _Replies]:  # fmt: skip
         """The inputs of the chat generator, and what reads its replies."""
+        own = self.streaming_callback or getattr(self.chat_generator, "streaming_callback", None)
+        callback = _data.select_streaming_callback(own, streaming_callback, requires_async=is_async)
         messages = _generators._normalize_messages(messages)
         offered = _tools.flatten_tools_or_toolsets(tools or getattr(self.chat_generator, "tools", None))
         options: dict[str, Any] = generation_kwargs or {}
         assembler = self._begin(
-            [tool.tool_spec for tool in offered], options.get("tool_choice"), stop=options.get("stop"),
+            tools=[tool.tool_spec for tool in offered], choice=options.get("tool_choice"), stop=options.get("stop"),
             taken=[call.id for message in messages for call in message.tool_calls],
         )  # fmt: skip
-        reading = _Replies(assembler)
-
-        async def feed(chunk: Any) -> None:
-            for made in reading.feed(chunk):
-                await _chunks._invoke_streaming_callback(callback, made)
-
-        def feed_now(chunk: Any) -> None:
-            for made in reading.feed(chunk):
-                callback(made)
-
-        asked = {"generation_kwargs": generation_kwargs, "tools_strict": strict}
-        asked |= {"tools": tools} if self._options["send_tools"] else {}
-        asked |= {"streaming_callback": feed if iscoroutinefunction(callback) else feed_now} if callback else {}
+        reading = _Replies(assembler, callback)
+        tell = reading.tell_async if iscoroutinefunction(callback) else reading.tell
+        asked = {"generation_kwargs": generation_kwargs, "tools_strict": tools_strict}
+        asked |= {"tools": tools if self._send_tools else None, "streaming_callback": tell if callback else None}
         asked = {key: value for key, value in asked.items() if value is not None}
         return {"messages": [*map(_to_send, messages)], **asked}, reading
 
 
 class _Replies:
-    """Reads the replies to a request: whole ones, or one that arrives in chunks."""
+    """Reads the replies to a request: whole ones, or, with a callback, the first in chunks."""
 
-    def __init__(self, assembler: Assembler) -> None:
-        self._assembler = assembler
-        self._last: Any = _messages.StreamingChunk("")
+    def __init__(self, assembler: Assembler, callback: Any) -> None:
+        self._assembler, self.callback = assembler, callback
+        self._last: Any = _data.StreamingChunk("")
         self._block: int = -1  # the index of the last block
         self._kind: str = ""  # what it is of
+
+    def tell(self, chunk: Any) -> None:
+        for made in self.feed(chunk):
+            self.callback(made)
+
+    async def tell_async(self, chunk: Any) -> None:
+        for made in self.feed(chunk):
+            await self.callback(made)
 
     def feed(self, chunk: Any) -> list[Any]:
         """Read a chunk; return chunks of what has become certain."""
@@ -174,18 +157,18 @@ class _Replies:
 
     def close(self, replies: list[Any]) -> list[Any]:
         """End the response; return the rest, with the finish reason at the end."""
-        assembler = self._assembler
-        meta: dict[str, Any] = replies[0].meta if replies else {}
+        if not self.callback:
+            return []
+        assembler, meta = self._assembler, cast("dict[str, Any]", replies[0].meta if replies else {})
         parts = [] if assembler.has_begun or not replies else assembler.feed(_text(replies[0]))
         made = self._chunks([*parts, *assembler.close(meta)])
-        return [*made, replace(self._chunk(), content="", finish_reason=assembler.called(meta.get("finish_reason")))]
+        return [*made, self._chunk(finish_reason=assembler.called(meta.get("finish_reason")))]
 
-    def messages(self, replies: list[Any], *, is_streamed: bool) -> list[Any]:
-        """The replies with what their text means, of which the first one may have arrived in chunks."""
+    def messages(self, replies: list[Any]) -> list[Any]:
         made: list[Any] = []
         for message in replies:
             assembler = self._assembler
-            if made or not is_streamed:
+            if made or not self.callback:
                 assembler, own = assembler.another(), message.reasoning
                 if own:
                     assembler.add_own_reasoning(own.reasoning_text)
@@ -197,26 +180,28 @@ class _Replies:
         """Chunks for parts of the response. A call is sent when it is complete."""
         made: list[Any] = []
         for part in parts:
-            match part:
-                case TextDelta(text):
-                    made.append(replace(self._chunk("text"), content=text))
-                case ReasoningDelta(text):
-                    made.append(replace(self._chunk("reasoning"), reasoning=_messages.ReasoningContent(text)))
-                case CallEnd():
-                    self._chunk("call")  # so that text behind it is another block
-                    index, call = FIRST_INDEX + part.index, _call(part)
-                    fields = (index, call.tool_name, json.dumps(call.arguments), call.id, call.extra)
-                    made.append(replace(self._chunk(), index=index, start=True, tool_calls=[_delta(*fields)]))
-                case _:
-                    pass
+            if isinstance(part, TextDelta):
+                made.append(self._chunk("text", content=part.text))
+            elif isinstance(part, ReasoningDelta):
+                made.append(self._chunk("reasoning", reasoning=_data.ReasoningContent(part.text)))
+            elif isinstance(part, CallEnd):
+                index, call = FIRST_INDEX + part.index, _call(part)
+                fields = (index, call.tool_name, json.dumps(call.arguments), call.id, call.extra)
+                calls = [_data.ToolCallDelta(*fields)]
+                made.append(self._chunk("call", index=index, start=True, tool_calls=calls))
         return made
 
-    def _chunk(self, kind: str = "") -> Any:
+    def _chunk(self, kind: str = "", **fields: Any) -> Any:
         """A chunk with the metadata of the last one, in the block of its kind, which it may start."""
-        start = bool(kind) and kind != self._kind
+        start = kind not in ("", self._kind)
         self._kind, self._block = kind or self._kind, self._block + start
         meta = {key: value for key, value in self._last.meta.items() if key not in ("finish_reason", "usage")}
-        return _messages.StreamingChunk("", meta, self._last.component_info, self._block if kind else None, start=start)
+        place: dict[str, Any] = {
+            "component_info": self._last.component_info,
+            "index": self._block if kind else None,
+            "start": start,
+        }
+        return _data.StreamingChunk(**{"content": "", "meta": meta, **place, **fields})
 
 
 def _text(message: Any) -> str:
@@ -226,9 +211,9 @@ def _text(message: Any) -> str:
 def _message(message: Any, assembler: Assembler) -> Any:
     """A message with what its text means."""
     extra: Any = message.reasoning.extra if message.reasoning else {}
-    reasoning = [_messages.ReasoningContent(assembler.reasoning, extra)] if assembler.reasoning else []
-    text = [_messages.TextContent(assembler.text)] if assembler.text else []
-    kinds = (_messages.TextContent, _messages.ReasoningContent, _messages.ToolCall)
+    reasoning = [_data.ReasoningContent(assembler.reasoning, extra)] if assembler.reasoning else []
+    text = [_data.TextContent(assembler.text)] if assembler.text else []
+    kinds = (_data.TextContent, _data.ReasoningContent, _data.ToolCall)
     others = [part for part in message._content if not isinstance(part, kinds)]
     content = [*reasoning, *others, *text, *message.tool_calls, *map(_call, assembler.calls)]
     return replace(message, _content=content, _meta=assembler.metadata(message.meta))
@@ -237,18 +222,16 @@ def _message(message: Any, assembler: Assembler) -> Any:
 def _call(call: CallEnd) -> Any:
     """A call of Haystack. That of a call with a problem names no tool, so that it cannot run."""
     if not call.refusal:
-        return _messages.ToolCall(call.name, call.call.arguments, call.id)
+        return _data.ToolCall(call.name, call.call.arguments, call.id)
     problem, written = parts_of(call.refusal)
     told = {"name": call.name, "problem": problem, "written": written}
-    return _messages.ToolCall(refused_name(call.refusal), {}, call.id, {METADATA: told})
+    return _data.ToolCall(refused_name(call.refusal), {}, call.id, {METADATA: told})
 
 
 def _to_send(message: Any) -> Any:
     """A message with the names of tools that the model wrote."""
-    content = [
-        replace(part, tool_name=part.extra[METADATA]["name"], extra=None)
-        if isinstance(part, _messages.ToolCall) and METADATA in (part.extra or ())
-        else part
-        for part in message._content
-    ]
+    content: list[Any] = [*message._content]
+    for place, part in enumerate(content):
+        if isinstance(part, _data.ToolCall) and METADATA in (part.extra or ()):
+            content[place] = replace(part, tool_name=part.extra[METADATA]["name"], extra=None)
     return message if content == message._content else replace(message, _content=content)

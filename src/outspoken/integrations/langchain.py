@@ -30,8 +30,6 @@ _exceptions = _LANGCHAIN.load("langchain_core.exceptions")
 
 #: Where chat models keep the reasoning.
 _REASONING = "reasoning_content"
-#: The tag by which LangGraph leaves a model out of its stream of messages.
-_NOT_STREAMED = "nostream"
 
 
 class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessage]):
@@ -73,9 +71,9 @@ class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessa
 class ChatOutspoken(_chat_models.BaseChatModel):
     """A chat model whose text is read in a format.
 
-    `model` is the chat model that asks the server. The tools of `bind_tools` go to it, and define the types of
-    arguments; with `send_tools=False`, they do not go to it, since the prompt describes them. The other fields are
-    those of `OutspokenOutputParser`. Calls and reasoning that the model returns itself are kept.
+    `model` is the chat model that asks the server. The tools of `bind_tools` define the types of arguments, and go to
+    it unless the prompt describes them (`send_tools=False`). The other fields are those of `OutspokenOutputParser`.
+    Calls and reasoning that the model returns itself are kept.
     """
 
     model: Any
@@ -87,7 +85,7 @@ class ChatOutspoken(_chat_models.BaseChatModel):
     def model_post_init(self, context: Any, /) -> None:
         """Check the options, with `outspoken.Parser`. What it raises is in pydantic's ValidationError."""
         _chat_models.BaseChatModel.model_post_init(self, context)
-        self._begin((), {}, None)
+        self._begin((), {})
 
     @property
     def _llm_type(self) -> str:
@@ -120,12 +118,11 @@ class ChatOutspoken(_chat_models.BaseChatModel):
             calls = [(call["name"], json.dumps(call["args"])) for call in message.tool_calls]
             calls += [(call["name"], call["args"] or "") for call in message.invalid_tool_calls]
             answer = typed_answer(message.text, calls, schema if is_type else function["parameters"], function["name"])
-            if answer.is_valid:
-                return {"raw": message, "parsed": answer.value, "parsing_error": None} if include_raw else answer.value
-            error = _exceptions.OutputParserException(answer.retry, llm_output=answer.raw)
-            if not include_raw:
+            value = answer.value if answer.is_valid else None
+            error = None if answer.is_valid else _exceptions.OutputParserException(answer.retry, llm_output=answer.raw)
+            if error is not None and not include_raw:
                 raise error
-            return {"raw": message, "parsed": None, "parsing_error": error}
+            return {"raw": message, "parsed": value, "parsing_error": error} if include_raw else value
 
         return asked | _runnables.RunnableLambda(parse)
 
@@ -151,36 +148,30 @@ class ChatOutspoken(_chat_models.BaseChatModel):
 
     def _request(self, messages: Any, stop: Any, run_manager: Any, kwargs: dict[str, Any]) -> Any:
         """The model with its tools, the arguments of a request to it, and what reads its response."""
-        options = {key: value for key, value in kwargs.items() if key not in ("tools", "tool_choice")}
-        options |= {} if stop is None else {"stop": stop}
-        choice = {key: value for key, value in kwargs.items() if key == "tool_choice"}
-        has_tools = self.send_tools and kwargs.get("tools")
-        model = self.model.bind_tools(kwargs["tools"], **choice) if has_tools else self.model
-        config: dict[str, Any] = {"tags": [_NOT_STREAMED]}
+        options = {**kwargs, **({} if stop is None else {"stop": stop})}
+        choice = {"tool_choice": options.pop("tool_choice")} if "tool_choice" in options else {}
+        tools = options.pop("tools", None)
+        model = self.model.bind_tools(tools, **choice) if tools and self.send_tools else self.model
+        config: dict[str, Any] = {"tags": ["nostream"]}  # by which LangGraph leaves it out of its stream of messages
         if run_manager is not None:  # traces see the request below that of this model
             is_async = isinstance(run_manager, _managers.AsyncCallbackManagerForLLMRun)
             parent = _managers.AsyncParentRunManager if is_async else _managers.ParentRunManager
             config["callbacks"] = parent.get_child(run_manager)
         return model, {"input": _to_send(messages), "config": config, **options}, self._begin(messages, kwargs, stop)
 
-    def _begin(self, messages: Any, kwargs: dict[str, Any], stop: Any) -> Assembler:
-        options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
+    def _begin(self, messages: Any, kwargs: dict[str, Any], stop: Any = None) -> Assembler:
         answers = [message for message in messages if isinstance(message, _messages.AIMessage)]
-        calls = [call for message in answers for call in (*message.tool_calls, *message.invalid_tool_calls)]
+        taken = [call["id"] for message in answers for call in (*message.tool_calls, *message.invalid_tool_calls)]
         tools, choice = _openai_tools(kwargs.get("tools") or ()), kwargs.get("tool_choice")
-        taken = [call["id"] for call in calls]
+        options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
         return Assembler(self.format, self.model, tools, choice, taken=taken, stop=stop, **options)
 
 
+@cache
 def __getattr__(name: str) -> Any:
     """`AskAgain`, which needs the package `langchain` beside `langchain-core`."""
     if name != "AskAgain":
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
-    return _ask_again()
-
-
-@cache
-def _ask_again() -> type[Any]:
     middleware = Package("", "langchain", "1.0", "`AskAgain`").load("langchain.agents.middleware")
 
     class AskAgain(middleware.AgentMiddleware):
@@ -194,14 +185,12 @@ def _ask_again() -> type[Any]:
             self._retries = retries
 
         def wrap_model_call(self, request: Any, handler: Any) -> Any:
-            """Ask the model, and again with what is wrong with its response."""
             response, left = handler(request), self._retries
             while left and (request := _again(request, response.result)) is not None:
                 response, left = handler(request), left - 1
             return response
 
         async def awrap_model_call(self, request: Any, handler: Any) -> Any:
-            """Ask the model, and again with what is wrong with its response."""
             response, left = await handler(request), self._retries
             while left and (request := _again(request, response.result)) is not None:
                 response, left = await handler(request), left - 1
@@ -226,28 +215,23 @@ def _to_send(messages: Sequence[Any]) -> list[Any]:
     answered = {message.tool_call_id for message in messages if isinstance(message, _messages.ToolMessage)}
     sent: list[Any] = []
     for message in messages:
-        if not isinstance(message, _messages.AIMessage) or not message.invalid_tool_calls:
-            sent.append(message)
-            continue
-        refused: list[Any] = message.invalid_tool_calls
-        calls = [_messages.ToolCall(name=c["name"], args={}, id=c["id"], type="tool_call") for c in refused]
-        update = {"tool_calls": [*message.tool_calls, *calls], "invalid_tool_calls": []}
-        errors = [error for error in tool_errors(message) if error.tool_call_id not in answered]
-        sent += [message.model_copy(update=update), *errors]
+        sent.append(message)
+        if isinstance(message, _messages.AIMessage) and message.invalid_tool_calls:
+            refused: list[Any] = message.invalid_tool_calls
+            calls = [_messages.ToolCall(name=c["name"], args={}, id=c["id"], type="tool_call") for c in refused]
+            update = {"tool_calls": [*message.tool_calls, *calls], "invalid_tool_calls": []}
+            errors = [error for error in tool_errors(message) if error.tool_call_id not in answered]
+            sent[-1:] = [message.model_copy(update=update), *errors]
     return sent
 
 
 def tool_errors(message: Any) -> list[Any]:
     """An answer to each invalid call of a message: a ToolMessage with the reason, to ask the model again."""
-    return [
-        _messages.ToolMessage(
-            content=call.get("error") or call.get("args") or "the call is invalid and was not run",
-            tool_call_id=call["id"],
-            name=call["name"],
-            status="error",
-        )
-        for call in message.invalid_tool_calls
-    ]
+    answers: list[Any] = []
+    for call in message.invalid_tool_calls:
+        told = call.get("error") or call.get("args") or "the call is invalid and was not run"
+        answers.append(_messages.ToolMessage(told, tool_call_id=call["id"], name=call["name"], status="error"))
+    return answers
 
 
 class OutspokenChunk(_messages.AIMessageChunk):
@@ -267,14 +251,11 @@ def _read(message: Any, assembler: Assembler) -> Any:
         assembler.add_own_reasoning(own)
     read = _joined(assembler.whole(str(message.text), message.response_metadata))
     extra = {_REASONING: assembler.reasoning} if assembler.reasoning else {}
-    changed: dict[str, Any] = {
-        "content": _content(message, assembler.text),
-        "tool_calls": [*message.tool_calls, *read.tool_calls],
-        "invalid_tool_calls": [*message.invalid_tool_calls, *read.invalid_tool_calls],
-        "additional_kwargs": {**message.additional_kwargs, **extra},
-        "response_metadata": assembler.metadata(message.response_metadata),
-    }
-    return message.model_copy(update=changed)
+    changed: dict[str, Any] = {"content": _content(message, assembler.text)}
+    for key in ("tool_calls", "invalid_tool_calls"):
+        changed[key] = [*getattr(message, key), *getattr(read, key)]
+    changed["additional_kwargs"] = {**message.additional_kwargs, **extra}
+    return message.model_copy(update={**changed, "response_metadata": assembler.metadata(message.response_metadata)})
 
 
 class _Chunks:
@@ -285,26 +266,20 @@ class _Chunks:
         self._reasons: dict[str, Any] = {}  # sent at the end, since LangChain joins the texts of two chunks
 
     def feed(self, chunk: Any) -> list[Any]:
-        """Read a text or a message."""
         if isinstance(chunk, str):
             return _chunks(self._assembler.feed(chunk))
         known: dict[str, Any] = chunk.response_metadata
         self._reasons |= {key: value for key, value in known.items() if key in REASONS and value}
         if own := chunk.additional_kwargs.get(_REASONING):
             self._assembler.add_own_reasoning(own)
-        kept = {
-            "content": _content(chunk, ""),
-            "additional_kwargs": chunk.additional_kwargs,
-            "response_metadata": {key: value for key, value in known.items() if key not in REASONS},
-            "usage_metadata": chunk.usage_metadata,
-            "tool_call_chunks": [*getattr(chunk, "tool_call_chunks", ())],
-        }
+        kept = {"content": _content(chunk, ""), "tool_call_chunks": [*getattr(chunk, "tool_call_chunks", ())]}
+        kept |= {"additional_kwargs": chunk.additional_kwargs, "usage_metadata": chunk.usage_metadata}
+        kept["response_metadata"] = {key: value for key, value in known.items() if key not in REASONS}
         kept = {key: value for key, value in kept.items() if value}
         rest = [OutspokenChunk(**{"content": "", **kept}, id=chunk.id)] if kept else []
         return [*_chunks(self._assembler.feed(str(chunk.text))), *rest]
 
     def close(self) -> list[Any]:
-        """End the response."""
         made = _chunks(self._assembler.close(self._reasons))
         metadata = self._assembler.metadata(self._reasons)
         return [*made, OutspokenChunk(content="", response_metadata=metadata, chunk_position="last")]
@@ -317,15 +292,11 @@ def _chunks(parts: list[MessagePart]) -> list[Any]:
 
 def _joined(parts: list[MessagePart]) -> Any:
     """One chunk of a message for parts of a response. A call is sent when it has ended."""
-    reasoning = joined(parts, ReasoningDelta)
-    calls = [
-        _messages.ToolCallChunk(
-            type="tool_call_chunk", name=part.name, args=part.arguments, id=part.id, index=FIRST_INDEX + part.index
-        )
-        for part in parts
-        if isinstance(part, CallEnd)
-    ]
-    extra = {_REASONING: reasoning} if reasoning else {}
+    calls: list[Any] = []
+    for call in [part for part in parts if isinstance(part, CallEnd)]:
+        fields = {"name": call.name, "args": call.arguments, "id": call.id, "index": FIRST_INDEX + call.index}
+        calls.append(_messages.ToolCallChunk(type="tool_call_chunk", **fields))
+    extra = {_REASONING: text} if (text := joined(parts, ReasoningDelta)) else {}
     return OutspokenChunk(content=joined(parts, TextDelta), additional_kwargs=extra, tool_call_chunks=calls)
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+from typing_extensions import Unpack
 
 from outspoken.parsing.event_stream import aread_chunks, read_chunks
 from outspoken.providers.events import ProviderEvent
@@ -23,9 +25,6 @@ from .assembler import ReaderOptions
 from .framework import choice_of, format_of, framework, readable_tools
 from .messages import METADATA, noted
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
 _LITELLM = framework("litellm", "litellm", "1.106")
 _litellm = _LITELLM.load("litellm")
 _custom_llm = _LITELLM.load("litellm.llms.custom_llm")
@@ -35,17 +34,13 @@ _types = _LITELLM.load("litellm.types.utils")
 
 #: The arguments of a custom provider that go on to the model.
 _PASSED = ("api_base", "api_key", "timeout", "client")
-#: The same of LiteLLM's own arguments: names, and how the names of the credentials of clouds begin.
+#: The same of LiteLLM's own arguments: names, and how those of the credentials of clouds, and of prices, begin.
 _CREDENTIALS = ("api_version", "ssl_verify", "region_name", "tenant_id", "client_id", "client_secret", "project")
-_CLOUDS = ("aws_", "azure_", "vertex_", "watsonx_", "s3_", "gcs_")
-#: How the names of the prices of a configuration begin.
-_PRICES = ("input_cost_per_", "output_cost_per_")
+_BEGINNINGS = ("aws_", "azure_", "vertex_", "watsonx_", "s3_", "gcs_", "input_cost_per_", "output_cost_per_")
 #: The fields of a delta that are read; the others are passed on.
 _READ = ("role", "content", "refusal", "tool_calls", "function_call", "reasoning_content")
 #: What stands before the data of an event, behind its name.
 _DATA = b"\ndata: "
-#: What else a client may send beside the parameters of OpenAI.
-_OWN = ("thinking",)
 
 
 class OutspokenLLM(_custom_llm.CustomLLM):
@@ -66,22 +61,18 @@ class OutspokenLLM(_custom_llm.CustomLLM):
         ProviderStream(format=format, **self._options)  # wrong options fail here
 
     def completion(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a whole response."""
         request, response = self._begin(kwargs)
         return response.whole(_litellm.completion(**request))
 
     async def acompletion(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a whole response."""
         request, response = self._begin(kwargs)
         return response.whole(await _litellm.acompletion(**request))
 
     def streaming(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
-        """Return the chunks of a response."""
         request, response = self._begin(kwargs)
         return read_chunks(response, _litellm.completion(**request, stream=True))
 
     async def astreaming(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        """Return the chunks of a response."""
         request, response = self._begin(kwargs)
         async for chunk in aread_chunks(response, await _litellm.acompletion(**request, stream=True)):
             yield chunk
@@ -114,8 +105,9 @@ class OutspokenHooks(_custom_logger.CustomLogger):
         handlers = [item["custom_handler"] for item in _litellm.custom_provider_map if item["provider"] == provider]
         if not any(isinstance(handler, OutspokenLLM) for handler in handlers):
             return None
-        names = [name for name in (*_constants.OPENAI_CHAT_COMPLETION_PARAMS, *_OWN) if kwargs.get(name) is not None]
-        kwargs["allowed_openai_params"] = [*(kwargs.get("allowed_openai_params") or ()), *names]
+        names = (*_constants.OPENAI_CHAT_COMPLETION_PARAMS, "thinking")  # a client may send this, too
+        sent = [name for name in names if kwargs.get(name) is not None]
+        kwargs["allowed_openai_params"] = [*(kwargs.get("allowed_openai_params") or ()), *sent]
         if organization := kwargs.get("organization"):
             kwargs["extra_headers"] = {"OpenAI-Organization": organization, **(kwargs.get("extra_headers") or {})}
         return kwargs
@@ -254,7 +246,7 @@ def _request(given: dict[str, Any]) -> dict[str, Any]:
     passed = {key: given[key] for key in _PASSED if given.get(key) is not None}
     known: dict[str, Any] = given["logging_obj"].model_call_details.get("litellm_params") or {}
     known = {key: value for key, value in {**known, **given["litellm_params"]}.items() if value is not None}
-    passed |= {key: v for key, v in known.items() if key in _CREDENTIALS or key.startswith(_CLOUDS + _PRICES)}
+    passed |= {key: v for key, v in known.items() if key in _CREDENTIALS or key.startswith(_BEGINNINGS)}
     headers = {"extra_headers": given["headers"]} if given.get("headers") else {}
     options = {key: value for key, value in given["optional_params"].items() if key != "stream"}
     request = {"model": given["model"], "messages": given["messages"], **passed, **headers, **options}

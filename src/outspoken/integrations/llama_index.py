@@ -28,10 +28,10 @@ _REQUEST = "outspoken_request"
 class OutspokenLLM(_calling.FunctionCallingLLM):
     """An LLM whose text is read in a format.
 
-    `llm` is the LLM that asks the server. The tools go to it if it is a `FunctionCallingLLM`, and define the types of
-    arguments; with `send_tools=False`, they do not go to it, since the prompt describes them. `format` and `prefix` are
-    those of `Assembler`, and `parser_options` are other arguments of `outspoken.Parser`. Calls and thinking that the
-    LLM returns itself are kept.
+    `llm` is the LLM that asks the server. The tools define the types of arguments, and go to it if it is a
+    `FunctionCallingLLM`, unless the prompt describes them (`send_tools=False`). `format` and `prefix` are those of
+    `Assembler`, and `parser_options` are other arguments of `outspoken.Parser`. Calls and thinking that the LLM returns
+    itself are kept. A stream gives each call when it is complete; a completion is a chat of one message.
     """
 
     llm: Any
@@ -48,7 +48,6 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
 
     @classmethod
     def class_name(cls) -> str:
-        """The name of the class in LlamaIndex."""
         return "outspoken_llm"
 
     @property
@@ -58,46 +57,34 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
 
     @_callbacks.llm_chat_callback()
     def chat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
-        """Ask the LLM, and return its response with what its text means."""
-        reading = self._reading(messages, kwargs)
-        return reading.whole(self.llm.chat(_to_send(messages), **kwargs))
+        return self._reading(messages, kwargs).whole(self.llm.chat(_to_send(messages), **kwargs))
 
     @_callbacks.llm_chat_callback()
     async def achat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
-        """Ask the LLM, and return its response with what its text means."""
-        reading = self._reading(messages, kwargs)
-        return reading.whole(await self.llm.achat(_to_send(messages), **kwargs))
+        return self._reading(messages, kwargs).whole(await self.llm.achat(_to_send(messages), **kwargs))
 
     @_callbacks.llm_chat_callback()
     def stream_chat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
-        """Ask the LLM, and give what its text means as it arrives. A call is given when it is complete."""
-        reading = self._reading(messages, kwargs)
-        return read_chunks(reading, self.llm.stream_chat(_to_send(messages), **kwargs))
+        return read_chunks(self._reading(messages, kwargs), self.llm.stream_chat(_to_send(messages), **kwargs))
 
     @_callbacks.llm_chat_callback()
     async def astream_chat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
-        """Ask the LLM, and give what its text means as it arrives. A call is given when it is complete."""
-        reading = self._reading(messages, kwargs)
-        return aread_chunks(reading, await self.llm.astream_chat(_to_send(messages), **kwargs))
+        return aread_chunks(self._reading(messages, kwargs), await self.llm.astream_chat(_to_send(messages), **kwargs))
 
     @_callbacks.llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
-        """Ask the LLM as in a chat of one message."""
         return _completions.chat_to_completion_decorator(self.chat)(prompt, **kwargs)
 
     @_callbacks.llm_completion_callback()
     async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
-        """Ask the LLM as in a chat of one message."""
         return await _completions.achat_to_completion_decorator(self.achat)(prompt, **kwargs)
 
     @_callbacks.llm_completion_callback()
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
-        """Ask the LLM as in a chat of one message."""
         return _completions.stream_chat_to_completion_decorator(self.stream_chat)(prompt, **kwargs)
 
     @_callbacks.llm_completion_callback()
     async def astream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
-        """Ask the LLM as in a chat of one message."""
         return await _completions.astream_chat_to_completion_decorator(self.astream_chat)(prompt, **kwargs)
 
     def _prepare_chat_with_tools(
@@ -124,19 +111,25 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
         With `error_on_no_tool_call`, raises ValueError if there is no call, or one that is truncated or invalid.
         Without it, such a call names no tool, but says what is wrong, so that an agent answers with an error.
         """
-        blocks = [block for block in response.message.blocks if isinstance(block, _types.ToolCallBlock)]
-        if not blocks and error_on_no_tool_call:
+        made: list[Any] = []
+        for block in [one for one in response.message.blocks if isinstance(one, _types.ToolCallBlock)]:
+            arguments, name = object_of(block.tool_kwargs), block.tool_name
+            if arguments is None and error_on_no_tool_call:
+                raise ValueError(block.tool_kwargs)
+            name = refused_name(block.tool_kwargs) if arguments is None else name
+            id = block.tool_call_id or ""
+            made.append(_llm.ToolSelection(tool_id=id, tool_name=name, tool_kwargs=arguments or {}))
+        if not made and error_on_no_tool_call:
             raise ValueError(f"the response has no tool call: {response.message.content!r}")
-        return [_selection(block, error_on_no_tool_call) for block in blocks]
+        return made
 
     def _reading(self, messages: Sequence[Any], kwargs: dict[str, Any]) -> _Responses:
         """Reads the response to a request, from whose arguments it takes what is not for the LLM."""
         request: Any = kwargs.pop(_REQUEST, None) or (kwargs.get("tools") or (), True, False, None)
         tools, parallel, required, choice = request
-        blocks = [b for message in messages for b in message.blocks if isinstance(b, _types.ToolCallBlock)]
-        options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
         choice = kwargs.get("tool_choice") if choice is None else choice
-        taken = [block.tool_call_id for block in blocks]
+        taken = [b.tool_call_id for m in messages for b in m.blocks if isinstance(b, _types.ToolCallBlock)]
+        options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
         assembler = Assembler(self.format, self.llm, tools, choice, taken=taken, stop=kwargs.get("stop"), **options)
         wanted = tools[0]["function"] if required and len(tools) == 1 else None
         return _Responses(assembler, parallel=parallel, wanted=wanted)
@@ -152,13 +145,11 @@ class _Responses:
         self._places: tuple[Any, ...] = ()
 
     def whole(self, response: Any) -> Any:
-        """Read a whole response."""
         self._take(response)
         self._assembler.whole(response.message.content or "", *self._places)
         return self._response(None, response.additional_kwargs, is_last=True)
 
     def feed(self, response: Any) -> list[Any]:
-        """Read what has arrived of a response."""
         has_thinking = self._take(response)
         content: str = response.message.content or ""
         piece = content[self._seen :] if response.delta is None else response.delta
@@ -167,7 +158,6 @@ class _Responses:
         return [self._response(delta, extra)] if delta or extra or has_thinking else []
 
     def close(self) -> list[Any]:
-        """End the response."""
         used = {key: value for key, value in self._last.additional_kwargs.items() if key != "thinking_delta"}
         return [self._response(*self._added(self._assembler.close(*self._places), used), is_last=True)]
 
@@ -188,22 +178,20 @@ class _Responses:
 
     def _response(self, delta: str | None, extra: dict[str, Any], *, is_last: bool = False) -> Any:
         """A response with all that is known; the last one has all calls and the metadata."""
-        last, assembler, read = self._last.message, self._assembler, self._assembler.calls
+        last, assembler = self._last.message, self._assembler
         own = [block for block in last.blocks if block.block_type not in ("text", "tool_call")]
-        calls = [block for block in last.blocks if block.block_type == "tool_call"] if is_last else []
-        if is_last and self._wanted and not calls:
-            answer = assembler.answer(self._wanted["name"], self._wanted["parameters"])
-            read = [answer] if answer else read
-        for call in read:  # the arguments of a call with a problem are no JSON, so that it cannot run
-            arguments = call.refusal or call.call.arguments
-            calls.append(_types.ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=arguments))
+        calls = self._calls(is_last)
         left_out = [] if self._parallel or not is_last else calls[1:]
         calls = calls[: len(calls) - len(left_out)]
         thinking = [_types.ThinkingBlock(content=assembler.reasoning)] if assembler.reasoning else []
         text = [_types.TextBlock(text=assembler.text)] if assembler.text or not calls else []
         known = {key: value for key, value in last.additional_kwargs.items() if key != "tool_calls"}
-        if sound := [call for call in map(_sound_call, calls) if call]:
-            known["tool_calls"] = sound
+        # where LlamaIndex looks for calls when it streams structured output
+        read = [(block.tool_call_id, block.tool_name, object_of(block.tool_kwargs)) for block in calls]
+        if sound := [
+            (id, {"name": name, "arguments": json.dumps(given)}) for id, name, given in read if given is not None
+        ]:
+            known["tool_calls"] = [{"id": id, "type": "function", "function": function} for id, function in sound]
         if is_last:
             told = [{"name": block.tool_name, "arguments": block.tool_kwargs} for block in left_out]
             known |= noted(assembler.reply, **({"calls_left_out": told} if told else {}))
@@ -212,36 +200,28 @@ class _Responses:
             message=message, raw=self._last.raw, delta=delta, logprobs=self._last.logprobs, additional_kwargs=extra
         )
 
-
-def _selection(block: Any, is_needed: bool) -> Any:
-    """The tool and the arguments of a block. Raises ValueError if it must not run, and its result is needed."""
-    arguments, name = object_of(block.tool_kwargs), block.tool_name
-    if arguments is None and is_needed:
-        raise ValueError(block.tool_kwargs)
-    name = refused_name(block.tool_kwargs) if arguments is None else name
-    return _llm.ToolSelection(tool_id=block.tool_call_id or "", tool_name=name, tool_kwargs=arguments or {})
-
-
-def _sound_call(block: Any) -> dict[str, Any] | None:
-    """A sound call where LlamaIndex looks for it when it streams structured output; None for one with a problem."""
-    if (arguments := object_of(block.tool_kwargs)) is None:
-        return None
-    function = {"name": block.tool_name, "arguments": json.dumps(arguments)}
-    return {"id": block.tool_call_id, "type": "function", "function": function}
+    def _calls(self, is_last: bool) -> list[Any]:
+        """The blocks of calls. The arguments of a call with a problem are no JSON, so that it cannot run."""
+        read = self._assembler.calls
+        calls = [block for block in self._last.message.blocks if block.block_type == "tool_call"] if is_last else []
+        if is_last and self._wanted and not calls:
+            answer = self._assembler.answer(self._wanted["name"], self._wanted["parameters"])
+            read = [answer] if answer else read
+        for call in read:
+            arguments = call.refusal or call.call.arguments
+            calls.append(_types.ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=arguments))
+        return calls
 
 
 def _to_send(messages: Sequence[Any]) -> list[Any]:
     """The messages without what servers do not read: the metadata, and arguments that are no JSON."""
     sent: list[Any] = []
     for message in messages:
-        blocks = [
-            block.model_copy(update={"tool_kwargs": {}})
-            if block.block_type == "tool_call" and object_of(block.tool_kwargs) is None
-            else block
-            for block in message.blocks
-        ]
-        known: dict[str, Any] = message.additional_kwargs
-        left_out = (METADATA, "tool_calls") if METADATA in known else ()
-        known = {key: value for key, value in known.items() if key not in left_out}
+        blocks, known = [*message.blocks], message.additional_kwargs
+        for place, block in enumerate(blocks):
+            if block.block_type == "tool_call" and object_of(block.tool_kwargs) is None:
+                blocks[place] = block.model_copy(update={"tool_kwargs": {}})
+        if METADATA in known:
+            known = {key: value for key, value in known.items() if key not in (METADATA, "tool_calls")}
         sent.append(message.model_copy(update={"blocks": blocks, "additional_kwargs": known}))
     return sent

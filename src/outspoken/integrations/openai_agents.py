@@ -6,9 +6,10 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter
+from typing_extensions import Unpack
 
 from outspoken.providers.events import StreamEvent
 from outspoken.providers.replies import ProviderReply
@@ -22,9 +23,6 @@ from outspoken.results.replies import ToolCall
 from .assembler import ReaderOptions
 from .framework import choice_of, format_of, framework
 from .messages import object_of, refusal_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _AGENTS = framework("openai_agents", "openai-agents", "0.24")
 _interface = _AGENTS.load("agents.models.interface")
@@ -59,14 +57,12 @@ class OutspokenModel(_interface.Model):
         self._make_source()  # wrong options fail here
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:
-        """Ask the wrapped model, and return its response with what its text means."""
         request, reading = self._begin(args, kwargs)
         response = await self.wrapped.get_response(**request)
         reading.close(response.output, is_whole=True)
         return replace(response, output=reading.items)
 
     async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        """Ask the wrapped model, and give the events of what its text means, as they arrive."""
         request, reading = self._begin(args, kwargs)
         async for event in self.wrapped.stream_response(**request):
             if event.type in _FAILURES:
@@ -81,35 +77,27 @@ class OutspokenModel(_interface.Model):
                 yield event.model_copy(update={"response": response, "sequence_number": number})
 
     def _begin(self, args: Any, kwargs: Any) -> tuple[dict[str, Any], _Reading]:
-        """The arguments of a request as servers accept them, and what reads the response.
-
-        A call with a problem has no arguments, and its output tells what it is.
-        """
+        """The arguments of a request, in which outputs of calls tell their problems, and what reads the response."""
         request: dict[str, Any] = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
-        tools: list[dict[str, Any]] = [
-            {"name": tool.name, "parameters": tool.params_json_schema}
-            for tool in request["tools"]
-            if hasattr(tool, "params_json_schema")
-        ]
+        functions = [tool for tool in request["tools"] if hasattr(tool, "params_json_schema")]
+        tools = [{"name": tool.name, "parameters": tool.params_json_schema} for tool in functions]
         tools += [{"name": one.tool_name, "parameters": one.input_json_schema} for one in request["handoffs"]]
         choice = choice_of(getattr(request.get("model_settings"), "tool_choice", None), tools)
         source = self._make_source(tools=tools, tool_choice="none" if choice == "none" else "auto")
-        history: list[Any] = [] if isinstance(request["input"], str) else request["input"]
+        history: list[Any] = [] if isinstance(request["input"], str) else [*request["input"]]
         ids = CallIds(taken=[item["call_id"] for item in history if "call_id" in item])
         refused = {item["call_id"]: item["arguments"] for item in history if object_of(item.get("arguments")) is None}
         for place, item in enumerate(history):
             if item.get("call_id") in refused:
                 told = {"arguments": "{}"} if "arguments" in item else {"output": refused[item["call_id"]]}
-                history = [*history[:place], {**item, **told}, *history[place + 1 :]]
+                history[place] = {**item, **told}
         request["input"] = history or request["input"]
         return request, _Reading(source, ids, self._finish_reason, self._on_reply)
 
     async def close(self) -> None:
-        """Close the wrapped model."""
         await self.wrapped.close()
 
     def get_retry_advice(self, request: Any) -> Any:
-        """The advice of the wrapped model."""
         return self.wrapped.get_retry_advice(request)
 
 
@@ -121,7 +109,6 @@ class _Reading:
         self.exporter, self.items = _Exporter(ids), list[Any]()
 
     def feed(self, event: Any) -> list[dict[str, Any]]:
-        """Read an event of the wrapped model, and return events."""
         return self._export(self._source.feed(event.model_dump(mode="json", exclude_unset=True)))
 
     def close(self, output: Any, *, is_whole: bool = False) -> list[dict[str, Any]]:

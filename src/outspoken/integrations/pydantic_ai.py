@@ -8,16 +8,15 @@ from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from typing_extensions import Unpack
 
 from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta, ToolCallDelta, ToolCallStart
 
 from .assembler import Assembler, CallEnd, MessagePart, ReaderOptions
 from .framework import framework
 from .messages import METADATA, noted, object_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _PYDANTIC_AI = framework("pydantic_ai", "pydantic-ai-slim", "2.68")
 _messages = _PYDANTIC_AI.load("pydantic_ai.messages")
@@ -47,11 +46,10 @@ class OutspokenModel(_wrapper.WrapperModel):
         self._begin()  # wrong options fail here
 
     async def request(self, messages: Any, model_settings: Any, model_request_parameters: Any) -> Any:
-        """Ask the wrapped model, and return its response with what its text means."""
-        asked = (messages, model_settings, model_request_parameters)
-        response = await self.wrapped.request(self._to_send(messages), *asked[1:])
+        given = (model_settings, model_request_parameters)
+        response = await self.wrapped.request(self._to_send(messages), *given)
         manager = _manager.ModelResponsePartsManager(model_request_parameters=model_request_parameters)
-        parts = self._parts(manager, *asked)
+        parts = self._parts(manager, messages, *given)
         for index, part in enumerate(response.parts):
             parts.start(index, part, response)
         parts.end(response)
@@ -61,28 +59,22 @@ class OutspokenModel(_wrapper.WrapperModel):
     async def request_stream(
         self, messages: Any, model_settings: Any, model_request_parameters: Any, run_context: Any = None
     ) -> AsyncGenerator[Any]:
-        """Ask the wrapped model, and give a stream of what its text means, as it arrives."""
-        asked = (messages, model_settings, model_request_parameters)
-        async with self.wrapped.request_stream(self._to_send(messages), *asked[1:], run_context) as stream:
-            yield _Stream(stream, lambda manager: self._parts(manager, *asked))
+        given = (model_settings, model_request_parameters)
+        async with self.wrapped.request_stream(self._to_send(messages), *given, run_context) as stream:
+            yield _Stream(stream, lambda manager: self._parts(manager, messages, *given))
 
     def _parts(self, manager: Any, messages: Any, settings: Any, parameters: Any) -> _Parts:
-        """What makes the parts of the response to a request.
-
-        If the response must be a call of the one output tool, this is the one that is due.
-        """
+        """What makes the parts of the response to a request. A call of the one output tool is due if it must be one."""
         mode = self.wrapped.profile.get("default_structured_output_mode", "tool")
         parameters = parameters.with_default_output_mode(mode)
-        is_due = len(parameters.output_tools) == 1 and not parameters.allow_text_output
-        due = parameters.output_tools[0] if is_due else None
-        tools = [
-            {"name": tool.name, "parameters": tool.parameters_json_schema}
-            for tool in (*parameters.function_tools, *parameters.output_tools)
-        ]
-        taken = [part.tool_call_id for m in messages for part in m.parts if part.part_kind == "tool-call"]
         options: dict[str, Any] = settings or {}
-        choice, stop = options.get("tool_choice"), options.get("stop_sequences")
-        return _Parts(manager, self._begin(tools, choice, taken=taken, stop=stop), due)
+        outputs = parameters.output_tools
+        due = outputs[0] if len(outputs) == 1 and not parameters.allow_text_output else None
+        offered = (*parameters.function_tools, *outputs)
+        tools = [{"name": tool.name, "parameters": tool.parameters_json_schema} for tool in offered]
+        taken = [part.tool_call_id for m in messages for part in m.parts if part.part_kind == "tool-call"]
+        stop = options.get("stop_sequences")
+        return _Parts(manager, self._begin(tools, options.get("tool_choice"), taken=taken, stop=stop), due)
 
     def _to_send(self, messages: Any) -> list[Any]:
         """The messages as servers accept them."""
@@ -94,9 +86,8 @@ class OutspokenModel(_wrapper.WrapperModel):
             return replace(part, args={})
         profile = self.wrapped.profile
         is_tagged = profile.get("openai_chat_send_back_thinking_parts", "auto") in ("auto", "tags")
-        if part.part_kind != "thinking" or part.provider_name or part.signature or not is_tagged:
-            return part
-        if profile.get("mimics_assistant_message_formatting", False):
+        is_plain = part.part_kind == "thinking" and not part.provider_name and not part.signature
+        if not is_plain or not is_tagged or profile.get("mimics_assistant_message_formatting", False):
             return part
         return _messages.TextPart("\n".join([self._tags[0], part.content, self._tags[1]]))
 
@@ -130,16 +121,14 @@ class _Parts:
         if part.part_kind == "text":
             self._open[index] = text = self._first.another()
             self._texts.append(text)
-            return self._events(
-                index, text.feed(part.content) if response is None else text.whole(part.content, response)
-            )
+            found = text.feed(part.content) if response is None else text.whole(part.content, response)
+            return self._events(index, found)
         if part.part_kind == "thinking":
             self._first.add_own_reasoning()  # the prompt's `<think>` is closed
         self._place += 1
         return [self._manager.handle_part(vendor_part_id=f"native {index}", part=part)]
 
     def delta(self, index: int, delta: Any) -> list[Any]:
-        """Events for more of a part."""
         id = f"native {index}"
         if delta.part_delta_kind == "text":
             return self._events(index, self._open[index].feed(delta.content_delta))
@@ -147,8 +136,7 @@ class _Parts:
             changed = {"content": delta.content_delta, "signature": delta.signature_delta}
             changed |= {"provider_name": delta.provider_name, "provider_details": delta.provider_details}
             return [*self._manager.handle_thinking_delta(vendor_part_id=id, **changed)]
-        changed = {"tool_name": delta.tool_name_delta, "args": delta.args_delta, "tool_call_id": delta.tool_call_id}
-        return self._call(id, **changed)
+        return self._call(id, tool_name=delta.tool_name_delta, args=delta.args_delta, tool_call_id=delta.tool_call_id)
 
     def close(self, response: Any) -> list[Any]:
         """End the texts that are open."""
@@ -164,13 +152,9 @@ class _Parts:
         return [] if call is None else self._whole_call("answer", call)
 
     def facts(self, response: Any) -> dict[str, Any]:
-        """The metadata of a response, with what the framework has no field for, and its finish reason.
-
-        A server that did not see the calls says "stop".
-        """
+        """The metadata of a response, and its finish reason. A server that did not see the calls says "stop"."""
         is_called = self._has_calls and response.finish_reason == "stop"
-        known: dict[str, Any] = response.metadata or {}
-        about = {**known, **noted(*[text.reply for text in self._texts])}
+        about: dict[str, Any] = {**(response.metadata or {}), **noted(*[text.reply for text in self._texts])}
         return {"metadata": about or None, "finish_reason": "tool_call" if is_called else response.finish_reason}
 
     @property
@@ -193,9 +177,9 @@ class _Parts:
                     made += self._call(f"call {index} {number}", tool_name=name, args="", tool_call_id=id)
                 case ToolCallDelta(number, arguments):
                     made += self._call(f"call {index} {number}", args=arguments)
-                case CallEnd() if part.refusal:  # replaces what was sent
+                case CallEnd(number) if part.refusal:  # replaces what was sent
                     self._place += 1
-                    made += self._whole_call(f"call {index} {part.index}", part)
+                    made += self._whole_call(f"call {index} {number}", part)
                 case _:
                     pass
         return made
@@ -221,13 +205,12 @@ class _Stream(_models.StreamedResponse):
         parts = self._parts
         async for event in self._wrapped:
             self._copy_state()
-            made = list[Any]()
             if event.event_kind == "part_start":
-                made = parts.start(event.index, event.part)
+                for one in parts.start(event.index, event.part):
+                    yield one
             elif event.event_kind == "part_delta":
-                made = parts.delta(event.index, event.delta)
-            for one in made:
-                yield one
+                for one in parts.delta(event.index, event.delta):
+                    yield one
         self._copy_state()
         for one in (*parts.close(self), *parts.end(self)):
             yield one
@@ -239,19 +222,13 @@ class _Stream(_models.StreamedResponse):
         for name in ("provider_response_id", "provider_details", "canonical_system", "finish_reason", "state"):
             setattr(self, name, getattr(self._wrapped, name))
 
-    @property
-    def usage(self) -> Any:
-        """The usage so far."""
-        return self._wrapped.usage
-
     async def close_stream(self) -> None:
-        """Close the stream of the wrapped model."""
         await self._wrapped.cancel()
 
     def get_stream_cancel_errors(self) -> Any:
-        """The errors that mean that the stream was cancelled."""
         return self._wrapped.get_stream_cancel_errors()
 
+    usage = property(lambda self: self._wrapped.usage)
     model_name = property(lambda self: self._wrapped.model_name)
     provider_name = property(lambda self: self._wrapped.provider_name)
     provider_url = property(lambda self: self._wrapped.provider_url)

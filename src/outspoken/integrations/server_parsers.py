@@ -24,6 +24,7 @@ from outspoken.providers.wire.replay import replay
 from outspoken.rendering.render import render
 from outspoken.results import events as results
 from outspoken.results.errors import RenderError
+from outspoken.results.packages import Package
 from outspoken.results.replies import Reasoning, Reply, Segment, Text, ToolCall
 
 from .framework import choice_of
@@ -35,7 +36,6 @@ PREFIX = "outspoken_"
 OPEN, CLOSE = "<think>\n", "\n</think>\n\n"
 
 _logger = logging.getLogger("outspoken.integrations")
-_OPENING_TAG, _CLOSING_TAG = re.compile(r"<[^<>/\s]{1,80}>\Z"), re.compile(r"</[^<>\s]{1,80}>")
 _REASONING, _ANSWER = "Outspoken weighs the words", "Outspoken answers"
 
 
@@ -64,9 +64,7 @@ class ReasoningTags(NamedTuple):
     def prefix(self, prompt: str) -> str | None:
         """The `prefix` of a response behind a prompt; None if the prompt says nothing about reasoning."""
         tail = prompt.rstrip()
-        if self.open and tail.endswith(self.open.strip()):
-            return self.open
-        return "" if self.close and tail.endswith(self.close) else None
+        return self.open if tail.endswith(self.open.strip()) else "" if tail.endswith(self.close) else None
 
 
 @cache
@@ -124,8 +122,7 @@ class CallReader:
     ) -> None:  # fmt: skip
         self._tags = tags = reasoning_tags(format) if behind_reasoning else None
         self._parser, self._prefix = Parser(format, tools=tools), tags.closed if tags else None
-        self._at_start = behind_reasoning
-        self._has_reasoning, self._keeps_calls = has_reasoning, keeps_calls
+        self._at_start, self._has_reasoning, self._keeps_calls = behind_reasoning, has_reasoning, keeps_calls
         self._raw: list[str] = []
         self._new, self._count = Pieces(), 0  # what was read since the last time, and the number of all calls
         self._last, self._is_open, self._blocks = "", False, int(behind_reasoning)
@@ -135,9 +132,7 @@ class CallReader:
         return self._parser.session(prefix=self._prefix)
 
     def read(self, text: str) -> Pieces:
-        """Read a whole response."""
-        text = text.lstrip("\r\n") if self._at_start else text
-        self._raw.append(text)
+        text = self._arrived(text)
         reply = self._read_plain(text) or self._parser.parse(text, prefix=self._prefix)
         return self._added(replay(reply, unfinished=True))
 
@@ -152,16 +147,17 @@ class CallReader:
         return reply if is_all and reply.status == "ok" and not reply.diagnostics else None
 
     def feed(self, text: str) -> Pieces:
-        """Read a chunk."""
-        if self._at_start:
-            text = text.lstrip("\r\n")
-            self._at_start = not text
-        self._raw.append(text)
-        return self._added(self._session.feed(text))
+        return self._added(self._session.feed(self._arrived(text)))
 
     def close(self) -> Pieces:
-        """End the response."""
         return self._added(self._session.close())
+
+    def _arrived(self, text: str) -> str:
+        """A text of the response, without the line breaks between the reasoning and what stands behind it."""
+        text = text.lstrip("\r\n") if self._at_start else text
+        self._at_start = self._at_start and not text
+        self._raw.append(text)
+        return text
 
     def _added(self, events: Iterable[StreamEvent]) -> Pieces:
         """What some events add."""
@@ -194,29 +190,22 @@ class CallReader:
             self._count += 1
         else:
             start, end = segment.span  # it may begin with the line break of the prefix
-            text = "".join(self._raw)[max(start, 0) : end]
-            self._write("\n" + text if self._last not in ("", "\n") else text)
+            self._write("".join(self._raw)[max(start, 0) : end], on_new_line=True)
 
-    def _write(self, text: str) -> None:
-        self._new.content += text
+    def _write(self, text: str, *, on_new_line: bool = False) -> None:
+        self._new.content += "\n" + text if on_new_line and self._last not in ("", "\n") else text
         self._last = text[-1:] or self._last
 
     def _think(self, text: str) -> None:
-        if not self._is_open:
-            self._is_open = True
-            if not self._has_reasoning:
-                self._write(OPEN if self._last in ("", "\n") else "\n" + OPEN)
-            elif self._blocks:
-                self._new.reasoning += "\n\n"
-            self._blocks += 1
+        is_new, self._is_open = not self._is_open, True
         if self._has_reasoning:
-            self._new.reasoning += text
+            self._new.reasoning += "\n\n" + text if is_new and self._blocks else text
         else:
-            self._write(text)
+            self._write(OPEN + text if is_new else text, on_new_line=is_new)
+        self._blocks += is_new
 
     def _end_reasoning(self) -> None:
-        if self._is_open and not self._has_reasoning:
-            self._write(CLOSE)
+        self._write(CLOSE if self._is_open and not self._has_reasoning else "")
         self._is_open = False
 
 
@@ -237,7 +226,7 @@ class ReasoningSplitter:
     def __init__(self, format: str, prefix: str | None = None) -> None:
         self._parser, self._prefix, self._tags = Parser(format), prefix, needed_tags(format)
         self._is_opened = bool(prefix if prefix is not None or format == "auto" else registry.header(format).opened)
-        self._raw, self._begun = "", False
+        self._raw = ""
         #: the reasoning has ended, or there is none: all that follows belongs to the other parser
         self.has_ended = False
 
@@ -262,16 +251,13 @@ class ReasoningSplitter:
             return Pieces(text)
         self._raw += text
         found = self._add(self._session.feed(text))
-        self._begun = self._begun or bool(found.reasoning)
-        if self.has_ended or self._begun or self._may_begin():
+        self._is_opened = self._is_opened or bool(found.reasoning)
+        begun, opener = self._raw.lstrip(), self._tags.open.strip()
+        may_begin = begun.startswith("<") or opener.startswith(begun) or begun.startswith(opener)
+        if self.has_ended or self._is_opened or may_begin:
             return found
         self.has_ended = True
         return Pieces(self._raw)
-
-    def _may_begin(self) -> bool:
-        """Whether the response may still turn out to begin with reasoning."""
-        found, opener = self._raw.lstrip(), self._tags.open.strip()
-        return self._is_opened or found.startswith("<") or opener.startswith(found) or found.startswith(opener)
 
     def close(self) -> Pieces:
         """End the response: the rest of the reasoning, or the text that was held back."""
@@ -294,24 +280,17 @@ class ReasoningSplitter:
         """The span of a block with its tags. It is empty if there are none: the reasoning is part of something else."""
         start, end = block.span
         before, behind = text[:start].rstrip(), text[end:].lstrip()
-        opener, closer = self._tags.open.strip(), self._tags.close
-        tag = _OPENING_TAG.search(before)
-        if before and before.endswith(opener):
-            start = len(before) - len(opener)
-        elif tag is not None:
-            start = tag.start()
-        elif before:
+        opening = re.search(rf"(?:{re.escape(self._tags.open.strip())}|<[^<>/\s]{{1,80}}>)\Z", before)
+        closing = re.match(rf"{re.escape(self._tags.close)}|</[^<>\s]{{1,80}}>", behind)
+        if before and opening is None:
             return end, end
-        if closer and behind.startswith(closer):
-            return start, len(text) - len(behind) + len(closer)
-        tag = _CLOSING_TAG.match(behind)
-        return start, end if tag is None else len(text) - len(behind) + tag.end()
+        return opening.start() if opening else start, len(text) - len(behind) + closing.end() if closing else end
 
 
 def structural_tag(
-    format: str, tools: Tools | None, tool_choice: Any, *, parallel: bool = True, reasoning: ReasoningMode = "none",
-    tokenizer: Any = None,
-) -> dict[str, Any] | None:  # fmt: skip
+    server: Package, format: str, tools: Tools | None, tool_choice: Any, *, parallel: bool, reasoning: ReasoningMode,
+    tokenizer: Any,
+) -> Any:  # fmt: skip
     """The structural tag that holds a response to the format and the schemas of the tools; None if there are no tools.
 
     What it does not enforce goes to the log of the server. Raises ConstraintError if the format cannot write what is
@@ -324,4 +303,4 @@ def structural_tag(
     made = constraint(format, tools=tools, tool_choice=choice, parallel=parallel, reasoning=reasoning, tokenizer=added)
     for warning in made.warnings:
         _logger.warning("outspoken: the constraint of %s: %s", made.format, warning)
-    return made.to_xgrammar()
+    return server.load("xgrammar").StructuralTag.model_validate(made.to_xgrammar())

@@ -26,8 +26,7 @@ class OutspokenDetector(_base.BaseFormatDetector):
     format: ClassVar[str]
 
     def __init__(self, tokenizer: Any = None) -> None:
-        parent: Any = super()
-        parent.__init__()
+        _base.BaseFormatDetector.__init__(self)
         self._tokenizer = tokenizer
         self._reader: parsers.CallReader | None = None
         self._has_call: dict[str, bool] = {}  # for the last text
@@ -35,25 +34,21 @@ class OutspokenDetector(_base.BaseFormatDetector):
     def has_tool_call(self, text: str) -> bool:
         """Whether the content of the message is not the text as it is. The server asks twice for each response."""
         if text not in self._has_call:
-            pieces = parsers.CallReader(self.format, behind_reasoning=True).read(text)
+            pieces = self._reader_for().read(text)
             self._has_call = {text: bool(pieces.calls) or pieces.content != text}
         return self._has_call[text]
 
     def detect_and_parse(self, text: str, tools: list[Any]) -> Any:
-        """The calls of a whole response, and all else as text."""
         pieces = self._reader_for(tools).read(text)
         known = self._get_tool_indices(tools)
         return _result(pieces, [known.get(call.name, -1) for _, call in pieces.calls])
 
     def parse_streaming_increment(self, new_text: str, tools: list[Any]) -> Any:
-        """What a chunk adds to a message."""
-        if self._reader is None:
-            self._reader = self._reader_for(tools)
+        self._reader = self._reader or self._reader_for(tools)
         return _result(self._reader.feed(new_text))
 
     def finish(self, tools: list[Any]) -> Any:
-        """What the end of the response adds to a message."""
-        return _result(parsers.Pieces() if self._reader is None else self._reader.close())
+        return _result(self._reader.close() if self._reader else parsers.Pieces())
 
     def parses_required_natively(self) -> bool:
         """True: required calls are in the format, too, and not in JSON of the server's own."""
@@ -64,7 +59,6 @@ class OutspokenDetector(_base.BaseFormatDetector):
         return False
 
     def structure_info(self) -> Any:
-        """What begins and ends a call, for servers without `get_structural_tag`."""
         raise NotImplementedError
 
     def get_structural_tag(
@@ -74,25 +68,22 @@ class OutspokenDetector(_base.BaseFormatDetector):
         """The constraint of a request. Raises ConstraintError if the format cannot write what is asked for."""
         if self.format == "auto":
             return None
-        tag = parsers.structural_tag(
-            self.format, readable_tools(tools), tool_choice, parallel=parallel_tool_calls,
+        return parsers.structural_tag(
+            _SGLANG, self.format, readable_tools(tools), tool_choice, parallel=parallel_tool_calls,
             reasoning="free" if thinking_mode else "none", tokenizer=self._tokenizer,
         )  # fmt: skip
-        return None if tag is None else _SGLANG.load("xgrammar").StructuralTag.model_validate(tag)
 
-    def _reader_for(self, tools: list[Any]) -> parsers.CallReader:
+    def _reader_for(self, tools: list[Any] | None = None) -> parsers.CallReader:
         # Whether a parser of reasoning stands before this one is not known. If none does, tags say where reasoning is.
         return parsers.CallReader(self.format, readable_tools(tools), behind_reasoning=True)
 
 
 def _result(pieces: parsers.Pieces, indices: Sequence[int] | None = None) -> Any:
     """What was read, for the server: each call has its index in the response, or of its tool in the request."""
-    calls = [
-        _types.ToolCallItem(
-            tool_index=indices[at] if indices else index, name=call.name, parameters=call.arguments_text
-        )
-        for at, (index, call) in enumerate(pieces.calls)
-    ]
+    calls: list[Any] = []
+    for at, (index, call) in enumerate(pieces.calls):
+        place = indices[at] if indices else index
+        calls.append(_types.ToolCallItem(tool_index=place, name=call.name, parameters=call.arguments_text))
     return _types.StreamingParseResult(normal_text=pieces.content, calls=calls)
 
 
@@ -104,37 +95,27 @@ class OutspokenReasoningDetector(_reasoning.BaseReasoningFormatDetector):
     def __init__(self, stream_reasoning: bool = True, force_reasoning: bool | None = None, **options: Any) -> None:
         tags = parsers.needed_tags(self.format)
         opened = self.format != "auto" and bool(registry.header(self.format).opened)
-        parent: Any = super()
-        parent.__init__(
-            tags.open.strip(),
-            tags.close,
-            force_reasoning=bool(force_reasoning),
-            stream_reasoning=stream_reasoning,
-            reasoning_default="always" if opened else "explicit_enable_thinking",
-            **options,
-        )
+        options["reasoning_default"] = "always" if opened else "explicit_enable_thinking"
+        options |= {"force_reasoning": bool(force_reasoning), "stream_reasoning": stream_reasoning}
+        _reasoning.BaseReasoningFormatDetector.__init__(self, tags.open.strip(), tags.close, **options)
         prefix = tags.open if self._in_reasoning else None if force_reasoning is None else ""
         self._splitter = parsers.ReasoningSplitter(self.format, prefix)
         self._thought, self._held, self._has_content = "", "", False
 
     def detect_and_parse(self, text: str) -> Any:
-        """The reasoning of a whole response, and the text without it."""
         found = self._splitter.split(text)
         result = _reasoning.StreamingParseResult(found.content, found.reasoning)
         return self._maybe_apply_force_nonempty_content(result)
 
     def parse_streaming_increment(self, new_text: str) -> Any:
-        """What a chunk adds to the reasoning, and the text behind it."""
         return self._result(self._splitter.feed(new_text), is_last=False)
 
     def finish(self) -> Any:
-        """What the end of the response adds."""
         return self._result(self._splitter.close(), is_last=True)
 
     def _result(self, found: parsers.Pieces, is_last: bool) -> Any:
         self._has_content = self._has_content or bool(found.content)
-        self._thought += found.reasoning
-        self._held += found.reasoning
+        self._thought, self._held = self._thought + found.reasoning, self._held + found.reasoning
         reasoning = ""
         if self.stream_reasoning or is_last or self._splitter.has_ended:
             reasoning, self._held = self._held, ""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+from typing_extensions import Unpack
 
 from outspoken.results.arguments import check_type
 from outspoken.results.call_ids import CallIds
@@ -15,9 +17,6 @@ from outspoken.results.replies import Reply, has_failed_call, retry_of
 from .assembler import Assembler, ReaderOptions, joined
 from .framework import framework
 from .messages import FIRST_INDEX
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _SMOLAGENTS = framework("smolagents", "smolagents", "1.26")
 _models = _SMOLAGENTS.load("smolagents.models")
@@ -31,9 +30,10 @@ class OutspokenModel(_models.Model):
     """A model whose text is read in a format.
 
     `wrapped` is a model of smolagents; with `send_tools=False`, it does not get the tools, since the prompt describes
-    them. `format` and its options are those of `Assembler`; a stream does not say why a response ended. `on_reply`
-    is called with each response that was read. Calls that the model returns itself are kept. With `text_is_answer`, a
-    response without calls is a call of `final_answer` with its text.
+    them. `format` and its options are those of `Assembler`; a stream does not say why a response ended, and has calls
+    at its end. `on_reply` is called with each response that was read. Without tools, responses are passed on unread.
+    Calls that the model returns itself are kept. With `text_is_answer`, a response without calls is a call of
+    `final_answer` with its text.
     """
 
     def __init__(
@@ -47,16 +47,11 @@ class OutspokenModel(_models.Model):
         self._begin()  # wrong options fail here
         self._last: Assembler | None = None  # the last response without calls
 
-    def generate(
-        self, messages: Any, stop_sequences: list[str] | None = None, response_format: dict[str, str] | None = None,
-        tools_to_call_from: Any = None, **kwargs: Any,
-    ) -> Any:  # fmt: skip
-        """Ask the wrapped model; with tools, return its message with what its text means."""
-        given = self._given(stop_sequences, response_format, tools_to_call_from)
-        message = self.wrapped.generate(messages, **given, **kwargs)
-        if not tools_to_call_from:
+    def generate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
+        request, assembler = self._request(*args, **kwargs)
+        message = self.wrapped.generate(messages, **request)
+        if assembler is None:
             return message
-        assembler = self._begin(map(_models.get_tool_json_schema, tools_to_call_from), stop=stop_sequences)
         if message.tool_calls and not message.content:
             assembler.add_own_reasoning()
         assembler.whole(_text(message), message.raw)
@@ -66,17 +61,12 @@ class OutspokenModel(_models.Model):
             message.role, content, tool_calls=calls or None, raw=message.raw, token_usage=message.token_usage
         )
 
-    def generate_stream(
-        self, messages: Any, stop_sequences: list[str] | None = None, response_format: dict[str, str] | None = None,
-        tools_to_call_from: Any = None, **kwargs: Any,
-    ) -> Iterator[Any]:  # fmt: skip
-        """Ask the wrapped model; with tools, give what its text means as it arrives, and calls at the end."""
-        given = self._given(stop_sequences, response_format, tools_to_call_from)
-        deltas = self._deltas(messages, {**given, **kwargs})
-        if not tools_to_call_from:
+    def generate_stream(self, messages: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        request, assembler = self._request(*args, **kwargs)
+        deltas = self._deltas(messages, request)
+        if assembler is None:
             yield from deltas
             return
-        assembler = self._begin(map(_models.get_tool_json_schema, tools_to_call_from), stop=stop_sequences)
         native: list[Any] = []
         for delta in deltas:
             native += delta.tool_calls or ()
@@ -108,11 +98,16 @@ class OutspokenModel(_models.Model):
                 raise ValueError(_NO_CALL)
         return _models.Model.parse_tool_calls(self, message)
 
-    def _given(self, stop_sequences: Any, response_format: Any, tools: Any) -> dict[str, Any]:
-        """The arguments that there are."""
+    def _request(
+        self, stop_sequences: list[str] | None = None, response_format: dict[str, str] | None = None,
+        tools_to_call_from: Any = None, **kwargs: Any,
+    ) -> tuple[dict[str, Any], Assembler | None]:  # fmt: skip
+        """The arguments of a request to the wrapped model, and what reads its response; None without tools."""
         given = {"stop_sequences": stop_sequences, "response_format": response_format}
-        given |= {"tools_to_call_from": tools} if self._send_tools else {}
-        return {key: value for key, value in given.items() if value is not None}
+        given |= {"tools_to_call_from": tools_to_call_from} if self._send_tools else {}
+        request = {key: value for key, value in given.items() if value is not None} | kwargs
+        tools = [_models.get_tool_json_schema(tool) for tool in tools_to_call_from or ()]
+        return request, self._begin(tools, stop=stop_sequences) if tools else None
 
     def _deltas(self, messages: Any, given: dict[str, Any]) -> Iterator[Any]:
         """The stream of the wrapped model, or its message in one piece if it cannot stream."""

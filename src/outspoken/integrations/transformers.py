@@ -15,7 +15,6 @@ from outspoken.models.tokens import added_tokens, special_spans
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.parsing.parser import Parser
 from outspoken.results.errors import GrammarError, UnreadTemplateError
-from outspoken.results.replies import Reply
 
 from .framework import framework
 from .messages import METADATA, metadata
@@ -59,14 +58,16 @@ def parse_response(
     """
     texts, is_batch = _texts(tokenizer, response)
     added = added_tokens(tokenizer) if hasattr(tokenizer, "get_added_vocab") else []
-    special = _special(tokenizer, response, is_batch=is_batch) if added else []
+    ids = response.tolist() if hasattr(response, "tolist") else response
+    given: list[Any] = ids if is_batch else [ids]
+    special = [special_spans(tokenizer, one) if added and not isinstance(one, str) else None for one in given]
     prompts, has_many = _texts(tokenizer, prefix)
     if not has_many or not prompts:
         prompts = (prompts or [""])[:1] * len(texts)
     if len(prompts) != len(texts):
         raise ValueError(f"there are {len(texts)} responses and {len(prompts)} prefixes; pass one, or one for each")
     parser = Parser(format, tools=tools, special_tokens=added)
-    read = zip(texts, prompts, special or [None] * len(texts), strict=True)
+    read = zip(texts, prompts, special, strict=True)
     found = [_message(tokenizer, parser, *one, finish_reason) for one in read]
     return found if is_batch else found[0]
 
@@ -107,12 +108,6 @@ def _texts(tokenizer: Any, given: Any) -> tuple[list[str], bool]:
     return ([decoded], False) if isinstance(decoded, str) else (list(decoded), True)
 
 
-def _special(tokenizer: Any, given: Any, *, is_batch: bool) -> list[Any]:
-    """Where special tokens stand in responses of tokens; nothing for text."""
-    ids: Any = given.tolist() if hasattr(given, "tolist") else given
-    return [None if isinstance(one, str) else special_spans(tokenizer, one) for one in (ids if is_batch else [ids])]
-
-
 def _without_end(tokenizer: Any, text: str) -> tuple[str, bool]:
     """A response without the end tokens and the padding behind it, and whether there was an end token."""
     end, padding = getattr(tokenizer, "eos_token", None), getattr(tokenizer, "pad_token", None)
@@ -128,20 +123,16 @@ def _without_end(tokenizer: Any, text: str) -> tuple[str, bool]:
 def _message(
     tokenizer: Any, parser: Parser, text: str, prompt: str, special: Any, finish_reason: str | None
 ) -> dict[str, Any]:
+    """The message of a response, as transformers' chat templates take it."""
     text, has_end = _without_end(tokenizer, text)
     special = special and [span for span in special if span[1] <= len(text)]
     tags = reasoning_tags(parser.format)
     prefix = tags.prefix(prompt[-_TAIL:]) if tags is not None and prompt else None
     reason = "stop" if has_end else finish_reason
-    return message_of(parser.parse(text, prefix=prefix, finish_reason=reason, special=special))
-
-
-def message_of(reply: Reply) -> dict[str, Any]:
-    """The message of a reply, as transformers' chat templates take it."""
-    calls = [
-        {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-        | ({"id": call.id} if call.id else {})
-        for call in reply.tool_calls
-    ]
+    reply = parser.parse(text, prefix=prefix, finish_reason=reason, special=special)
+    calls: list[dict[str, Any]] = []
+    for call in reply.tool_calls:
+        function = {"name": call.name, "arguments": call.arguments}
+        calls.append({"type": "function", "function": function, **({"id": call.id} if call.id else {})})
     found = {"thinking": reply.reasoning, "content": reply.text, "tool_calls": calls, METADATA: metadata(reply)}
     return {"role": "assistant", **{key: value for key, value in found.items() if value}}

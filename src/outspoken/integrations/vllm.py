@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from outspoken.notations.tools import Tools
 from outspoken.results.errors import ConstraintError
 
 from . import server_parsers as parsers
@@ -36,16 +35,14 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
     supports_required_and_named = False
 
     def __init__(self, tokenizer: Any, tools: Any = None) -> None:
-        parent: Any = super()
-        parent.__init__(tokenizer, tools)
+        _tool_parsers.ToolParser.__init__(self, tokenizer, tools)
         #: set by the server if it has no parser for reasoning
         self.skip_reasoning_parsing = False
         self._reader: parsers.CallReader | None = None
 
     def adjust_request(self, request: Any) -> Any:
         """Keep markers that are special tokens in the text."""
-        parent: Any = super()
-        changed: Any = parent.adjust_request(request)
+        changed: Any = _tool_parsers.ToolParser.adjust_request(self, request)
         if changed.tools and changed.tool_choice != "none":
             changed.skip_special_tokens = False
         return changed
@@ -54,19 +51,17 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
         """The constraint of a request. Raises ConstraintError if calls are required that the format cannot write."""
         try:
             mode = "free" if reasoning or self.skip_reasoning_parsing else "none"
-            tag = parsers.structural_tag(
-                self.format, self._tools_of(request), request.tool_choice, reasoning=mode,
-                parallel=request.parallel_tool_calls is not False, tokenizer=self.model_tokenizer,
+            return parsers.structural_tag(
+                _VLLM, self.format, readable_tools(request.tools or self.tools), request.tool_choice,
+                parallel=request.parallel_tool_calls is not False, reasoning=mode, tokenizer=self.model_tokenizer,
             )  # fmt: skip
         except ConstraintError as error:
             if choice_of(request.tool_choice) != "auto":
                 raise
             _logger.warning("outspoken: the calls of a response are not constrained: %s", error)
             return None
-        return None if tag is None else _VLLM.load("xgrammar").StructuralTag.model_validate(tag)
 
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
-        """The calls of a whole response, and all else as content."""
         pieces = self._reader_for(request).read(model_output)
         calls = [_protocol.ToolCall(**_call(call, _protocol.FunctionCall)) for _, call in pieces.calls]
         return _protocol.ExtractedToolCallInformation(
@@ -77,23 +72,17 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
         self, previous_text: str, current_text: str, delta_text: str, previous_token_ids: Sequence[int],
         current_token_ids: Sequence[int], delta_token_ids: Sequence[int], request: Any,
     ) -> Any:  # fmt: skip
-        """What a chunk adds to a message; None for nothing."""
-        if self._reader is None:
-            self._reader = self._reader_for(request)
+        self._reader = self._reader or self._reader_for(request)
         return _delta(self._reader.feed(delta_text))
 
     def finish_streaming(self) -> Any:
-        """What the end of the response adds to a message; None for nothing."""
         return None if self._reader is None else _delta(self._reader.close())
-
-    def _tools_of(self, request: Any) -> Tools | None:
-        return readable_tools(request.tools or self.tools)
 
     def _reader_for(self, request: Any) -> parsers.CallReader:
         has_reasoning = not self.skip_reasoning_parsing
         return parsers.CallReader(
-            self.format, self._tools_of(request), behind_reasoning=has_reasoning, has_reasoning=has_reasoning,
-            keeps_calls=request.tool_choice == "none",
+            self.format, readable_tools(request.tools or self.tools), behind_reasoning=has_reasoning,
+            has_reasoning=has_reasoning, keeps_calls=request.tool_choice == "none",
         )  # fmt: skip
 
 
@@ -122,20 +111,9 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
     engine_based_streaming = True
 
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
-        parent: Any = super()
-        parent.__init__(tokenizer, *args, **kwargs)
+        _reasoning.ReasoningParser.__init__(self, tokenizer, *args, **kwargs)
         self._prefix: str | None = None
         self._splitter = parsers.ReasoningSplitter(self.format)
-
-    @property
-    def reasoning_start_str(self) -> str | None:
-        """The opening tag."""
-        return self.tags.open.strip() or None
-
-    @property
-    def reasoning_end_str(self) -> str | None:
-        """The closing tag."""
-        return self.tags.close or None
 
     def adjust_request(self, request: Any) -> Any:
         """Keep tags that are special tokens in the text."""
@@ -148,8 +126,7 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
         self._splitter = parsers.ReasoningSplitter(self.format, self._prefix)
 
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
-        """Whether the text of these tokens ends with reasoning that is closed."""
-        return bool(self.tags.close) and self._decode(input_ids[-_WINDOW:]).rstrip().endswith(self.tags.close)
+        return self._decode(input_ids[-_WINDOW:]).rstrip().endswith(self.tags.close)
 
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
         """Whether the last tokens close the reasoning."""
@@ -159,7 +136,6 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
         return self._decode(window).count(self.tags.close) > before.count(self.tags.close)
 
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
-        """The tokens behind the reasoning."""
         return list(input_ids[self._end_of(input_ids) :])
 
     def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
@@ -169,7 +145,6 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
         return self._end_of(token_ids) if opened or self.tags.close in text else 0
 
     def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
-        """The reasoning of a whole response, and the text without it."""
         found = self._splitter.split(model_output)
         return found.reasoning or None, found.content or None
 
@@ -177,15 +152,12 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
         self, previous_text: str, current_text: str, delta_text: str, previous_token_ids: Sequence[int],
         current_token_ids: Sequence[int], delta_token_ids: Sequence[int],
     ) -> Any:  # fmt: skip
-        """What a chunk adds to the reasoning, and the text behind it; None for nothing."""
         return _delta(self._splitter.feed(delta_text))
 
     def has_engine_confirmed_reasoning_end(self) -> bool:
-        """Whether all that follows is left to the parser of calls."""
         return self._splitter.has_ended
 
     def finish_streaming(self) -> Any:
-        """What the end of the response adds; None for nothing."""
         return _delta(self._splitter.close())
 
     def _decode(self, ids: Sequence[int]) -> str:
@@ -193,11 +165,7 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
 
     def _end_of(self, ids: Sequence[int]) -> int:
         """How many tokens there are up to the end of the reasoning; all of them if it does not end."""
-
-        def is_closed(count: int) -> bool:
-            return self.tags.close in self._decode(ids[:count])
-
-        return bisect_left(range(len(ids)), True, key=is_closed)
+        return bisect_left(range(len(ids)), True, key=lambda count: self.tags.close in self._decode(ids[:count]))
 
 
 def __getattr__(name: str) -> Any:
@@ -209,7 +177,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     fields: dict[str, Any] = {"format": format}
     if base is OutspokenReasoningParser:
-        fields["tags"] = parsers.needed_tags(format)
+        tags = fields["tags"] = parsers.needed_tags(format)
+        fields |= {"reasoning_start_str": tags.open.strip(), "reasoning_end_str": tags.close}
     elif format != "auto":  # a constraint is that of one format
         fields["structural_tag_model"] = parser
     made = globals()[name] = type(name, (base,), fields)
