@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise, zip_longest
-from typing import Any
+from typing import Any, cast
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.near_openers import all_forms
@@ -241,9 +241,12 @@ def _tool_meant(value: Any, lead: str, tools: Tools) -> str:
     """The tool that data names as a call would, or whose arguments the data is behind its name; or ""."""
     if (name := tool_named_in(value, tools.names)) or not isinstance(value, dict):
         return name
-    lead, keys = lead[-_NEAR:], {*value}
-    named = [name for name in tools.names if name in lead and keys and keys.issubset(lacking(tools, name, {}))]
-    return next((name for name in named if not required_absent(tools, name, value)), "")
+    lead, members = lead[-_NEAR:], cast("dict[str, Any]", value)
+    for name in tools.names if members else ():
+        is_known = name in lead and members.keys() <= {*lacking(tools, name, {})}
+        if is_known and not required_absent(tools, name, members):
+            return name
+    return ""
 
 
 def _holds_any(segment: Reasoning, spans: Sequence[tuple[int, int]]) -> bool:
