@@ -106,7 +106,8 @@ def _add_value(marks: dict[tuple[int, ...], ValueMarks], step: Transition) -> No
             before |= {token[0]}  # a value that begins with it: the token was written twice
         if rendered.strip() == ">":
             before |= {">\n"}
-        marks[free.target.stack] = ValueMarks(openers | {*written_forms(step.terminal)}, frozenset(ends), before)
+        forms = written_forms(step.terminal)[: 1 if rendered.strip() else None]
+        marks[free.target.stack] = ValueMarks(openers | {*forms}, frozenset(ends), before)
 
 
 def distinct_forms(step: Transition) -> set[str]:

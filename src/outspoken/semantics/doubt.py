@@ -221,7 +221,7 @@ class Doubt:
         for number, segment in enumerate(at.after):
             start, last = segment.span
             self.looked_to = start
-            if self.in_refused and segment.kind in MADE and segment.status == "invalid":
+            if self.in_refused and segment.kind == "tool_call" and segment.status == "invalid":
                 return "said"
             if type(segment) is Text:
                 is_last = number + 1 == len(at.after)

@@ -218,7 +218,7 @@ class Surroundings:
             if segment.kind in MADE:
                 self._call_end = segment.span[segment.status in ("ok", "repaired")]  # a refused one may hold a result
                 self._has_broken = self._has_broken or _may_go_on(segment)
-                self._has_refused = self._has_refused or segment.status == "invalid"
+                self._has_refused = self._has_refused or (segment.kind, segment.status) == ("tool_call", "invalid")
             else:
                 self._thought = segment if isinstance(segment, Reasoning) else self._thought
                 if type(self._last) is not Text or not is_field(segment, self._read):

@@ -100,7 +100,7 @@ def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str,
         return False
     if (
         odd_name((name, *arguments)) is not None
-        or begins_with_opener(registry.automaton(state.header.format), name)
+        or _begins_marked(state, name)
         or node.looseness
         or node.ends_by_chance
         or has_more_keys(text, len(arguments))
@@ -113,8 +113,7 @@ def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str,
     has_numbers = any(value.__class__ is not str for value in arguments.values())
     if has_numbers and PADDED.search(state.source.slice(max(node.start, 0), end)) is not None:
         return False
-    automaton = registry.automaton(state.header.format)
-    if has_terminal(automaton, "PYTHON_VALUE") and may_lose_argument(state.source.slice(max(node.start, 0), end)):
+    if may_lose_argument(state.source.slice(max(node.start, 0), end)):
         return False
     tools = context.tools
     return tools is None or not may_violate(tools, name, arguments, checks=context.settings.schema_check != "off")
@@ -253,8 +252,9 @@ def _of_text(
     if is_declaration(tools, name, arguments):
         found.append(Objection("unproven", f"this declares `{name}`: its arguments are a schema"))
     start, read = max(node.start, 0), state.source.slice
-    if "payload" not in node.kinds and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
-        found += _of_python(state, name, arguments, read(start, end), is_call=is_call)
+    why = "" if "payload" in node.kinds else _of_python(state, name, arguments, read(start, end), is_call=is_call)
+    if why and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
+        found.append(Objection("unproven", why))
     if absent := required_absent(tools, name, arguments):
         found += _of_absent(state, arguments, absent, read(start, end))
     if ("\ufffd" in text or "\\u" in text) and loses_character(arguments, read(start, end)):
@@ -281,22 +281,25 @@ def _of_name(state: ReplyState, name: str) -> Iterator[Objection]:
     """What speaks against the name of a call of a tool that is not known."""
     if state.context.tools is None and odd_name((name,)) is not None:
         yield Objection("unknown-tool", f"the name {shown(name)} has no word, or white space or a sign at its edge")
-    if begins_with_opener(registry.automaton(state.header.format), name):
+    if _begins_marked(state, name):
         yield Objection("unproven", f"the name {shown(name)} begins with a marker")
 
 
-def _of_python(
-    state: ReplyState, name: str, arguments: dict[str, Any], written: str, *, is_call: bool
-) -> Iterator[Objection]:
-    """What the notation of Python says against a call that is `written` so."""
+def _begins_marked(state: ReplyState, name: str) -> bool:
+    """Does a name begin with a marker, which holds a sign?"""
+    is_word = name.replace("-", "_").isidentifier()
+    return not is_word and begins_with_opener(registry.automaton(state.header.format), name)
+
+
+def _of_python(state: ReplyState, name: str, arguments: dict[str, Any], written: str, *, is_call: bool) -> str:
+    """What the notation of Python says against a call that is `written` so; "" for nothing."""
     if is_call and pads_number(arguments, written):
-        yield Objection("unproven", "a number is not written as one")
+        return "a number is not written as one"
     if lacks_comma(arguments, written):
-        yield Objection("unproven", "a comma may be missing between two strings")
+        return "a comma may be missing between two strings"
     tools = state.context.tools
     is_open = is_call and (tools is None or name not in tools or bool(lacking(tools, name, arguments)))
-    if is_open and may_lose_argument(written):
-        yield Objection("unproven", "an argument may be lost beside a comma or a string")
+    return "an argument may be lost beside a comma or a string" if is_open and may_lose_argument(written) else ""
 
 
 def _of_absent(
