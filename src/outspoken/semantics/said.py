@@ -43,9 +43,9 @@ from .said_signs import (
     holds_invented,
     is_field,
     is_separator,
+    may_end_in_string,
     may_open_region,
     may_quote,
-    quote_at_end,
 )
 
 _ATTRIBUTES = r"(?:\s[^<>\n]{0,200})?"
@@ -217,7 +217,7 @@ class Surroundings:
         for segment in segments[self._count : count]:
             if segment.kind in MADE:
                 self._call_end = segment.span[segment.status in ("ok", "repaired")]  # a refused one may hold a result
-                self._has_broken = self._has_broken or _may_go_on(segment)
+                self._has_broken = self._has_broken or _may_go_on(segment, self._read)
                 self._has_refused = self._has_refused or (segment.kind, segment.status) == ("tool_call", "invalid")
             else:
                 self._thought = segment if isinstance(segment, Reasoning) else self._thought
@@ -492,9 +492,9 @@ class Surroundings:
             at = max(match.end(), at + 1)
 
 
-def _may_go_on(call: Any) -> bool:
+def _may_go_on(call: Any, read: Callable[[int, int], str]) -> bool:
     """May the text behind a call belong to it, since it is refused, a marker was missing, or a string has no end?"""
-    if call.kind == "tool_call" and quote_at_end(call):
+    if may_end_in_string(call, read):
         return True
     if call.status == "repaired":
         return any(repair.code == "missing-marker" for repair in call.repairs)

@@ -67,6 +67,8 @@ _NOT_PLAIN = re.compile(f"[{MARKS[0]}{MARKS[2:]}`\\[:：<~>|]")
 _APOSTROPHE = re.compile(r"'(?!\w)")
 #: What opens and closes a string within a value.
 _STRING_MARKS = ("'", '"', "`")
+#: So much of what stands behind a string shows that it is a mark of the notation: `"`, `\'`, `<|"|>`.
+_SHORTEST_MARK = 4
 #: A marker that opens reasoning begins no farther before it, and what shows that it is one is no farther behind it.
 _LONGEST_OPENER, _LOOKAHEAD = 60, 1600
 #: No words within a line that announce an example are longer.
@@ -167,6 +169,19 @@ def quote_at_end(call: ToolCall) -> bool:
     if not isinstance(value, str) or value[-1:] not in _STRING_MARKS:
         return False
     return bool(value.count(value[-1], value.rfind("\n") + 1) % 2)
+
+
+def may_end_in_string(call: Any, read: Callable[[int, int], str]) -> bool:
+    """Does the last value of a call end with a quotation mark that opens in it, and not with one of its notation?
+
+    `read` gives the text between two offsets.
+    """
+    if call.kind != "tool_call" or not quote_at_end(call):
+        return False
+    tail, written = next(reversed(call.arguments.values()))[-_LONGEST_LEAD:], read(*call.span)
+    at = written.rfind(tail)
+    behind = written[at + len(tail) :].lstrip()[:_SHORTEST_MARK]
+    return at >= 0 and not any(mark in behind for mark in _STRING_MARKS)
 
 
 def _behind_plain(raw: str, at: int, lead: Any) -> int:

@@ -14,7 +14,7 @@ from .doubt import Doubt, stands_in_line, value_goes_on
 from .orphan_closers import orphan_closer
 from .quotations import is_linked
 from .said import Surroundings
-from .said_signs import MADE, Bare, ThinkMarkers, quote_at_end
+from .said_signs import MADE, Bare, ThinkMarkers, may_end_in_string, quote_at_end
 
 
 class Settled:
@@ -207,8 +207,7 @@ def refused_beside(
     """
     exact, find_ends = marks
     if (
-        call.kind == "tool_call"
-        and quote_at_end(call)
+        may_end_in_string(call, read)
         and (ends := find_ends()) is not None
         and (goes_on := value_goes_on(read, call, after, ends, final=final)) is not False
     ):
