@@ -106,8 +106,10 @@ class Surroundings:
     _closer_of: tuple[Any, int, int, re.Pattern[str] | None] = (None, 0, -1, None)
     #: does the last call have no markers, and does it stand in a line of text?
     _is_bare = _is_in_line = False
-    #: is there a call that may go on, or one that was refused, and the doubt about calls behind it
+    #: is there a call that may go on, one that was refused right behind another one in its line, as it begins in a value
+    #: of that, and the doubt about calls behind it; where the last refused call ends
     _has_broken = _has_refused = False
+    _refused_end = -1
     _broken_doubt: Doubt | None = None
     #: where the last call ends, or begins if it was refused, and where ends what was only said; has the model invented
     #: a result behind a call?
@@ -218,7 +220,10 @@ class Surroundings:
             if segment.kind in MADE:
                 self._call_end = segment.span[segment.status in ("ok", "repaired")]  # a refused one may hold a result
                 self._has_broken = self._has_broken or _may_go_on(segment, self._read)
-                self._has_refused = self._has_refused or (segment.kind, segment.status) == ("tool_call", "invalid")
+                if (segment.kind, segment.status) == ("tool_call", "invalid"):
+                    start, end = segment.span
+                    is_behind = start == self._refused_end and self._read(start, start + 1) != "\n"
+                    self._has_refused, self._refused_end = self._has_refused or is_behind, end
             else:
                 self._thought = segment if isinstance(segment, Reasoning) else self._thought
                 if type(self._last) is not Text or not is_field(segment, self._read):
