@@ -106,8 +106,8 @@ class Surroundings:
     _closer_of: tuple[Any, int, int, re.Pattern[str] | None] = (None, 0, -1, None)
     #: does the last call have no markers, and does it stand in a line of text?
     _is_bare = _is_in_line = False
-    #: is there a call that may go on, one that was refused right behind another one in its line, as it begins in a value
-    #: of that, and the doubt about calls behind it; where the last refused call ends
+    #: is there a call that may go on, one that was refused right behind another one in its line, as if it began in a
+    #: value of that, and the doubt about calls behind it; where the last refused call ends
     _has_broken = _has_refused = False
     _refused_end = -1
     _broken_doubt: Doubt | None = None
@@ -308,7 +308,7 @@ class Surroundings:
             return None
         if self._broken_doubt is None:
             self._broken_doubt = Doubt("quoted-call", "in a value of another call", start, closer=ends, in_text=True)
-            self._broken_doubt.in_refused = self._has_refused
+        self._broken_doubt.in_refused = self._has_refused
         return self._broken_doubt
 
     def _is_behind_invented(self, segments: Sequence[Any], count: int, open: Any, start: int) -> bool:
