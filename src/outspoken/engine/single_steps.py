@@ -7,16 +7,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import matchers
-from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.automaton import Config, MissingCloser, Transition
 from outspoken.grammar.value_markup import openers_at_end
 from outspoken.json.decoder import NotJsonError
 from outspoken.notations.interface import Notation, notation_of
-from outspoken.patterns.near_miss import place_of_near_miss
 from outspoken.patterns.spellings import without_conditions
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 from outspoken.semantics.open_node import EmbeddedValue
 from outspoken.semantics.steps import begin_text, carry_out, schema_of
 
+from .rare_markers import RareMarkers
 from .state import follow
 from .text_buffer import BLANK, BLANKS
 
@@ -39,10 +39,7 @@ class SingleSteps:
         self.automaton, self.builder, self.text = parser.automaton, parser.builder, parser.text
         self.state, self.policy, self.budget = parser.state, parser.policy, parser.budget
         self.log = parser.log
-        #: where patterns were searched for, and where they were found or the text ends
-        self._searched: dict[tuple[str, str], tuple[int, int]] = {}
-        #: the text, and the same in lower case
-        self._lowered = "", ""
+        self.rare = RareMarkers(self.text)
         #: where free text was held last, since a marker may begin there
         self._held_at: int | None = None
         self.max_depth = parser.builder.context.settings.max_depth
@@ -80,14 +77,9 @@ class SingleSteps:
                 self.pass_on_text(role, at, closed=False, final=False)
                 text.scan = at
             return False
-        match = step.find(buffer, at) if final else step.find(buffer, at, partial=True)
-        if match is None:
+        step, match, start, held = self._next_marker(free, step, at, final=final)
+        if start < 0:
             return self._no_marker(free, role, final=final)
-        start = match.start()
-        held = not final and match.partial
-        if not final and not held and step.open_markers:
-            earlier = step.open_markers.find_open(buffer, at, start, match.lastindex)
-            start, held = (start, False) if earlier is None else (earlier, True)
         branch = None if held else step.branches.get(match.lastindex)
         may_grow = branch is not None and branch.grows and not final and match.end() == len(buffer)
         if branch is not None and branch.missing_closer is not None and not may_grow:
@@ -104,6 +96,43 @@ class SingleSteps:
             state.opener_at, state.opener = text.base + start, branch.transition
         self.follow(branch, match)
         return True
+
+    def _next_marker(self, free: Transition, step: Any, at: int, *, final: bool) -> tuple[Any, Any, int, bool]:
+        """The next marker from a position of free text on: what finds it, its match, where it begins, is it arriving?
+
+        `step` finds the markers of sound text. Where there is none, it begins at -1.
+        """
+        buffer, begun_at = self.text.text, None
+        if final:
+            match = step.find(buffer, at)
+            return step, match, -1 if match is None else match.start(), False
+        match = step.find(buffer, at, partial=True)
+        if free.target.mistaken or _closers(free):
+            step, match, begun_at = self._with_rare(free, step, match, at)
+        if match is None:
+            return step, match, -1 if begun_at is None else begun_at, begun_at is not None
+        start, held = match.start(), match.partial
+        if not held and step.open_markers:
+            earlier = step.open_markers.find_open(buffer, at, start, match.lastindex)
+            start, held = (start, False) if earlier is None else (earlier, True)
+        if begun_at is not None and begun_at <= start:
+            start, held = begun_at, True
+        return step, match, start, held
+
+    def _with_rare(self, free: Transition, step: Any, match: Any, at: int) -> tuple[Any, Any, int | None]:
+        """What finds the next marker if one of damaged text may stand before a match, and its match.
+
+        And where one may have begun before it whose rest has not arrived; None if nowhere.
+        """
+        target, buffer = free.target, self.text.text
+        end = len(buffer) if match is None else match.start()
+        absent = self.rare.absent(target.mistaken, at, end)
+        closers, begun_at = self.rare.closers(_closers(free), at, end)
+        begun_at = min([p for p in (begun_at, self.rare.begun_at(absent, at, end)) if p is not None], default=None)
+        if closers or len(absent) < len(target.mistaken):
+            step = matchers.matcher_of(target, "find", HANDLERS, final=False, closers=closers, without=absent)
+            match = step.find(buffer, at, partial=True)
+        return step, match, begun_at
 
     def _is_held(self, step: Any, at: int) -> bool:
         """Does what has come from a position on begin a marker?
@@ -148,7 +177,7 @@ class SingleSteps:
         forms, pattern = openers_at_end(self.automaton)
         if not text[self.text.pos :].rstrip(BLANK).endswith(forms):
             return None
-        match = self.text_step(free).find(text, self.text.pos, partial=True)
+        match = _arriving(free).find(text, self.text.pos, partial=True)
         return match.start() if match is not None and match.partial and pattern.match(text, match.start()) else None
 
     def _cut_closer(self, free: Transition) -> int | None:
@@ -161,7 +190,7 @@ class SingleSteps:
         is_checked = state.end_is_proven and self.builder.context.repair_limit not in ("none", "notation")
         if not is_checked or free.target.end_operations() is not None:
             return None
-        match = self.text_step(free).find(text, self.text.pos, partial=True)
+        match = _arriving(free).find(text, self.text.pos, partial=True)
         if match is None or not match.partial:
             return None
         at = match.start()
@@ -187,51 +216,27 @@ class SingleSteps:
         return True
 
     def text_step(self, free: Transition, at: int = 0, *, final: bool = False) -> Any:
-        """What finds the end of free text from a position on."""
+        """What finds the end of free text from a position on.
+
+        In text that is still arriving, it finds no markers of damaged text.
+        """
         target = free.target
         if target is self.automaton.top_level:
             step = self.policy.plain_text_step(self.text, final=final)
             if step is not None:
                 return step
-        closers = target.missing_closers if free.terminal.short == "ARG_VALUE" else ()
         if not final:
-            return matchers.matcher_of(target, "find", HANDLERS, final=False, closers=closers)
-        without = tuple([step for step in target.markers if step.nearly or step.prefilter])
+            return matchers.matcher_of(target, "find", HANDLERS, final=False, without=target.mistaken)
+        closers = _closers(free)
+        without = target.mistaken
         step = matchers.matcher_of(target, "find", HANDLERS, final=True, without=without)
         if without or closers:  # only damaged text has these
             match = step.find(self.text.text, at)
             end = len(self.text.text) if match is None else match.start()
-            closers = tuple([closer for closer in closers if self._next_place(closer.prefilter, at) < end])
-            # what goes before other markers may stand where they do
-            ends = [end + (m.terminal.priority > 0) for m in without]
-            near = zip(without, ends, strict=True)
-            absent = tuple([m for m, last in near if self._next_place(m.prefilter, at, m.nearly) >= last])
+            closers = tuple([c for c in closers if self.rare.next_place(c.prefilter, at) < end])
+            absent = self.rare.absent(without, at, end)
             step = matchers.matcher_of(target, "find", HANDLERS, final=True, closers=closers, without=absent)
         return step
-
-    def _next_place(self, prefilter: str, pos: int, nearly: str = "") -> int:
-        """The first place from a position of complete text on where a pattern may match; the end if it does nowhere.
-
-        Or, if that is given, where something is `nearly` a marker. No text is searched twice for it.
-        """
-        key, text, base = (prefilter, nearly), self.text.text, self.text.base
-        start, found = self._searched.get(key, (0, -1))
-        if not start <= base + pos <= found:
-            if nearly:
-                place = place_of_near_miss(text, self._lower(text), pos, nearly)
-            else:
-                match = re.compile(prefilter).search(text, pos)
-                place = -1 if match is None else match.start()
-            found = self.text.end if place < 0 else base + place
-            self._searched[key] = base + pos, found
-        return found - base
-
-    def _lower(self, text: str) -> str:
-        """A text in lower case, of the same length."""
-        if self._lowered[0] is not text:
-            low = text.lower()
-            self._lowered = text, low if len(low) == len(text) else "".join([char.lower()[:1] for char in text])
-        return self._lowered[1]
 
     def end_text(self, free: Transition, at: int) -> None:
         """Pass on the rest of the free text that ends at a position, and shift it."""
@@ -405,3 +410,12 @@ class SingleSteps:
         assert self.log is not None
         base = self.text.base
         self.log.append(ParseStep("token", base + start, base + end, self.state.config, transition))
+
+
+def _closers(free: Transition) -> tuple[MissingCloser, ...]:
+    return free.target.missing_closers if free.terminal.short == "ARG_VALUE" else ()
+
+
+def _arriving(free: Transition) -> Any:
+    """What finds the end of free text in text that is still arriving, with all markers."""
+    return matchers.matcher_of(free.target, "find", HANDLERS, final=False, closers=_closers(free))

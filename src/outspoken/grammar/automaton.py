@@ -66,8 +66,8 @@ class Config:
 
     `free` is the transition over free text, or None; the parser takes it even if the text is empty. `embedded` are the
     transitions over embedded values, `markers` those over all other terminals, in the order in which they are tried.
-    `missing_closers` are the patterns that show, in the value that leads to this configuration, that it lacks its
-    closing marker.
+    Of them, `mistaken` are those with a mistake that a cheap search tells to be absent. `missing_closers` are the
+    patterns that show, in the value that leads to this configuration, that it lacks its closing marker.
 
     All of these are computed on first access.
     """
@@ -75,9 +75,10 @@ class Config:
     free: Transition | None
     embedded: list[Transition]
     markers: list[Transition]
+    mistaken: tuple[Transition, ...]
     missing_closers: tuple[MissingCloser, ...]
     __slots__ = (
-        "automaton", "stack", "free", "embedded", "markers", "missing_closers",
+        "automaton", "stack", "free", "embedded", "markers", "mistaken", "missing_closers",
         "value_config", "ends_reasoning", "matchers", "_strict", "_is_linked", "_end", "_leading",
     )  # fmt: skip
 
@@ -145,6 +146,7 @@ class Config:
         self.embedded, self.free = embedded, free
         lenient = self.automaton.insertions(self)
         first = [step for step in lenient if step.terminal.priority > 0 and step.replaces]
+        self.mistaken = tuple([step for step in lenient if step.nearly or step.prefilter])
         self.markers = [*first, *markers, *[step for step in lenient if step not in first]]
         self._is_linked = True
 
@@ -169,20 +171,23 @@ class MissingCloser(NamedTuple):
 
     `kind` tells what it finds: the "end" of the call round the value, the beginning of another "call" or "argument", or
     the closing marker "twice". Every match of `regex` contains a match of `prefilter`, which is found faster. `first`
-    holds the characters with which a match of `regex` may begin.
+    holds the characters with which a match of `regex` may begin. It begins with one of the texts `nearly`, which may
+    have a mistake, or with line breaks and a match of `begins`.
     """
 
     regex: str
     prefilter: str
     first: str
     kind: str
+    nearly: tuple[str, ...]
+    begins: str = ""
 
 
 #: So many characters of the closing marker that was found may belong to one with a mistake before it.
 CLOSER_OVERLAP = 2
 
 
-_COMPUTED = frozenset({"free", "embedded", "markers", "missing_closers"})
+_COMPUTED = frozenset({"free", "embedded", "markers", "mistaken", "missing_closers"})
 _lock = RLock()
 
 

@@ -118,14 +118,15 @@ def begins_with_newline(terminal: Terminal) -> bool:
 
 def _calls(config: Config) -> list[MissingCloser]:
     """The beginning of another call up to the marker behind its name, unless that marker also ends a value."""
-    automaton, closer = config.automaton, _closer(config)
+    automaton, (closer, nearly) = config.automaton, _closer(config)
     ends = {step.terminal.name for step in config.free.target.markers} if config.free else set[str]()
     found: dict[str, MissingCloser] = {}
     for step in (*automaton.outside_of_call(config).markers, *automaton.top_level_markers):
         if not step.inserted and is_distinct(step) and step.terminal.name not in ends:
             for chain in _to_name(step, (), False):
                 regex = _after_closer(closer, "\\n", SPACES.join([regex_of(t.terminal) for t in chain]))
-                found.setdefault(regex, MissingCloser(regex, regex_of(step.terminal), _first(step), "call"))
+                opener = regex_of(step.terminal)
+                found.setdefault(regex, MissingCloser(regex, opener, _first(step), "call", nearly, opener))
     return list(found.values())
 
 
@@ -146,6 +147,7 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
     Behind an intact closing marker, one of its markers may have a mistake, and the first may be missing or doubled.
     """
     found: list[MissingCloser] = []
+    before, nearly = _closer(config)
     for closer in value_end.markers:
         for opener in closer.target.markers:
             named = next((t for t in opener.target.markers if t.terminal.short == "ARG_NAME"), None)
@@ -157,9 +159,10 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
             parts = [regex_of(opener.terminal), name, *to_value]
             is_special = _SPECIAL_TOKEN.search(opener.terminal.canonical)
             special = opener.terminal.canonical.strip()[:2] if is_special else ""
-            lead = f"(?:{_closer(config)}|\\n{{1,2}}{'|' if special else ''})"
+            lead = f"(?:{before}|\\n{{1,2}}{'|' if special else ''})"
             first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}{special}"
-            found.append(MissingCloser(lead + SPACES.join(parts), regex_of(opener.terminal), first, "argument"))
+            begins = regex_of(opener.terminal)
+            found.append(MissingCloser(lead + SPACES.join(parts), begins, first, "argument", nearly, begins))
             if is_distinct(closer):
                 # what begins with a slash is a closing marker with a mistake, whose end may not have come
                 intact, bare = _spelled(closer), f"(?!/)({without_conditions(named.terminal.regex)})"
@@ -172,7 +175,8 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
                     with_mistake.append([regex_of(opener.terminal), name, near_miss_of(nexts[0]), *to_value[1:]])
                 for other in with_mistake:
                     regex = intact + SPACES + SPACES.join(other)
-                    found.append(MissingCloser(regex, intact, f"\n{closer.terminal.canonical.strip()[0]}", "argument"))
+                    first = f"\n{closer.terminal.canonical.strip()[0]}"
+                    found.append(MissingCloser(regex, intact, first, "argument", _forms(closer)))
     return found
 
 
@@ -194,28 +198,34 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
     Behind an intact closing marker, the first marker of the end may have a mistake.
     """
     found: list[MissingCloser] = []
+    before, nearly = _closer(config)
     for closer in value_end.markers:
         chain = _shortest_end(closer.target)
         written = closer.terminal.canonical.strip()
         if is_distinct(closer):
             spelled, lead = _any_of(map(re.escape, all_forms(closer.terminal))), _newline(closer.terminal)
             twice = f"{lead}{'?' if lead else ''}{spelled}(?={SPACES}{spelled})"
-            found.append(MissingCloser(twice, spelled, f"\n{written[0]}", "twice"))
+            found.append(MissingCloser(twice, spelled, f"\n{written[0]}", "twice", _forms(closer)))
             if any(("end", kind) in closer.after for kind in CALLS):
                 near = near_miss_of(closer)
-                found.append(MissingCloser(near, near, _first_of_near(closer), "end"))
+                found.append(MissingCloser(near, near, _first_of_near(closer), "end", _forms(closer)))
             if chain:
                 regex = SPACES.join(
                     [_spelled(closer), near_miss_of(chain[0]), *[regex_of(t.terminal) for t in chain[1:]]]
                 )
-                found.append(MissingCloser(regex, spelled, f"\n{written[0]}", "end"))
+                found.append(MissingCloser(regex, spelled, f"\n{written[0]}", "end", _forms(closer)))
         for start in range(len(chain)):
             rest = SPACES.join([regex_of(t.terminal) for t in chain[start:]])
             lead = _newline(chain[start].terminal) or _newline(closer.terminal)
             lead = lead or (r"\n" if closer.terminal.canonical.endswith("\n") else "")
-            regex = _after_closer(_closer(config), lead, rest)
+            regex = _after_closer(before, lead, rest)
             first = _first(chain[start])
-            found.append(MissingCloser(regex, regex_of(chain[-1].terminal), first and first + written[:2], "end"))
+            first, end, begins = (
+                first and first + written[:2],
+                regex_of(chain[-1].terminal),
+                regex_of(chain[start].terminal),
+            )
+            found.append(MissingCloser(regex, end, first, "end", nearly, begins))
     return found
 
 
@@ -235,12 +245,21 @@ def _shortest_end(config: Config) -> list[Transition]:
     return []
 
 
-def _closer(config: Config) -> str:
-    """The pattern of a value's closing marker, intact or with a mistake, and of a stray character behind it."""
+def _closer(config: Config) -> tuple[str, tuple[str, ...]]:
+    """The pattern of a value's closing marker, intact or with a mistake, and of a stray character behind it.
+
+    And the forms of the marker.
+    """
     for closer in config.free.target.markers if config.free else ():
         if is_distinct(closer):
-            return f"(?:{_spelled(closer)}|{near_miss_of(closer)}){SPACES}(?:\\S{SPACES})?"
-    return "(?!)"
+            return f"(?:{_spelled(closer)}|{near_miss_of(closer)}){SPACES}(?:\\S{SPACES})?", _forms(closer)
+    return "(?!)", ()
+
+
+def _forms(closer: Transition) -> tuple[str, ...]:
+    """How a closing marker is written, with the line break before it that may belong to it."""
+    forms = all_forms(closer.terminal)
+    return (*forms, *[f"\n{form}" for form in forms if _newline(closer.terminal)])
 
 
 def _spelled(step: Transition) -> str:

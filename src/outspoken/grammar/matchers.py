@@ -175,6 +175,9 @@ def matcher_of(
         known = config.leading_markers if kind == "leading" else config.markers
         markers = [step for step in known if step not in without]
         found = config.matchers[key] = _compile(config, kind, handlers, markers, closers, final=final)
+        if kind == "find" and not final:
+            sound = [*[step.terminal for step in known if not step.nearly], *config.missing_closers]
+            found.start_search = compile_start_search(sound, [step.nearly for step in known if step.nearly])
     return found
 
 
@@ -207,9 +210,6 @@ def _compile(
     if not final:
         found.open_markers = _open_markers(markers, patterns)
         found.expect(markers)
-    if finds and not final:
-        sound = [*[step.terminal for step in markers if not step.nearly], *closers]
-        found.start_search = compile_start_search(sound, [step.nearly for step in markers if step.nearly])
     return found
 
 

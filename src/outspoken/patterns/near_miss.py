@@ -195,7 +195,7 @@ def fragments(written: str) -> tuple[str, ...]:
 
 
 def place_of_near_miss(text: str, low: str, pos: int, written: str) -> int:
-    """A place behind `pos` up to which there is no near miss with one mistake; -1 if there is none at all.
+    """A place from `pos` on before which there is no near miss with one mistake; -1 if there is none at all.
 
     `low` is the text in lower case, as long as the text.
     """
@@ -203,8 +203,8 @@ def place_of_near_miss(text: str, low: str, pos: int, written: str) -> int:
     heapify(waiting)
     while waiting:  # the parts in the order in which they stand, so that nothing behind the first place is looked at
         at, offset, part = waiting[0]
-        if _may_be_near(text, at, offset, pos, written):
-            return max(at - len(written) - 1, pos)
+        if (place := _near_start(text, at, offset, pos, written)) >= 0:
+            return place
         if (behind := low.find(part, at + 1)) >= 0:
             heapreplace(waiting, (behind, offset, part))
         else:
@@ -212,13 +212,54 @@ def place_of_near_miss(text: str, low: str, pos: int, written: str) -> int:
     return -1
 
 
-def _may_be_near(text: str, at: int, offset: int, pos: int, written: str) -> bool:
-    """May a near miss begin behind `pos` that holds the part of the marker that stands at a place?"""
+def _near_start(text: str, at: int, offset: int, pos: int, written: str) -> int:
+    """Where a near miss may begin from `pos` on that holds the part of the marker that stands at a place; -1 if none.
+
+    The part stands in the marker at the offset.
+    """
     if at >= offset and text.startswith(written, at - offset):
+        return -1
+    first = max(at - len(written) - 1, pos)
+    if not mistakes_allowed(written):
+        return first
+    firsts = first_characters(written)
+    starts = [i for i in range(first, min(at + 2, len(text))) if text[i] in firsts]
+    return next((i for i in starts if near_misses(text, i, written)), -1)
+
+
+def place_of_begun_near_miss(text: str, pos: int, last: int, written: str) -> int:
+    """The first place from `pos` on and before `last` from which the text may be the beginning of a near miss.
+
+    Its rest has not arrived. There is one mistake, or case is ignored. -1 if there is no such place.
+    """
+    firsts = first_characters(written)
+    for at in range(max(pos, len(text) - len(written) - 1), min(last, len(text))):
+        if text[at] in firsts and begins_near_miss(text[at:], written):
+            return at
+    return -1
+
+
+def begins_near_miss(text: str, written: str) -> bool:
+    """May a text be the beginning of a near miss, with one mistake or in another case? Its rest has not arrived."""
+    if text.startswith(written) or text.startswith(written, 1):
         return False
-    firsts = {*written[:2], *written[:2].swapcase()}
-    starts = [i for i in range(max(at - len(written) - 1, pos), min(at + 2, len(text))) if text[i] in firsts]
-    return not mistakes_allowed(written) or any(near_misses(text, i, written) for i in starts)
+    if written.lower().startswith(text.lower()):
+        return True
+    same = next(i for i, char in enumerate(text) if char != written[i : i + 1])  # the mistake
+    rest, char = text[same:], text[same + 1 : same + 2]
+    is_swapped = rest[0] == written[same + 1 : same + 2] and written.startswith((char, ""), same)
+    return (
+        written.startswith(rest[1:], same)
+        or written.startswith(rest[1:], same + 1)
+        or written.startswith(rest, same + 1)
+        or (is_swapped and written.startswith(rest[2:], same + 2))
+    )
+
+
+@lru_cache(maxsize=4096)
+def first_characters(written: str) -> frozenset[str]:
+    """With what a near miss may begin."""
+    return frozenset({*written[:2], *written[:2].swapcase()})
 
 
 @lru_cache(maxsize=4096)

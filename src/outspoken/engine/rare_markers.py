@@ -1,0 +1,152 @@
+"""Markers of damaged text: where opening markers with a mistake, and the ends of values without a marker, may stand.
+
+Their patterns are long: to compile them takes up to seconds. So free text is searched with those alone of which a cheap
+search finds that they may stand in it. Sound text has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, Literal
+
+from outspoken.grammar.automaton import MissingCloser, Transition
+from outspoken.patterns.near_miss import (
+    begins_near_miss,
+    first_characters,
+    near_misses,
+    place_of_begun_near_miss,
+    place_of_near_miss,
+)
+
+from .text_buffer import TextBuffer
+
+
+class RareMarkers:
+    """Searches the text for markers of damaged text, and for what they begin with.
+
+    Positions are those of the window on the text. No text is searched twice for the same.
+    """
+
+    def __init__(self, text: TextBuffer) -> None:
+        self.text = text
+        #: what was searched for: the offsets from where on, where it was found or the text ended, and that end
+        self._searched: dict[tuple[str, str], tuple[int, int, int]] = {}
+        #: the text, and the same in lower case
+        self._lowered = "", ""
+
+    def next_place(self, prefilter: str, pos: int, nearly: str = "") -> int:
+        """The first place from a position on where a pattern may match; the end of the text if it does nowhere.
+
+        Or, if that is given, where something is `nearly` a marker.
+        """
+        key, text, base, end = (prefilter, nearly), self.text.text, self.text.base, self.text.end
+        start, found, searched_to = self._searched.get(key, (0, -1, -1))
+        if searched_to != end or not start <= base + pos <= found:
+            if nearly:
+                place = place_of_near_miss(text, self._lower(text), pos, nearly)
+            else:
+                match = re.compile(prefilter).search(text, pos)
+                place = -1 if match is None else match.start()
+            found = end if place < 0 else base + place
+            self._searched[key] = base + pos, found, end
+        return found - base
+
+    def absent(self, mistaken: Sequence[Transition], at: int, end: int) -> tuple[Transition, ...]:
+        """Those of some markers with a mistake that stand nowhere from a position up to where free text ends.
+
+        One that goes before other markers may stand where they do.
+        """
+        return tuple([m for m in mistaken if self.next_place(m.prefilter, at, m.nearly) >= _last(m, end)])
+
+    def begun_at(self, mistaken: Sequence[Transition], at: int, end: int) -> int | None:
+        """Where the first of some markers with a mistake may have begun whose rest has not arrived; None if nowhere.
+
+        It begins from `at` on, and before free text ends.
+        """
+        places = [_begun_at(self.text.text, marker, at, _last(marker, end)) for marker in mistaken]
+        return min([place for place in places if place >= 0], default=None)
+
+    def closers(
+        self, closers: tuple[MissingCloser, ...], at: int, end: int
+    ) -> tuple[tuple[MissingCloser, ...], int | None]:
+        """The closers, if one may stand from a position up to where free text ends; else none of them.
+
+        And where the first one may have begun whose rest has not arrived; None if nowhere.
+        """
+        if not closers:
+            return (), None
+        text, begun_at = self.text.text, None
+        places, forms, patterns = _begins_of(closers)
+        for place in _candidates(places, text, at, end):
+            state = _state_at(text, place, forms, patterns)
+            if state == "begun" and begun_at is None:
+                begun_at = place
+            if state == "there":
+                return closers, begun_at
+        return (), begun_at
+
+    def _lower(self, text: str) -> str:
+        """A text in lower case, of the same length."""
+        if self._lowered[0] is not text:
+            low = text.lower()
+            self._lowered = text, low if len(low) == len(text) else "".join([char.lower()[:1] for char in text])
+        return self._lowered[1]
+
+
+def _last(marker: Transition, end: int) -> int:
+    return end + (marker.terminal.priority > 0)
+
+
+def _begun_at(text: str, marker: Transition, at: int, last: int) -> int:
+    """Where a marker with a mistake may have begun before a place; -1 if nowhere."""
+    if marker.nearly:
+        return place_of_begun_near_miss(text, at, last, marker.nearly)
+    first = marker.terminal.first
+    if first and not any(char in first for char in text[at:last]):
+        return -1
+    match = _arriving(marker.prefilter).search(text, at, partial=True)
+    return match.start() if match is not None and match.partial and match.start() < last else -1
+
+
+def _state_at(
+    text: str, place: int, forms: tuple[str, ...], patterns: tuple[str, ...]
+) -> Literal["there", "begun"] | None:
+    """What stands at a place of what a closer begins with: all of it, or the beginning."""
+    char = text[place]
+    matches = [_arriving(pattern).match(text, place, partial=True) for pattern in patterns]
+    near = [form for form in forms if char in first_characters(form)]
+    if any(match is not None and not match.partial for match in matches) or any(
+        text.startswith(form, place) or near_misses(text, place, form) for form in near
+    ):
+        return "there"
+    rest = [form for form in near if begins_near_miss(text[place : place + len(form) + 2], form)]
+    return "begun" if rest or any(matches) else None
+
+
+@cache
+def _arriving(pattern: str) -> Any:
+    from outspoken.patterns.alike import compile_arriving  # whole texts need no `regex`
+
+    return compile_arriving(pattern)
+
+
+def _candidates(places: re.Pattern[str], text: str, at: int, end: int) -> Iterator[int]:
+    """The places from a position up to another one at which a closer may begin."""
+    for match in places.finditer(text, at):
+        if match.start() >= end:
+            return
+        yield from range(match.start(), min(match.end(), end))
+
+
+@cache
+def _begins_of(closers: tuple[MissingCloser, ...]) -> tuple[re.Pattern[str], tuple[str, ...], tuple[str, ...]]:
+    """With what closers begin: a pattern of the places, texts of which each is nearly one, and patterns."""
+    forms = dict.fromkeys([form for closer in closers for form in closer.nearly])
+    patterns = dict.fromkeys([rf"\n{{0,2}}(?:{closer.begins})" for closer in closers if closer.begins])
+    chars = {char for form in forms for char in first_characters(form)}
+    chars |= {char for closer in closers for char in closer.first}
+    is_any = any(closer.begins and not closer.first for closer in closers)
+    one = r"[^\n]" if is_any else f"[{re.escape(''.join(sorted(chars - {chr(10)})))}]"
+    return re.compile(rf"\n{{0,2}}{one}|\n{{1,2}}\Z"), tuple(forms), tuple(patterns)
