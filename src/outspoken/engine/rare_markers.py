@@ -60,13 +60,18 @@ class RareMarkers:
         """
         return tuple([m for m in mistaken if self.next_place(m.prefilter, at, m.nearly) >= _last(m, end)])
 
-    def begun_at(self, mistaken: Sequence[Transition], at: int, end: int) -> int | None:
-        """Where the first of some markers with a mistake may have begun whose rest has not arrived; None if nowhere.
-
-        It begins from `at` on, and before free text ends.
-        """
-        places = [_begun_at(self.text.text, marker, at, _last(marker, end)) for marker in mistaken]
-        return min([place for place in places if place >= 0], default=None)
+    def arriving(
+        self, mistaken: tuple[Transition, ...], at: int, end: int
+    ) -> tuple[tuple[Transition, ...], int | None]:
+        """The same, and where the first of them may have begun whose rest has not arrived; None if nowhere."""
+        if not mistaken:
+            return (), None
+        beginnings, is_first = _beginnings(mistaken)
+        if beginnings.search(self.text.text, at, end + is_first) is None:
+            return mistaken, None
+        absent = self.absent(mistaken, at, end)
+        places = [_begun_at(self.text.text, marker, at, _last(marker, end)) for marker in absent]
+        return absent, min([place for place in places if place >= 0], default=None)
 
     def closers(
         self, closers: tuple[MissingCloser, ...], at: int, end: int
@@ -93,6 +98,24 @@ class RareMarkers:
             low = text.lower()
             self._lowered = text, low if len(low) == len(text) else "".join([char.lower()[:1] for char in text])
         return self._lowered[1]
+
+
+@cache
+def _beginnings(mistaken: tuple[Transition, ...]) -> tuple[re.Pattern[str], bool]:
+    """With what some markers with a mistake may begin, and whether one may go before other markers.
+
+    Their second character alone is frequent: it is a letter.
+    """
+    is_first = any(marker.terminal.priority > 0 for marker in mistaken)
+    chars, pairs = set[str](), set[str]()
+    for marker in mistaken:
+        written = marker.nearly
+        if not (written or marker.terminal.first):
+            return re.compile(""), is_first
+        chars |= {written[0], written[0].swapcase()} if written else {*marker.terminal.first}
+        pairs |= {char + written[2:3] for char in (written[1:2], written[1:2].swapcase()) if written}
+    seconds = [rf"{re.escape(pair[:1])}(?:{re.escape(pair[1:])}|\Z)" for pair in sorted(pairs) if pair]
+    return re.compile("|".join([f"[{re.escape(''.join(sorted(chars)))}]", *seconds])), is_first
 
 
 def _last(marker: Transition, end: int) -> int:

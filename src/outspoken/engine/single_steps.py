@@ -126,9 +126,9 @@ class SingleSteps:
         """
         target, buffer = free.target, self.text.text
         end = len(buffer) if match is None else match.start()
-        absent = self.rare.absent(target.mistaken, at, end)
-        closers, begun_at = self.rare.closers(_closers(free), at, end)
-        begun_at = min([p for p in (begun_at, self.rare.begun_at(absent, at, end)) if p is not None], default=None)
+        absent, opened_at = self.rare.arriving(target.mistaken, at, end)
+        closers, closed_at = self.rare.closers(_closers(free), at, end)
+        begun_at = min([place for place in (opened_at, closed_at) if place is not None], default=None)
         if closers or len(absent) < len(target.mistaken):
             step = matchers.matcher_of(target, "find", HANDLERS, final=False, closers=closers, without=absent)
             match = step.find(buffer, at, partial=True)

@@ -179,7 +179,7 @@ class MissingCloser(NamedTuple):
     prefilter: str
     first: str
     kind: str
-    nearly: tuple[str, ...]
+    nearly: tuple[str, ...] = ()
     begins: str = ""
 
 
