@@ -15,7 +15,13 @@ from outspoken.grammar.registry import names
 from outspoken.grammar.registry import tables as tables_of
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.patterns.backtracking import find_slow
-from outspoken.patterns.near_miss import fragments, near_miss_pattern, near_misses, place_of_near_miss
+from outspoken.patterns.near_miss import (
+    fragments,
+    near_miss_pattern,
+    near_misses,
+    place_of_begun_near_miss,
+    place_of_near_miss,
+)
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.recovery.near_markers import find_near
 from outspoken.rendering import parse_message
@@ -62,6 +68,15 @@ def test_no_near_miss_begins_before_the_place_that_is_found() -> None:
             match, place = pattern.search(text), place_of_near_miss(text, text.lower(), 0, written)
             assert match is None or 0 <= place <= match.start(), (written, text)
     assert place_of_near_miss('{"action": 1}', '{"action": 1}', 0, "Action:") == -1
+
+
+def test_a_near_miss_is_known_by_its_beginning() -> None:
+    for written in MARKERS:
+        for text in {mistake for mistake in mistakes(written) if written not in mistake}:
+            for end in range(1, len(text)):
+                begun = text[:end]
+                is_found = place_of_near_miss(begun, begun, 0, written) == 0
+                assert is_found or place_of_begun_near_miss(begun, 0, end, written) == 0, (written, begun)
 
 
 def test_nothing_behind_the_first_near_miss_is_looked_at() -> None:

@@ -232,9 +232,10 @@ def place_of_begun_near_miss(text: str, pos: int, last: int, written: str) -> in
 
     Its rest has not arrived. There is one mistake, or case is ignored. -1 if there is no such place.
     """
-    firsts = first_characters(written)
+    firsts, is_word = first_characters(written), written[0].isalnum()
     for at in range(max(pos, len(text) - len(written) - 1), min(last, len(text))):
-        if text[at] in firsts and begins_near_miss(text[at:], written):
+        is_within = is_word and at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_")  # a word does not begin here
+        if text[at] in firsts and not is_within and begins_near_miss(text[at:], written):
             return at
     return -1
 
@@ -243,16 +244,16 @@ def begins_near_miss(text: str, written: str) -> bool:
     """May a text be the beginning of a near miss, with one mistake or in another case? Its rest has not arrived."""
     if text.startswith(written) or text.startswith(written, 1):
         return False
-    if written.lower().startswith(text.lower()):
+    if written.startswith(text) or (_has_case(written) and written.lower().startswith(text.lower())):
         return True
     same = next(i for i, char in enumerate(text) if char != written[i : i + 1])  # the mistake
-    rest, char = text[same:], text[same + 1 : same + 2]
-    is_swapped = rest[0] == written[same + 1 : same + 2] and written.startswith((char, ""), same)
-    return (
-        written.startswith(rest[1:], same)
-        or written.startswith(rest[1:], same + 1)
-        or written.startswith(rest, same + 1)
-        or (is_swapped and written.startswith(rest[2:], same + 2))
+    rest, left = text[same:], written[same:]
+    if left[1:].startswith(rest):  # a character is missing
+        return True
+    if (left[1::-1] + left[2:]).startswith(rest):  # two are swapped
+        return True
+    return (bool(same) or rest[0] == left[0].swapcase()) and (
+        left.startswith(rest[1:]) or left[1:].startswith(rest[1:])
     )
 
 
