@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.sentences import is_in_sentence
 from outspoken.results.replies import Reasoning, Text
 
-from .doubt import FENCE_LINE, LONGEST_QUOTED, LOOKBEHIND, Doubt
+from .doubt import LONGEST_QUOTED, LOOKBEHIND, Doubt
 from .quotations import (
-    ANNOUNCES,
     EXAMPLE,
     LONGEST_QUOTE,
     MARKS,
@@ -29,14 +27,9 @@ from .quotations import (
     still_quoting,
     still_showing,
 )
+from .regions import Regions
 from .said_signs import (
-    COMMENT,
-    COMMENTS,
-    LISTINGS,
     MADE,
-    QUOTING_TAGS,
-    RESULT_TAGS,
-    THINKING_TAGS,
     Bare,
     ThinkMarkers,
     begins_line,
@@ -44,32 +37,11 @@ from .said_signs import (
     is_field,
     is_separator,
     may_end_in_string,
-    may_open_region,
     may_quote,
 )
 
-_ATTRIBUTES = r"(?:\s[^<>\n]{0,200})?"
-#: What opens a region of text that is quoted: a fence of code, a comment, a listing of LaTeX, a here-document, a tag.
-_REGION = lazy_pattern(
-    rf"^[ ]{{0,3}}(?P<fence>`{{3,16}}|~{{3,16}})[^`\n]*$|(?P<comment>{COMMENT})"
-    rf"|\\begin\{{(?P<listing>{LISTINGS})\}}|<<-?[ ]?[\"']?(?P<here>(?-i:[A-Z_]{{2,20}}))[\"']?(?=[\s;|>)])"
-    rf"|<(?P<tag>{QUOTING_TAGS}|{THINKING_TAGS}|think(?:ing)?){_ATTRIBUTES}>|^\s*<(?P<result>{RESULT_TAGS}){_ATTRIBUTES}>",
-    re.IGNORECASE | re.MULTILINE,
-)
-#: Elements that are regions only where their tags are text.
-_TEXT_TAGS = lazy_pattern(
-    rf"(?!(?:pre|code|blockquote)\Z)(?:{QUOTING_TAGS}|{THINKING_TAGS}|think(?:ing)?)", re.IGNORECASE
-)
-#: A fence whose label says that no JSON stands in it that was asked for.
-_OTHER_FENCE = lazy_pattern(r"\s*[`~]+[ ]*(?:xml|html|diff|patch|console|tool_(?:output|result)s?)\b", re.IGNORECASE)
-#: A fence whose label says that calls stand in it.
-_CALL_FENCE = lazy_pattern(r"\s*[`~]+[ ]*tool_(?:code|calls?)\b", re.IGNORECASE)
-#: Where a call stands in a region that no tag opens.
-_WHERE = {
-    "fence": "in a fence", "comment": "in a comment", "listing": "in a listing", "here": "in a here-document",
-}  # fmt: skip
-#: So much of the text before a call shows whether a fence opens right before it.
-_LONGEST_FENCE = 200
+#: So much of the text before a call shows whether it stands in a line, or what opens right before it.
+_LONGEST_LINE = 200
 #: What leads to a call: a fence, or no markup but brackets before a name or an object.
 _UNMARKED = lazy_pattern(r"\s*(?:(?:`{3,16}|~{3,16})[^\n`]*\n|[\[\s]*[\w{]\Z)")
 #: The tag that opens reasoning.
@@ -89,12 +61,6 @@ class Surroundings:
     """
 
     # class attributes, so that making one costs little
-    _at = 0
-    #: the match that opened the region in which the text is, whether it is markup of the format, and the doubt about
-    #: the calls in it
-    _region: re.Match[str] | None = None
-    _is_markup = False
-    _region_doubt: Doubt | None = None
     #: the last segment that is no call, of so many segments; the doubt about calls right behind it
     _last: Any = None
     _count = 0
@@ -133,6 +99,7 @@ class Surroundings:
         """`bare` gives what is known of calls without markers, if the format has any, `ends` what ends bare values."""
         self._read, self._find_thinks, self._prompt_end = read, thinks, prompt_end
         self._bare, self.ends = bare, ends
+        self._regions = Regions(read)
 
     @property
     def _thinks(self) -> ThinkMarkers | None:
@@ -146,7 +113,7 @@ class Surroundings:
 
     def skip_to(self, offset: int) -> None:
         """What stands before an offset was decided: it opens no region."""
-        self._at, self._region, self._region_doubt = max(self._at, offset), None, None
+        self._regions.skip_to(offset)
         self._said_to = max(self._said_to, offset)
 
     def leave_out(self, doubt: Doubt, end: int) -> None:
@@ -164,7 +131,7 @@ class Surroundings:
 
         The first `count` of the segments stand before it, and then `open`, text or reasoning that has not ended.
         """
-        at = min(self._at, start)
+        at = min(self._regions.at, start)
         piece = self._read(at, start + 1)
         piece, first = piece[: start - at], piece[start - at :]
         last = self._last_of(segments, count)
@@ -175,11 +142,8 @@ class Surroundings:
         stand = [*segments[max(count - 2, 0) : count], *([] if open is None else [open])]
         before, earlier = stand[-1] if stand else None, stand[-2] if len(stand) > 1 else None
         new = self._new(segments, count, open)
-        if self._region is None and not may_open_region(piece, new):
-            self._at = max(start, self._at)
-        else:
-            self._follow(new, start, cut)
-        doubt = self._doubt_in(self._region, last, start, is_action) if self._region is not None else None
+        self._regions.follow(piece, new, start, cut, cut.span if cut is not None and self._closes_think else (0, 0))
+        doubt = self._regions.doubt_at(last, start, is_action=is_action)
         if doubt is None or doubt.wants_text:
             beside = self._doubt_beside(self._lead(last, cut, before, earlier), start, first)
             doubt = beside or self._doubt_of_quoting(open, start) or doubt
@@ -210,6 +174,15 @@ class Surroundings:
         if doubt is not None:
             doubt.start, doubt.text_start = start, self._text_start(before, start)
         return doubt
+
+    def _new(self, segments: Sequence[Any], count: int, open: Any) -> list[Any]:
+        """The first segments that were not followed yet, and what is `open` behind them, the last one first."""
+        new: list[Any] = [] if open is None else [open]
+        at = count - 1
+        while at >= 0 and segments[at].span[1] > self._regions.at:
+            new.append(segments[at])
+            at -= 1
+        return new
 
     def _last_of(self, segments: Sequence[Any], count: int) -> Any:
         """The last one of the first segments that is no call, nor behind text a field of one.
@@ -336,7 +309,7 @@ class Surroundings:
         if not self._is_bare:
             return otherwise
         if type(before) is Text:
-            self._is_in_line = not begins_line(self._read(start - _LONGEST_FENCE, start))
+            self._is_in_line = not begins_line(self._read(start - _LONGEST_LINE, start))
         else:
             self._is_in_line = call is not None and self._is_in_line and "\n" not in lead
         if self._is_in_line:
@@ -395,7 +368,7 @@ class Surroundings:
         start = reasoning.span[0]
         if not tag.startswith("</"):
             return None
-        lead = self._read(start - _LONGEST_FENCE, start) if start > 0 else self._prompt_end
+        lead = self._read(start - _LONGEST_LINE, start) if start > 0 else self._prompt_end
         is_own = lead.rstrip().lower().endswith(f"<{tag[2:]}")
         opener = None if is_own else _TAG.search(lead)
         return None if opener is None else re.compile(f"(?P<close></{opener[1]}>)", re.IGNORECASE)
@@ -409,93 +382,6 @@ class Surroundings:
         closer = self._closer_in(ends, behind)
         return closer is None or bool(behind[: closer.start()].strip())
 
-    def _doubt_in(self, region: re.Match[str], last: Any, start: int, is_action: bool) -> Doubt | None:
-        if self._region_doubt is not None:
-            return self._region_doubt
-        # JSON, or code of actions or calls, in a fence that the grammar takes for markup: prompts ask for it
-        begin = self._read(start, start + 9).lstrip()[:1]
-        is_habit = (
-            region["fence"]
-            and self._is_markup
-            and (begin in ("{", "[") or (begin != "<" and (is_action or self._holds_calls(region))))
-        )
-        before = self._read(start - _LONGEST_FENCE, start).rstrip(" \t\r\n[") if is_habit else ""
-        is_beside = before.endswith(region[0].strip())  # no markup of the format stands between the fence and the JSON
-        if is_beside and _OTHER_FENCE.match(region[0]):
-            is_habit = False
-        if is_habit and not (type(last) is Text and ANNOUNCES.search(last.text[-_LONGEST_CLOSER:])):
-            if is_beside and begin in ("{", "[") and not is_action:
-                where, ends = "in a fence that holds other text, too", _closing_pattern("span", region["fence"])
-                self._region_doubt = Doubt("quoted-call", where, start, closer=ends, wants_text=True)
-            return self._region_doubt
-        is_led = isinstance(last, Text | Reasoning) and FENCE_LINE.sub("", last.text).strip() != ""
-        kind = region.lastgroup or ""
-        where = f"in <{region[kind]}>" if kind in ("tag", "result") else _WHERE[kind]
-        self._region_doubt = Doubt(
-            "quoted-call",
-            where,
-            start,
-            closer=_closer_of(region),
-            is_open_certain=bool(region["result"]),
-            wants_prose=bool(region["fence"]),
-            is_weak=bool(region["fence"]) and is_led,
-        )
-        return self._region_doubt
-
-    @staticmethod
-    def _holds_calls(region: re.Match[str]) -> bool:
-        """Does a fence say that it holds calls, and stands no other markup behind it?"""
-        return _CALL_FENCE.match(region[0]) is not None and not region.string[region.end() :].strip()
-
-    def _new(self, segments: Sequence[Any], count: int, open: Any) -> list[Any]:
-        """The first segments that were not followed yet, and what is `open` behind them, the last one first."""
-        new: list[Any] = [] if open is None else [open]
-        at = count - 1
-        while at >= 0 and segments[at].span[1] > self._at:
-            new.append(segments[at])
-            at -= 1
-        return new
-
-    def _follow(self, new: list[Any], start: int, cut: Reasoning | None) -> None:
-        """Follow the text up to an offset, but for calls, and for reasoning that is not `cut` by this call.
-
-        The `new` segments there were not followed yet.
-        """
-        texts = [segment.span for segment in new if type(segment) is Text or segment is cut]
-        own_tags = cut.span if cut is not None and self._closes_think else (0, 0)
-        at = self._at
-        for segment in reversed(new):
-            if type(segment) is Text or segment is cut:
-                continue
-            self._scan(at, segment.span[0], texts, own_tags)
-            at = max(at, segment.span[1])
-        self._scan(at, start, texts, own_tags)
-        self._at = max(start, self._at)
-
-    def _scan(self, offset: int, end: int, texts: list[tuple[int, int]], own_tags: tuple[int, int]) -> None:
-        """Look for what opens and ends regions between two offsets. `texts` are the places of text there.
-
-        Between the offsets `own_tags`, a tag `<think>` is the format's own.
-        """
-        piece, at = self._read(offset, end) if end > offset else "", 0
-        while at < len(piece):
-            if self._region is None:
-                match = _REGION.search(piece, at)
-                if match is None:
-                    return
-                place = offset + match.start()
-                self._is_markup = not any(first <= place < last for first, last in texts)
-                tag = match["tag"] or ""
-                is_own = tag[:5].lower() == "think" and own_tags[0] <= place < own_tags[1]
-                if not (is_own or (self._is_markup and _TEXT_TAGS.fullmatch(tag))):
-                    self._region, self._region_doubt = match, None
-            else:
-                match = _closer_of(self._region).search(piece, at)
-                if match is None:
-                    return
-                self._region = self._region_doubt = None
-            at = max(match.end(), at + 1)
-
 
 def _may_go_on(call: Any, read: Callable[[int, int], str]) -> bool:
     """May the text behind a call belong to it, since it is refused, a marker was missing, or a string has no end?"""
@@ -504,21 +390,3 @@ def _may_go_on(call: Any, read: Callable[[int, int], str]) -> bool:
     if call.status == "repaired":
         return any(repair.code == "missing-marker" for repair in call.repairs)
     return bool(call.status != "ok")
-
-
-@lru_cache(maxsize=64)
-def _closing_pattern(kind: str, written: str) -> re.Pattern[str]:
-    if kind == "fence":
-        return re.compile(rf"^[ ]{{0,3}}{re.escape(written)}{written[0]}*[ \t\r]*$", re.MULTILINE)
-    if kind == "span":
-        return re.compile(f"{written}{written[0]}*")
-    if kind == "here":
-        return re.compile(rf"^[ \t]*{written}[ \t\r]*$", re.MULTILINE)
-    end = re.escape(COMMENTS[written.lower()]) if kind == "comment" else rf"\\end\{{{written}\}}"
-    return re.compile(f"</{written}>" if kind in ("tag", "result") else end, re.IGNORECASE)
-
-
-def _closer_of(region: re.Match[str]) -> re.Pattern[str]:
-    kind = region.lastgroup or ""
-    is_span = kind == "fence" and region.end() == len(region.string)  # no line break is between it and a call
-    return _closing_pattern("span" if is_span else kind, region[kind])
