@@ -6,13 +6,13 @@ of any grammar, and as plain regular expressions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from outspoken.patterns import syntax
 
-from .char_sets import ANY_CHAR, CharSet, Range, char_set, chars_of, negated, of_text, partition
+from .char_sets import ANY_CHAR, CharSet, Range, char_set, chars_of, of_text, partition
 
 _State = TypeVar("_State")
 
@@ -140,35 +140,39 @@ def determinize(nfa: Nfa, ends: frozenset[int], *, excludes: bool, limit: int) -
     closures = _Closures(nfa, ends)
     ended = closures.mask(ends)
     ways: dict[int, list[tuple[int, int]]] = {}
-    first = closures.of(0)
-    numbers, waiting = {first: 0}, [first]
-    rows: list[list[int]] = []
-    for subset in waiting:
-        if len(numbers) > limit:
-            raise TooLargeError(f"an automaton needs more than {limit} states")
+
+    def targets_of(subset: int) -> list[int | None]:
         reached = [0] * len(classes)
         for state in _bits(subset):
             if state not in ways:
                 ways[state] = [(at, closures.of(t)) for chars, t in nfa.steps[state] for at in found[chars]]
             for at, targets in ways[state]:
                 reached[at] |= targets
-        targets = [None if not target or (excludes and target & ended) else target for target in reached]
-        rows.append(_row(targets, numbers, waiting))
-    return _minimal(_Table(classes, rows, [excludes or bool(subset & ended) for subset in waiting]))
+        return [None if not target or (excludes and target & ended) else target for target in reached]
+
+    return _explored(classes, closures.of(0), targets_of, lambda subset: excludes or bool(subset & ended), limit)
 
 
-def _row(targets: Iterable[_State | None], numbers: dict[_State, int], waiting: list[_State]) -> list[int]:
-    """The numbers of states, -1 for none. New states get the next numbers, and wait for their own row."""
-    row: list[int] = []
-    for target in targets:
-        if target is None:
-            row.append(-1)
-            continue
-        if target not in numbers:
-            numbers[target] = len(numbers)
-            waiting.append(target)
-        row.append(numbers[target])
-    return row
+def _explored(
+    classes: list[CharSet],
+    first: _State,
+    targets_of: Callable[[_State], list[_State | None]],
+    accepts: Callable[[_State], bool],
+    limit: int,
+) -> Dfa:
+    """The automaton of all states that are reached from the first one, by the targets of each for all classes."""
+    numbers: dict[_State | None, int] = {None: -1, first: 0}
+    waiting, rows = [first], list[list[int]]()
+    for state in waiting:
+        targets = targets_of(state)
+        for target in targets:
+            if target is not None and target not in numbers:
+                numbers[target] = len(waiting)
+                waiting.append(target)
+        rows.append([numbers[target] for target in targets])
+        if len(waiting) > limit:
+            raise TooLargeError(f"an automaton needs more than {limit} states")
+    return _minimal(_Table(classes, rows, [*map(accepts, waiting)]))
 
 
 class _Closures:
@@ -300,14 +304,11 @@ def intersection(one: Dfa, other: Dfa, limit: int = 4000) -> Dfa:
     """The automaton of the texts that both accept. Raises TooLargeError if it needs more than `limit` states."""
     classes, found = partition([chars for dfa in (one, other) for row in dfa.steps for chars, _ in row])
     lefts, rights = _rows(one, len(classes), found), _rows(other, len(classes), found)
-    numbers, waiting = {(0, 0): 0}, [(0, 0)]
-    rows: list[list[int]] = []
-    for left, right in waiting:
-        if len(numbers) > limit:
-            raise TooLargeError(f"an automaton needs more than {limit} states")
-        pairs = [None if -1 in pair else pair for pair in zip(lefts[left], rights[right], strict=True)]
-        rows.append(_row(pairs, numbers, waiting))
-    return _minimal(_Table(classes, rows, [one.accepts[left] and other.accepts[right] for left, right in waiting]))
+
+    def targets_of(state: tuple[int, int]) -> list[tuple[int, int] | None]:
+        return [None if -1 in pair else pair for pair in zip(lefts[state[0]], rights[state[1]], strict=True)]
+
+    return _explored(classes, (0, 0), targets_of, lambda at: one.accepts[at[0]] and other.accepts[at[1]], limit)
 
 
 def _rows(dfa: Dfa, count: int, found: Mapping[CharSet, tuple[int, ...]]) -> list[list[int]]:
@@ -330,11 +331,7 @@ def length_between(low: int, high: int | None) -> Dfa:
 
 def complement(dfa: Dfa) -> Dfa:
     """The automaton of the texts that one does not accept."""
+    classes, found = partition([ANY_CHAR, *[chars for row in dfa.steps for chars, _ in row]])
     sink = len(dfa.steps)
-    rows: list[tuple[tuple[CharSet, int], ...]] = []
-    for row in dfa.steps:
-        rest = negated(char_set([one for chars, _ in row for one in chars]))
-        rows.append((*row, (rest, sink)) if rest else row)
-    whole = Dfa((*rows, ((ANY_CHAR, sink),)), (*[not accepts for accepts in dfa.accepts], True))
-    classes, found = partition([chars for row in whole.steps for chars, _ in row])
-    return _minimal(_Table(classes, _rows(whole, len(classes), found), list(whole.accepts)))
+    rows = [[sink if target < 0 else target for target in row] for row in _rows(dfa, len(classes), found)]
+    return _minimal(_Table(classes, [*rows, [sink] * len(classes)], [*[not one for one in dfa.accepts], True]))
