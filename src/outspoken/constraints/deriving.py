@@ -70,15 +70,15 @@ class Constraint:
 
     def to_llguidance(self) -> str:
         """A Lark grammar of llguidance (1.7 and newer)."""
-        from .targets.llguidance import lark_grammar
+        from .targets.llguidance import LarkWriter
 
-        return lark_grammar(self.grammar, self.special_tokens)
+        return LarkWriter(self.grammar, self.special_tokens).write()
 
     def to_ebnf(self) -> str:
         """A grammar in xgrammar's EBNF (0.2)."""
-        from .targets.bnf import bnf_grammar
+        from .targets.bnf import BnfWriter
 
-        return bnf_grammar(self.grammar)
+        return BnfWriter(self.grammar).write()
 
     def to_gbnf(self) -> str:
         """A grammar of llama.cpp."""
