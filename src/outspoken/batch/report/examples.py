@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from outspoken.results.diagnostics import Diagnostic
@@ -14,7 +14,8 @@ from outspoken.results.snippet import visible
 MOST_FRAMES, MOST_REPAIRS, MOST_SEGMENTS, _LINES, _LINE = 6, 12, 24, 14, 300
 #: So many examples of a kind are made although those that are kept are better, in search of ones that look different.
 _MOST_MADE = 300
-_RANKS = {"invalid": 3, "truncated": 2, "repaired": 1}
+#: How bad a status is, higher is worse.
+RANKS = {"invalid": 3, "truncated": 2, "repaired": 1}
 
 T = TypeVar("T")
 #: How bad an example is, higher is worse, and what decides between equals.
@@ -104,16 +105,11 @@ def tie(file: int, line: int) -> tuple[int, int, int]:
     return (zlib.crc32(f"{file}:{line}".encode()), -file, -line)
 
 
-def rank_of(status: str, severities: Sequence[str], repairs: int) -> tuple[int, int, int]:
-    """How bad a row is: by its status, its errors, and what else there is."""
-    return (_RANKS.get(status, 0), severities.count("error"), len(severities) + repairs)
-
-
 def make_example(row: dict[str, Any], place: str, first: str | None = None) -> Example:
     """The example of a row. Diagnostics with the code `first` come first."""
-    diagnostics: list[dict[str, Any]] = sorted(row["diagnostics"] or [], key=lambda one: one["code"] != first)
-    repairs: list[dict[str, Any]] = row["repairs"] or []
-    segments: list[dict[str, Any]] = row["segments"] or []
+    diagnostics: list[dict[str, Any]] = sorted(row["diagnostics"], key=lambda one: one["code"] != first)
+    repairs: list[dict[str, Any]] = row["repairs"]
+    segments: list[dict[str, Any]] = row["segments"]
     return Example(
         place,
         row["id"],

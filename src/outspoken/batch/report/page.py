@@ -209,8 +209,8 @@ def make_tally(source: Source) -> Tally:
     )
     tools = None if source.options["tools_column"] else Tools.of(source.options["tools"])
     tally = Tally(source.inputs, buckets, CallChecker(tools))
-    for chunk in source.chunks():
-        tally.add(chunk)
+    for file, rows, times in source.chunks():
+        tally.add(file, rows, times)
     for row in source.quarantine():
         tally.add_quarantined(row)
     tally.finish()
