@@ -171,7 +171,7 @@ class OutputFolder:
             try:
                 data = json.loads(line)
                 unit = Unit(data["file"], data["unit"], "range", **data["end"])
-                counts = Counts.from_json(data["counts"])
+                counts = Counts(**data["counts"])
             except (ValueError, KeyError, TypeError):
                 break
             if not line.endswith(b"\n"):

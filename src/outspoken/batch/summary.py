@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from outspoken.results.replies import STATUSES
 from outspoken.viewer.lines import aligned
@@ -54,11 +53,6 @@ class Counts:
     def quarantined(self) -> int:
         """The number of rows in quarantine."""
         return sum(self.quarantine.values())
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Counts:
-        """The inverse of `asdict`. Raises TypeError for anything else."""
-        return cls(**data)
 
 
 def _add(to: dict[str, int], counts: Mapping[str, int]) -> None:
@@ -110,7 +104,7 @@ class Summary:
         try:
             data = json.loads(text)
             del data["rows_per_second"]
-            total, new = Counts.from_json(data.pop("total")), Counts.from_json(data.pop("new"))
+            total, new = Counts(**data.pop("total")), Counts(**data.pop("new"))
             return cls(**data, total=total, new=new)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the text does not contain a summary: {error!r}") from error

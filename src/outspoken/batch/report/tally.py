@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from outspoken.notations.tools import Tools, may_have
@@ -40,8 +41,7 @@ class CallChecker:
 
     def __init__(self, tools: Tools | None) -> None:
         self._tools = tools
-        self._required: dict[str, list[str]] = {}
-        self._known: dict[tuple[str, str], tuple[bool, frozenset[str] | None, list[Any] | None]] = {}
+        self._known = lru_cache(_MOST)(_what_is_known)
 
     def problems(self, name: str, arguments_text: str) -> list[Problem]:
         """What is wrong with a complete call."""
@@ -56,21 +56,14 @@ class CallChecker:
             return []
         if not isinstance(arguments, dict):
             return []
-        required = self._required.get(name)
-        if required is None:
-            required = self._required[name] = list(tools.arguments(name).required)
+        required = tools.arguments(name).required
         found = [Problem(key, CODES["missing-argument"]) for key in required if key not in arguments]
         for key, value in arguments.items():  # pyright: ignore[reportUnknownVariableType]
             found += self._value_problems(tools, name, str(key), value)  # pyright: ignore[reportUnknownArgumentType]
         return found
 
     def _value_problems(self, tools: Tools, name: str, key: str, value: Any) -> list[Problem]:
-        known = self._known.get((name, key))
-        if known is None:
-            known = may_have(tools, name, key), tools.types(name, key), tools.arguments(name).member(key).values
-            if len(self._known) < _MOST:
-                self._known[name, key] = known
-        is_known, types, values = known
+        is_known, types, values = self._known(tools, name, key)
         if not is_known:
             return [Problem(key, "unknown argument")]
         if types is not None and not fits(value, types):
@@ -78,6 +71,11 @@ class CallChecker:
         if values is not None and not any(_equal(value, one) for one in values):
             return [Problem(key, "not an allowed value", f"expected one of {_list(values)}")]
         return []
+
+
+def _what_is_known(tools: Tools, name: str, key: str) -> tuple[bool, frozenset[str] | None, list[Any] | None]:
+    """Whether a tool may have an argument, its types, and its values, if they are listed."""
+    return may_have(tools, name, key), tools.types(name, key), tools.arguments(name).member(key).values
 
 
 def _equal(one: Any, other: Any) -> bool:
