@@ -6,8 +6,8 @@ of any grammar, and as plain regular expressions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
 from typing import NamedTuple, TypeVar
 
 from outspoken.patterns import syntax
@@ -137,20 +137,30 @@ def determinize(nfa: Nfa, ends: frozenset[int], *, excludes: bool, limit: int) -
     Raises TooLargeError if it needs more than `limit` states.
     """
     classes, found = partition([chars for steps in nfa.steps for chars, _ in steps])
-    closures = _Closures(nfa, ends)
-    ended = closures.mask(ends)
-    ways: dict[int, list[tuple[int, int]]] = {}
+    ended = sum([1 << end for end in ends])
+
+    @cache
+    def closure(state: int) -> int:
+        """The states that are reached from one without a character, as bits. Those that only jump are left out."""
+        reached, waiting = {state}, [state]
+        while waiting:
+            more = {*nfa.jumps[waiting.pop()]} - reached
+            reached |= more
+            waiting += more
+        return sum([1 << one for one in reached if nfa.steps[one] or one in ends])
+
+    @cache
+    def ways(state: int) -> list[tuple[int, int]]:
+        return [(at, closure(target)) for chars, target in nfa.steps[state] for at in found[chars]]
 
     def targets_of(subset: int) -> list[int | None]:
         reached = [0] * len(classes)
         for state in _bits(subset):
-            if state not in ways:
-                ways[state] = [(at, closures.of(t)) for chars, t in nfa.steps[state] for at in found[chars]]
-            for at, targets in ways[state]:
+            for at, targets in ways(state):
                 reached[at] |= targets
         return [None if not target or (excludes and target & ended) else target for target in reached]
 
-    return _explored(classes, closures.of(0), targets_of, lambda subset: excludes or bool(subset & ended), limit)
+    return _explored(classes, closure(0), targets_of, lambda subset: excludes or bool(subset & ended), limit)
 
 
 def _explored(
@@ -175,35 +185,6 @@ def _explored(
     return _minimal(_Table(classes, rows, [*map(accepts, waiting)]))
 
 
-class _Closures:
-    """The states that can be reached without a character, as bits. States that only jump are left out."""
-
-    def __init__(self, nfa: Nfa, ends: frozenset[int]) -> None:
-        self._jumps = nfa.jumps
-        self._kept = [bool(steps) or state in ends for state, steps in enumerate(nfa.steps)]
-        self._known: dict[int, int] = {}
-
-    def of(self, state: int) -> int:
-        """The states that can be reached from one, with itself."""
-        if state not in self._known:
-            found, waiting = {state}, [state]
-            while waiting:
-                for target in self._jumps[waiting.pop()]:
-                    if target not in found:
-                        found.add(target)
-                        waiting.append(target)
-            self._known[state] = self.mask(found)
-        return self._known[state]
-
-    def mask(self, states: Iterable[int]) -> int:
-        """States as bits."""
-        found = 0
-        for state in states:
-            if self._kept[state]:
-                found |= 1 << state
-        return found
-
-
 def _bits(mask: int) -> Iterator[int]:
     while mask:
         lowest = mask & -mask
@@ -213,15 +194,20 @@ def _bits(mask: int) -> Iterator[int]:
 
 def _minimal(table: _Table) -> Dfa:
     """The same automaton with the fewest states, without those from which no end can be reached."""
-    alive = _alive(table)
-    rows = [[target if target >= 0 and alive[target] else -1 for target in row] for row in table.rows]
-    group = [*map(int, table.accepts), -1]  # the last one is that of no target
-    into: list[list[int]] = [[] for _ in rows]
-    members: dict[int, set[int]] = {}
-    for state, row in enumerate(rows):
-        members.setdefault(group[state], set()).add(state)
+    into: list[set[int]] = [set() for _ in table.rows]
+    for state, row in enumerate(table.rows):
         for target in {*row} - {-1}:
-            into[target].append(state)
+            into[target].add(state)
+    reached = [state for state, accepts in enumerate(table.accepts) if accepts]
+    alive = {*reached}
+    for state in reached:
+        reached += into[state] - alive
+        alive |= into[state]
+    rows = [[target if target in alive else -1 for target in row] for row in table.rows]
+    group = [*map(int, table.accepts), -1]  # the last one is that of no target
+    members: dict[int, set[int]] = {}
+    for state in range(len(rows)):
+        members.setdefault(group[state], set()).add(state)
     waiting = set(range(len(rows)))
     while waiting:  # those of which a target has left its group
         numbers = {group[state] for state in waiting}
@@ -245,23 +231,6 @@ def _leaving(rows: list[list[int]], group: list[int], members: set[int], waiting
     other = next((state for state in members if state not in waiting), None)
     kept = tuple(map(at, rows[other])) if other is not None else max(parts, key=lambda key: len(parts[key]))
     return [part for key, part in parts.items() if key != kept]
-
-
-def _alive(table: _Table) -> list[bool]:
-    """From which states an end can be reached."""
-    into: list[set[int]] = [set() for _ in table.rows]
-    for state, row in enumerate(table.rows):
-        for target in {*row}:
-            if target >= 0:
-                into[target].add(state)
-    alive = list(table.accepts)
-    waiting = [state for state, accepts in enumerate(alive) if accepts]
-    while waiting:
-        for state in into[waiting.pop()]:
-            if not alive[state]:
-                alive[state] = True
-                waiting.append(state)
-    return alive
 
 
 def _numbered(table: _Table, group: list[int]) -> Dfa:
