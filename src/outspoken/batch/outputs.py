@@ -170,7 +170,7 @@ class OutputFolder:
         for line in lines:
             try:
                 data = json.loads(line)
-                unit = Unit(data["file"], data["unit"], "range", **data["end"])
+                unit = Unit(data["file"], data["unit"], "lines", **data["end"])
                 counts = Counts(**data["counts"])
             except (ValueError, KeyError, TypeError):
                 break
