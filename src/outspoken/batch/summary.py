@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 
 from outspoken.results.replies import STATUSES
@@ -41,13 +40,6 @@ class Counts:
         _add(self.quarantine, other.quarantine)
         for format, counts in other.statuses.items():
             _add(self.statuses.setdefault(format, {}), counts)
-
-    def count_rows(self, formats: Iterable[str | None], statuses: Iterable[str | None]) -> None:
-        """Count rows by format and status; those that could not be read have no status."""
-        for (format, status), count in Counter(zip(formats, statuses, strict=True)).items():
-            if status is not None:
-                self.rows += count
-                _add(self.statuses.setdefault(format or "", {}), {status: count})
 
     @property
     def quarantined(self) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 from outspoken.batch.arrow import compute, pa, parquet
 from outspoken.batch.errors import BatchError
 from outspoken.batch.inputs import MANIFEST, reason_of
+from outspoken.batch.options import kept_columns
 from outspoken.batch.outputs import OutputFolder
 from outspoken.batch.parts import quarantine_path
 from outspoken.batch.schema import kept_name
@@ -63,7 +64,7 @@ class Source:
 
     def _kept(self, name: str) -> str:
         """The name of a kept column in the results. Raises BatchError if it is not kept."""
-        kept = [one.rpartition(":")[0] or one for one in self.options["keep"]]
+        kept = kept_columns(self.options["keep"])
         if name not in kept:
             known = f"the batch keeps {', '.join([f'`{one}`' for one in kept])}" if kept else "the batch keeps none"
             raise BatchError(f"`{name}` is no column that is kept; {known}; see `--keep` of `outspoken batch`")
