@@ -49,16 +49,12 @@ class InputFile:
 
 
 def stat_of(path: str) -> os.stat_result:
-    """The size and the times of a file. Raises BatchError if it cannot be found."""
+    """The size and the times of a file. Raises BatchError if it cannot be read."""
     try:
-        return os.stat(path)
+        with open(path, "rb") as file:
+            return os.stat(file.fileno())
     except OSError as error:
-        raise unreadable(path, error) from error
-
-
-def unreadable(path: str, error: Exception) -> BatchError:
-    """What says that a file cannot be read."""
-    return BatchError(f"cannot read `{path}`: {reason_of(error)}")
+        raise BatchError(f"cannot read `{path}`: {reason_of(error)}") from error
 
 
 def reason_of(error: Exception) -> str:
@@ -136,11 +132,6 @@ def _input_file(number: int, name: str) -> InputFile:
         raise BatchError(
             f"`{name}` has no suffix that is known; expected {', '.join(_KINDS)} (JSON lines also .gz, .zst)"
         )
-    try:
-        with open(name, "rb"):
-            pass
-    except OSError as error:
-        raise unreadable(name, error) from error
     return InputFile(number, name, *known, found.st_size, found.st_mtime_ns)
 
 

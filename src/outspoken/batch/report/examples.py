@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable, Hashable
+from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from outspoken.results.diagnostics import Diagnostic
@@ -81,9 +82,9 @@ class Best(Generic[T]):
         made = make()
         same = next((n for n, (_, one) in enumerate(found) if self._look and self._look(one) == self._look(made)), None)
         if same is not None:
-            rank, made = max(found.pop(same), (rank, made), key=_rank_of)
+            rank, made = max(found.pop(same), (rank, made), key=itemgetter(0))
         found.append((rank, made))
-        found.sort(key=_rank_of, reverse=True)
+        found.sort(key=itemgetter(0), reverse=True)
         del found[self._each :]
 
     def of(self, kind: Hashable) -> list[T]:
@@ -92,12 +93,8 @@ class Best(Generic[T]):
 
     def first(self, count: int) -> list[T]:
         """The best ones of all kinds."""
-        found = sorted([one for each in self._found.values() for one in each], key=_rank_of, reverse=True)
+        found = sorted([one for each in self._found.values() for one in each], key=itemgetter(0), reverse=True)
         return [one for _, one in found[:count]]
-
-
-def _rank_of(found: tuple[Rank, Any]) -> Rank:
-    return found[0]
 
 
 def tie(file: int, line: int) -> tuple[int, int, int]:
