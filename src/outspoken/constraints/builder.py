@@ -40,15 +40,11 @@ class Wishes:
 
 
 class Actions(NamedTuple):
-    """The actions that a response may have, and the screen on which their points lie, if it is known.
-
-    `missing` are the words of others, which the constraint leaves out, and `tools` the given tools that are actions.
-    """
+    """The actions that a response may have, the screen on which their points lie, if it is known, and warnings."""
 
     paths: tuple[ActionPaths, ...]
-    screen: Screen | None = None
-    missing: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
+    screen: Screen | None
+    warnings: list[str]
 
 
 class Builder:
@@ -71,9 +67,7 @@ class Builder:
         self._calls = CallForms(skeleton, automaton, tools, self.grammar, self._end_of)
         self._actions: ActionForms | None = None
         if actions is not None:
-            self.grammar.warnings += [f"{word}: actions that hold others are left out" for word in actions.missing]
-            own = "calls of it are actions, whose arguments are those of the format's words"
-            self.grammar.warnings += [f"{name}: {own}" for name in actions.tools]
+            self.grammar.warnings += actions.warnings
             self._actions = ActionForms(skeleton, automaton, actions.paths, actions.screen, self.grammar, self._end_of)
         self._rules: dict[tuple[Hole, int], Rule] = {}
         self._limit = wishes.least if wishes.most is None else wishes.most
