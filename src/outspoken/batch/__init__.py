@@ -6,7 +6,7 @@
 - `inputs`, `packed`, `units`, `lines`: files, also compressed; the pieces that workers read, and the rows of JSON lines
 - `parts`, `outputs`, `summary`: what is written: parts and quarantine, the folder of results, the counts
 - `report`: one page of HTML about a folder of results
-- `worker`, `pool`, `run`, `progress`: one process for each core, and the run of a batch
+- `worker`, `pool`, `running`: one process for each core, and the run of a batch
 - `tables`: responses in data frames, queries and clusters
 
 Import the public names from here. The room may import `providers`, `parsing` and what they are made of.

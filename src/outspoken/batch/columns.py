@@ -98,7 +98,10 @@ def columns_of(rows: Sequence[ReadRow], schema: Schema) -> dict[str, Array]:
 def count_rows(rows: Sequence[ReadRow]) -> Counts:
     """The counts of rows."""
     counts = Counts(quarantine=dict(Counter([row.error.code for row in rows if row.error is not None])))
-    counts.count_rows([row.format for row in rows], [row.status for row in rows])
+    read = [(row.format or "", row.status) for row in rows if row.status is not None]
+    counts.rows = len(read)
+    for (format, status), count in Counter(read).items():
+        counts.statuses.setdefault(format, {})[status] = count
     counts.chars = sum([row.chars or 0 for row in rows])
     for name in ("tool_calls", "actions", "payloads", "diagnostics", "repairs"):
         setattr(counts, name, sum([len(getattr(row, name)) for row in rows]))

@@ -22,12 +22,12 @@ from .schema import kept_name, make_schema, named_type
 class Rows:
     """The columns of some rows before they are read, as Python lists.
 
-    `values` are responses, or a `RowError` for a row that has none. The lists of `hints` are those of `Hints`, in its
-    order; None for a column that is not used. `kept` are lists, or columns of Arrow that stay as they are.
+    `values` are responses, or a `RowError` for a row that has none; `hints` are read once. `kept` are lists, or columns
+    of Arrow that stay as they are.
     """
 
     values: list[Any]
-    hints: tuple[list[Any] | None, ...] = (None, None, None, None)
+    hints: Iterable[Hints] = repeat(NO_HINTS)
     ids: list[Any] | None = None
     kept: dict[str, list[Any] | Array] = field(default_factory=dict[str, Any])
     file: str | None = None
@@ -42,7 +42,8 @@ class Rows:
         arrays: Mapping[str, Array] | None = None,
     ) -> Rows:
         """The rows with these responses. `column` gives the values of another column; `arrays` are kept as they are."""
-        hints = tuple([None if name is None else column(name) for name in options.hint_columns])
+        given = [repeat(None) if name is None else column(name) for name in options.hint_columns]
+        hints = map(Hints._make, zip(*given, strict=False)) if any(options.hint_columns) else repeat(NO_HINTS)
         ids = None if options.id_column is None else column(options.id_column)
         made: dict[str, list[Any] | Array] = {}
         for name, kind in options.kept.items():
@@ -95,10 +96,7 @@ class BatchReader:
         """Read rows. Before each one, its number (from 0) is written to `cursor[0]`."""
         reader = self._reader = self._reader or RowReader(self.options)
         marked, read, found = cursor if cursor is not None else [0], reader.read, list[ReadRow]()
-        hints: Iterable[Hints] = repeat(NO_HINTS)
-        if any(rows.hints):
-            hints = map(Hints._make, zip(*[repeat(None) if one is None else one for one in rows.hints], strict=False))
-        for number, (value, given) in enumerate(zip(rows.values, hints, strict=False)):
+        for number, (value, given) in enumerate(zip(rows.values, rows.hints, strict=False)):
             marked[0] = number
             found.append(read(value, given))
         return found

@@ -45,24 +45,16 @@ class InputFile:
         """Raise BatchError if the file is not what it was when it was found."""
         found = stat_of(self.name)
         if (found.st_size, found.st_mtime_ns) != (self.size, self.mtime):
-            raise self.changed()
-
-    def changed(self) -> BatchError:
-        """What says that the file has changed."""
-        return BatchError(f"`{self.name}` has changed since the batch began; run it again with `--restart`")
+            raise BatchError(f"`{self.name}` has changed since the batch began; run it again with `--restart`")
 
 
 def stat_of(path: str) -> os.stat_result:
-    """The size and the times of a file. Raises BatchError if it cannot be found."""
+    """The size and the times of a file. Raises BatchError if it cannot be read."""
     try:
-        return os.stat(path)
+        with open(path, "rb") as file:
+            return os.stat(file.fileno())
     except OSError as error:
-        raise unreadable(path, error) from error
-
-
-def unreadable(path: str, error: Exception) -> BatchError:
-    """What says that a file cannot be read."""
-    return BatchError(f"cannot read `{path}`: {reason_of(error)}")
+        raise BatchError(f"cannot read `{path}`: {reason_of(error)}") from error
 
 
 def reason_of(error: Exception) -> str:
@@ -140,11 +132,6 @@ def _input_file(number: int, name: str) -> InputFile:
         raise BatchError(
             f"`{name}` has no suffix that is known; expected {', '.join(_KINDS)} (JSON lines also .gz, .zst)"
         )
-    try:
-        with open(name, "rb"):
-            pass
-    except OSError as error:
-        raise unreadable(name, error) from error
     return InputFile(number, name, *known, found.st_size, found.st_mtime_ns)
 
 
@@ -229,7 +216,7 @@ class UnitCutter:
                         yield unit
                 number, first = number + 1, first + lines
         if is_plain and offset < file.size:
-            raise file.changed()
+            file.check_unchanged()
         if stream.error is not None and self._done((file.number, number)) is None:
             yield _broken(file, number, first, first_line(stream.error), stream.rest)
 
@@ -257,14 +244,13 @@ class UnitCutter:
 
 
 def _line_unit(file: InputFile, number: int, first: int, data: bytes, dropped: int, offset: int) -> Unit:
-    """The unit of some lines, or of one that was dropped as it is too long; one of a plain file has only its place."""
+    """The unit of some lines, or of one that was dropped as it is too long."""
     length = (dropped or len(data)) if file.compression is None else 0
     if dropped:
         error = RowError("too-long", f"the line has {dropped:,} bytes; the limit is {MAX_LINE:,}")
         return Unit(file.number, number, "unreadable", first, 1, offset, length, data, error)
     lines = data.count(b"\n") + (data[-1:] != b"\n")
-    kind = "lines" if file.compression else "range"
-    return Unit(file.number, number, kind, first, lines, offset, length, data if file.compression else b"")
+    return Unit(file.number, number, "lines", first, lines, offset, length, data)
 
 
 def _broken(file: InputFile, number: int, first: int, message: str, rest: bytes) -> Unit:

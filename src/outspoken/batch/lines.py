@@ -67,16 +67,11 @@ class LineReader:
     def _column(self, objects: Sequence[Any], name: str, *, required: bool = False) -> list[Any]:
         """The values of a column. If it is required, a row without it has an error in its place."""
         get = _getter(name)
-        found: list[Any] = []
-        for one in objects:
-            if one.__class__ is RowError:
-                found.append(one if required else None)
-                continue
-            value = get(one)
-            if value is _MISSING:
-                value = _without(one, name) if required else None
-            found.append(value)
-        return found
+        values = [_MISSING if one.__class__ is RowError else get(one) for one in objects]
+        if not required:
+            return [None if value is _MISSING else value for value in values]
+        pairs = zip(objects, values, strict=True)
+        return [_without(one, name) if value is _MISSING else value for one, value in pairs]
 
 
 def _getter(name: str) -> Callable[[dict[str, Any]], Any]:
@@ -95,8 +90,10 @@ def _getter(name: str) -> Callable[[dict[str, Any]], Any]:
     return get
 
 
-def _without(one: dict[str, Any], name: str) -> RowError:
-    """What says that a line lacks a column."""
+def _without(one: dict[str, Any] | RowError, name: str) -> RowError:
+    """What says that a line lacks a column, or why it is no object."""
+    if isinstance(one, RowError):
+        return one
     keys = ", ".join([f"`{key}`" for key in list(one)[:20]]) or "none"
     return RowError("no-text", f"the line has no `{name}`; its keys are {keys}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -94,11 +94,7 @@ class BatchOptions:
     @property
     def kept(self) -> dict[str, str | None]:
         """The columns to keep, with the names of the types that were given to them."""
-        found: dict[str, str | None] = {}
-        for one in self.keep:
-            name, _, kind = one.rpartition(":")
-            found[name or one] = kind if name else None
-        return found
+        return kept_columns(self.keep)
 
     @property
     def has_response(self) -> bool:
@@ -129,6 +125,12 @@ class BatchOptions:
         """A hash that differs for options that may give other results."""
         text = json.dumps(asdict(self), sort_keys=True)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def kept_columns(keep: Iterable[str]) -> dict[str, str | None]:
+    """The names of columns to keep, with those of the types behind their colons."""
+    parts = [(one, *one.rpartition(":")) for one in keep]
+    return {name or one: kind if name else None for one, name, _, kind in parts}
 
 
 def _check_seconds(timeout: object) -> None:

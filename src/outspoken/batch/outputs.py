@@ -170,8 +170,8 @@ class OutputFolder:
         for line in lines:
             try:
                 data = json.loads(line)
-                unit = Unit(data["file"], data["unit"], "range", **data["end"])
-                counts = Counts.from_json(data["counts"])
+                unit = Unit(data["file"], data["unit"], "lines", **data["end"])
+                counts = Counts(**data["counts"])
             except (ValueError, KeyError, TypeError):
                 break
             if not line.endswith(b"\n"):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from outspoken.results.replies import STATUSES
 from outspoken.viewer.lines import aligned
@@ -43,22 +41,10 @@ class Counts:
         for format, counts in other.statuses.items():
             _add(self.statuses.setdefault(format, {}), counts)
 
-    def count_rows(self, formats: Iterable[str | None], statuses: Iterable[str | None]) -> None:
-        """Count rows by format and status; those that could not be read have no status."""
-        for (format, status), count in Counter(zip(formats, statuses, strict=True)).items():
-            if status is not None:
-                self.rows += count
-                _add(self.statuses.setdefault(format or "", {}), {status: count})
-
     @property
     def quarantined(self) -> int:
         """The number of rows in quarantine."""
         return sum(self.quarantine.values())
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Counts:
-        """The inverse of `asdict`. Raises TypeError for anything else."""
-        return cls(**data)
 
 
 def _add(to: dict[str, int], counts: Mapping[str, int]) -> None:
@@ -110,7 +96,7 @@ class Summary:
         try:
             data = json.loads(text)
             del data["rows_per_second"]
-            total, new = Counts.from_json(data.pop("total")), Counts.from_json(data.pop("new"))
+            total, new = Counts(**data.pop("total")), Counts(**data.pop("new"))
             return cls(**data, total=total, new=new)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the text does not contain a summary: {error!r}") from error

@@ -7,9 +7,9 @@ from typing import Literal
 
 from .errors import RowError
 
-#: Where the rows of a unit are: a range of a plain file, lines or a batch of Arrow that the unit has itself; or there
-#: are none but the reason why the rest of the file, or one line of it, cannot be read.
-UnitKind = Literal["range", "lines", "arrow", "unreadable"]
+#: What the data of a unit is: lines, or a batch of Arrow; or the beginning of what cannot be read: one line, or all of
+#: the file from there on.
+UnitKind = Literal["lines", "arrow", "unreadable"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Unit:
     """Some rows of a file, to be read at once and written as one part.
 
     `first` is the line, or the row, of the first one, from 1, and `lines` the number of lines or rows. `offset` and
-    `length` are the range of a plain file; for other files, `offset` is how much of the file had been read behind the
+    `length` are its place in a plain file; for other files, `offset` is how much of the file had been read behind the
     unit, for the progress. `skipped` are the rows that workers died of, by their places in the unit. With `only`, no
     other row is read and nothing is written.
     """

@@ -25,7 +25,7 @@ from .arrow import RecordBatch, Schema, pa, parquet
 from .columns import count_rows
 from .errors import BatchError, RowError
 from .function import BatchReader, Rows
-from .inputs import InputFile, reason_of, unreadable
+from .inputs import InputFile, reason_of
 from .lines import LineReader
 from .options import BatchOptions
 from .parts import Output, bad_row, good_rows, raw_of, write_unit
@@ -104,9 +104,7 @@ class Worker:
         return counts
 
     def _read_lines(self, unit: Unit) -> Counts:
-        file = self._setup.files[unit.file]
-        data = unit.data if unit.kind == "lines" else _read_range(file, unit)
-        rows, raws = self._lines.read(data, unit.first, file.name)
+        rows, raws = self._lines.read(unit.data, unit.first, self._setup.files[unit.file].name)
         return self._write(unit, rows, raws.__getitem__)
 
     def _read_arrow(self, unit: Unit) -> Counts:
@@ -148,20 +146,6 @@ class Worker:
 
 
 _NOT_NOW = RowError("failed", "another row is tried alone")
-
-
-def _read_range(file: InputFile, unit: Unit) -> bytes:
-    """The bytes of a unit of a plain file. Raises BatchError if the file is not what it was."""
-    file.check_unchanged()
-    try:
-        with open(file.name, "rb") as opened:
-            opened.seek(unit.offset)
-            data = opened.read(unit.length)
-    except OSError as error:
-        raise unreadable(file.name, error) from error
-    if len(data) < unit.length:
-        file.check_unchanged()
-    return data
 
 
 # the process

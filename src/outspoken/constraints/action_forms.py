@@ -194,18 +194,13 @@ class _Action(Arguments):
         pairs = [at for at, group in enumerate(self._groups) if len(group.keys) > 1 and not group.required]
         needs = [at for at, group in enumerate(self._groups) if group.field in self._paths.needs]
         for chosen in product((False, True), repeat=len(pairs)) if len(pairs) <= _MOST_PAIRS else ():
+            written = {at for at, is_there in zip(pairs, chosen, strict=True) if is_there}
+            properties = {k: self._schema(at, k) for k, at in self._arguments if at not in pairs or at in written}
             for needed in needs or [-1]:
-                absent = {at for at, is_there in zip(pairs, chosen, strict=True) if not is_there}
-                if needed in absent:
-                    continue
-                forced = {needed} | {at for at, is_there in zip(pairs, chosen, strict=True) if is_there}
-                properties = {key: self._schema(at, key) for key, at in self._arguments if at not in absent}
-                required = [
-                    key
-                    for key, at in self._arguments
-                    if at in forced or (self._groups[at].required and key in properties)
-                ]
-                yield {"type": "object", "properties": properties, "required": required}
+                if needed not in pairs or needed in written:
+                    forced = {needed, *written}
+                    required = [k for k, at in self._arguments if at in forced or self._groups[at].required]
+                    yield {"type": "object", "properties": properties, "required": required}
 
 
 def _put(schema: dict[str, Any], path: tuple[str, ...], inner: dict[str, Any], *, required: bool) -> None:

@@ -263,10 +263,13 @@ class FieldSchemas:
 
     def _place(self) -> dict[str, Any]:
         """A point of a list."""
-        x, y = [_between(0, edge) for edge in self._extent]
-        listed = {"type": "array", "prefixItems": [x, y], "items": False, "minItems": 2}
+        x, y = self._axes()
         named = {"type": "object", "properties": {"x": x, "y": y}, "required": ["x", "y"]}
-        return {"anyOf": [named, listed]}
+        return {"anyOf": [named, _tuple(x, y)]}
+
+    def _axes(self) -> list[dict[str, Any]]:
+        """The two coordinates of a point."""
+        return [_between(0, edge) for edge in self._extent]
 
     def _point(self) -> dict[str, Any]:
         """A point or a box."""
@@ -274,20 +277,15 @@ class FieldSchemas:
         if "{x}" in spelling:
             head, _, rest = spelling.partition("{x}")
             between, _, tail = rest.partition("{y}")
-            x, y = [f"(?:{number_pattern(_between(0, edge))})" for edge in self._extent]
+            x, y = [f"(?:{number_pattern(axis)})" for axis in self._axes()]
             two = f"{x}{escape(between)}{y}"
             return {
                 "type": "string",
                 "pattern": PlainPattern(f"{escape(head)}{two}(?:{escape(between)}{two})?{escape(tail)}"),
             }
-        x, y = [_between(0, edge) for edge in self._extent]
-        options = [
-            {"type": "array", "prefixItems": [x, y] * count, "items": False, "minItems": 2 * count} for count in (1, 2)
-        ]
-        point = {"anyOf": options}
-        if spelling == "nested":
-            return {"type": "array", "prefixItems": [point], "items": False, "minItems": 1}
-        return point
+        axes = self._axes()
+        point = {"anyOf": [_tuple(*axes), _tuple(*axes, *axes)]}
+        return _tuple(point) if spelling == "nested" else point
 
 
 def kind_of(rule: MappingRule, field: str) -> FieldType:
@@ -325,14 +323,18 @@ def _between(low: float, high: float) -> dict[str, Any]:
     return {"type": "number", "minimum": low, "exclusiveMaximum" if high == _FARTHEST else "maximum": high}
 
 
+def _tuple(*parts: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a list with these items."""
+    return {"type": "array", "prefixItems": list(parts), "items": False, "minItems": len(parts)}
+
+
 def _converted(schema: dict[str, Any], conversion: str) -> dict[str, Any]:
     """The schema of a field that is written in another way."""
     if conversion in ("space", "plus"):
         between = " " if conversion == "space" else r"\+"
         return {"type": "string", "pattern": PlainPattern(f"{_KEY}(?:{between}{_KEY})*")}
     if conversion == "text":
-        number = number_pattern(schema)
-        return {"type": "string", "pattern": PlainPattern(f"(?:{number})")}
+        return {"type": "string", "pattern": PlainPattern(f"(?:{number_pattern(schema)})")}
     if conversion == "list":
         return {"type": "array", "items": schema, "minItems": 1, "maxItems": 1}
     if conversion == "web":

@@ -6,13 +6,13 @@ of any grammar, and as plain regular expressions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
 from typing import NamedTuple, TypeVar
 
 from outspoken.patterns import syntax
 
-from .char_sets import ANY_CHAR, CharSet, Range, char_set, chars_of, negated, of_text, partition
+from .char_sets import ANY_CHAR, CharSet, Range, char_set, chars_of, of_text, partition
 
 _State = TypeVar("_State")
 
@@ -137,67 +137,52 @@ def determinize(nfa: Nfa, ends: frozenset[int], *, excludes: bool, limit: int) -
     Raises TooLargeError if it needs more than `limit` states.
     """
     classes, found = partition([chars for steps in nfa.steps for chars, _ in steps])
-    closures = _Closures(nfa, ends)
-    ended = closures.mask(ends)
-    ways: dict[int, list[tuple[int, int]]] = {}
-    first = closures.of(0)
-    numbers, waiting = {first: 0}, [first]
-    rows: list[list[int]] = []
-    for subset in waiting:
-        if len(numbers) > limit:
-            raise TooLargeError(f"an automaton needs more than {limit} states")
+    ended = sum([1 << end for end in ends])
+
+    @cache
+    def closure(state: int) -> int:
+        """The states that are reached from one without a character, as bits. Those that only jump are left out."""
+        reached, waiting = {state}, [state]
+        while waiting:
+            more = {*nfa.jumps[waiting.pop()]} - reached
+            reached |= more
+            waiting += more
+        return sum([1 << one for one in reached if nfa.steps[one] or one in ends])
+
+    @cache
+    def ways(state: int) -> list[tuple[int, int]]:
+        return [(at, closure(target)) for chars, target in nfa.steps[state] for at in found[chars]]
+
+    def targets_of(subset: int) -> list[int | None]:
         reached = [0] * len(classes)
         for state in _bits(subset):
-            if state not in ways:
-                ways[state] = [(at, closures.of(t)) for chars, t in nfa.steps[state] for at in found[chars]]
-            for at, targets in ways[state]:
+            for at, targets in ways(state):
                 reached[at] |= targets
-        targets = [None if not target or (excludes and target & ended) else target for target in reached]
-        rows.append(_row(targets, numbers, waiting))
-    return _minimal(_Table(classes, rows, [excludes or bool(subset & ended) for subset in waiting]))
+        return [None if not target or (excludes and target & ended) else target for target in reached]
+
+    return _explored(classes, closure(0), targets_of, lambda subset: excludes or bool(subset & ended), limit)
 
 
-def _row(targets: Iterable[_State | None], numbers: dict[_State, int], waiting: list[_State]) -> list[int]:
-    """The numbers of states, -1 for none. New states get the next numbers, and wait for their own row."""
-    row: list[int] = []
-    for target in targets:
-        if target is None:
-            row.append(-1)
-            continue
-        if target not in numbers:
-            numbers[target] = len(numbers)
-            waiting.append(target)
-        row.append(numbers[target])
-    return row
-
-
-class _Closures:
-    """The states that can be reached without a character, as bits. States that only jump are left out."""
-
-    def __init__(self, nfa: Nfa, ends: frozenset[int]) -> None:
-        self._jumps = nfa.jumps
-        self._kept = [bool(steps) or state in ends for state, steps in enumerate(nfa.steps)]
-        self._known: dict[int, int] = {}
-
-    def of(self, state: int) -> int:
-        """The states that can be reached from one, with itself."""
-        if state not in self._known:
-            found, waiting = {state}, [state]
-            while waiting:
-                for target in self._jumps[waiting.pop()]:
-                    if target not in found:
-                        found.add(target)
-                        waiting.append(target)
-            self._known[state] = self.mask(found)
-        return self._known[state]
-
-    def mask(self, states: Iterable[int]) -> int:
-        """States as bits."""
-        found = 0
-        for state in states:
-            if self._kept[state]:
-                found |= 1 << state
-        return found
+def _explored(
+    classes: list[CharSet],
+    first: _State,
+    targets_of: Callable[[_State], list[_State | None]],
+    accepts: Callable[[_State], bool],
+    limit: int,
+) -> Dfa:
+    """The automaton of all states that are reached from the first one, by the targets of each for all classes."""
+    numbers: dict[_State | None, int] = {None: -1, first: 0}
+    waiting, rows = [first], list[list[int]]()
+    for state in waiting:
+        targets = targets_of(state)
+        for target in targets:
+            if target is not None and target not in numbers:
+                numbers[target] = len(waiting)
+                waiting.append(target)
+        rows.append([numbers[target] for target in targets])
+        if len(waiting) > limit:
+            raise TooLargeError(f"an automaton needs more than {limit} states")
+    return _minimal(_Table(classes, rows, [*map(accepts, waiting)]))
 
 
 def _bits(mask: int) -> Iterator[int]:
@@ -209,15 +194,20 @@ def _bits(mask: int) -> Iterator[int]:
 
 def _minimal(table: _Table) -> Dfa:
     """The same automaton with the fewest states, without those from which no end can be reached."""
-    alive = _alive(table)
-    rows = [[target if target >= 0 and alive[target] else -1 for target in row] for row in table.rows]
-    group = [*map(int, table.accepts), -1]  # the last one is that of no target
-    into: list[list[int]] = [[] for _ in rows]
-    members: dict[int, set[int]] = {}
-    for state, row in enumerate(rows):
-        members.setdefault(group[state], set()).add(state)
+    into: list[set[int]] = [set() for _ in table.rows]
+    for state, row in enumerate(table.rows):
         for target in {*row} - {-1}:
-            into[target].append(state)
+            into[target].add(state)
+    reached = [state for state, accepts in enumerate(table.accepts) if accepts]
+    alive = {*reached}
+    for state in reached:
+        reached += into[state] - alive
+        alive |= into[state]
+    rows = [[target if target in alive else -1 for target in row] for row in table.rows]
+    group = [*map(int, table.accepts), -1]  # the last one is that of no target
+    members: dict[int, set[int]] = {}
+    for state in range(len(rows)):
+        members.setdefault(group[state], set()).add(state)
     waiting = set(range(len(rows)))
     while waiting:  # those of which a target has left its group
         numbers = {group[state] for state in waiting}
@@ -241,23 +231,6 @@ def _leaving(rows: list[list[int]], group: list[int], members: set[int], waiting
     other = next((state for state in members if state not in waiting), None)
     kept = tuple(map(at, rows[other])) if other is not None else max(parts, key=lambda key: len(parts[key]))
     return [part for key, part in parts.items() if key != kept]
-
-
-def _alive(table: _Table) -> list[bool]:
-    """From which states an end can be reached."""
-    into: list[set[int]] = [set() for _ in table.rows]
-    for state, row in enumerate(table.rows):
-        for target in {*row}:
-            if target >= 0:
-                into[target].add(state)
-    alive = list(table.accepts)
-    waiting = [state for state, accepts in enumerate(alive) if accepts]
-    while waiting:
-        for state in into[waiting.pop()]:
-            if not alive[state]:
-                alive[state] = True
-                waiting.append(state)
-    return alive
 
 
 def _numbered(table: _Table, group: list[int]) -> Dfa:
@@ -300,14 +273,11 @@ def intersection(one: Dfa, other: Dfa, limit: int = 4000) -> Dfa:
     """The automaton of the texts that both accept. Raises TooLargeError if it needs more than `limit` states."""
     classes, found = partition([chars for dfa in (one, other) for row in dfa.steps for chars, _ in row])
     lefts, rights = _rows(one, len(classes), found), _rows(other, len(classes), found)
-    numbers, waiting = {(0, 0): 0}, [(0, 0)]
-    rows: list[list[int]] = []
-    for left, right in waiting:
-        if len(numbers) > limit:
-            raise TooLargeError(f"an automaton needs more than {limit} states")
-        pairs = [None if -1 in pair else pair for pair in zip(lefts[left], rights[right], strict=True)]
-        rows.append(_row(pairs, numbers, waiting))
-    return _minimal(_Table(classes, rows, [one.accepts[left] and other.accepts[right] for left, right in waiting]))
+
+    def targets_of(state: tuple[int, int]) -> list[tuple[int, int] | None]:
+        return [None if -1 in pair else pair for pair in zip(lefts[state[0]], rights[state[1]], strict=True)]
+
+    return _explored(classes, (0, 0), targets_of, lambda at: one.accepts[at[0]] and other.accepts[at[1]], limit)
 
 
 def _rows(dfa: Dfa, count: int, found: Mapping[CharSet, tuple[int, ...]]) -> list[list[int]]:
@@ -330,11 +300,7 @@ def length_between(low: int, high: int | None) -> Dfa:
 
 def complement(dfa: Dfa) -> Dfa:
     """The automaton of the texts that one does not accept."""
+    classes, found = partition([ANY_CHAR, *[chars for row in dfa.steps for chars, _ in row]])
     sink = len(dfa.steps)
-    rows: list[tuple[tuple[CharSet, int], ...]] = []
-    for row in dfa.steps:
-        rest = negated(char_set([one for chars, _ in row for one in chars]))
-        rows.append((*row, (rest, sink)) if rest else row)
-    whole = Dfa((*rows, ((ANY_CHAR, sink),)), (*[not accepts for accepts in dfa.accepts], True))
-    classes, found = partition([chars for row in whole.steps for chars, _ in row])
-    return _minimal(_Table(classes, _rows(whole, len(classes), found), list(whole.accepts)))
+    rows = [[sink if target < 0 else target for target in row] for row in _rows(dfa, len(classes), found)]
+    return _minimal(_Table(classes, [*rows, [sink] * len(classes)], [*[not one for one in dfa.accepts], True]))

@@ -40,15 +40,11 @@ class Wishes:
 
 
 class Actions(NamedTuple):
-    """The actions that a response may have, and the screen on which their points lie, if it is known.
-
-    `missing` are the words of others, which the constraint leaves out, and `tools` the given tools that are actions.
-    """
+    """The actions that a response may have, the screen on which their points lie, if it is known, and warnings."""
 
     paths: tuple[ActionPaths, ...]
-    screen: Screen | None = None
-    missing: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
+    screen: Screen | None
+    warnings: list[str]
 
 
 class Builder:
@@ -71,9 +67,7 @@ class Builder:
         self._calls = CallForms(skeleton, automaton, tools, self.grammar, self._end_of)
         self._actions: ActionForms | None = None
         if actions is not None:
-            self.grammar.warnings += [f"{word}: actions that hold others are left out" for word in actions.missing]
-            own = "calls of it are actions, whose arguments are those of the format's words"
-            self.grammar.warnings += [f"{name}: {own}" for name in actions.tools]
+            self.grammar.warnings += actions.warnings
             self._actions = ActionForms(skeleton, automaton, actions.paths, actions.screen, self.grammar, self._end_of)
         self._rules: dict[tuple[Hole, int], Rule] = {}
         self._limit = wishes.least if wishes.most is None else wishes.most
@@ -105,15 +99,10 @@ class Builder:
                     options += self._reasoning(hole, target, literal, calls)
             elif must_reason:
                 continue
-            elif target == END:
-                options += [Literal(literal)] if calls >= wishes.least else []
             elif target.role == "text":
                 options += self._text(hole, target, whole, literal, calls) if wishes.with_text else []
-            elif wishes.most is None or calls < wishes.most:
-                options += [
-                    seq(Literal(literal), form, self._rule(last, calls + 1))
-                    for last, form in self._calls_in(target).items()
-                ]
+            else:
+                options += [seq(Literal(literal), rest) for rest in self._rests(target, calls)]
         return choice(options)
 
     def _calls_in(self, hole: Hole) -> dict[Hole, Form]:
@@ -186,8 +175,8 @@ class Builder:
                     may_be_empty = border.may_be_empty
                 elif border.chars:  # without text, the literal stands right behind the hole
                     may_be_empty = self._edges(hole).get(following) == whole + border.literal
-            rest = self._step(following, border.literal, calls)
-            if rest is not None:
+            if rests := self._rests(following, calls):
+                rest = seq(Literal(border.literal), choice(rests))
                 options.setdefault((border.chars, may_be_empty), []).append(rest)
         names = self._names_behind(hole)
         return [
@@ -209,15 +198,14 @@ class Builder:
         named = [self._skeleton.terminals[name] for name in sorted(terminals)]
         return tuple([plain_pattern(one.regex) for one in named if one.short == "ACTION_NAME"])
 
-    def _step(self, target: Hole, literal: str, calls: int) -> Form | None:
-        """A literal behind text and what follows it; None if that is not asked for."""
+    def _rests(self, target: Hole, calls: int) -> list[Form]:
+        """The end of the response, or a call with what follows it, if that is asked for."""
         wishes = self._wishes
         if target == END:
-            return Literal(literal) if calls >= wishes.least else None
+            return [EMPTY] * (calls >= wishes.least)
         if target.role == "text" or (wishes.most is not None and calls >= wishes.most):
-            return None
-        forms = [seq(form, self._rule(last, calls + 1)) for last, form in self._calls_in(target).items()]
-        return seq(Literal(literal), choice(forms)) if forms else None
+            return []
+        return [seq(form, self._rule(last, calls + 1)) for last, form in self._calls_in(target).items()]
 
     def _end_of(self, hole: Hole) -> str:
         """The literal that ends a call, whatever follows: what all literals behind its last hole begin with."""

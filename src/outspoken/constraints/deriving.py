@@ -70,15 +70,15 @@ class Constraint:
 
     def to_llguidance(self) -> str:
         """A Lark grammar of llguidance (1.7 and newer)."""
-        from .targets.llguidance import lark_grammar
+        from .targets.llguidance import LarkWriter
 
-        return lark_grammar(self.grammar, self.special_tokens)
+        return LarkWriter(self.grammar, self.special_tokens).write()
 
     def to_ebnf(self) -> str:
         """A grammar in xgrammar's EBNF (0.2)."""
-        from .targets.bnf import bnf_grammar
+        from .targets.bnf import BnfWriter
 
-        return bnf_grammar(self.grammar)
+        return BnfWriter(self.grammar).write()
 
     def to_gbnf(self) -> str:
         """A grammar of llama.cpp."""
@@ -218,7 +218,8 @@ def _actions(
         return None
     header, learned = automaton.tables.header, learned_actions(automaton)
     if actions is True:
-        return Actions(learned, screen, nested_words(header)) if learned else None
+        missing = [f"{word}: actions that hold others are left out" for word in nested_words(header)]
+        return Actions(learned, screen, missing) if learned else None
     listed = actions or []
     known = {word for one in learned for word in _words(one)}
     if unknown := [word for word in listed if word not in known]:
@@ -227,7 +228,8 @@ def _actions(
     kept = [
         one for one in learned if _words(one) & {*listed} or normalize_word(one.usage.name, header.any_case) in names
     ]
-    return Actions(tuple(kept), screen, tools=tuple(sorted(called)))
+    own = "calls of it are actions, whose arguments are those of the format's words"
+    return Actions(tuple(kept), screen, [f"{name}: {own}" for name in sorted(called)])
 
 
 def _words(paths: ActionPaths) -> set[str]:

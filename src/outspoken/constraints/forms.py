@@ -103,13 +103,13 @@ class Grammar:
     def has_texts(self, forms: Iterable[Form]) -> bool:
         """Is there a text that one of some forms matches?"""
         ending = self._ending()
-        return any(_ends(form, ending) for form in forms)
+        return any(_pruned(form, ending) != NOTHING for form in forms)
 
     def _ending(self) -> set[str]:
         """The rules that some text matches as a whole."""
         ending: set[str] = set()
         waiting = dict(self.rules)
-        while found := [name for name, form in waiting.items() if _ends(form, ending)]:
+        while found := [name for name, form in waiting.items() if _pruned(form, ending) != NOTHING]:
             ending.update(found)
             for name in found:
                 del waiting[name]
@@ -164,17 +164,6 @@ def inner_forms(form: Form) -> tuple[Form, ...]:
     if isinstance(form, Choice):
         return form.options
     return (form.part,) if isinstance(form, Repeat) else ()
-
-
-def _ends(form: Form, ending: set[str]) -> bool:
-    """Is there a text that a form matches, if there are texts for the rules in `ending`?"""
-    if isinstance(form, Rule):
-        return form.name in ending
-    if isinstance(form, Seq):
-        return all(_ends(part, ending) for part in form.parts)
-    if isinstance(form, Choice):
-        return any(_ends(option, ending) for option in form.options)
-    return not isinstance(form, Repeat) or form.low == 0 or _ends(form.part, ending)
 
 
 def _pruned(form: Form, ending: set[str]) -> Form:

@@ -35,13 +35,9 @@ def heads(form: Form, grammar: Grammar, depth: int = 0) -> list[tuple[str, Form]
         rest = seq(*form.parts[1:])
         if first is None:
             return None
-        if any(text == "" and after == EMPTY for text, after in first):
-            others = heads(rest, grammar, depth)
-            if others is None:
-                return None
-            kept = [(text, seq(after, rest)) for text, after in first if text or after != EMPTY]
-            return [*kept, *others]
-        return [(text, seq(after, rest)) for text, after in first]
+        others = heads(rest, grammar, depth) if ("", EMPTY) in first else []
+        begun = [(text, seq(after, rest)) for text, after in first if (text, after) != ("", EMPTY)]
+        return None if others is None else [*begun, *others]
     return None
 
 

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from .automata import Dfa, matching
-from .char_sets import of_text
 from .forms import Choice, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, Seq
 from .free_text import text_automaton
+from .plain_patterns import escape
 
 #: What is still to be read: a form, and what comes behind it.
 _Rest: TypeAlias = "tuple[Form, _Rest] | None"
@@ -26,10 +26,9 @@ class _Place(NamedTuple):
 @lru_cache(maxsize=2048)
 def dfa_of(form: Literal | FreeText | Pattern) -> Dfa:
     """The automaton of a form that reads characters."""
-    if isinstance(form, Literal):
-        rows = [((of_text(char), at),) for at, char in enumerate(form.text, 1)]
-        return Dfa((*rows, ()), (*[False] * len(rows), True))
-    return text_automaton(form) if isinstance(form, FreeText) else matching(form.regex)
+    if isinstance(form, FreeText):
+        return text_automaton(form)
+    return matching(escape(form.text) if isinstance(form, Literal) else form.regex)
 
 
 def reads(grammar: Grammar, text: str) -> bool:

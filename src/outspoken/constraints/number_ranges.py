@@ -17,10 +17,8 @@ _MAX_LISTED = 500
 def integer_pattern(schema: dict[str, Any]) -> str | None:
     """The whole numbers that a schema admits; "" if there are none, None if the range cannot be said."""
     low, high = _bounds(schema)
-    least = None if low is None else math.ceil(low.value) + (low.is_excluded and math.ceil(low.value) == low.value)
-    most = (
-        None if high is None else math.floor(high.value) - (high.is_excluded and math.floor(high.value) == high.value)
-    )
+    least = low and (math.floor(low.value) + 1 if low.is_excluded else math.ceil(low.value))
+    most = high and (math.ceil(high.value) - 1 if high.is_excluded else math.floor(high.value))
     step = schema.get("multipleOf")
     if step not in (None, 1):
         return _listed(least, most, step)
@@ -68,16 +66,15 @@ def _decimals(low: _Limit, high: _Limit | None) -> list[str]:
     """Expressions of the numbers of a range that begins at zero or above. Fractions end in no zero."""
     first, above = low.split()
     if high is None:
-        return [*_with_fraction(first, _at_least(above, low.is_excluded)), *_all_between(first + 1, None)]
+        return [*_with_fraction(first, _between(above, None, low.is_excluded)), *_all_between(first + 1, None)]
     if low.value > high.value:
         return []
     last, below = high.split()
     if first == last:
-        both = _between(above, below, (low.is_excluded, high.is_excluded))
-        return _with_fraction(first, both)
-    options = _with_fraction(first, _at_least(above, low.is_excluded))
+        return _with_fraction(first, _between(above, below, low.is_excluded, high.is_excluded))
+    options = _with_fraction(first, _between(above, None, low.is_excluded))
     options += _all_between(first + 1, last - 1)
-    return [*options, *_with_fraction(last, _at_most(below, high.is_excluded))]
+    return [*options, *_with_fraction(last, _between("", below, False, high.is_excluded))]
 
 
 def _with_fraction(whole: int, fractions: list[str]) -> list[str]:
@@ -106,35 +103,18 @@ def _tails(low: str, high: str) -> list[str]:
     return [*zero, _tail(_digits(first, high))] if first <= high else zero
 
 
-def _at_least(digits: str, is_excluded: bool) -> list[str]:
-    """The fractions that are not below one, or above it."""
-    if not digits:
-        return [_REST] if is_excluded else ["", _REST]
-    above = _tails(chr(ord(digits[0]) + 1), "9") if digits[0] < "9" else []
-    return [*[digits[0] + rest for rest in _at_least(digits[1:], is_excluded)], *above]
-
-
-def _at_most(digits: str, is_excluded: bool) -> list[str]:
-    """The fractions that are not above one, or below it."""
-    if not digits:
-        return [] if is_excluded else [""]
-    below = _tails("0", chr(ord(digits[0]) - 1)) if digits[0] > "0" else []
-    return ["", *below, *[digits[0] + rest for rest in _at_most(digits[1:], is_excluded) if rest or digits[0] != "0"]]
-
-
-def _between(low: str, high: str, excluded: tuple[bool, bool]) -> list[str]:
-    """The fractions between two, of which the first is not above the second."""
+def _between(low: str, high: str | None, low_excluded: bool, high_excluded: bool = False) -> list[str]:
+    """The fractions from one on, up to another one that is not below it, or to the end."""
     if low == high:
-        return [] if any(excluded) else [low]
-    if not low:
-        return [text for text in _at_most(high, excluded[1]) if text or not excluded[0]]
-    if low[0] == high[0]:
-        return [low[0] + rest for rest in _between(low[1:], high[1:], excluded)]
-    inner: list[str] = []
-    if ord(high[0]) - ord(low[0]) > 1:
-        inner = _tails(chr(ord(low[0]) + 1), chr(ord(high[0]) - 1))
-    ends = [high[0] + rest for rest in _at_most(high[1:], excluded[1]) if rest or high[0] != "0"]
-    return [*[low[0] + rest for rest in _at_least(low[1:], excluded[0])], *inner, *ends]
+        return [] if low_excluded or high_excluded else [low]
+    if not low and high is None:
+        return [_REST] if low_excluded else ["", _REST]
+    if low and high and low[0] == high[0]:
+        return [low[0] + rest for rest in _between(low[1:], high[1:], low_excluded, high_excluded)]
+    found = [low[0] + rest for rest in _between(low[1:], None, low_excluded)] if low else [""] * (not low_excluded)
+    found += _tails(chr(ord(low[0]) + 1) if low else "0", chr(ord(high[0]) - 1) if high else "9")
+    ends = _between("", high[1:], False, high_excluded) if high else []
+    return [*found, *[f"{high[0]}{rest}" for rest in ends if high and (rest or high[0] != "0")]]
 
 
 def _bounds(schema: dict[str, Any]) -> tuple[_Limit | None, _Limit | None]:
@@ -163,7 +143,7 @@ def _integers(low: int | None, high: int | None) -> str:
         options.append(f"-(?:{negative})")
     if high is None or high >= 0:
         options.append(_positive(max(low or 0, 0), high))
-    return "|".join(options) if len(options) == 1 else f"(?:{'|'.join(options)})"
+    return _joined(options)
 
 
 def _positive(low: int, high: int | None) -> str:

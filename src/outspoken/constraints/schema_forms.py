@@ -205,20 +205,15 @@ class SchemaForms:
         separator = self._style.separator
         if high is not None and (high < low or high == 0):
             return EMPTY if high == 0 and low == 0 else NOTHING
-        first = first if high is None else first[:high]
-        left = None if high is None else high - len(first)
+        first = first[:high]
+        written = max(len(first), 1)
         rest: Form = EMPTY
-        if left != 0:
-            least = max(low - max(len(first), 1), 0)
-            most = None if high is None else high - max(len(first), 1)
-            rest = Repeat(seq(separator, item), least, most)
-        if not first:
-            whole = seq(item, rest)
-            return whole if low else optional(whole)
+        if high != len(first):
+            rest = Repeat(seq(separator, item), max(low - written, 0), None if high is None else high - written)
         for number in range(len(first) - 1, 0, -1):
             more = seq(separator, first[number], rest)
             rest = more if number < low else optional(more)
-        whole = seq(first[0], rest)
+        whole = seq(first[0] if first else item, rest)
         return whole if low else optional(whole)
 
     # anything

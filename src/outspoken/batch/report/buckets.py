@@ -80,7 +80,7 @@ class TimeBuckets:
     def of(self, file: int, lines: Sequence[int], times: Sequence[Any] | None) -> list[Key]:
         """The buckets of rows by their times; None for those without one."""
         period = _PERIODS[self._level]
-        return [None if t is None else _start(t, period) for t in map(seconds_of, times or [None] * len(lines))]
+        return [_start(seconds_of(time), period) for time in times or [None] * len(lines)]
 
     def merge(self, *counts: Counts, final: bool = False) -> None:
         """Make the periods longer while there are too many of them."""
@@ -89,16 +89,11 @@ class TimeBuckets:
             self._level += 1
             period = _PERIODS[self._level]
             for one in counts:
-                _rekey(one, partial(_longer, period))
-        if final and len({key for key, _ in counts[0]}) > most:
-            self._merge_earliest(counts, most)
-
-    def _merge_earliest(self, counts: Sequence[Counts], most: int) -> None:
-        """Count the earliest periods together, as there is none longer."""
-        keys = sorted({key for key, _ in counts[0] if key is not None})
-        first = keys[-most]
-        for one in counts:
-            _rekey(one, lambda key: None if key is None else max(key, first))
+                _rekey(one, partial(_start, period=period))
+        if final and len({key for key, _ in counts[0]}) > most:  # the earliest ones together, as there is none longer
+            first = sorted({key for key, _ in counts[0] if key is not None})[-most]
+            for one in counts:
+                _rekey(one, lambda key: None if key is None else max(key, first))
 
     def labels(self, counts: Counts) -> dict[Key, str]:
         """When the periods begin."""
@@ -145,18 +140,13 @@ def _parsed(text: str) -> int | float | None:
         return None
 
 
-def _longer(period: int, key: int | None) -> int | None:
-    """When a longer period begins that holds one."""
-    return None if key is None else _start(key, period)
-
-
 def _date(seconds: int) -> datetime:
     return _EPOCH + timedelta(seconds=max(seconds, 0))
 
 
-def _start(seconds: int, period: int) -> int:
-    """When the period begins that a time is in."""
-    return seconds if period == 1 else (seconds - _MONDAY) // period * period + _MONDAY
+def _start(seconds: int | None, period: int) -> int | None:
+    """When the period begins that a time is in; None for no time."""
+    return seconds if period == 1 or seconds is None else (seconds - _MONDAY) // period * period + _MONDAY
 
 
 def _rekey(counts: Counts, new: Callable[[Key], Key]) -> None:

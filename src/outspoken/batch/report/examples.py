@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
+from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from outspoken.results.diagnostics import Diagnostic
@@ -14,7 +15,8 @@ from outspoken.results.snippet import visible
 MOST_FRAMES, MOST_REPAIRS, MOST_SEGMENTS, _LINES, _LINE = 6, 12, 24, 14, 300
 #: So many examples of a kind are made although those that are kept are better, in search of ones that look different.
 _MOST_MADE = 300
-_RANKS = {"invalid": 3, "truncated": 2, "repaired": 1}
+#: How bad a status is, higher is worse.
+RANKS = {"invalid": 3, "truncated": 2, "repaired": 1}
 
 T = TypeVar("T")
 #: How bad an example is, higher is worse, and what decides between equals.
@@ -80,9 +82,9 @@ class Best(Generic[T]):
         made = make()
         same = next((n for n, (_, one) in enumerate(found) if self._look and self._look(one) == self._look(made)), None)
         if same is not None:
-            rank, made = max(found.pop(same), (rank, made), key=_rank_of)
+            rank, made = max(found.pop(same), (rank, made), key=itemgetter(0))
         found.append((rank, made))
-        found.sort(key=_rank_of, reverse=True)
+        found.sort(key=itemgetter(0), reverse=True)
         del found[self._each :]
 
     def of(self, kind: Hashable) -> list[T]:
@@ -91,12 +93,8 @@ class Best(Generic[T]):
 
     def first(self, count: int) -> list[T]:
         """The best ones of all kinds."""
-        found = sorted([one for each in self._found.values() for one in each], key=_rank_of, reverse=True)
+        found = sorted([one for each in self._found.values() for one in each], key=itemgetter(0), reverse=True)
         return [one for _, one in found[:count]]
-
-
-def _rank_of(found: tuple[Rank, Any]) -> Rank:
-    return found[0]
 
 
 def tie(file: int, line: int) -> tuple[int, int, int]:
@@ -104,16 +102,11 @@ def tie(file: int, line: int) -> tuple[int, int, int]:
     return (zlib.crc32(f"{file}:{line}".encode()), -file, -line)
 
 
-def rank_of(status: str, severities: Sequence[str], repairs: int) -> tuple[int, int, int]:
-    """How bad a row is: by its status, its errors, and what else there is."""
-    return (_RANKS.get(status, 0), severities.count("error"), len(severities) + repairs)
-
-
 def make_example(row: dict[str, Any], place: str, first: str | None = None) -> Example:
     """The example of a row. Diagnostics with the code `first` come first."""
-    diagnostics: list[dict[str, Any]] = sorted(row["diagnostics"] or [], key=lambda one: one["code"] != first)
-    repairs: list[dict[str, Any]] = row["repairs"] or []
-    segments: list[dict[str, Any]] = row["segments"] or []
+    diagnostics: list[dict[str, Any]] = sorted(row["diagnostics"], key=lambda one: one["code"] != first)
+    repairs: list[dict[str, Any]] = row["repairs"]
+    segments: list[dict[str, Any]] = row["segments"]
     return Example(
         place,
         row["id"],

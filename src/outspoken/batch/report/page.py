@@ -57,7 +57,7 @@ def make_page(source: Source, tally: Tally) -> str:
         by_bucket=StatusRows.of({key: {s: tally.bucket_statuses[key, s] for s in STATUSES} for key in labels}),
         formats=formats,
         by_format=StatusRows.of({name: {s: tally.statuses[name, s] for s in STATUSES} for name in formats}),
-        kinds_of={name: _kinds_of(tally, name) for name in formats},
+        kinds_of={name: Counter({k: n for (f, k), n in tally.format_kinds.items() if f == name}) for name in formats},
         shares={kind: [tally.bucket_kinds[key, kind] / max(1, whole[key]) for key in labels] for kind in tally.kinds},
         tools=[*dict(ordered(tally.bad_calls)), *[n for n, _ in ordered(tally.calls) if n not in tally.bad_calls]],
         quarantined=sum(tally.quarantine.values()),
@@ -111,11 +111,6 @@ def ordered(counts: Mapping[K, int]) -> list[tuple[K, int]]:
     """Kinds by their counts, the most frequent first, and by name."""
     found: list[Any] = [one for one in counts.items() if one[1]]
     return sorted(found, key=lambda one: (-one[1], one[0]))
-
-
-def _kinds_of(tally: Tally, name: str) -> Counter[str]:
-    """The kinds of damage in a format."""
-    return Counter({kind: count for (format, kind), count in tally.format_kinds.items() if format == name})
 
 
 # charts, as numbers of SVG
@@ -209,8 +204,8 @@ def make_tally(source: Source) -> Tally:
     )
     tools = None if source.options["tools_column"] else Tools.of(source.options["tools"])
     tally = Tally(source.inputs, buckets, CallChecker(tools))
-    for chunk in source.chunks():
-        tally.add(chunk)
+    for file, rows, times in source.chunks():
+        tally.add(file, rows, times)
     for row in source.quarantine():
         tally.add_quarantined(row)
     tally.finish()

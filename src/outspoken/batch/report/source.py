@@ -4,38 +4,30 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from outspoken.batch.arrow import RecordBatch, compute, pa, parquet
+from outspoken.batch.arrow import compute, pa, parquet
 from outspoken.batch.errors import BatchError
 from outspoken.batch.inputs import MANIFEST, reason_of
+from outspoken.batch.options import kept_columns
 from outspoken.batch.outputs import OutputFolder
 from outspoken.batch.parts import quarantine_path
-from outspoken.batch.schema import COLUMNS, kept_name, struct_of
+from outspoken.batch.schema import kept_name
 from outspoken.batch.summary import Summary
 
-#: The fields of segments that are read.
+#: The columns that are read, and the fields of segments.
+_NAMES = ("line", "id", "format", "status", "chars", "tool_calls", "diagnostics", "repairs")
 _SEGMENT = ("kind", "name", "status", "start", "end")
-_SEGMENTS = pa.list_(struct_of("kind name status start:int32 end:int32"))
-_NAMES = ("line", "id", "format", "status", "chars", "segments", "tool_calls", "diagnostics", "repairs")
-#: The columns that are read, with the types that are read of them.
-_TYPES: dict[str, Any] = {name: _SEGMENTS if name == "segments" else COLUMNS[name] for name in _NAMES}
-#: A chunk has at most so many rows, and of JSON lines, about so many bytes.
-ROWS, _BYTES = 4096, 8 << 20
+#: So many rows are read at once.
+ROWS = 4096
 _PART = re.compile(r"part-(\d+)-(\d+)\.(?:parquet|jsonl)")
 
 
-class Chunk(NamedTuple):
-    """Some rows of a part, with some of their columns as lists, and their times if a column of times was asked for."""
-
-    file: int
-    batch: RecordBatch
-    lines: list[int]
-    statuses: list[str]
-    formats: list[str]
-    times: list[Any] | None
+#: Some rows of a file, by its number, and their times if a column of times was asked for.
+Chunk = tuple[int, list[dict[str, Any]], list[Any] | None]
 
 
 class Source:
@@ -72,7 +64,7 @@ class Source:
 
     def _kept(self, name: str) -> str:
         """The name of a kept column in the results. Raises BatchError if it is not kept."""
-        kept = [one.rpartition(":")[0] or one for one in self.options["keep"]]
+        kept = kept_columns(self.options["keep"])
         if name not in kept:
             known = f"the batch keeps {', '.join([f'`{one}`' for one in kept])}" if kept else "the batch keeps none"
             raise BatchError(f"`{name}` is no column that is kept; {known}; see `--keep` of `outspoken batch`")
@@ -82,11 +74,8 @@ class Source:
         """The rows of all parts in their order. Raises BatchError for a part that cannot be read."""
         for file, path in self.parts:
             try:
-                is_lines = path.suffix == ".jsonl"
-                for rows, times in (self._read_lines if is_lines else self._read_parquet)(path):
-                    lines = [line or 0 for line in rows.column("line").to_pylist()]
-                    formats = [format or "" for format in rows.column("format").to_pylist()]
-                    yield Chunk(file, rows, lines, rows.column("status").to_pylist(), formats, times)
+                for rows, times in self._read_lines(path) if path.suffix == ".jsonl" else self._read_parquet(path):
+                    yield file, rows, times
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise BatchError(
                     f"cannot read the part `{path}`: {reason_of(error)}; remove it and run the same "
@@ -106,35 +95,19 @@ class Source:
             except (OSError, ValueError) as error:
                 raise BatchError(f"cannot read `{path}`: {reason_of(error)}") from error
 
-    def _read_parquet(self, path: Path) -> Generator[tuple[RecordBatch, list[Any] | None]]:
-        names = [name for name in _NAMES if name != "segments"]
-        names += [f"segments.list.element.{name}" for name in _SEGMENT]
-        if self._time_name is not None:
-            names.append(self._time_name)
+    def _read_parquet(self, path: Path) -> Iterator[tuple[list[dict[str, Any]], list[Any] | None]]:
+        names = [*_NAMES, *[f"segments.list.element.{name}" for name in _SEGMENT]]
+        time = self._time_name
         with parquet().ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=ROWS, columns=names):
-                yield batch, None if self._time_name is None else _times(batch.column(self._time_name))
+            for batch in file.iter_batches(batch_size=ROWS, columns=names if time is None else [*names, time]):
+                rows = batch.select([*_NAMES, "segments"]).to_pylist()
+                yield rows, None if time is None else _times(batch.column(time))
 
-    def _read_lines(self, path: Path) -> Generator[tuple[RecordBatch, list[Any] | None]]:
+    def _read_lines(self, path: Path) -> Iterator[tuple[list[dict[str, Any]], list[Any] | None]]:
         with path.open("rb") as lines:
-            for rows in _groups(lines):
-                arrays = [pa.array([row[name] for row in rows], type) for name, type in _TYPES.items()]
-                times = None if self._time_name is None else [row[self._time_name] for row in rows]
-                yield pa.RecordBatch.from_arrays(arrays, names=list(_TYPES)), times
-
-
-def _groups(lines: Iterable[bytes]) -> Generator[list[dict[str, Any]]]:
-    """The objects of some lines, in groups. Lone surrogates, which Arrow cannot hold, become question marks."""
-    group: list[dict[str, Any]] = []
-    size = 0
-    for line in lines:
-        group.append(json.loads(line.decode("utf-8", "replace")))
-        size += len(line)
-        if len(group) >= ROWS or size >= _BYTES:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
+            while rows := [json.loads(line.decode("utf-8", "replace")) for line in islice(lines, ROWS)]:
+                read = [{name: row[name] for name in (*_NAMES, "segments")} for row in rows]
+                yield read, None if self._time_name is None else [row[self._time_name] for row in rows]
 
 
 def _times(column: Any) -> list[Any]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from outspoken.batch.arrow import RecordBatch, compute
 from outspoken.notations.tools import Tools, may_have
-from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.schemas.schema import fits
 
 from .buckets import Buckets, Counts, Key, short_names
-from .examples import Best, Edit, Example, cut, look_of, make_edit, make_example, rank_of, tie
-from .source import Chunk
+from .examples import RANKS, Best, Edit, Example, cut, look_of, make_edit, make_example, tie
 
 #: The diagnostics that tell of calls with invalid arguments.
 CODES = {
@@ -43,8 +41,7 @@ class CallChecker:
 
     def __init__(self, tools: Tools | None) -> None:
         self._tools = tools
-        self._required: dict[str, list[str]] = {}
-        self._known: dict[tuple[str, str], tuple[bool, frozenset[str] | None, list[Any] | None]] = {}
+        self._known = lru_cache(_MOST)(_what_is_known)
 
     def problems(self, name: str, arguments_text: str) -> list[Problem]:
         """What is wrong with a complete call."""
@@ -59,21 +56,14 @@ class CallChecker:
             return []
         if not isinstance(arguments, dict):
             return []
-        required = self._required.get(name)
-        if required is None:
-            required = self._required[name] = list(tools.arguments(name).required)
+        required = tools.arguments(name).required
         found = [Problem(key, CODES["missing-argument"]) for key in required if key not in arguments]
         for key, value in arguments.items():  # pyright: ignore[reportUnknownVariableType]
             found += self._value_problems(tools, name, str(key), value)  # pyright: ignore[reportUnknownArgumentType]
         return found
 
     def _value_problems(self, tools: Tools, name: str, key: str, value: Any) -> list[Problem]:
-        known = self._known.get((name, key))
-        if known is None:
-            known = may_have(tools, name, key), tools.types(name, key), tools.arguments(name).member(key).values
-            if len(self._known) < _MOST:
-                self._known[name, key] = known
-        is_known, types, values = known
+        is_known, types, values = self._known(tools, name, key)
         if not is_known:
             return [Problem(key, "unknown argument")]
         if types is not None and not fits(value, types):
@@ -81,6 +71,11 @@ class CallChecker:
         if values is not None and not any(_equal(value, one) for one in values):
             return [Problem(key, "not an allowed value", f"expected one of {_list(values)}")]
         return []
+
+
+def _what_is_known(tools: Tools, name: str, key: str) -> tuple[bool, frozenset[str] | None, list[Any] | None]:
+    """Whether a tool may have an argument, its types, and its values, if they are listed."""
+    return may_have(tools, name, key), tools.types(name, key), tools.arguments(name).member(key).values
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -92,10 +87,9 @@ def _list(values: list[Any]) -> str:
     return f"{shown}, ..." if len(values) > 8 else shown
 
 
-def problem_of(diagnostic: Mapping[str, Any] | Diagnostic) -> Problem:
+def problem_of(diagnostic: Mapping[str, Any]) -> Problem:
     """The problem that a diagnostic with one of `CODES` tells of."""
-    data = diagnostic if isinstance(diagnostic, Mapping) else vars(diagnostic)
-    code, message = data["code"], data["message"]
+    code, message = diagnostic["code"], diagnostic["message"]
     if code == "unknown-tool":
         return Problem("", CODES[code])
     named, should = _NAMED.match(message), _SHOULD.search(message)
@@ -112,6 +106,8 @@ OTHERS = "(others)"
 _COMPLETE = ("ok", "repaired")
 
 K = TypeVar("K", bound=Hashable)
+#: The columns of a row that are read.
+Row = dict[str, Any]
 
 
 class CallExample(NamedTuple):
@@ -172,111 +168,81 @@ class Tally:
         """The number of rows with a status."""
         return sum([count for (_, one), count in self.statuses.items() if one == status])
 
-    # chunks
-
-    def add(self, rows: Chunk) -> None:
-        """Count the rows of a chunk."""
-        buckets = self.buckets.of(rows.file, rows.lines, rows.times)
-        self.statuses.update(zip(rows.formats, rows.statuses, strict=True))
-        self.bucket_statuses.update(zip(buckets, rows.statuses, strict=True))
-        for format in set(rows.formats):
-            row = rows.formats.index(format)
-            self.formats.offer(format, tie(rows.file, rows.lines[row]), lambda row=row: self._place(rows, row))
-        found = _fields(rows.batch, "diagnostics", "code", "severity")
-        self._add_diagnostics(rows, buckets, found)
-        self._add_calls(rows, {row for row, code, _ in found if code in CODES})
+    def add(self, file: int, rows: Sequence[Row], times: Sequence[Any] | None) -> None:
+        """Count some rows of a file, of which the times are known if they are counted by time."""
+        buckets = self.buckets.of(file, [row["line"] for row in rows], times)
+        for format, row in {row["format"] or "": row for row in reversed(rows)}.items():
+            self.formats.offer(format, tie(file, row["line"]), lambda row=row: self._place(file, row))
+        self.statuses.update([(row["format"] or "", row["status"]) for row in rows])
+        self.bucket_statuses.update(zip(buckets, [row["status"] for row in rows], strict=True))
+        for row, bucket in zip(rows, buckets, strict=True):
+            if row["diagnostics"] or row["repairs"]:
+                self._add_damage(file, row, bucket)
+            if row["segments"]:
+                self._add_calls(file, row)
         self.buckets.merge(self.bucket_statuses, self.bucket_kinds)
 
     def finish(self) -> None:
         """Join buckets, as all rows are counted."""
         self.buckets.merge(self.bucket_statuses, self.bucket_kinds, final=True)
 
-    def _place(self, rows: Chunk, row: int) -> str:
-        return f"{self._names[rows.file]}:{rows.lines[row]}"
+    def _place(self, file: int, row: Row) -> str:
+        return f"{self._names[file]}:{row['line']}"
 
-    def _add_diagnostics(self, rows: Chunk, buckets: list[Key], found: list[tuple[int, str, str]]) -> None:
-        """Count diagnostics and repairs, and keep the worst rows."""
-        repairs = _fields(rows.batch, "repairs", "code", "level")
-        self.diagnostics.update([code for _, code, _ in found])
-        self.severities.update([(code, severity) for _, code, severity in found])
-        pairs = dict.fromkeys([(row, code) for row, code, _ in found])
-        self.kinds.update([code for _, code in pairs])
-        self.bucket_kinds.update([(buckets[row], code) for row, code in pairs])
-        self.format_kinds.update([(rows.formats[row], code) for row, code in pairs])
-        self.repairs.update([(level, code) for _, code, level in repairs])
-        edited = dict.fromkeys([(row, level, code) for row, code, level in repairs])
-        self.repaired_rows.update([(level, code) for _, level, code in edited])
-        for row, level, code in edited:
-            rank = tie(rows.file, rows.lines[row])
-            self.edits.offer((level, code), rank, lambda row=row, code=code: self._edit(rows, row, code))
-        codes: dict[int, list[tuple[str, str]]] = {}
-        for row, code, severity in found:
-            codes.setdefault(row, []).append((code, severity))
-        edits = Counter([row for row, _, _ in repairs])
-        for row, own in codes.items():
-            self._offer(rows, row, own, edits[row])
-
-    def _offer(self, rows: Chunk, row: int, own: list[tuple[str, str]], repairs: int) -> None:
-        """Offer a row with diagnostics as an example of each of them, and as one of the worst."""
-        rank = (
-            *rank_of(rows.statuses[row], [severity for _, severity in own], repairs),
-            *tie(rows.file, rows.lines[row]),
-        )
-        codes = dict.fromkeys([code for code, _ in own])
+    def _add_damage(self, file: int, row: Row, bucket: Key) -> None:
+        """Count the diagnostics and repairs of a row, and offer it as an example of each, and as one of the worst."""
+        place, order = self._place(file, row), tie(file, row["line"])
+        severities = [(one["code"], one["severity"]) for one in row["diagnostics"]]
+        codes = dict.fromkeys([code for code, _ in severities])
+        self.diagnostics.update([code for code, _ in severities])
+        self.severities.update(severities)
+        self.kinds.update(codes.keys())
+        self.bucket_kinds.update([(bucket, code) for code in codes])
+        self.format_kinds.update([(row["format"] or "", code) for code in codes])
+        edits = {(one["level"], one["code"]): one for one in reversed(row["repairs"])}
+        self.repairs.update([(one["level"], one["code"]) for one in row["repairs"]])
+        self.repaired_rows.update(edits.keys())
+        for kind, edit in edits.items():
+            self.edits.offer(kind, order, lambda edit=edit: (place, make_edit(edit)))
         for code in codes:
-            self.examples.offer(code, rank[3:], lambda code=code: self._example(rows, row, code))
-        if rank[0]:
-            self.worst.offer(frozenset(codes), rank, lambda: self._example(rows, row))
-
-    def _example(self, rows: Chunk, row: int, first: str | None = None) -> Example:
-        return make_example(_row(rows.batch, row), self._place(rows, row), first)
-
-    def _edit(self, rows: Chunk, row: int, code: str) -> tuple[str, Edit]:
-        repairs = _row(rows.batch, row)["repairs"]
-        return self._place(rows, row), make_edit(next(one for one in repairs if one["code"] == code))
+            self.examples.offer(code, order, lambda code=code: make_example(row, place, code))
+        if codes and row["status"] in RANKS:
+            errors = sum([severity == "error" for _, severity in severities])
+            rank = (RANKS[row["status"]], errors, len(severities) + len(row["repairs"]), *order)
+            self.worst.offer(frozenset(codes), rank, lambda: make_example(row, place))
 
     # calls
 
-    def _add_calls(self, rows: Chunk, told: set[int]) -> None:
-        """Count calls, and those with invalid arguments; the diagnostics of the rows `told` speak of such."""
-        for _, kind, name in _fields(rows.batch, "segments", "kind", "name"):
-            if kind == "tool_call":
-                self.calls[_bounded(self.calls, name or "")] += 1
-        for row, name, arguments in _fields(rows.batch, "tool_calls", "name", "arguments"):
-            if row not in told and (problems := self._checker.problems(name, arguments)):
-                self._add_problems(rows, row, name, arguments, problems)
-        for row in sorted(told):
-            self._add_told(rows, row)
-
-    def _add_told(self, rows: Chunk, row: int) -> None:
-        """Count the calls of a row whose diagnostics tell of invalid arguments, each problem once."""
-        data = _row(rows.batch, row)
-        calls = [one for one in data["segments"] if one["kind"] == "tool_call"]
-        complete = iter(data["tool_calls"])
+    def _add_calls(self, file: int, row: Row) -> None:
+        """Count the calls of a row. One is invalid by its schema, or as a diagnostic says; each problem counts once."""
+        calls = [one for one in row["segments"] if one["kind"] == "tool_call"]
+        complete = iter(row["tool_calls"])
         found: list[tuple[str, str, dict[tuple[str, str], Problem]]] = []
         for call in calls:
-            arguments = next(complete)["arguments"] if call["status"] in _COMPLETE else ""
-            problems = self._checker.problems(call["name"] or "", arguments) if arguments else []
-            found.append((call["name"] or "", arguments, {one[:2]: one for one in problems}))
-        for diagnostic in [one for one in data["diagnostics"] if one["code"] in CODES]:
-            start = diagnostic["start"]
-            place = next((n for n, one in enumerate(calls) if one["start"] <= start < max(one["end"], start + 1)), -1)
-            if found:
-                problem = problem_of(diagnostic)
-                found[place][2].setdefault(problem[:2], problem)
+            name, arguments = call["name"] or "", ""
+            self.calls[_bounded(self.calls, name)] += 1
+            if call["status"] in _COMPLETE:
+                arguments = next(complete)["arguments"]
+            problems = self._checker.problems(name, arguments) if arguments else []
+            found.append((name, arguments, {one[:2]: one for one in problems}))
+        for diagnostic in row["diagnostics"]:
+            if found and diagnostic["code"] in CODES:
+                start, problem = diagnostic["start"], problem_of(diagnostic)
+                at = next((n for n, one in enumerate(calls) if one["start"] <= start < max(one["end"], start + 1)), -1)
+                found[at][2].setdefault(problem[:2], problem)
         for name, arguments, own in found:
             if own:
-                self._add_problems(rows, row, name, arguments, list(own.values()))
+                self._add_problems(file, row, name, arguments, own.values())
 
-    def _add_problems(self, rows: Chunk, row: int, name: str, arguments: str, problems: list[Problem]) -> None:
+    def _add_problems(self, file: int, row: Row, name: str, arguments: str, problems: Iterable[Problem]) -> None:
         self.bad_calls[_bounded(self.bad_calls, name)] += 1
-        for problem in dict.fromkeys(problems):
+        for problem in problems:
             key = _bounded(self.problems, (name, problem.argument, problem.kind), (OTHERS, "", problem.kind))
             self.problems[key] += 1
             self.bad_arguments.offer(
                 key,
-                tie(rows.file, rows.lines[row]),
-                lambda problem=problem: CallExample(self._place(rows, row), cut(arguments, 400), problem.detail),
+                tie(file, row["line"]),
+                lambda problem=problem: CallExample(self._place(file, row), cut(arguments, 400), problem.detail),
             )
 
     # quarantine
@@ -294,20 +260,6 @@ class Tally:
                 f"{name}:{row['line']}", row["id"], cut(row["message"], 300), cut(raw, 400), "raw_base64" in row
             ),
         )
-
-
-def _row(batch: RecordBatch, row: int) -> dict[str, Any]:
-    return batch.slice(row, 1).to_pylist()[0]
-
-
-def _fields(batch: RecordBatch, column: str, one: str, other: str) -> list[tuple[int, str, str]]:
-    """Two fields of the structs in a column of lists, with the row of each."""
-    lists: Any = batch.column(column)
-    values = lists.flatten()
-    if not len(values):
-        return []
-    rows = compute().list_parent_indices(lists).to_pylist()
-    return list(zip(rows, values.field(one).to_pylist(), values.field(other).to_pylist(), strict=True))
 
 
 def _bounded(counts: Counter[K], key: K, others: Any = OTHERS) -> K:

@@ -20,12 +20,7 @@ from outspoken.patterns import syntax
 _PREFIX = "\0"
 
 
-def bnf_grammar(grammar: Grammar) -> str:
-    """A grammar as text."""
-    return _BnfWriter(grammar).write()
-
-
-class _BnfWriter:
+class BnfWriter:
     """Writes the rules of a grammar."""
 
     def __init__(self, grammar: Grammar) -> None:

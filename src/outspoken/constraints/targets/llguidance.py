@@ -9,6 +9,7 @@ import json
 import re
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import pairwise
 
 from outspoken.constraints.automata import matching
 from outspoken.constraints.char_sets import CharSet, both, char_set
@@ -27,7 +28,7 @@ _BRACKETS = ("[", "{")
 _NOTHING = r"/[^\s\S]/"
 
 
-class _LarkWriter:
+class LarkWriter:
     """Writes a grammar. Texts in `special` are special tokens of the tokenizer."""
 
     def __init__(self, grammar: Grammar, special: tuple[str, ...]) -> None:
@@ -37,7 +38,7 @@ class _LarkWriter:
         )
         self._terminals: dict[str, str] = {}
         self._texts: dict[str, str] = {}
-        self._literals: list[str] = []
+        self._literals: dict[str, int] = {}
 
     def write(self) -> str:
         """The grammar as text."""
@@ -46,7 +47,7 @@ class _LarkWriter:
             lines.append(f"{name}: {self._form(self._ended(form))}")
         lines += [rules.replace("\1", name) for rules, name in self._texts.items()]
         lines += [f"{name}: {body}" for body, name in self._terminals.items()]
-        written = [" ".join(map(_quoted, parts)) for parts in _prefix_free(self._literals)]
+        written = [" ".join(map(_quoted, parts)) for parts in _prefix_free([*self._literals])]
         return re.sub("\0([0-9]+)\0", lambda found: written[int(found[1])], "\n".join(lines)) + "\n"
 
     def _ended(self, form: Form) -> Form:
@@ -71,27 +72,18 @@ class _LarkWriter:
     def _sequence(self, form: Seq) -> str:
         if form == EMPTY:
             return '""'
-        parts: list[str] = []
-        waiting: FreeText | None = None
-        for index, part in enumerate(form.parts):
+        written: list[str] = []
+        for at, (before, part) in enumerate(pairwise((EMPTY, *form.parts)), 1):
+            behind = form.parts[at] if at < len(form.parts) else EMPTY
             if isinstance(part, FreeText) and part.with_code:
-                parts.append(self._text_with_code(part, in_sequence(*form.parts[index + 1 :])))
-                return " ".join(parts)
-            if waiting is not None:
-                text, rest = self._split(part.text, waiting) if isinstance(part, Literal) else ("", "")
-                ended = f"{self._body(waiting)} {_quoted(text)}" if text else self._body(waiting)
-                parts.append(self._terminal(ended))
-                waiting = None
-                if isinstance(part, Literal):
-                    parts += [self._literal(rest)] if rest else []
-                    continue
-            if isinstance(part, FreeText):
-                waiting = part
-            else:
-                parts.append(self._form(part))
-        if waiting is not None:
-            parts.append(self._terminal(self._body(waiting)))
-        return " ".join(parts)
+                return " ".join([*written, self._text_with_code(part, in_sequence(*form.parts[at:]))])
+            if isinstance(part, FreeText) and isinstance(behind, Literal):
+                text, rest = self._split(behind.text, part)
+                written.append(self._terminal(f"{self._body(part)} {_quoted(text)}" if text else self._body(part)))
+                written += [self._literal(rest)] if rest else []
+            elif not (isinstance(part, Literal) and isinstance(before, FreeText)):
+                written.append(self._form(part))
+        return " ".join(written)
 
     def _text_with_code(self, text: FreeText, rest: Form) -> str:
         """Text that may hold code, and what follows. Code is a terminal of its own: the lexer has fewer states so."""
@@ -123,13 +115,7 @@ class _LarkWriter:
         if ends_in("`"):
             bare = [self._form(self._ended(in_sequence(*one.parts))) for one in behind]
             lines[2] += "".join([f" | {end}" for end in bare])
-        return self._text_rules("\n".join(lines))
-
-    def _text_rules(self, lines: str) -> str:
-        """The name of the first of some rules, in which it is written as `\\1`."""
-        if lines not in self._texts:
-            self._texts[lines] = f"text{len(self._texts)}"
-        return self._texts[lines]
+        return self._texts.setdefault("\n".join(lines), f"text{len(self._texts)}")
 
     def _split(self, literal: str, before: FreeText) -> tuple[str, str]:
         """A literal up to where it ends the text before it, but no special token, and from there on.
@@ -157,9 +143,7 @@ class _LarkWriter:
 
     def _lexeme(self, text: str) -> str:
         """The place of a literal, which `write` fills."""
-        if text not in self._literals:
-            self._literals.append(text)
-        return f"\0{self._literals.index(text)}\0"
+        return f"\0{self._literals.setdefault(text, len(self._literals))}\0"
 
     def _terminal(self, body: str) -> str:
         return self._terminals.setdefault(body, f"T{len(self._terminals)}")
@@ -249,8 +233,3 @@ def _prefix(text: str, known: set[str]) -> int:
 
 def _slashed(regex: str) -> str:
     return re.sub(r"(?<!\\)((?:\\\\)*)/", r"\1\\/", regex)
-
-
-def lark_grammar(grammar: Grammar, special: tuple[str, ...]) -> str:
-    """The grammar in llguidance's notation."""
-    return _LarkWriter(grammar, special).write()
