@@ -64,6 +64,10 @@ _MORE_ARGUMENTS = re.compile(
 _MAX_PLACES = 200
 
 
+#: Other ways to write the bracket that opens a tag.
+_ESCAPED = {"&lt;": "<", "\uff1c": "<"}
+
+
 class FoundMarkup(NamedTuple):
     """A marker that stands in a text from `start` to `end`, as it is `written` without mistakes."""
 
@@ -181,9 +185,24 @@ class MarkupSearch:
         """May a text hold a marker? This is fast."""
         folded = text.lower() if self._has_letters else text
         for sign in self.signs:
-            if sign in folded:
-                return self._search(_folded(text)) is not None
-        return False
+            if sign in folded and self._search(_folded(text)) is not None:
+                return True
+        return self._has_tags and any(sign in text for sign in _ESCAPED)
+
+    def find_escaped(self, text: str) -> list[FoundMarkup]:
+        """The first marker of a text whose angle brackets are written as entities or as full-width signs, if any."""
+        places = [at for sign in _ESCAPED if (at := text.find(sign)) >= 0] if self._has_tags else []
+        if not places:
+            return []
+        plain = text
+        for written, sign in {**_ESCAPED, "&gt;": ">", "\uff1e": ">"}.items():
+            plain = plain.replace(written, sign)
+        found = next(self.find(plain), None)
+        return [] if found is None else [FoundMarkup(min(places), min(places) + 1, found.written)]
+
+    @cached_property
+    def _has_tags(self) -> bool:
+        return any("<" in marker for marker in self.markers)
 
     @cached_property
     def _search(self) -> Callable[..., re.Match[str] | None]:

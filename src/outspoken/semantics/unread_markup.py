@@ -59,7 +59,7 @@ _CALLED = (
     r"(?<!\w){0}(?=[^\S\n]{{0,9}}\n?\{{\s{{0,9}}[\"}}]|\w{{1,60}}=[\"'\[{{])"
     r"|(?<=[=\"']){0}(?=[\"']?\s{{0,9}}>)"
     r"|(?:(?<=[\"']:[\"'])|(?<=[\"']:\s[\"'])){0}(?=[\"']\s*\Z)"
-    r"|(?<![\w.]){0}(?=[\"']\s{{0,9}}[,}}:]|([\"'])[^\"'\n]+\1\s{{0,9}}[,)\]]|[^\S\n]{{0,9}}\n?[({{])"
+    r"|(?<![\w.]){0}(?=[\"'”]\s{{0,9}}[,}}:]|([\"'])[^\"'\n]+\1\s{{0,9}}[,)\]]|[^\S\n]{{0,9}}\n?[({{])"
 )
 
 
@@ -200,7 +200,7 @@ def unread_markup(
             span = (begun, begun + 1)
             found.append(PendingDiagnostic("unread-markup", message, span, "warning", format, "text"))
             continue
-        markers = list(search.find(text)) if search is not None else []
+        markers = [*search.find(text)] or search.find_escaped(text) if search is not None else []
         markers = markers or [m.moved(-begun) for m in refused if begun <= m.start and m.end <= segment.span[1]]
         markers = [m for m in markers if not _is_reported(begun + m.start, reported)]
         called, is_mentioned = _find_call(text, tools, search, shapes)
