@@ -182,15 +182,7 @@ class FieldDecoder:
                 continue
             decoded = self._decode_or_skip(field, origin, key, value, started="start" in values)
             values.update({name: one for name, one in decoded.items() if one is not None})
-        fields: dict[str, Any] = {}
-        references: dict[str, dict[str, Any]] = {}
-        for field, value in values.items():
-            name, _, part = field.partition(".")
-            if part:
-                references.setdefault(name, {})[part] = value
-            else:
-                fields[name] = value
-        return {**fields, **{name: ElementRef.of(parts) for name, parts in references.items()}}
+        return with_references(values)
 
     def _source(self, origin: FieldSource, arguments: dict[str, Any]) -> tuple[str, Any]:
         """The argument that a field comes from, and its value; None if it is absent. Half a point is an error."""
@@ -288,6 +280,19 @@ class FieldDecoder:
         if inside is not placed:
             self.outside.append(key)
         return inside if clamps else placed
+
+
+def with_references(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an action, with the parts of each element, such as `element.id`, as one reference."""
+    fields: dict[str, Any] = {}
+    references: dict[str, dict[str, Any]] = {}
+    for field, value in values.items():
+        name, _, part = field.partition(".")
+        if part:
+            references.setdefault(name, {})[part] = value
+        else:
+            fields[name] = value
+    return {**fields, **{name: ElementRef.of(parts) for name, parts in references.items()}}
 
 
 def lost_argument(

@@ -57,31 +57,14 @@ class FieldError(ValueError):
         self.argument = argument
 
 
-class Conversion(NamedTuple):
+_Function = Callable[[Any], Any]
+
+
+class Conversion:
     """A format's own way to write a field: functions from its value to ours, and back."""
 
-    read: Callable[[Any], Any]
-    write: Callable[[Any], Any]
-
-
-def _from_milliseconds(value: float) -> float:
-    return value / 1000
-
-
-def _to_milliseconds(value: float) -> float:
-    return value * 1000
-
-
-def _identity(value: Any) -> Any:
-    return value
-
-
-def _to_text(value: Any) -> str:
-    return str(_simplified(value))
-
-
-def _to_list(value: Any) -> list[Any]:
-    return [value]
+    def __init__(self, read: _Function = lambda value: value, write: _Function = lambda value: value) -> None:
+        self.read, self.write = read, write
 
 
 def _web_url(value: str) -> str:
@@ -94,12 +77,12 @@ def _web_url(value: str) -> str:
 CONVERSIONS: dict[str, Conversion] = {
     "up": Conversion(neg, neg),
     "left": Conversion(neg, neg),
-    "ms": Conversion(_from_milliseconds, _to_milliseconds),
-    "space": Conversion(_identity, " ".join),
-    "plus": Conversion(_identity, "+".join),
-    "text": Conversion(_identity, _to_text),
-    "list": Conversion(_identity, _to_list),
-    "web": Conversion(_web_url, _identity),
+    "ms": Conversion(lambda value: value / 1000, lambda value: value * 1000),
+    "space": Conversion(write=" ".join),
+    "plus": Conversion(write="+".join),
+    "text": Conversion(write=lambda value: str(_simplified(value))),
+    "list": Conversion(write=lambda value: [value]),
+    "web": Conversion(_web_url),
 }
 SUBMIT = "submit"
 #: A conversion to text of a value of any kind.

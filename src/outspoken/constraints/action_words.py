@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from outspoken.actions.decoding import build_action
+from outspoken.actions.decoding import build_action, with_references
 from outspoken.actions.fields import JSON_TEXT, SUBMIT, FieldType, field_type
 from outspoken.actions.key_names import key_pattern
 from outspoken.actions.mapping import PARTS, Condition, MappingRule, mapping_of
@@ -86,16 +86,7 @@ class Usage:
                 return None
             is_number = negative and isinstance(value, (int, float)) and not isinstance(value, bool)
             values[name] = -value if is_number else value
-        plain: dict[str, Any] = {}
-        elements: dict[str, dict[str, Any]] = {}
-        for name, value in values.items():
-            outer, _, part = name.partition(".")
-            if part:
-                elements.setdefault(outer, {})[part] = value
-            else:
-                plain[name] = value
-        found = {key: ElementRef.of(parts) for key, parts in elements.items()}
-        return build_action(self.rule.model, {**plain, **found, "name": self.word})
+        return build_action(self.rule.model, {**with_references(values), "name": self.word})
 
 
 def usages(header: Header, screen: Screen | None = None) -> list[Usage]:

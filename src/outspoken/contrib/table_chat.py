@@ -12,7 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from outspoken.payloads.registry import PayloadRegistry
 from outspoken.payloads.types import Page, PayloadSettings, PayloadType
-from outspoken.payloads.validation import BrokenRulesError, is_dict, is_list
+from outspoken.payloads.validation import BrokenRulesError, is_list
+from outspoken.results.schemas.schema import is_object
 
 _FEWEST, _MOST = 2, 4
 _FEWEST_WORDS, _MOST_WORDS = 2, 6
@@ -238,7 +239,7 @@ def _count(data: dict[str, Any]) -> str:
     counts: dict[str, int] = {}
     operations: Any = data.get("operations")
     for one in operations if is_list(operations) else []:
-        action = str(one.get("action", "?")) if is_dict(one) else "?"
+        action = str(one.get("action", "?")) if is_object(one) else "?"
         counts[action] = counts.get(action, 0) + 1
     return ", ".join([f"{number} {action}" for action, number in counts.items()])
 
@@ -249,7 +250,7 @@ def _schema_summary(data: dict[str, Any]) -> str:
 
 
 def _labels(data: list[Any]) -> str:
-    return ", ".join([str(one.get("label")) if is_dict(one) else "?" for one in data])
+    return ", ".join([str(one.get("label")) if is_object(one) else "?" for one in data])
 
 
 SUGGESTED_VALUES = PayloadType(

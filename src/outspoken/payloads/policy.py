@@ -17,11 +17,10 @@ from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.json.scanner import BracketCounter
 from outspoken.notations.tools import Tools
 from outspoken.recovery.sync_points import SyncPoint, SyncPoints
-from outspoken.results.construct import construct
-from outspoken.results.events import PayloadUnfinished
-from outspoken.results.replies import Payload, Status
+from outspoken.results.replies import Status
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import OpenNode
+from outspoken.semantics.segments import end_payload
 
 from .types import Page, PayloadType
 
@@ -70,11 +69,7 @@ class PayloadBuilder(Builder):
             from outspoken.json.read import read_partial
 
             data = read_partial(self.source.slice(*span), self.context.settings)
-        values = {"kind": "payload", "type": name, "data": data, "status": status, "span": span, "repairs": ()}
-        payload = construct(Payload, values)
-        output.segments.append(payload)
-        output.send(PayloadUnfinished(payload))
-        output.end_node(node.start, end)
+        end_payload(output, name, data, node.start, end, status=status)
 
 
 #: What belongs to a broken payload behind its last bracket, if a fence or emphasis was opened before it.

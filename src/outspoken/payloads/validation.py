@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 from pydantic import TypeAdapter, ValidationError
 
 from outspoken.results.schemas.convert import Conversion, convert
-from outspoken.results.schemas.schema import dotted
+from outspoken.results.schemas.schema import dotted, is_object
 
 from .types import Page, PayloadType, Validation
 
@@ -71,9 +71,9 @@ def _kind(type_: PayloadType, data: Any, findings: list[Finding]) -> tuple[Any, 
             return data, True
         findings.append(Finding("wrapped-object", "expected an array; the object was read as its only item"))
         return [data], True
-    if is_dict(data):
+    if is_object(data):
         return data, True
-    if is_list(data) and len(data) == 1 and is_dict(data[0]):
+    if is_list(data) and len(data) == 1 and is_object(data[0]):
         findings.append(Finding("unwrapped-array", "expected an object; it was taken out of an array"))
         return data[0], True
     findings.append(Finding("wrong-kind", "expected an object, not an array"))
@@ -83,11 +83,6 @@ def _kind(type_: PayloadType, data: Any, findings: list[Finding]) -> tuple[Any, 
 def is_list(value: Any) -> TypeGuard[list[Any]]:
     """True for a list."""
     return isinstance(value, list)
-
-
-def is_dict(value: Any) -> TypeGuard[dict[str, Any]]:
-    """True for a JSON object."""
-    return isinstance(value, dict)
 
 
 class _Validation:
@@ -125,7 +120,7 @@ class _Validation:
         What does not validate is converted as in answers; so are keys that the type does not have.
         """
         value, wrong = self._instance(data, at)
-        if wrong or (is_dict(data) and self._type.view.unknown_names(data)):
+        if wrong or (is_object(data) and self._type.view.unknown_names(data)):
             made = convert(data, self._type.view)
             taken, misfits = self._instance(made.value, at) if made.conversions else (None, wrong)
             if made.conversions and not misfits:
@@ -137,7 +132,7 @@ class _Validation:
         if wrong:
             return data, None, wrong
         dumped = self._adapter.dump_python(value, by_alias=True, exclude_unset=True, warnings=False)
-        if self._repaired and is_dict(data) and is_dict(dumped):
+        if self._repaired and is_object(data) and is_object(dumped):
             unknown = [dotted((*at, key)) for key in data if key not in dumped]
             if unknown:
                 return (
@@ -179,7 +174,7 @@ def _wrong(error: ValidationError, data: Any, at: Path) -> list[str]:
 def _followed(path: tuple[int | str, ...], data: Any) -> Iterator[int | str]:
     """A path from pydantic without the steps that are not in the data, such as the tags of unions."""
     for number, step in enumerate(path, 1):
-        if is_dict(data) and step in data:
+        if is_object(data) and step in data:
             data = data[str(step)]
         elif is_list(data) and isinstance(step, int) and step < len(data):
             data = data[step]
@@ -190,7 +185,7 @@ def _followed(path: tuple[int | str, ...], data: Any) -> Iterator[int | str]:
 
 def _coerced(data: Any, dumped: Any, at: Path, findings: list[Finding]) -> Any:
     """The JSON with the plain values that the model converted; keys that the model does not know stay."""
-    if is_dict(data) and is_dict(dumped):
+    if is_object(data) and is_object(dumped):
         return {k: _coerced(v, dumped[k], (*at, k), findings) if k in dumped else v for k, v in data.items()}
     if is_list(data) and is_list(dumped) and len(data) == len(dumped):
         return [

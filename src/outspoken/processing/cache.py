@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 from pydantic import BaseModel
 
 from outspoken.notations.tools import Tools
+from outspoken.results.arguments import check_count
 from outspoken.results.old_names import with_old_names
 
 _MAX_DEPTH = 100
@@ -114,8 +115,7 @@ class ResponseCache:
     """
 
     def __init__(self, max_size: int = 1000) -> None:
-        if type(max_size) is not int or max_size < 0:
-            raise ValueError(f"`max_size` is {max_size!r}; expected an integer of at least 0")
+        check_count(max_size, "max_size")
         self._max_size = max_size
         self._kept: dict[str, bytes] = {}
         self._hits = self._misses = 0

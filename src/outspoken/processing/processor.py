@@ -16,7 +16,7 @@ from outspoken.grammar import registry
 from outspoken.parsing.options import ParserChanges, finish_reason_of, prefix_of
 from outspoken.parsing.parser import Parser
 from outspoken.providers.registry import Provider
-from outspoken.results.arguments import check_optional, check_type
+from outspoken.results.arguments import check_count, check_optional, check_type
 from outspoken.results.construct import construct
 from outspoken.results.finish_reasons import is_filtered
 from outspoken.results.snippet import visible
@@ -167,8 +167,7 @@ class ResponseProcessor:
     ) -> Generator[RetryRequest, Answer, Processed]:
         """Read responses until one is usable or no more retries are allowed; yields the retries, if any are wanted."""
         request, provider = self._request(response, known), known.get("provider", "openai")
-        if type(attempt) is not int or attempt < 1:
-            raise ValueError(f"`attempt` is {attempt!r}; expected an integer of at least 1")
+        check_count(attempt, "attempt", 1)
         earlier: tuple[Processed, ...] = ()
         while True:
             result = self._read(request)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
+from outspoken.results.arguments import check_count
+
 #: What a usable response must contain. "anything" includes text, unless something else was begun in it or it looks like
 #: a failed call. Reasoning alone is not enough.
 Expect = Literal["anything", "tool_calls", "actions", "payloads", "json"]
@@ -38,9 +40,7 @@ class ProcessorSettings:
             value = getattr(self, field.name)
             if field.type == "bool" and type(value) is not bool:
                 raise ValueError(f"`ProcessorSettings.{field.name}` is {value!r}; expected True or False")
-        if type(self.max_retry_attempts) is not int or self.max_retry_attempts < 0:
-            found = self.max_retry_attempts
-            raise ValueError(f"`ProcessorSettings.max_retry_attempts` is {found!r}; expected an integer of at least 0")
+        check_count(self.max_retry_attempts, "ProcessorSettings.max_retry_attempts")
         if self.expect not in get_args(Expect):
             names = ", ".join(get_args(Expect))
             raise ValueError(f"`ProcessorSettings.expect` is {self.expect!r}; expected one of {names}")

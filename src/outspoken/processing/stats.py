@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from threading import Lock
 from typing import Any
 
+from outspoken.results.arguments import check_count
 from outspoken.results.codes import ErrorCategory
 from outspoken.results.replies import STATUSES, Status
 from outspoken.viewer.lines import aligned
@@ -31,8 +32,7 @@ class ParseStats:
         """Count a response, or `count` equal ones. Raises ValueError for an unknown status or a negative count."""
         if status not in STATUSES:
             raise ValueError(f"`status` is {status!r}; expected one of {', '.join(STATUSES)}")
-        if type(count) is not int or count < 0:
-            raise ValueError(f"`count` is {count!r}; expected an integer of at least 0")
+        check_count(count, "count")
         counts = {(format, "errors", ErrorCategory(category).value): count for category in categories}
         self._add({(format, "status", status): count, **counts})
 

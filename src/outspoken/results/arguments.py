@@ -61,6 +61,12 @@ def check_choice(value: object, choices: Collection[str], name: str) -> None:
     raise ValueError(f"`{name}` is {value!r}; expected {expected}")
 
 
+def check_count(value: object, name: str, least: int = 0) -> None:
+    """Raise ValueError for an argument that is not an integer of at least `least`."""
+    if type(value) is not int or value < least:
+        raise ValueError(f"`{name}` is {value!r}; expected an integer of at least {least}")
+
+
 def check_repair_limit(value: object) -> None:
     """Raise ValueError for an argument that is not a repair limit."""
     check_choice(value, REPAIR_LIMITS, "repair")

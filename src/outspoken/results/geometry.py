@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import Field
 
+from .arguments import check_count
 from .construct import FrozenModel, construct
 
 #: The spaces in which models write targets. `px`: pixels of the screen. `px_sent`: pixels of the image that was sent.
@@ -74,8 +75,7 @@ class Screen:
     def __post_init__(self) -> None:
         sizes = [("width", self.width), ("height", self.height), *[("sent", size) for size in self.sent or ()]]
         for name, size in sizes:
-            if type(size) is not int or size < 1:
-                raise ValueError(f"`Screen.{name}` is {size!r}; expected an integer of at least 1")
+            check_count(size, f"Screen.{name}", 1)
 
     def extent(self, space: Space) -> tuple[float, float]:
         """The coordinates of the right and lower edge in a space. Raises ValueError for `mark` and `desc`."""

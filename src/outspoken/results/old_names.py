@@ -10,17 +10,27 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _C = TypeVar("_C", bound=type[Any])
 
+#: The names of `outspoken` that stand in another module now.
+_MOVED = {
+    "actions": "ActionText Box Point",
+    "parsing": "Held Repair Segment Session StreamClosedError ToolError",
+}
+#: By wire format, the functions of earlier versions for a reply and for events; for asynchronous ones, with an `a`.
+_WIRES = {
+    "openai": ("to_openai", "to_openai_chunks"),
+    "openai_responses": ("to_openai_response", "to_openai_responses"),
+    "anthropic": ("to_anthropic", "to_anthropic_events"),
+    "vercel": ("to_vercel", "to_vercel_parts"),
+}
 #: What to use now: by the attribute of a module or a class, and by the keyword argument of a function.
 _NEW = {
-    "outspoken.ActionText": "outspoken.actions.ActionText",
-    "outspoken.Box": "outspoken.actions.Box",
-    "outspoken.Held": "outspoken.parsing.Held",
-    "outspoken.Point": "outspoken.actions.Point",
-    "outspoken.Repair": "outspoken.parsing.Repair",
-    "outspoken.Segment": "outspoken.parsing.Segment",
-    "outspoken.Session": "outspoken.parsing.Session",
-    "outspoken.StreamClosedError": "outspoken.parsing.StreamClosedError",
-    "outspoken.ToolError": "outspoken.parsing.ToolError",
+    **{f"outspoken.{name}": f"outspoken.{home}.{name}" for home, names in _MOVED.items() for name in names.split()},
+    **{f"outspoken.providers.{old[0]}": f'to_wire(reply, "{wire}")' for wire, old in _WIRES.items()},
+    **{
+        f"outspoken.providers.{begin}{old[1]}": f'stream_to_wire(events, "{wire}")'
+        for wire, old in _WIRES.items()
+        for begin in ("", "a")
+    },
     "outspoken.providers.LLMResponseParser": "outspoken.contrib.luxx.LLMResponseParser",
     "outspoken.providers.ParsedDelta": "outspoken.contrib.luxx.ParsedDelta",
     "outspoken.providers.asse": "sse(events, wire)",
@@ -35,17 +45,6 @@ _NEW = {
     "Settings.__init__(screen)": "Parser(screen=…)",
     "PayloadSettings.__init__(screen)": "Parser(screen=…)",
 }
-#: By wire format, the functions of earlier versions for a reply and for events; for asynchronous ones, with an `a`.
-_WIRES = {
-    "openai": ("to_openai", "to_openai_chunks"),
-    "openai_responses": ("to_openai_response", "to_openai_responses"),
-    "anthropic": ("to_anthropic", "to_anthropic_events"),
-    "vercel": ("to_vercel", "to_vercel_parts"),
-}
-for _wire, (_whole, _stream) in _WIRES.items():
-    _NEW[f"outspoken.providers.{_whole}"] = f'to_wire(reply, "{_wire}")'
-    _NEW[f"outspoken.providers.{_stream}"] = f'stream_to_wire(events, "{_wire}")'
-    _NEW[f"outspoken.providers.a{_stream}"] = f'stream_to_wire(events, "{_wire}")'
 
 
 def missing_name(module: str, name: str) -> Exception:

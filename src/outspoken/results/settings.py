@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from .arguments import check_choice
+from .arguments import check_choice, check_count
 from .old_names import with_old_names
 
 if TYPE_CHECKING:
@@ -53,9 +53,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in ("max_chars", "max_depth", "max_hold"):
-            value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise ValueError(f"`Settings.{name}` is {value!r}; expected an integer of at least 1")
+            check_count(getattr(self, name), f"Settings.{name}", 1)
         check_choice(self.schema_check, SCHEMA_CHECKS, "Settings.schema_check")
         if self.coordinates is not None:
             from .geometry import SPACES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from outspoken.json.read import JsonReading
 from outspoken.results.codes import CODES
@@ -32,32 +32,11 @@ MESSAGES = {
     "other-values": "{what}; other values were left out ({count})",
 }
 
+_FIRST = "the first object counts"
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]', re.DOTALL)
 
 Span = tuple[int, int]
 Path = tuple[str | int, ...]
-
-
-class TruncatedValue(NamedTuple):
-    """The last value of a truncated text, split into its complete and incomplete parts.
-
-    `value` is the value without the unfinished action or list item; None if nothing remains. `in_actions` is True if
-    the text ends inside the object's own list `actions`.
-    """
-
-    value: Any
-    unfinished: Any
-    in_actions: bool
-    span: tuple[int, int]
-    message: str
-    notes: tuple[str, ...]
-
-
-class ListObject(NamedTuple):
-    """An object made from a list, and the codes and messages of its diagnostics."""
-
-    value: dict[str, Any]
-    findings: list[tuple[str, str]]
 
 
 def asks_for_actions(prompt_name: str | None) -> bool:
@@ -114,19 +93,13 @@ class Evaluation:
         values, in_actions = list(reading.values), False
         cut = reading.status == "truncated"
         if cut:
-            end = split_truncated(reading)
-            in_actions = end.in_actions
-            values[-1:] = [] if end.value is None else [end.value]
-            self.unfinished_items = () if end.unfinished is None else (end.unfinished,)
-            self.report("truncated", "error", end.span, end.message, *end.notes)
+            value, in_actions = self._split_truncated(reading)
+            values[-1:] = [] if value is None else [value]
         whole = reading.spans[0][0], reading.spans[-1][1]
         self.value = cast("Any", values[0] if len(values) == 1 else values or None)
-        made = None
-        if force_dict and not is_object(self.value):
-            made = to_object(self.value, prompt_name)
-            self.value = made.value if made else None
-            for code, message in made.findings if made else ():
-                self.report(code, "warning", whole, message)
+        is_made = force_dict and not is_object(self.value)
+        if is_made:
+            self.value = self._object_of(self.value, prompt_name, whole)
         missing = force_dict and asks_for_actions(prompt_name) and actions_of(self.value) is None
         if cut:
             self.status = "truncated"
@@ -137,8 +110,61 @@ class Evaluation:
         if missing:
             self.report("missing-actions", "error", whole)
             return False
-        self.status = "repaired" if made else reading.status
+        self.status = "repaired" if is_made else reading.status
         return True
+
+    def _split_truncated(self, reading: JsonReading) -> tuple[Any, bool]:
+        """The last value of a truncated text without the unfinished action or list item; None if nothing remains.
+
+        Also returns whether the text ends inside the object's own list `actions`.
+        """
+        start = reading.spans[-1][0]
+        repairs = [made for made in reading.repairs if made.span[0] >= start]
+        ends = [made.path for made in repairs if made.code in ("cut-container", "cut-string")]
+        path: Path = max(ends, key=len, default=())
+        value, unfinished, depth = _split(reading.values[-1], path, 0)
+        in_actions, last = path[:1] == ("actions",), self._end
+        if unfinished is None:
+            self.report("truncated", "error", (last, last))
+            return value, in_actions
+        self.unfinished_items = (unfinished,)
+        begin = _raw_place(_begin(reading.texts[-1], depth), start, repairs)
+        what = "an action" if _is_action(unfinished) or in_actions else "an item of a list"
+        message = f"the text ends inside {what}, which was left out"
+        note = f"read of it: {shown(json.dumps(unfinished, ensure_ascii=False))}"
+        self.report("truncated", "error", (min(begin, last), last), message, note)
+        return value, in_actions
+
+    def _object_of(self, value: Any, prompt_name: str | None, whole: Span) -> dict[str, Any] | None:
+        """The object that a list stands for; None for any other value and for a list without objects."""
+        items = cast("list[Any]", value if isinstance(value, list) else [])
+        objects: list[dict[str, Any]] = [item for item in items if isinstance(item, dict)]
+        nested: list[list[Any]] = [item for item in items if isinstance(item, list)]
+        actions = [item for item in nested if item and all(map(_is_action, item))]
+        if not objects:
+            return None
+        if len(actions) == 1 and not any("actions" in item or "action_type" in item for item in objects):
+            self.report("joined-actions", "warning", whole)
+            self._report_others(len(items) - 2, whole)
+            return {**objects[0], "actions": actions[0]}
+        if asks_for_actions(prompt_name) and not nested and all(map(_is_action, objects)):
+            kept = [item for place, item in enumerate(objects) if not place or not _same(item, objects[place - 1])]
+            self.report("wrapped-actions", "warning", whole)
+            if len(kept) < len(objects):
+                message = MESSAGES["repeated-action"].format(count=len(objects) - len(kept))
+                self.report("repeated-action", "warning", whole, message)
+            self._report_others(len(items) - len(objects), whole)
+            return {"actions": kept}
+        asked = [item for item in objects if asks_for_actions(prompt_name) and actions_of(item) is not None]
+        if len(items) == 1:
+            self.report("unwrapped-object", "warning", whole)
+        self._report_others(len(items) - 1, whole, "the object with actions counts" if asked else _FIRST)
+        return (asked or objects)[0]
+
+    def _report_others(self, count: int, whole: Span, what: str = _FIRST) -> None:
+        """Report the values of a list that were left out, if there are any."""
+        if count:
+            self.report("other-values", "warning", whole, MESSAGES["other-values"].format(what=what, count=count))
 
 
 def actions_of(value: Any) -> list[Any] | None:
@@ -155,26 +181,6 @@ def is_object(value: Any) -> bool:
 def type_name(values: tuple[Any, ...]) -> str:
     """The Python type of the values of a text; several values count as a list."""
     return type(values[0]).__name__ if len(values) == 1 else "list"
-
-
-# truncated values
-
-
-def split_truncated(reading: JsonReading) -> TruncatedValue:
-    """The last value of a truncated text, split into its complete and incomplete parts."""
-    start = reading.spans[-1][0]
-    repairs = [made for made in reading.repairs if made.span[0] >= start]
-    ends = [made.path for made in repairs if made.code in ("cut-container", "cut-string")]
-    path: Path = max(ends, key=len, default=())
-    value, unfinished, depth = _split(reading.values[-1], path, 0)
-    last = len(reading.raw.rstrip())
-    if unfinished is None:
-        return TruncatedValue(value, None, path[:1] == ("actions",), (last, last), MESSAGES["truncated"], ())
-    begin = _raw_place(_begin(reading.texts[-1], depth), start, repairs)
-    what = "an action" if _is_action(unfinished) or path[:1] == ("actions",) else "an item of a list"
-    message = f"the text ends inside {what}, which was left out"
-    notes = (f"read of it: {shown(json.dumps(unfinished, ensure_ascii=False))}",)
-    return TruncatedValue(value, unfinished, path[:1] == ("actions",), (min(begin, last), last), message, notes)
 
 
 def _split(value: Any, path: Path, depth: int) -> tuple[Any, Any, int]:
@@ -217,38 +223,6 @@ def _raw_place(place: int, start: int, repairs: list[Repair]) -> int:
             break
         place -= len(made.after) - (made.span[1] - made.span[0])
     return place
-
-
-# objects from lists
-
-
-def to_object(value: Any, prompt_name: str | None) -> ListObject | None:
-    """The object that a list stands for; None for any other value and for a list without objects."""
-    items = cast("list[Any]", value if isinstance(value, list) else [])
-    objects: list[dict[str, Any]] = [item for item in items if isinstance(item, dict)]
-    nested: list[list[Any]] = [item for item in items if isinstance(item, list)]
-    actions = [item for item in nested if item and all(map(_is_action, item))]
-    if not objects:
-        return None
-    if len(actions) == 1 and not any("actions" in item or "action_type" in item for item in objects):
-        left = _left_out(len(items) - 2)
-        joined = ("joined-actions", MESSAGES["joined-actions"])
-        return ListObject({**objects[0], "actions": actions[0]}, [joined, *left])
-    if asks_for_actions(prompt_name) and not nested and all(map(_is_action, objects)):
-        kept = [item for place, item in enumerate(objects) if not place or not _same(item, objects[place - 1])]
-        findings = [("wrapped-actions", MESSAGES["wrapped-actions"])]
-        if len(kept) < len(objects):
-            message = MESSAGES["repeated-action"].format(count=len(objects) - len(kept))
-            findings.append(("repeated-action", message))
-        return ListObject({"actions": kept}, [*findings, *_left_out(len(items) - len(objects))])
-    asked = [item for item in objects if asks_for_actions(prompt_name) and actions_of(item) is not None]
-    found = _left_out(len(items) - 1, asked=bool(asked)) or [("unwrapped-object", MESSAGES["unwrapped-object"])]
-    return ListObject((asked or objects)[0], found)
-
-
-def _left_out(count: int, *, asked: bool = False) -> list[tuple[str, str]]:
-    what = "the object with actions counts" if asked else "the first object counts"
-    return [("other-values", MESSAGES["other-values"].format(what=what, count=count))] if count else []
 
 
 def _is_action(value: Any) -> bool:

@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, cast, overload
 
 from pydantic import Field
 
@@ -29,6 +29,9 @@ from .errors import (
     LLMOutputTruncatedError,
     LLMResponseMissingActionsError,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _log = logging.getLogger("outspoken")
 
@@ -105,16 +108,21 @@ class ChatCompletionLike(Protocol):
 ApiResponseLike: TypeAlias = "str | bytes | Mapping[str, Any] | ChatCompletionLike | None"
 
 
+class ApiOptions(TypedDict, total=False):
+    """More arguments of `parse_api_response`."""
+
+    finish_reason: str | None
+    repair: RepairLimit
+    settings: Settings | None
+
+
 @overload
 def parse_api_response(
     response: ApiResponseLike,
     add_assistant_prefix: bool = ...,
     force_dict: Literal[True] = ...,
     prompt_name: str | None = ...,
-    *,
-    finish_reason: str | None = ...,
-    repair: RepairLimit = ...,
-    settings: Settings | None = ...,
+    **options: Unpack[ApiOptions],
 ) -> dict[str, Any]: ...
 @overload
 def parse_api_response(
@@ -122,20 +130,14 @@ def parse_api_response(
     add_assistant_prefix: bool = ...,
     force_dict: bool = ...,
     prompt_name: str | None = ...,
-    *,
-    finish_reason: str | None = ...,
-    repair: RepairLimit = ...,
-    settings: Settings | None = ...,
+    **options: Unpack[ApiOptions],
 ) -> Any: ...
 def parse_api_response(
     response: ApiResponseLike,
     add_assistant_prefix: bool = False,
     force_dict: bool = True,
     prompt_name: str | None = None,
-    *,
-    finish_reason: str | None = None,
-    repair: RepairLimit = "heuristic",
-    settings: Settings | None = None,
+    **options: Unpack[ApiOptions],
 ) -> Any:
     """Return the JSON object of a response, repaired if it is damaged, also from code fences and prose.
 
@@ -161,15 +163,7 @@ def parse_api_response(
     - `JsonLimitError`: the content is longer than `settings.max_chars`
     - `TypeError`: `response` has another shape; `ValueError`: `repair` is not a repair level
     """
-    read = read_api_response(
-        response,
-        add_assistant_prefix,
-        force_dict,
-        prompt_name,
-        finish_reason=finish_reason,
-        repair=repair,
-        settings=settings,
-    )
+    read = read_api_response(response, add_assistant_prefix, force_dict, prompt_name, **options)
     if (error := read.error) is not None:
         raise error
     for note in read.diagnostics:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from typing import Any
 
 from outspoken.providers.events import ReasoningSigned
 from outspoken.results import events as results
-from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Payload, Reasoning, Segment, Status
 
 from .recorder import Recorder
@@ -14,35 +14,27 @@ from .recorder import Recorder
 #: What tells the blocks of one kind apart: indexes and names of the provider's.
 Key = tuple[int | str, ...]
 
-_HIGH_SURROGATES = "\ud800", "\udbff"
+_new_decoder = getincrementaldecoder("utf-16-le")
 
 
 class SurrogateJoiner:
     """Joins surrogate pairs that a stream splits; a surrogate without a partner becomes U+FFFD."""
 
-    __slots__ = ("_held",)
+    __slots__ = ("_decoder",)
 
     def __init__(self) -> None:
-        self._held = ""
+        #: holds a high surrogate at the end of a piece
+        self._decoder = _new_decoder("replace")
 
     def feed(self, piece: str) -> str:
         """Return the text so far, without a high surrogate at its end."""
-        if piece.isascii() and not self._held:
+        if piece.isascii() and not self._decoder.getstate()[0]:
             return piece
-        piece = self._held + piece
-        first, last = _HIGH_SURROGATES
-        self._held = piece[-1:] if first <= piece[-1:] <= last else ""
-        piece = piece[:-1] if self._held else piece
-        try:
-            piece.encode()
-        except UnicodeEncodeError:
-            return replace_surrogates(piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
-        return piece
+        return self._decoder.decode(piece.encode("utf-16-le", "surrogatepass"))
 
     def close(self) -> str:
         """Return a replacement character for a surrogate that is held."""
-        held, self._held = self._held, ""
-        return "\ufffd" if held else ""
+        return self._decoder.decode(b"", final=True)
 
 
 def join_surrogates(text: str) -> str:

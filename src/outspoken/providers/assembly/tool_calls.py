@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from outspoken.json.decoder import NotJsonError, decode
 from outspoken.json.edits import with_paths
@@ -14,7 +14,7 @@ from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import Edit, RepairLimit
 from outspoken.results.events import ToolCallDelta, ToolCallStart
 from outspoken.results.replies import Status, ToolCall
-from outspoken.results.schemas.schema import Schema
+from outspoken.results.schemas.schema import Schema, is_object
 from outspoken.results.settings import Settings
 from outspoken.semantics.schema_objections import misfits
 
@@ -45,33 +45,27 @@ def parse_arguments(
         pass
     if not complete:
         found = repair_region(text, 0, len(text), closed=False, repair_limit="notation", settings=settings)
-        return ParsedArguments((_as_object(found[0].value) if found else None) or {}, "truncated")
+        return ParsedArguments(found[0].value if found and is_object(found[0].value) else {}, "truncated")
     known = None if schema is None else Schema(schema)
     found = repair_region(text, 0, len(text), closed=True, repair_limit=repair_limit, schema=known, settings=settings)
-    value = _as_object(found[0].value) if len(found) == 1 else None
-    if value is None:
+    if len(found) != 1 or not is_object(value := found[0].value):
         return ParsedArguments({}, "invalid")
     return ParsedArguments(value, "repaired", with_paths(found[0]).edits, found[0].text)
 
 
-def _as_object(value: Any) -> dict[str, Any] | None:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
 def _from_value(value: Any, text: str, settings: Settings) -> ParsedArguments:
     """Use a JSON value as arguments: an object, `null` for no arguments, or a string with the JSON of an object."""
-    found = _as_object(value)
-    if found is not None:
-        return ParsedArguments(found, "ok")
+    if is_object(value):
+        return ParsedArguments(value, "ok")
     edit = Edit(0, len(text), "{}", "other-arguments", "notation")
     if value is None:
         return ParsedArguments({}, "repaired", (edit,), edit.after)
     if isinstance(value, str):
         try:
-            found = _as_object(decode(value, settings.max_depth))
+            found: Any = decode(value, settings.max_depth)
         except NotJsonError:
-            found = None if value.strip() else dict[str, Any]()
-        if found is not None:
+            found = None if value.strip() else {}
+        if is_object(found):
             edit = edit._replace(after=value.strip() or "{}")
             return ParsedArguments(found, "repaired", (edit,), edit.after)
     return ParsedArguments({}, "invalid")

@@ -69,9 +69,11 @@ class Fields:
 
     def required(self, name: str) -> str:
         """Take a text that must be there."""
-        value = self.text(name)
+        return self._present(name, self.text(name), "a text")
+
+    def _present(self, name: str, value: _T | None, words: str) -> _T:
         if value is None:
-            raise RequestError(self.at(name), "is missing; expected a text", "missing_required_parameter")
+            raise RequestError(self.at(name), f"is missing; expected {words}", "missing_required_parameter")
         return value
 
     def flag(self, name: str) -> bool | None:
@@ -89,10 +91,7 @@ class Fields:
 
     def needed(self, name: str) -> Fields:
         """Take an object that must be there."""
-        found = self.object(name)
-        if found is None:
-            raise RequestError(self.at(name), "is missing; expected an object", "missing_required_parameter")
-        return found
+        return self._present(name, self.object(name), "an object")
 
     def children(self, name: str, words: str = "a list") -> list[Fields]:
         """Take a list of objects; empty if it is missing."""
@@ -101,9 +100,7 @@ class Fields:
 
     def contents(self, name: str, frame: Mapping[str, str] = _TEXT, key: str = "text") -> list[Fields]:
         """Take a list of objects that must be there, or a text, which stands for one: a `frame` with the text."""
-        if not self.has(name):
-            raise RequestError(self.at(name), "is missing; expected a text or a list", "missing_required_parameter")
-        if isinstance(text := self._rest[name], str):
+        if isinstance(text := self._present(name, self._rest.get(name), "a text or a list"), str):
             self._rest[name] = [{**frame, key: text}]
         return self.children(name, "a text or a list")
 
