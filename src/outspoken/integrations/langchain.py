@@ -11,12 +11,13 @@ from pydantic import model_validator
 from typing_extensions import is_typeddict
 
 from outspoken.parsing.event_stream import aread_chunks, read_chunks
+from outspoken.processing.answers import read_answer
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.packages import Package
 
 from .assembler import Assembler, CallEnd, MessagePart, joined
 from .framework import framework
-from .messages import FIRST_INDEX, METADATA, REASONS, parts_of, typed_answer
+from .messages import FIRST_INDEX, METADATA, REASONS, parts_of
 
 _LANGCHAIN = framework("langchain", "langchain-core", "1.0")
 _chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")
@@ -115,9 +116,12 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         is_type = isinstance(schema, type) and not is_typeddict(schema)
 
         def parse(message: Any) -> Any:
-            calls = [(call["name"], json.dumps(call["args"])) for call in message.tool_calls]
-            calls += [(call["name"], call["args"] or "") for call in message.invalid_tool_calls]
-            answer = typed_answer(message.text, calls, schema if is_type else function["parameters"], function["name"])
+            calls = [{"name": call["name"], "arguments": json.dumps(call["args"])} for call in message.tool_calls]
+            calls += [{"name": call["name"], "arguments": call["args"] or ""} for call in message.invalid_tool_calls]
+            listed = [{"type": "function", "function": call} for call in calls]
+            said = {"message": {"content": message.text, "tool_calls": listed}, "finish_reason": "stop"}
+            wanted: Any = schema if is_type else function["parameters"]
+            answer = read_answer({"choices": [said]}, wanted, tool=function["name"], format="text")
             value = answer.value if answer.is_valid else None
             error = None if answer.is_valid else _exceptions.OutputParserException(answer.retry, llm_output=answer.raw)
             if error is not None and not include_raw:

@@ -16,13 +16,14 @@ from typing_extensions import Unpack
 from outspoken.parsing.event_stream import aread_chunks, read_chunks
 from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import EXTENSION, ProviderReply
+from outspoken.providers.requested import choice_of, readable_tools
 from outspoken.providers.stream import ProviderStream
 from outspoken.providers.wire.chat_completions.exporter import ChatCompletionsExporter
 from outspoken.providers.wire.parts import StreamCalls
 from outspoken.results.call_ids import CallIds
 
 from .assembler import ReaderOptions
-from .framework import choice_of, format_of, framework, readable_tools
+from .framework import format_of, framework
 from .messages import METADATA, noted
 
 _LITELLM = framework("litellm", "litellm", "1.106")

@@ -13,6 +13,7 @@ from typing_extensions import Unpack
 
 from outspoken.providers.events import StreamEvent
 from outspoken.providers.replies import ProviderReply
+from outspoken.providers.requested import choice_of
 from outspoken.providers.stream import ProviderStream
 from outspoken.providers.wire.parts import ExportedCall
 from outspoken.providers.wire.replay import replay
@@ -21,7 +22,7 @@ from outspoken.results.call_ids import CallIds
 from outspoken.results.replies import ToolCall
 
 from .assembler import ReaderOptions
-from .framework import choice_of, format_of, framework
+from .framework import format_of, framework
 from .messages import object_of, refusal_of
 
 _AGENTS = framework("openai_agents", "openai-agents", "0.24")
