@@ -22,9 +22,6 @@ from .messages import METADATA, metadata
 
 _TRANSFORMERS = framework("transformers", "transformers", "5.16")
 
-#: How much of a prompt may open reasoning, in characters.
-_TAIL = 200
-
 
 def with_format(tokenizer: Any, format: str | None = None) -> Any:
     """Give a tokenizer a `parse_response` that reads this format, by default that of `format_of`, and return it.
@@ -123,7 +120,7 @@ def _message(
     text, has_end = _without_end(tokenizer, text)
     special = special and [span for span in special if span[1] <= len(text)]
     tags = reasoning_tags(parser.format)
-    prefix = tags.prefix(prompt[-_TAIL:]) if tags is not None and prompt else None
+    prefix = tags.prefix(prompt) if tags is not None and prompt else None
     reason = "stop" if has_end else finish_reason
     reply = parser.parse(text, prefix=prefix, finish_reason=reason, special=special)
     functions = [({"id": c.id} if c.id else {}, {"name": c.name, "arguments": c.arguments}) for c in reply.tool_calls]
