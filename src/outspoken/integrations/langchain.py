@@ -164,10 +164,15 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         return model, {"input": _to_send(messages), "config": config, **options}, self._begin(messages, kwargs, stop)
 
     def _begin(self, messages: Any, kwargs: dict[str, Any], stop: Any = None) -> Assembler:
-        answers = [message for message in messages if isinstance(message, _messages.AIMessage)]
-        taken = [call["id"] for message in answers for call in (*message.tool_calls, *message.invalid_tool_calls)]
+        taken, read = list[Any](), list[dict[str, Any]]()
+        for message in messages:
+            is_answer = isinstance(message, _messages.AIMessage)
+            calls, refused = (message.tool_calls, message.invalid_tool_calls) if is_answer else ((), ())
+            taken += [call["id"] for call in (*calls, *refused)]
+            said = {"content": [message.content, *[call["args"] for call in refused]], "tool_calls": calls}
+            read.append({"role": "assistant" if is_answer else message.type, **said})
         tools, choice = _openai_tools(kwargs.get("tools") or ()), kwargs.get("tool_choice")
-        options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
+        options: dict[str, Any] = {"prefix": self.prefix, "context": read, **self.parser_options}
         return Assembler(self.format, self.model, tools, choice, taken=taken, stop=stop, **options)
 
 

@@ -87,7 +87,7 @@ class OutspokenLLM(_custom_llm.CustomLLM):
         choice = "none" if choice_of(request.get("tool_choice"), tools) == "none" else "auto"
         options = {
             "format": format_of(self._format, request["model"]), "tools": readable_tools(tools), "stops": bool(stop),
-            "tool_choice": choice, **self._options,
+            "tool_choice": choice, "context": messages, **self._options,
         }  # fmt: skip
         exporter = partial(ChatCompletionsExporter, stream_calls=self._stream_calls, include_usage=False, call_ids=ids)
         details = given["logging_obj"].model_call_details
