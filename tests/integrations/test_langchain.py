@@ -236,16 +236,16 @@ def test_a_history_with_refused_calls_is_one_that_servers_accept() -> None:
     invalid = {"name": "tide", "args": "the call is cut; it was written as x", "id": "c1", "error": "the call is cut"}
     sound = {"name": "wind", "args": {"place": "Brest"}, "id": "c2", "type": "tool_call"}
     turn = AIMessage("", tool_calls=[sound], invalid_tool_calls=[{**invalid, "type": "invalid_tool_call"}])
-    told = ToolMessage("Told.", tool_call_id="c1")
-    for answers in ([], [told]):
-        server = text_server(ANSWER)
-        answered = [ToolMessage("West.", tool_call_id="c2"), *answers]
-        ChatOutspoken(model=ChatOpenAI(base_url=server.url), format="hermes").invoke([*ASKED, turn, *answered])
+    text, west = written("hermes", BOTH[0]), ToolMessage("West.", tool_call_id="c2")  # the text is read off if told
+    for answers in ([], [ToolMessage(text, tool_call_id="c1")]):
+        server = text_server(text)
+        model = ChatOutspoken(model=ChatOpenAI(base_url=server.url), format="hermes").bind_tools(TOOLS)
+        assert len(model.invoke([*ASKED, turn, west, *answers]).tool_calls) == 1 - len(answers)
         _, sent, *rest = server.requests[0]["messages"]
         calls = [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in sent["tool_calls"]]
         assert calls == [("wind", sound["args"]), ("tide", {})]
         texts = {message["tool_call_id"]: message["content"] for message in rest}
-        assert texts == {"c1": "Told." if answers else "the call is cut", "c2": "West."}
+        assert texts == {"c1": text if answers else "the call is cut", "c2": "West."}
 
 
 @pytest.mark.parametrize("is_async", [False, True])

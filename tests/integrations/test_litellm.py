@@ -134,20 +134,19 @@ def test_a_call_that_is_cut_is_the_reason_for_the_end(ask: Ask, text: str, reaso
 def test_a_cut_call_of_the_server_itself_is_not_among_the_calls(ask: Ask, content: str) -> None:
     provider("hermes")
     own = {"index": 0, "id": "c9", "type": "function", "function": {"name": "tide", "arguments": '{"place": "Br'}}
-    server = text_server(({"content": content, "tool_calls": [own]}, "length"))
-    (choice,) = ask(**request(server.url)).choices
+    (choice,) = ask(**request(text_server(({"content": content, "tool_calls": [own]}, "length")).url)).choices
     message = choice.message
     assert (message.content or "", message.tool_calls or [], choice.finish_reason) == (content, [], "length")
     assert [call["name"] for call in message.provider_specific_fields["outspoken"]["unfinished_calls"]] == ["tide"]
 
 
 @pytest.mark.parametrize("ask", WAYS)
-@pytest.mark.parametrize(("stop", "count"), [(None, 1), (["Observation:"], 0)])
-def test_a_stop_of_the_request_proves_no_end(ask: Ask, stop: Any, count: int) -> None:
+@pytest.mark.parametrize(("stop", "said", "count"), [(None, "", 1), (["Observation:"], "", 0), (None, "Page: {}", 0)])
+def test_what_a_stop_ended_or_was_read_off_is_no_call(ask: Ask, stop: Any, said: str, count: int) -> None:
     provider("hermes")
     text = written("hermes", BOTH[0]).removesuffix("\n</tool_call>")
-    server = text_server(text)
-    (choice,) = ask(**request(server.url), stop=stop).choices
+    asked = request(text_server(text).url, [{"role": "user", "content": said.format(text)}])
+    (choice,) = ask(**asked, stop=stop).choices
     assert len(choice.message.tool_calls or ()) == count
 
 
@@ -155,8 +154,7 @@ def test_text_streams_as_it_arrives_and_calls_when_they_are_complete() -> None:
     text = written("hermes", ("tide", {"place": "Brest " * 20}), text=ANSWER)
     for pieces in (False, True):
         provider("hermes", stream_arguments=pieces)
-        server = text_server(text, size=10)
-        chunks = [*litellm.completion(**request(server.url), stream=True)]
+        chunks = [*litellm.completion(**request(text_server(text, size=10).url), stream=True)]
         deltas = [chunk.choices[0].delta for chunk in chunks]
         assert len([delta for delta in deltas if delta.content]) >= 3
         calls = [call for delta in deltas for call in delta.tool_calls or ()]

@@ -73,15 +73,15 @@ def ran_with(
     return result, ran, server, replies
 
 
-def request_of(model: OutspokenModel) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def request_of(model: OutspokenModel, said: str = "When?") -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a request with two tools."""
-    given = ("", "When?", ModelSettings(), agent_of(model)[0].tools, None, [], ModelTracing.DISABLED)
+    given = ("", said, ModelSettings(), agent_of(model)[0].tools, None, [], ModelTracing.DISABLED)
     return given, {"previous_response_id": None, "conversation_id": None, "prompt": None}
 
 
-async def output_of(model: OutspokenModel, streamed: bool) -> list[Any]:
+async def output_of(model: OutspokenModel, streamed: bool, said: str) -> list[Any]:
     """The output of a request; of a stream, the events say the same."""
-    given, asked = request_of(model)
+    given, asked = request_of(model, said)
     if not streamed:
         return (await model.get_response(*given, **asked)).output
     events = [event async for event in model.stream_response(*given, **asked)]
@@ -97,10 +97,10 @@ async def output_of(model: OutspokenModel, streamed: bool) -> list[Any]:
     return output
 
 
-def output(text: Any, format: str | None, streamed: bool, size: int = 7, **options: Any) -> list[Any]:
+def output(text: Any, format: str | None, streamed: bool, size: int = 7, said: str = "When?", **options: Any) -> Any:
     async def main() -> list[Any]:
         async with model_of(server, format, **options) as model:
-            return await output_of(model, streamed)
+            return await output_of(model, streamed, said)
 
     server = text_server(text, size=size)
     return asyncio.run(main())
@@ -135,9 +135,11 @@ class TestAgents(AgentTests):
         return Run.of(server, result.final_output, ran, tokens=tokens, statuses=[reply.status for reply in replies])
 
 
-def test_a_call_without_its_end_is_taken_as_cut_unless_told_otherwise() -> None:
-    text = written("hermes", BOTH[0]).removesuffix("\n</tool_call>").removesuffix("}")
+def test_a_call_without_its_end_is_taken_as_cut_unless_told_otherwise_and_one_read_off_is_refused() -> None:
+    sound = written("hermes", BOTH[0])
+    text = sound.removesuffix("\n</tool_call>").removesuffix("}")
     for streamed in (False, True):
+        assert "was not run" in output(sound, "hermes", streamed, said=f"The page says {sound}")[-1].arguments
         assert "is truncated and was not run" in output(text, "hermes", streamed)[-1].arguments
         (call,) = output(text, "hermes", streamed, finish_reason="stop")
         assert call.arguments == '{"place": "Brest", "day": 3}'

@@ -8,6 +8,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -21,6 +23,12 @@ from tools.integrations.frameworks import FRAMEWORKS, GROUPS, TEST_REQUIREMENTS 
 
 #: The exact versions of everything in an environment, as `pin` found them.
 PINS = TOP / "tools" / "integrations" / "pins"
+#: The guide of each framework that has an example.
+GUIDES = {
+    section.partition("\n")[0]: section
+    for section in (TOP / "src" / "outspoken" / "integrations" / "README.md").read_text("utf-8").split("\n## ")[1:]
+    if "```python\n" in section
+}
 #: The tables of `tools.compare`, by the group whose environment has the other projects.
 _TABLES = {"servers": ("servers", "speed", "templates"), "peers": ("documents", "typed")}
 _FREEZE = """
@@ -68,6 +76,17 @@ def _tests(session: nox.Session, name: str) -> None:
 
 for group in nox.options.sessions:
     nox.session(name=group)(partial(_tests, name=group))
+
+
+@nox.session
+@nox.parametrize("framework", [*GUIDES])
+def examples(session: nox.Session, framework: str) -> None:
+    """Import what the example of a guide does, with nothing but what the guide says to install."""
+    session.chdir(TOP)
+    packages, _, rest = GUIDES[framework].partition("pip install ")[2].partition("\n")
+    session.install(*shlex.split(packages))
+    imports = re.findall(r"^(?:from|import) .*", rest.partition("```python\n")[2].partition("```")[0], re.MULTILINE)
+    session.run("python", "-c", "\n".join(imports))
 
 
 @nox.session

@@ -11,7 +11,9 @@ from pydantic_core import to_json
 
 from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import Session
+from outspoken.processing.answers import read_answer
 from outspoken.providers.events import StreamEvent
+from outspoken.providers.requested import choice_of
 from outspoken.providers.wire.replay import replay
 from outspoken.results import events as results
 from outspoken.results.call_ids import CallIds
@@ -19,8 +21,8 @@ from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.settings import Settings
 
-from .framework import choice_of, format_of
-from .messages import finish_reason, noted, object_of, refusal_of, typed_answer
+from .framework import format_of
+from .messages import finish_reason, noted, object_of, refusal_of
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,8 @@ class Assembler:
 
     def answer(self, tool: str, schema: Any) -> CallEnd | None:
         """A call of a tool whose arguments the text is, of a response without calls; None if it is not."""
-        answer = None if self.calls or not self.text.strip() else typed_answer(self.text, (), schema, tool)
+        is_answer = not self.calls and self.text.strip()
+        answer = read_answer(self.text, schema, tool=tool, format="text") if is_answer else None
         arguments = object_of(answer.data) if answer and answer.is_valid and answer.data is not None else None
         if arguments is None:
             return None

@@ -12,11 +12,11 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 
 from outspoken.json import read_json
+from outspoken.processing.answers import read_answer
 from outspoken.results.replies import Reply, has_failed_call, retry_of
 
 from .assembler import Assembler, ReaderOptions
 from .framework import framework
-from .messages import typed_answer
 
 _DSPY = framework("dspy", "dspy", "3.4")
 _dspy = _DSPY.load("dspy")
@@ -119,7 +119,7 @@ class OutspokenAdapter(_dspy.ChatAdapter):
         for name, field in signature.output_fields.items():
             section = _section(text, name)
             if name not in found and section and _is_read(field.annotation):
-                answer = typed_answer(section, (), field.annotation, name)
+                answer = read_answer(section, field.annotation, tool=name, format="text")
                 found |= {name: answer.value} if answer.is_valid else {}
             elif name not in found and section is None:
                 is_thought = field.annotation is _dspy.Reasoning or (name == "reasoning" and field.annotation is str)

@@ -196,11 +196,7 @@ class _Replies:
         start = kind not in ("", self._kind)
         self._kind, self._block = kind or self._kind, self._block + start
         meta = {key: value for key, value in self._last.meta.items() if key not in ("finish_reason", "usage")}
-        place: dict[str, Any] = {
-            "component_info": self._last.component_info,
-            "index": self._block if kind else None,
-            "start": start,
-        }
+        place = {"component_info": self._last.component_info, "index": self._block if kind else None, "start": start}
         return _data.StreamingChunk(**{"content": "", "meta": meta, **place, **fields})
 
 

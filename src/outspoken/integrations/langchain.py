@@ -11,12 +11,13 @@ from pydantic import model_validator
 from typing_extensions import is_typeddict
 
 from outspoken.parsing.event_stream import aread_chunks, read_chunks
+from outspoken.processing.answers import read_answer
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.packages import Package
 
 from .assembler import Assembler, CallEnd, MessagePart, joined
 from .framework import framework
-from .messages import FIRST_INDEX, METADATA, REASONS, parts_of, typed_answer
+from .messages import FIRST_INDEX, METADATA, REASONS, parts_of
 
 _LANGCHAIN = framework("langchain", "langchain-core", "1.0")
 _chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")
@@ -115,9 +116,12 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         is_type = isinstance(schema, type) and not is_typeddict(schema)
 
         def parse(message: Any) -> Any:
-            calls = [(call["name"], json.dumps(call["args"])) for call in message.tool_calls]
-            calls += [(call["name"], call["args"] or "") for call in message.invalid_tool_calls]
-            answer = typed_answer(message.text, calls, schema if is_type else function["parameters"], function["name"])
+            calls = [{"name": call["name"], "arguments": json.dumps(call["args"])} for call in message.tool_calls]
+            calls += [{"name": call["name"], "arguments": call["args"] or ""} for call in message.invalid_tool_calls]
+            listed = [{"type": "function", "function": call} for call in calls]
+            said = {"message": {"content": message.text, "tool_calls": listed}, "finish_reason": "stop"}
+            wanted: Any = schema if is_type else function["parameters"]
+            answer = read_answer({"choices": [said]}, wanted, tool=function["name"], format="text")
             value = answer.value if answer.is_valid else None
             error = None if answer.is_valid else _exceptions.OutputParserException(answer.retry, llm_output=answer.raw)
             if error is not None and not include_raw:
@@ -160,10 +164,15 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         return model, {"input": _to_send(messages), "config": config, **options}, self._begin(messages, kwargs, stop)
 
     def _begin(self, messages: Any, kwargs: dict[str, Any], stop: Any = None) -> Assembler:
-        answers = [message for message in messages if isinstance(message, _messages.AIMessage)]
-        taken = [call["id"] for message in answers for call in (*message.tool_calls, *message.invalid_tool_calls)]
+        taken, read = list[Any](), list[dict[str, Any]]()
+        for message in messages:
+            is_answer = isinstance(message, _messages.AIMessage)
+            calls, refused = (message.tool_calls, message.invalid_tool_calls) if is_answer else ((), ())
+            taken += [call["id"] for call in (*calls, *refused)]
+            said = {"content": [message.content, *[call["args"] for call in refused]], "tool_calls": calls}
+            read.append({"role": "assistant" if is_answer else message.type, **said})
         tools, choice = _openai_tools(kwargs.get("tools") or ()), kwargs.get("tool_choice")
-        options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
+        options: dict[str, Any] = {"prefix": self.prefix, "context": read, **self.parser_options}
         return Assembler(self.format, self.model, tools, choice, taken=taken, stop=stop, **options)
 
 

@@ -16,13 +16,14 @@ from typing_extensions import Unpack
 from outspoken.parsing.event_stream import aread_chunks, read_chunks
 from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import EXTENSION, ProviderReply
+from outspoken.providers.requested import choice_of, readable_tools
 from outspoken.providers.stream import ProviderStream
 from outspoken.providers.wire.chat_completions.exporter import ChatCompletionsExporter
 from outspoken.providers.wire.parts import StreamCalls
 from outspoken.results.call_ids import CallIds
 
 from .assembler import ReaderOptions
-from .framework import choice_of, format_of, framework, readable_tools
+from .framework import format_of, framework
 from .messages import METADATA, noted
 
 _LITELLM = framework("litellm", "litellm", "1.106")
@@ -86,7 +87,7 @@ class OutspokenLLM(_custom_llm.CustomLLM):
         choice = "none" if choice_of(request.get("tool_choice"), tools) == "none" else "auto"
         options = {
             "format": format_of(self._format, request["model"]), "tools": readable_tools(tools), "stops": bool(stop),
-            "tool_choice": choice, **self._options,
+            "tool_choice": choice, "context": messages, **self._options,
         }  # fmt: skip
         exporter = partial(ChatCompletionsExporter, stream_calls=self._stream_calls, include_usage=False, call_ids=ids)
         details = given["logging_obj"].model_call_details

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any, cast
 
-from outspoken.processing.answers import TypedAnswer, read_answer
+from outspoken.providers.requested import value_of
 from outspoken.results.finish_reasons import to_finish_reason
 from outspoken.results.replies import Reply, ToolCall, has_failed_call, retry_of
 from outspoken.results.running import problem_of
-
-from .framework import value_of
 
 #: The key of `metadata` in the metadata of a framework's message.
 METADATA = "outspoken"
@@ -47,17 +44,6 @@ def parts_of(refusal: str) -> tuple[str, str]:
     """The problem of a call, and what the model wrote, by the sentence in place of its arguments."""
     problem, _, written = refusal.partition(_WRITTEN)
     return problem, written
-
-
-def typed_answer(text: str, calls: Iterable[tuple[str, str]], schema: Any, tool: str) -> TypedAnswer[Any]:
-    """The value of a type in a message that was read: in a call of a tool, or in the text as `read_answer` finds it.
-
-    `calls` are the names and arguments of the calls, which are no JSON if a call was refused.
-    """
-    listed = [{"type": "function", "function": {"name": name, "arguments": args}} for name, args in calls]
-    message = {"role": "assistant", "content": text, **({"tool_calls": listed} if listed else {})}
-    completion = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
-    return read_answer(completion, schema, tool=tool, format="text")
 
 
 def refused_name(refusal: str) -> str:

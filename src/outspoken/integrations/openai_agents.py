@@ -13,6 +13,7 @@ from typing_extensions import Unpack
 
 from outspoken.providers.events import StreamEvent
 from outspoken.providers.replies import ProviderReply
+from outspoken.providers.requested import choice_of
 from outspoken.providers.stream import ProviderStream
 from outspoken.providers.wire.parts import ExportedCall
 from outspoken.providers.wire.replay import replay
@@ -21,7 +22,7 @@ from outspoken.results.call_ids import CallIds
 from outspoken.results.replies import ToolCall
 
 from .assembler import ReaderOptions
-from .framework import choice_of, format_of, framework
+from .framework import format_of, framework
 from .messages import object_of, refusal_of
 
 _AGENTS = framework("openai_agents", "openai-agents", "0.24")
@@ -83,10 +84,12 @@ class OutspokenModel(_interface.Model):
         tools = [{"name": tool.name, "parameters": tool.params_json_schema} for tool in functions]
         tools += [{"name": one.tool_name, "parameters": one.input_json_schema} for one in request["handoffs"]]
         choice = choice_of(getattr(request.get("model_settings"), "tool_choice", None), tools)
-        source = self._make_source(tools=tools, tool_choice="none" if choice == "none" else "auto")
         history: list[Any] = [] if isinstance(request["input"], str) else [*request["input"]]
         ids = CallIds(taken=[item["call_id"] for item in history if "call_id" in item])
         refused = {item["call_id"]: item["arguments"] for item in history if object_of(item.get("arguments")) is None}
+        said = [{"role": "assistant", **item} if item.get("call_id") in refused else item for item in history]
+        options = {"tool_choice": "none" if choice == "none" else "auto", "context": said or [request["input"]]}
+        source = self._make_source(tools=tools, **options)
         for place, item in enumerate(history):
             if item.get("call_id") in refused:
                 told = {"arguments": "{}"} if "arguments" in item else {"output": refused[item["call_id"]]}

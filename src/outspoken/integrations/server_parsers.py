@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from outspoken.constraints.deriving import ReasoningMode, constraint
 from outspoken.grammar import registry
@@ -20,14 +20,12 @@ from outspoken.parsing.inspection import formats
 from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import Session
 from outspoken.providers.events import StreamEvent
+from outspoken.providers.requested import choice_of
 from outspoken.providers.wire.replay import replay
-from outspoken.rendering.render import render
+from outspoken.rendering.reasoning_tags import ReasoningTags, reasoning_tags
 from outspoken.results import events as results
-from outspoken.results.errors import RenderError
 from outspoken.results.packages import Package
-from outspoken.results.replies import Reasoning, Reply, Segment, Text, ToolCall
-
-from .framework import choice_of
+from outspoken.results.replies import Reasoning, Reply, Segment, ToolCall
 
 #: Parsers are registered under this prefix and the name of the format, so that none of the server's own is replaced.
 PREFIX = "outspoken_"
@@ -36,7 +34,6 @@ PREFIX = "outspoken_"
 OPEN, CLOSE = "<think>\n", "\n</think>\n\n"
 
 _logger = logging.getLogger("outspoken.integrations")
-_REASONING, _ANSWER = "Outspoken weighs the words", "Outspoken answers"
 
 
 @cache
@@ -48,49 +45,6 @@ def parser_names(*, of_reasoning: bool = False) -> dict[str, str]:
     known = [one for one in formats() if not (of_reasoning and registry.header(one.name).actions)]
     found = {f"{PREFIX}{name}": one.name for one in known for name in (one.name, *one.aliases)}
     return {**found, f"{PREFIX}auto": "auto"}
-
-
-class ReasoningTags(NamedTuple):
-    """What stands around the reasoning of a format. `open` is what a prompt ends with that opens the reasoning."""
-
-    open: str
-    close: str
-
-    @property
-    def closed(self) -> str:
-        """A prefix for what stands behind the reasoning, on a line of its own."""
-        return f"{self.open.strip()}{_REASONING}{self.close}\n"
-
-    def prefix(self, prompt: str) -> str | None:
-        """The `prefix` of a response behind a prompt; None if the prompt says nothing about reasoning."""
-        tail = prompt.rstrip()
-        return self.open if tail.endswith(self.open.strip()) else "" if tail.endswith(self.close) else None
-
-
-@cache
-def reasoning_tags(format: str) -> ReasoningTags | None:
-    """The tags around the reasoning of a format.
-
-    None if there are none, as in a format whose reasoning is a line or a field of its actions: it cannot be split off.
-    """
-    if format == "auto":
-        return ReasoningTags("<think>\n", "</think>")
-    header = registry.header(format)
-    try:
-        thought = [Reasoning(text=_REASONING, span=(0, 0)), Text(text=_ANSWER, span=(0, 0))]
-        text = "" if header.actions else render(thought, format=format)
-    except RenderError:
-        return None
-    before, _, behind = text.partition(_REASONING)
-    opener = before or header.opened
-    behind = behind.partition(_ANSWER)[0].strip()
-    session = Parser(format).session(prefix="")
-    session.feed(opener + _REASONING)
-    ends = (any(isinstance(event, results.ReasoningEnd) for event in session.feed(char)) for char in behind)
-    closer = behind[: next((end for end, has_ended in enumerate(ends, 1) if has_ended), len(behind))]
-    closer = closer[: max(closer.rfind(">"), closer.rfind("]")) + 1]
-    is_marked = opener.strip()[:1] in ("<", "[") and closer[:1] in ("<", "[")
-    return ReasoningTags(opener, closer) if is_marked else None
 
 
 def needed_tags(format: str) -> ReasoningTags:
@@ -121,8 +75,8 @@ class CallReader:
         keeps_calls: bool = False,
     ) -> None:  # fmt: skip
         self._tags = tags = reasoning_tags(format) if behind_reasoning else None
-        self._parser, self._prefix = Parser(format, tools=tools), tags.closed if tags else None
-        self._at_start, self._has_reasoning, self._keeps_calls = behind_reasoning, has_reasoning, keeps_calls
+        self._parser = Parser(format, tools=tools, calls=not keeps_calls)
+        self._prefix, self._at_start, self._has_reasoning = tags and tags.closed, behind_reasoning, has_reasoning
         self._raw: list[str] = []
         self._new, self._count = Pieces(), 0  # what was read since the last time, and the number of all calls
         self._last, self._is_open, self._blocks = "", False, int(behind_reasoning)
@@ -185,7 +139,7 @@ class CallReader:
 
     def _take(self, segment: Segment) -> None:
         """Take a sound call, or what the model wrote of all else, on a line of its own."""
-        if segment.kind == "tool_call" and segment.status in ("ok", "repaired") and not self._keeps_calls:
+        if segment.kind == "tool_call" and segment.status in ("ok", "repaired"):
             self._new.calls.append((self._count, segment))
             self._count += 1
         else:
@@ -240,7 +194,7 @@ class ReasoningSplitter:
         blocks = [segment for segment in reply.segments if isinstance(segment, Reasoning)][:most]
         rest, last = "", 0
         for block in blocks:
-            start, end = self._outside(text, block)
+            start, end = self._with_tags(text, block)
             rest, last = rest + text[last:start], end
         rest += text[last:]
         return Pieces(rest.lstrip("\r\n") if blocks else rest, "\n\n".join([block.text for block in blocks]))
@@ -250,12 +204,9 @@ class ReasoningSplitter:
         if self.has_ended:
             return Pieces(text)
         self._raw += text
-        found = self._add(self._session.feed(text))
-        self._is_opened = self._is_opened or bool(found.reasoning)
         begun, opener = self._raw.lstrip(), self._tags.open.strip()
-        may_begin = begun.startswith("<") or opener.startswith(begun) or begun.startswith(opener)
-        if self.has_ended or self._is_opened or may_begin:
-            return found
+        if self._is_opened or begun.startswith(("<", opener)) or opener.startswith(begun):
+            return self._add(self._session.feed(text))
         self.has_ended = True
         return Pieces(self._raw)
 
@@ -276,15 +227,14 @@ class ReasoningSplitter:
             return Pieces("" if is_thought else self._raw, reasoning)
         return Pieces("", reasoning)
 
-    def _outside(self, text: str, block: Reasoning) -> tuple[int, int]:
+    def _with_tags(self, text: str, block: Reasoning) -> tuple[int, int]:
         """The span of a block with its tags. It is empty if there are none: the reasoning is part of something else."""
-        start, end = block.span
-        before, behind = text[:start].rstrip(), text[end:].lstrip()
+        before, (start, end) = text[: block.span[0]].rstrip(), block.span
         opening = re.search(rf"(?:{re.escape(self._tags.open.strip())}|<[^<>/\s]{{1,80}}>)\Z", before)
-        closing = re.match(rf"{re.escape(self._tags.close)}|</[^<>\s]{{1,80}}>", behind)
+        closing = re.compile(rf"\s*(?:{re.escape(self._tags.close)}|</[^<>\s]{{1,80}}>)").match(text, end)
         if before and opening is None:
             return end, end
-        return opening.start() if opening else start, len(text) - len(behind) + closing.end() if closing else end
+        return opening.start() if opening else start, closing.end() if closing else end
 
 
 def structural_tag(

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from outspoken.grammar import registry
+from outspoken.providers.requested import readable_tools
 
 from . import server_parsers as parsers
-from .framework import framework, readable_tools
+from .framework import framework
 
 _SGLANG = framework("sglang", "sglang", "0.5.23")
 _base: Any = _SGLANG.load("sglang.srt.function_call.base_format_detector")

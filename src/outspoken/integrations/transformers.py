@@ -14,16 +14,13 @@ from outspoken.grammar.registry import load_format
 from outspoken.models.tokens import added_tokens, special_spans
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.parsing.parser import Parser
+from outspoken.rendering.reasoning_tags import reasoning_tags
 from outspoken.results.errors import GrammarError, UnreadTemplateError
 
 from .framework import framework
 from .messages import METADATA, metadata
-from .server_parsers import reasoning_tags
 
 _TRANSFORMERS = framework("transformers", "transformers", "5.16")
-
-#: How much of a prompt may open reasoning, in characters.
-_TAIL = 200
 
 
 def with_format(tokenizer: Any, format: str | None = None) -> Any:
@@ -110,14 +107,10 @@ def _texts(tokenizer: Any, given: Any) -> tuple[list[str], bool]:
 
 def _without_end(tokenizer: Any, text: str) -> tuple[str, bool]:
     """A response without the end tokens and the padding behind it, and whether there was an end token."""
-    end, padding = getattr(tokenizer, "eos_token", None), getattr(tokenizer, "pad_token", None)
-    has_end = False
-    while True:
-        found = next((token for token in (end, padding) if token and text.rstrip().endswith(token)), None)
-        if found is None:
-            return text, has_end
-        has_end = has_end or found == end
-        text = text.rstrip()[: -len(found)]
+    end, padding, has_end = getattr(tokenizer, "eos_token", None), getattr(tokenizer, "pad_token", None), False
+    while found := next((token for token in (end, padding) if token and text.rstrip().endswith(token)), None):
+        has_end, text = has_end or found == end, text.rstrip()[: -len(found)]
+    return text, has_end
 
 
 def _message(
@@ -127,12 +120,10 @@ def _message(
     text, has_end = _without_end(tokenizer, text)
     special = special and [span for span in special if span[1] <= len(text)]
     tags = reasoning_tags(parser.format)
-    prefix = tags.prefix(prompt[-_TAIL:]) if tags is not None and prompt else None
+    prefix = tags.prefix(prompt) if tags is not None and prompt else None
     reason = "stop" if has_end else finish_reason
     reply = parser.parse(text, prefix=prefix, finish_reason=reason, special=special)
-    calls: list[dict[str, Any]] = []
-    for call in reply.tool_calls:
-        function = {"name": call.name, "arguments": call.arguments}
-        calls.append({"type": "function", "function": function, **({"id": call.id} if call.id else {})})
+    functions = [({"id": c.id} if c.id else {}, {"name": c.name, "arguments": c.arguments}) for c in reply.tool_calls]
+    calls = [{"type": "function", "function": function, **id} for id, function in functions]
     found = {"thinking": reply.reasoning, "content": reply.text, "tool_calls": calls, METADATA: metadata(reply)}
     return {"role": "assistant", **{key: value for key, value in found.items() if value}}

@@ -10,10 +10,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
+from outspoken.providers.requested import choice_of, readable_tools
+from outspoken.rendering.reasoning_tags import ReasoningTags
 from outspoken.results.errors import ConstraintError
+from outspoken.results.replies import ToolCall
 
 from . import server_parsers as parsers
-from .framework import choice_of, framework, readable_tools
+from .framework import framework
 
 _VLLM = framework("vllm", "vllm", "0.33")
 _tool_parsers: Any = _VLLM.load("vllm.tool_parsers")
@@ -63,7 +66,7 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
 
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
         pieces = self._reader_for(request).read(model_output)
-        calls = [_protocol.ToolCall(**_call(call, _protocol.FunctionCall)) for _, call in pieces.calls]
+        calls = [_protocol.ToolCall(**_call(call)) for _, call in pieces.calls]
         return _protocol.ExtractedToolCallInformation(
             tools_called=bool(calls), tool_calls=calls, content=pieces.content or None
         )
@@ -86,10 +89,10 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
         )  # fmt: skip
 
 
-def _call(call: Any, function: Any) -> dict[str, Any]:
+def _call(call: ToolCall) -> dict[str, Any]:
     """The fields of a call."""
-    called = function(name=call.name, arguments=call.arguments_text)
-    return {"id": call.id or _chat_utils.make_tool_call_id(), "type": "function", "function": called}
+    function = {"name": call.name, "arguments": call.arguments_text}
+    return {"id": call.id or _chat_utils.make_tool_call_id(), "type": "function", "function": function}
 
 
 def _delta(pieces: parsers.Pieces) -> Any:
@@ -98,8 +101,7 @@ def _delta(pieces: parsers.Pieces) -> Any:
         return None
     made = _protocol.DeltaMessage(content=pieces.content or None, reasoning=pieces.reasoning or None)
     if pieces.calls:
-        fields = [(index, _call(call, _protocol.DeltaFunctionCall)) for index, call in pieces.calls]
-        made.tool_calls = [_protocol.DeltaToolCall(index=index, **call) for index, call in fields]
+        made.tool_calls = [_protocol.DeltaToolCall(index=index, **_call(call)) for index, call in pieces.calls]
     return made
 
 
@@ -107,7 +109,7 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
     """Reads the reasoning of a response in one format, and leaves the text behind it to the parser of calls."""
 
     format: ClassVar[str]
-    tags: ClassVar[parsers.ReasoningTags]
+    tags: ClassVar[ReasoningTags]
     engine_based_streaming = True
 
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:

@@ -2,7 +2,7 @@
 
 A response flows through the rooms in this order; each imports only from those before it:
 
-- `errors`, `usage`, `replies`, `events`: what callers receive and catch
+- `errors`, `usage`, `replies`, `events`: what callers receive and catch; `requested`: what a request of theirs says
 - `decode`: bytes, text and SDK objects to JSON objects
 - `assembly`: text, reasoning and calls to one stream of events and one reply
 - `wire`: one module or package for each API: its reader, which feeds the assembly, its exporter, and its requests

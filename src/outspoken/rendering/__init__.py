@@ -1,6 +1,7 @@
 """Results back to text: `render` writes calls and actions as a format writes them.
 
-`messages` gives the message that a response template describes. May import the rooms from `results` to `parsing`.
+`messages` gives the message that a response template describes, `reasoning_tags` what stands around reasoning. May
+import the rooms from `results` to `parsing`.
 """
 
 from __future__ import annotations

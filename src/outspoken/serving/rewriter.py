@@ -13,7 +13,7 @@ from copy import deepcopy
 from functools import partial
 from typing import Any, TypeAlias, cast
 
-from outspoken.integrations import framework
+from outspoken.providers import requested
 from outspoken.providers.decode.framing import Framer
 from outspoken.providers.events import Failed, Finished, ProviderEvent
 from outspoken.providers.replies import ProviderError, ProviderReply
@@ -307,7 +307,7 @@ def provider_options(settings: ServerSettings, request: dict[str, Any]) -> Provi
     return {
         "thinking": _thinking_of(request),
         "prefix": settings.prefix,
-        "tools": framework.readable_tools(cast("list[Any]", tools) if isinstance(tools, list) else ()),
+        "tools": requested.readable_tools(cast("list[Any]", tools) if isinstance(tools, list) else ()),
         "settings": Settings(max_chars=settings.max_chars),
         "context": cast("list[Any]", messages) if isinstance(messages, list) else None,
         "tool_choice": choice_of(request),
@@ -327,10 +327,10 @@ def format_of(settings: ServerSettings, request: dict[str, Any]) -> str:
 
 
 def choice_of(request: dict[str, Any]) -> str:
-    """What a request lets the model call; see `framework.choice_of`."""
+    """What a request lets the model call; see `requested.choice_of`."""
     if not any(isinstance(request.get(key), list) and request[key] for key in ("tools", "functions")):
         return "none"
-    return framework.choice_of(request.get("tool_choice", request.get("function_call")))
+    return requested.choice_of(request.get("tool_choice", request.get("function_call")))
 
 
 def _thinking_of(request: dict[str, Any]) -> bool | None:
