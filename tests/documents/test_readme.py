@@ -113,7 +113,7 @@ def test_the_grammar_of_the_walk_through_is_detected_read_and_written(tmp_path: 
     assert (ran.stdout, ran.stderr) == ("Let me look that up. get_weather {'city': 'Paris'}\n", "")
 
 
-@pytest.mark.parametrize("pattern", ["a$", r"<a>(b\.)?", "<a|<ab", "<a>(?!json)"])
+@pytest.mark.parametrize("pattern", ["a$", r"<a>(b\.)?", "<a|<ab", "<a|<abc", r">[ ]{1,9}\n|>\n?", "<a>(?!json)"])
 def test_patterns_that_cannot_stream_are_rejected(pattern: str) -> None:
     with pytest.raises(UnsafePatternError):
         may_grow(pattern)

@@ -98,7 +98,8 @@ class FastPath:
         #: do data or calls begin without a distinct marker?
         self._has_bare_data: bool = module.READS_BARE
         #: in lower case, one of these is in every text that holds markup, but for the names of tools and of actions
-        self._signs = tuple(dict.fromkeys([*"[]{}<)", *self._short_openers, *self._markup.signs]))
+        signs = [*"[]{}<)", *self._short_openers, *self._markup.signs, *self._markup.escapes]
+        self._signs = tuple(dict.fromkeys(signs))
         self._have_case = any(sign.upper() != sign for sign in self._signs)
         last = map(str.lower, self._last_openers)
         signs = dict.fromkeys(["<", "{", *self._signs, *module.TEXT_SIGNS, *BRACKETS, *self._openers, *last])

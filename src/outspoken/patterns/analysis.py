@@ -251,9 +251,10 @@ def _may_grow(items: Sequence) -> bool:
 
 
 def _branches_may_grow(branches: tuple[Sequence, ...]) -> bool:
-    texts = [text for branch in branches if (text := literal_text(branch)) is not None]
-    for one, other in permutations(texts, 2):
-        if other.startswith(one):
+    # what a branch asks for behind it may tell it from another one
+    texts = [_shortest(branch) for branch in branches if not (branch and isinstance(branch[-1], Look))]
+    for one, other in [(a, b) for ones, others in permutations(texts, 2) for a in ones for b in others]:
+        if one != other and other.startswith(one):
             raise UnsafePatternError(f"the alternative {one!r} begins {other!r}; make the rest a terminal of its own")
     growing = [_may_grow(branch) for branch in branches]  # all of them, since each may raise
     return any(growing)

@@ -108,6 +108,8 @@ class MarkupSearch:
         self.signs = _signs(self.markers)
         #: by fragment that was found, the markers that it may be of, and where they begin
         self._places: dict[str, tuple[int, list[tuple[str, int]]]] = {}
+        #: other ways to write the bracket that opens a marker, if one has such a bracket
+        self.escapes = tuple(_ESCAPED) if any("<" in marker for marker in self.markers) else ()
         self.has_actions = bool(self._actions)
         self._has_letters = any(sign.upper() != sign for sign in self.signs)
 
@@ -119,8 +121,10 @@ class MarkupSearch:
         for sign in self.signs:
             if sign in folded:
                 last = len(text) if end is None else end
-                return self._next(text, folded, 0, last) is not None and next(self.find(text, end), None) is not None
-        return False
+                if self._next(text, folded, 0, last) is not None and next(self.find(text, end), None) is not None:
+                    return True
+                break
+        return bool(self.find_escaped(text[:end]))
 
     def find_action(self, text: str) -> re.Match[str] | None:
         """The name of an action where a call of it may begin, or a line that is like a call."""
@@ -185,13 +189,13 @@ class MarkupSearch:
         """May a text hold a marker? This is fast."""
         folded = text.lower() if self._has_letters else text
         for sign in self.signs:
-            if sign in folded and self._search(_folded(text)) is not None:
-                return True
-        return self._has_tags and any(sign in text for sign in _ESCAPED)
+            if sign in folded:
+                return self._search(_folded(text)) is not None
+        return False
 
     def find_escaped(self, text: str) -> list[FoundMarkup]:
         """The first marker of a text whose angle brackets are written as entities or as full-width signs, if any."""
-        places = [at for sign in _ESCAPED if (at := text.find(sign)) >= 0] if self._has_tags else []
+        places = [at for sign in self.escapes if (at := text.find(sign)) >= 0]
         if not places:
             return []
         plain = text
@@ -199,10 +203,6 @@ class MarkupSearch:
             plain = plain.replace(written, sign)
         found = next(self.find(plain), None)
         return [] if found is None else [FoundMarkup(min(places), min(places) + 1, found.written)]
-
-    @cached_property
-    def _has_tags(self) -> bool:
-        return any("<" in marker for marker in self.markers)
 
     @cached_property
     def _search(self) -> Callable[..., re.Match[str] | None]:
