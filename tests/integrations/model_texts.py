@@ -18,6 +18,7 @@ TOP = Path(__file__).resolve().parents[2]
 PAGE = TOP / "src" / "outspoken" / "integrations" / "README.md"
 
 #: The server of all examples.
+TIDE = "High tide in Brest at nine."
 _URL = "http://localhost:8000/v1"
 
 

@@ -20,7 +20,7 @@ from haystack.utils import Secret
 
 from outspoken.integrations.haystack import OutspokenChatGenerator
 from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, weather
-from tests.integrations.model_texts import BOTH, INVALID, pieces, printed_by_example, written
+from tests.integrations.model_texts import BOTH, INVALID, TIDE, pieces, printed_by_example, written
 from tests.integrations.text_server import text_server
 
 # Haystack loads classes and functions from modules that are trusted.
@@ -296,9 +296,8 @@ def test_the_chat_generator_is_warmed_up_and_closed_with_the_agent() -> None:
 
 
 def test_the_example_runs_against_a_server() -> None:
-    answer = "High tide in Brest at nine."
-    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), answer)
-    assert printed_by_example("haystack", server.url) == f"{answer}\n"
+    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), TIDE)
+    assert printed_by_example("haystack", server.url) == f"{TIDE}\n"
     assert [one["function"]["name"] for one in server.requests[0]["tools"]] == ["tide"]
     assert [message["role"] for message in server.requests[1]["messages"]] == ["user", "assistant", "tool"]
 

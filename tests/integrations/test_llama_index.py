@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from outspoken.integrations.llama_index import OutspokenLLM
 from tests.integrations.model_tests import ANSWER, AgentTests, Ran, Read, ReasoningTests, weather
-from tests.integrations.model_texts import BOTH, FORMATS, INVALID, pieces, printed_by_example, written
+from tests.integrations.model_texts import BOTH, FORMATS, INVALID, TIDE, pieces, printed_by_example, written
 from tests.integrations.text_server import text_server
 
 ASKED = [ChatMessage("When?")]
@@ -284,9 +284,8 @@ def test_tools_need_not_be_sent() -> None:
 
 
 def test_the_example_runs_against_a_server() -> None:
-    answer = "High tide in Brest at nine."
-    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), answer)
-    assert printed_by_example("llama_index", server.url) == f"{answer}\n"
+    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), TIDE)
+    assert printed_by_example("llama_index", server.url) == f"{TIDE}\n"
     assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide"]
     assert [message["role"] for message in server.requests[1]["messages"]] == ["user", "assistant", "tool"]
 

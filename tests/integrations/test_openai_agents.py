@@ -186,8 +186,7 @@ def test_text_streams_as_it_arrives_and_a_call_when_it_is_complete() -> None:
 
 
 def test_the_example_runs() -> None:
-    call = written("qwen3_coder", ("tide", {"place": "Brest"}))
-    server = text_server(call, ANSWER)
+    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), ANSWER)
     assert printed_by_example("openai_agents", server.url) == f"{ANSWER}\n"
     assert server.requests[1]["messages"][-1]["content"] == "High tide in Brest at nine."
 

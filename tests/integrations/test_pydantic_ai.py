@@ -317,7 +317,6 @@ def test_a_thinking_part_of_the_wrapped_model_closes_what_the_prompt_opened() ->
 
 
 def test_the_example_runs() -> None:
-    call = written("qwen3_coder", ("tide", {"place": "Brest"}))
-    server = text_server(call, ANSWER)
+    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), ANSWER)
     assert printed_by_example("pydantic_ai", server.url) == f"{ANSWER}\n"
     assert server.requests[1]["messages"][-1]["content"] == "High tide in Brest at nine."

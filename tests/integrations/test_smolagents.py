@@ -22,7 +22,7 @@ from outspoken.integrations.messages import noted, refusal_of
 from outspoken.integrations.smolagents import OutspokenModel
 from outspoken.results.replies import has_failed_call
 from tests.integrations.model_tests import ANSWER, UNREAD, ModelTests, Ran, Read, text_of
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, printed_by_example, written
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TIDE, printed_by_example, written
 from tests.integrations.text_server import text_server
 
 FINAL = ("final_answer", {"answer": ANSWER})
@@ -257,10 +257,9 @@ def test_tools_need_not_be_sent() -> None:
 
 
 def test_the_example_runs_against_a_server() -> None:
-    answer = "High tide in Brest at nine."
-    calls = [("tide", {"place": "Brest"}), ("final_answer", {"answer": answer})]
+    calls = [("tide", {"place": "Brest"}), ("final_answer", {"answer": TIDE})]
     server = text_server(*[written("qwen3_coder", call) for call in calls])
-    assert printed_by_example("smolagents", server.url).endswith(f"{answer}\n")
+    assert printed_by_example("smolagents", server.url).endswith(f"{TIDE}\n")
     assert server.requests[0]["tool_choice"] == "auto"
     assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide", "final_answer"]
 
