@@ -128,9 +128,9 @@ def pieces(_: Any, rounds: int) -> None:
 
 def text(peers: Any, rounds: int) -> None:
     """A response of 2 KB without calls: µs, the peer's, and the ratio."""
-    prose, ratios = body(2048), list[tuple[float, ...]]()
+    ratios: list[tuple[float, ...]] = []
     for name in PEERS:
-        case = Case(peers, name, ((1, 60),))
+        case, prose = Case(peers, name, ((1, 60),)), response(name, 0, 0, body(2048))
         times = turns([_held([prose], name), *([case.peer.reader([prose])] if case.peer else [])], rounds)
         found = (times[0] / times[1],) if case.peer else ()
         ratios += [found] if found else []
