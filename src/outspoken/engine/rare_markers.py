@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, Literal
 
 from outspoken.grammar.automaton import MissingCloser, Transition
@@ -100,7 +100,7 @@ class RareMarkers:
         return self._lowered[1]
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _beginnings(mistaken: tuple[Transition, ...]) -> tuple[re.Pattern[str], bool]:
     """With what some markers with a mistake may begin, and whether one may go before other markers.
 
@@ -148,7 +148,7 @@ def _state_at(
     return "begun" if rest or any(matches) else None
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _arriving(pattern: str) -> Any:
     from outspoken.patterns.alike import compile_arriving  # whole texts need no `regex`
 
@@ -163,7 +163,7 @@ def _candidates(places: re.Pattern[str], text: str, at: int, end: int) -> Iterat
         yield from range(match.start(), min(match.end(), end))
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _begins_of(closers: tuple[MissingCloser, ...]) -> tuple[re.Pattern[str], tuple[str, ...], tuple[str, ...]]:
     """With what closers begin: a pattern of the places, texts of which each is nearly one, and patterns."""
     forms = dict.fromkeys([form for closer in closers for form in closer.nearly])

@@ -177,7 +177,7 @@ class SingleSteps:
         forms, pattern = openers_at_end(self.automaton)
         if not text[self.text.pos :].rstrip(BLANK).endswith(forms):
             return None
-        match = _arriving(free).find(text, self.text.pos, partial=True)
+        match = _with_all_markers(free).find(text, self.text.pos, partial=True)
         return match.start() if match is not None and match.partial and pattern.match(text, match.start()) else None
 
     def _cut_closer(self, free: Transition) -> int | None:
@@ -190,7 +190,7 @@ class SingleSteps:
         is_checked = state.end_is_proven and self.builder.context.repair_limit not in ("none", "notation")
         if not is_checked or free.target.end_operations() is not None:
             return None
-        match = _arriving(free).find(text, self.text.pos, partial=True)
+        match = _with_all_markers(free).find(text, self.text.pos, partial=True)
         if match is None or not match.partial:
             return None
         at = match.start()
@@ -416,6 +416,6 @@ def _closers(free: Transition) -> tuple[MissingCloser, ...]:
     return free.target.missing_closers if free.terminal.short == "ARG_VALUE" else ()
 
 
-def _arriving(free: Transition) -> Any:
-    """What finds the end of free text in text that is still arriving, with all markers."""
+def _with_all_markers(free: Transition) -> Any:
+    """What finds the end of free text that may be cut, also at markers of damaged text."""
     return matchers.matcher_of(free.target, "find", HANDLERS, final=False, closers=_closers(free))

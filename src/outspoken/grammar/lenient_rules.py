@@ -8,10 +8,10 @@ are found by markers that are too long to occur by chance.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import near_miss_pattern
+from outspoken.patterns.prefilter import any_of
 from outspoken.patterns.spellings import without_conditions
 
 from .automaton import Automaton, Config, MissingCloser, Transition
@@ -168,7 +168,7 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
                 intact, bare = _spelled(closer), f"(?!/)({without_conditions(named.terminal.regex)})"
                 with_mistake = [[near_miss_of(opener), name, *to_value], [bare, *to_value]]
                 with_mistake.append(
-                    [_any_of(map(re.escape, all_forms(opener.terminal))), regex_of(opener.terminal), name, *to_value]
+                    [any_of(all_forms(opener.terminal), exact=True), regex_of(opener.terminal), name, *to_value]
                 )
                 nexts = named.target.markers
                 if len(nexts) == 1 and is_distinct(nexts[0]):
@@ -203,7 +203,7 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
         chain = _shortest_end(closer.target)
         written = closer.terminal.canonical.strip()
         if is_distinct(closer):
-            spelled, lead = _any_of(map(re.escape, all_forms(closer.terminal))), _newline(closer.terminal)
+            spelled, lead = any_of(all_forms(closer.terminal), exact=True), _newline(closer.terminal)
             twice = f"{lead}{'?' if lead else ''}{spelled}(?={SPACES}{spelled})"
             found.append(MissingCloser(twice, spelled, f"\n{written[0]}", "twice", _forms(closer)))
             if any(("end", kind) in closer.after for kind in CALLS):
@@ -220,11 +220,8 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
             lead = lead or (r"\n" if closer.terminal.canonical.endswith("\n") else "")
             regex = _after_closer(before, lead, rest)
             first = _first(chain[start])
-            first, end, begins = (
-                first and first + written[:2],
-                regex_of(chain[-1].terminal),
-                regex_of(chain[start].terminal),
-            )
+            first += written[:2] if first else ""
+            begins, end = regex_of(chain[start].terminal), regex_of(chain[-1].terminal)
             found.append(MissingCloser(regex, end, first, "end", nearly, begins))
     return found
 
@@ -265,19 +262,13 @@ def _forms(closer: Transition) -> tuple[str, ...]:
 def _spelled(step: Transition) -> str:
     """The pattern of a marker as it is written, whatever follows it."""
     lead = _newline(step.terminal)
-    return f"{lead}{'?' if lead else ''}{_any_of(map(re.escape, all_forms(step.terminal)))}"
+    return f"{lead}{'?' if lead else ''}{any_of(all_forms(step.terminal), exact=True)}"
 
 
 def near_miss_of(step: Transition) -> str:
     """The pattern of a marker with a mistake."""
     lead = _newline(step.terminal)
     return f"{lead}{'?' if lead else ''}(?:{'|'.join(map(near_miss_pattern, all_forms(step.terminal)))})"
-
-
-def _any_of(patterns: Iterable[str]) -> str:
-    """One of some patterns."""
-    found = [*patterns]
-    return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
 
 
 def _first_of_near(step: Transition) -> str:
