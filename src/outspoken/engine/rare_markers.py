@@ -7,11 +7,12 @@ search finds that they may stand in it. Sound text has none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
 from outspoken.grammar.automaton import MissingCloser, Transition
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import (
     begins_near_miss,
     first_characters,
@@ -21,6 +22,12 @@ from outspoken.patterns.near_miss import (
 )
 
 from .text_buffer import TextBuffer
+
+_BREAK = "\r\n"
+#: The line breaks before a closing marker and behind it, with the indentation; and the same at the end of the text.
+_LINES = r"(?:\r?\n[ \t]{0,40}){0,2}"
+_REST = lazy_pattern(rf"(?!\Z){_LINES}\r?\Z")
+_ALL_LINES = lazy_pattern(_LINES)
 
 
 class RareMarkers:
@@ -84,10 +91,12 @@ class RareMarkers:
             return (), None
         text, begun_at = self.text.text, None
         places, forms, patterns = _begins_of(closers)
-        for place in _candidates(places, text, at, end):
-            state = _state_at(text, place, forms, patterns)
+        for found in places.finditer(text, at):
+            if found.start() >= end:
+                break
+            state = _state_at(text, found.start(), forms, patterns)
             if state == "begun" and begun_at is None:
-                begun_at = place
+                begun_at = found.start()
             if state == "there":
                 return closers, begun_at
         return (), begun_at
@@ -137,9 +146,12 @@ def _state_at(
     text: str, place: int, forms: tuple[str, ...], patterns: tuple[str, ...]
 ) -> Literal["there", "begun"] | None:
     """What stands at a place of what a closer begins with: all of it, or the beginning."""
-    char = text[place]
+    if _REST.match(text, place):
+        return "begun"
     matches = [_arriving(pattern).match(text, place, partial=True) for pattern in patterns]
-    near = [form for form in forms if char in first_characters(form)]
+    lines = _ALL_LINES.match(text, place)
+    place = place if lines is None else lines.end()
+    near = [form for form in forms if text[place] in first_characters(form)]
     if any(match is not None and not match.partial for match in matches) or any(
         text.startswith(form, place) or near_misses(text, place, form) for form in near
     ):
@@ -155,21 +167,16 @@ def _arriving(pattern: str) -> Any:
     return compile_arriving(pattern)
 
 
-def _candidates(places: re.Pattern[str], text: str, at: int, end: int) -> Iterator[int]:
-    """The places from a position up to another one at which a closer may begin."""
-    for match in places.finditer(text, at):
-        if match.start() >= end:
-            return
-        yield from range(match.start(), min(match.end(), end))
-
-
 @lru_cache(maxsize=1024)
 def _begins_of(closers: tuple[MissingCloser, ...]) -> tuple[re.Pattern[str], tuple[str, ...], tuple[str, ...]]:
     """With what closers begin: a pattern of the places, texts of which each is nearly one, and patterns."""
     forms = dict.fromkeys([form for closer in closers for form in closer.nearly])
-    patterns = dict.fromkeys([rf"\n{{0,2}}(?:{closer.begins})" for closer in closers if closer.begins])
+    patterns = dict.fromkeys([rf"{_LINES}(?:{closer.begins})" for closer in closers if closer.begins])
     chars = {char for form in forms for char in first_characters(form)}
     chars |= {char for closer in closers for char in closer.first}
     is_any = any(closer.begins and not closer.first for closer in closers)
-    one = r"[^\n]" if is_any else f"[{re.escape(''.join(sorted(chars - {chr(10)})))}]"
-    return re.compile(rf"\n{{0,2}}{one}|\n{{1,2}}\Z"), tuple(forms), tuple(patterns)
+    firsts = re.escape("".join(sorted(chars - {*_BREAK})))
+    one, begun = (r"[^\n]", r"(?s:.)") if is_any else (f"[{firsts}]", rf"[\r\n{firsts}]")
+    behind = rf"[ \t]{{0,40}}(?:\r?\n[ \t]{{0,40}})?(?:{one}|\r?\Z)"
+    places = rf"{begun}(?:(?<=[^\r\n])|(?<=\n){behind}|(?<=\r)(?:\n{behind}|\Z))"
+    return re.compile(places), tuple(forms), tuple(patterns)

@@ -8,6 +8,7 @@ are found by markers that are too long to occur by chance.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import near_miss_pattern
@@ -15,6 +16,7 @@ from outspoken.patterns.prefilter import any_of
 from outspoken.patterns.spellings import without_conditions
 
 from .automaton import Automaton, Config, MissingCloser, Transition
+from .leading_space import leading_space
 from .near_openers import SPACES, all_forms, is_evidence, near_openers, regex_of
 from .tables import Terminal
 from .vocabulary import CALLS, TOKENS
@@ -23,6 +25,8 @@ from .vocabulary import CALLS, TOKENS
 MIN_DISTINCT = 6
 #: They are tried before the markers and values that may follow.
 _PRIORITY = 9
+#: With what a line break begins that belongs to a marker.
+_BREAKS = "\r\n"
 
 
 def doubled_markers(config: Config) -> list[Transition]:
@@ -111,22 +115,17 @@ def is_distinct(step: Transition) -> bool:
     return len(step.terminal.canonical.strip()) >= MIN_DISTINCT and step.terminal.short.startswith("_")
 
 
-def begins_with_newline(terminal: Terminal) -> bool:
-    """Does a line break before a marker belong to it?"""
-    return "\n" in terminal.first or terminal.canonical.startswith("\n")
-
-
 def _calls(config: Config) -> list[MissingCloser]:
     """The beginning of another call up to the marker behind its name, unless that marker also ends a value."""
-    automaton, (closer, nearly) = config.automaton, _closer(config)
+    automaton, closer = config.automaton, _closer(config)
     ends = {step.terminal.name for step in config.free.target.markers} if config.free else set[str]()
     found: dict[str, MissingCloser] = {}
     for step in (*automaton.outside_of_call(config).markers, *automaton.top_level_markers):
         if not step.inserted and is_distinct(step) and step.terminal.name not in ends:
             for chain in _to_name(step, (), False):
-                regex = _after_closer(closer, "\\n", SPACES.join([regex_of(t.terminal) for t in chain]))
+                regex = _after_closer(closer, closer.lines, SPACES.join([regex_of(t.terminal) for t in chain]))
                 opener = regex_of(step.terminal)
-                found.setdefault(regex, MissingCloser(regex, opener, _first(step), "call", nearly, opener))
+                found.setdefault(regex, MissingCloser(regex, opener, _first(step), "call", closer.forms, opener))
     return list(found.values())
 
 
@@ -147,7 +146,7 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
     Behind an intact closing marker, one of its markers may have a mistake, and the first may be missing or doubled.
     """
     found: list[MissingCloser] = []
-    before, nearly = _closer(config)
+    before = _closer(config)
     for closer in value_end.markers:
         for opener in closer.target.markers:
             named = next((t for t in opener.target.markers if t.terminal.short == "ARG_NAME"), None)
@@ -159,10 +158,10 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
             parts = [regex_of(opener.terminal), name, *to_value]
             is_special = _SPECIAL_TOKEN.search(opener.terminal.canonical)
             special = opener.terminal.canonical.strip()[:2] if is_special else ""
-            lead = f"(?:{before}|\\n{{1,2}}{'|' if special else ''})"
-            first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}{special}"
+            lead = f"(?:{before.behind}|{before.lines}{{1,2}}{'|' if special else ''})"
+            first = opener.terminal.first and f"{_BREAKS}{closer.terminal.canonical.strip()[:2]}{special}"
             begins = regex_of(opener.terminal)
-            found.append(MissingCloser(lead + SPACES.join(parts), begins, first, "argument", nearly, begins))
+            found.append(MissingCloser(lead + SPACES.join(parts), begins, first, "argument", before.forms, begins))
             if is_distinct(closer):
                 # what begins with a slash is a closing marker with a mistake, whose end may not have come
                 intact, bare = _spelled(closer), f"(?!/)({without_conditions(named.terminal.regex)})"
@@ -175,8 +174,8 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
                     with_mistake.append([regex_of(opener.terminal), name, near_miss_of(nexts[0]), *to_value[1:]])
                 for other in with_mistake:
                     regex = intact + SPACES + SPACES.join(other)
-                    first = f"\n{closer.terminal.canonical.strip()[0]}"
-                    found.append(MissingCloser(regex, intact, first, "argument", _forms(closer)))
+                    first = f"{_BREAKS}{closer.terminal.canonical.strip()[0]}"
+                    found.append(MissingCloser(regex, intact, first, "argument", tuple(all_forms(closer.terminal))))
     return found
 
 
@@ -198,31 +197,31 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
     Behind an intact closing marker, the first marker of the end may have a mistake.
     """
     found: list[MissingCloser] = []
-    before, nearly = _closer(config)
+    before = _closer(config)
     for closer in value_end.markers:
-        chain = _shortest_end(closer.target)
+        chain, forms = _shortest_end(closer.target), tuple(all_forms(closer.terminal))
         written = closer.terminal.canonical.strip()
         if is_distinct(closer):
-            spelled, lead = any_of(all_forms(closer.terminal), exact=True), _newline(closer.terminal)
-            twice = f"{lead}{'?' if lead else ''}{spelled}(?={SPACES}{spelled})"
-            found.append(MissingCloser(twice, spelled, f"\n{written[0]}", "twice", _forms(closer)))
+            spelled, first = any_of(forms, exact=True), _BREAKS + written[0]
+            found.append(MissingCloser(f"{_spelled(closer)}(?={SPACES}{spelled})", spelled, first, "twice", forms))
             if any(("end", kind) in closer.after for kind in CALLS):
                 near = near_miss_of(closer)
-                found.append(MissingCloser(near, near, _first_of_near(closer), "end", _forms(closer)))
+                found.append(MissingCloser(near, near, _first_of_near(closer), "end", forms))
             if chain:
                 regex = SPACES.join(
                     [_spelled(closer), near_miss_of(chain[0]), *[regex_of(t.terminal) for t in chain[1:]]]
                 )
-                found.append(MissingCloser(regex, spelled, f"\n{written[0]}", "end", _forms(closer)))
+                found.append(MissingCloser(regex, spelled, first, "end", forms))
         for start in range(len(chain)):
             rest = SPACES.join([regex_of(t.terminal) for t in chain[start:]])
-            lead = _newline(chain[start].terminal) or _newline(closer.terminal)
-            lead = lead or (r"\n" if closer.terminal.canonical.endswith("\n") else "")
+            lead = _lines(chain[start]) or _lines(closer)
+            if not lead and closer.terminal.canonical.endswith("\n"):
+                lead = r"\n"
             regex = _after_closer(before, lead, rest)
             first = _first(chain[start])
             first += written[:2] if first else ""
             begins, end = regex_of(chain[start].terminal), regex_of(chain[-1].terminal)
-            found.append(MissingCloser(regex, end, first, "end", nearly, begins))
+            found.append(MissingCloser(regex, end, first, "end", before.forms, begins))
     return found
 
 
@@ -242,55 +241,63 @@ def _shortest_end(config: Config) -> list[Transition]:
     return []
 
 
-def _closer(config: Config) -> tuple[str, tuple[str, ...]]:
-    """The pattern of a value's closing marker, intact or with a mistake, and of a stray character behind it.
+class _Closer(NamedTuple):
+    """The closing marker of a value, where the end of the value is looked for without it.
 
-    And the forms of the marker.
+    `behind` is the pattern of the marker, intact or with a mistake, and of a stray character behind it; `forms` are the
+    forms of the marker, and `lines` is the pattern of a line break before it.
     """
+
+    behind: str = "(?!)"
+    forms: tuple[str, ...] = ()
+    lines: str = r"\n"
+
+
+def _closer(config: Config) -> _Closer:
     for closer in config.free.target.markers if config.free else ():
         if is_distinct(closer):
-            return f"(?:{_spelled(closer)}|{near_miss_of(closer)}){SPACES}(?:\\S{SPACES})?", _forms(closer)
-    return "(?!)", ()
-
-
-def _forms(closer: Transition) -> tuple[str, ...]:
-    """How a closing marker is written, with the line break before it that may belong to it."""
-    forms = all_forms(closer.terminal)
-    return (*forms, *[f"\n{form}" for form in forms if _newline(closer.terminal)])
+            behind = f"(?:{_spelled(closer)}|{near_miss_of(closer)}){SPACES}(?:\\S{SPACES})?"
+            return _Closer(behind, tuple(all_forms(closer.terminal)), _lines(closer) or r"\n")
+    return _Closer()
 
 
 def _spelled(step: Transition) -> str:
     """The pattern of a marker as it is written, whatever follows it."""
-    lead = _newline(step.terminal)
-    return f"{lead}{'?' if lead else ''}{any_of(all_forms(step.terminal), exact=True)}"
+    return f"{_maybe_lines(step)}{any_of(all_forms(step.terminal), exact=True)}"
 
 
 def near_miss_of(step: Transition) -> str:
     """The pattern of a marker with a mistake."""
-    lead = _newline(step.terminal)
-    return f"{lead}{'?' if lead else ''}(?:{'|'.join(map(near_miss_pattern, all_forms(step.terminal)))})"
+    return f"{_maybe_lines(step)}(?:{'|'.join(map(near_miss_pattern, all_forms(step.terminal)))})"
 
 
 def _first_of_near(step: Transition) -> str:
     """The characters with which a marker with a mistake may begin."""
     forms = all_forms(step.terminal)
-    return "\n" + "".join(dict.fromkeys([c for w in forms for c in (w[0], w[0].swapcase(), w[1])]))
+    return _BREAKS + "".join(dict.fromkeys([c for w in forms for c in (w[0], w[0].swapcase(), w[1])]))
 
 
-def _after_closer(closer: str, lead: str, regex: str) -> str:
+def _after_closer(closer: _Closer, lead: str, regex: str) -> str:
     """The pattern after a closing marker, after `lead` once or twice, or by itself.
 
     The line breaks before and behind a closing marker that is missing meet there.
     """
-    return "|".join([f"{closer}{regex}", *([f"{lead}{{1,2}}{regex}"] if lead else []), regex])
+    return "|".join([f"{closer.behind}{regex}", *([f"{lead}{{1,2}}{regex}"] if lead else []), regex])
 
 
-def _newline(terminal: Terminal) -> str:
-    return r"\n" if begins_with_newline(terminal) else ""
+def _lines(step: Transition) -> str:
+    """The pattern of a line break before a marker that belongs to it; "" if none does."""
+    lines = leading_space(step.terminal).lines
+    return f"(?:{lines})" if lines else ""
+
+
+def _maybe_lines(step: Transition) -> str:
+    lines = _lines(step)
+    return f"{lines}?" if lines else ""
 
 
 def _first(step: Transition) -> str:
-    return step.terminal.first and step.terminal.first + "\n"
+    return step.terminal.first and step.terminal.first + _BREAKS
 
 
 #: A key, its quotes and its colon as a grammar spells them, and the quote of a value.

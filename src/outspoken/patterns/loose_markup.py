@@ -78,7 +78,7 @@ class LooseMarkup:
         something else has to speak for it. One or two of the value's own closers without openers, and more openers than
         closers, are "unbalanced": something is lost, unless the arguments that the tool has say otherwise.
         """
-        if text.startswith(self._before) or (text.endswith("\n<") and any(form[:1] == "<" for form in self._own)):
+        if text.startswith(self._before) or (_ends_with_sign(text) and any(form[:1] == "<" for form in self._own)):
             return "certain"
         low = text.lower()
         if begins_near(low, self.near):
@@ -152,6 +152,12 @@ class LooseMarkup:
 def worse(one: Looseness, other: Looseness) -> Looseness:
     """The more certain one of what was found in two values."""
     return one if _IN_ORDER.index(one) > _IN_ORDER.index(other) else other
+
+
+def _ends_with_sign(text: str) -> bool:
+    """Is the last line of a value nothing but the sign that tags begin with?"""
+    line = text.rstrip(" \t")
+    return line.endswith("<") and line[:-1].rstrip(" \t").endswith("\n")
 
 
 def _is_opened(text: str, closer: re.Match[str]) -> bool:

@@ -142,22 +142,22 @@ class EdgeFinder:
         found: list[Edge] = []
         if marker.inserted or not self._may_edit:
             return found
-        lead = int(text[pos : pos + 1] in forms.lead)
+        start = forms.lead.end(text, pos)
         written = ""
         for spelling in forms.written:
-            if len(spelling) > len(written) and text.startswith(spelling, pos + lead):
+            if len(spelling) > len(written) and text.startswith(spelling, start):
                 written = spelling
         if written:
             behind_blank = pos - 1 if text[pos - 1 : pos].isspace() else pos
             if self._begins_marker(config, pos) or self._begins_marker(config, behind_blank):
                 return []  # by what follows, it is another marker
-            end = pos + lead + len(written)
+            end = start + len(written)
             extra = forms.extra
-            if written in ("{", "[") and not forms.regex.match(text, pos + lead):
+            if written in ("{", "[") and not forms.regex.match(text, start):
                 extra += costs.OTHER_BRACKET
             found.append(Edge(extra, end, target, (RecoveryStep(marker, pos, end, written),)))
-        near = self._region.near.get(pos + lead)
-        return found + self._near(marker, pos, pos + lead, near, len(written)) if near is not None else found
+        near = self._region.near.get(start)
+        return found + self._near(marker, pos, start, near, len(written)) if near is not None else found
 
     def _near(
         self, marker: Transition, pos: int, start: int, near: dict[str, tuple[tuple[int, int], ...]], length: int

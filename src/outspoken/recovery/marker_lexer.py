@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.grammar.lenient_rules import begins_with_newline
+from outspoken.grammar.leading_space import LeadingSpace, leading_space
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.value_markup import survey
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST, SPELLED_VALUES
@@ -59,8 +59,8 @@ class MarkerForms:
         return re.compile(self._terminal.regex)
 
     @cached_property
-    def lead(self) -> frozenset[str]:
-        """The white space before the marker that may belong to it, one character of it."""
+    def lead(self) -> LeadingSpace:
+        """The white space before the marker that may belong to it."""
         return leading_space(self._terminal)
 
     def match(self, text: str, pos: int) -> re.Match[str] | None:
@@ -121,14 +121,15 @@ class MarkerLexer:
         return re.compile(rf"""["'“„＂`]?(?:{key})["'”“＂`]?\s{{0,9}}[:：=]""")
 
     @cached_property
-    def spellings(self) -> dict[str, frozenset[str]]:
-        near: dict[str, frozenset[str]] = {mark: frozenset[str]() for mark in self.marks if mistakes_allowed(mark)}
+    def spellings(self) -> dict[str, frozenset[LeadingSpace]]:
+        none = frozenset[LeadingSpace]()
+        near = {mark: none for mark in self.marks if mistakes_allowed(mark)}
         for terminal in self._terminals:
             for spelling in marker_spellings(terminal):
                 if mistakes_allowed(spelling):
-                    near[spelling] = near.get(spelling, frozenset()) | leading_space(terminal)
+                    near[spelling] = near.get(spelling, none) | {leading_space(terminal)}
         if any(t.canonical.strip() == TAG_END for t in self._automaton.tables.terminals.values()):
-            near[TAG_END] = frozenset()
+            near[TAG_END] = none
         return near
 
     @cached_property
@@ -138,14 +139,15 @@ class MarkerLexer:
         firsts: dict[str, str] = {}
         for terminal in self._terminals:
             written = terminal.canonical.strip()
-            lead = r"(?:\n|)" if begins_with_newline(terminal) else ""
+            lines = leading_space(terminal).lines
+            lead, first = (f"(?:{lines}|)", "\r\n") if lines else ("", "")
             may_be_word = not terminal.first or "w" in terminal.first
             if not may_be_word or re.fullmatch(terminal.regex, "word") is None:
                 sources[terminal.regex] = 1000 + len(terminal.regex)
                 firsts[terminal.regex] = terminal.first
             if len(written) > PUNCTUATION_LENGTH:
                 sources.setdefault(lead + re.escape(written), 500 + len(written))
-                firsts.setdefault(lead + re.escape(written), ("\n" if lead else "") + written[0])
+                firsts.setdefault(lead + re.escape(written), first + written[0])
         if self.has_json:  # a bracket is an opening marker also where what makes it one has a mistake
             brackets = [t for t in self._automaton.top_level_markers if t.replaces and t.inserted.strip() in ("{", "[")]
             sources.update({step.terminal.regex: 1 for step in brackets})
@@ -183,8 +185,8 @@ class MarkerLexer:
         for start, ends in near.items():
             if start not in begun and not ends.keys() <= self.marks:
                 end = min([end for by_cost in ends.values() for end, _ in by_cost[:1]])
-                lead = any(text[start - 1 : start] in self.spellings[written] for written in ends)
-                found.append(Token(start - lead, end, True))
+                leads = [lead.start(text, start) for written in ends for lead in self.spellings[written]]
+                found.append(Token(min(leads, default=start), end, True))
         if self.opens_bare:
             begun = {token.start for token in found}
             for match in _BRACKET.finditer(text):
@@ -223,23 +225,18 @@ def _is_json_key(terminal: Terminal) -> bool:
 def token_starts(tokens: list[Token], text: str) -> dict[int, Token]:
     """The tokens by where they start, intact ones before near misses; white space before a marker may be part of it.
 
-    A token that is nothing but one character of white space has no second start: there it would be empty, and a
-    reader that drops it would not go on.
+    A token that is nothing but white space does not start behind all of it: there it would be empty, and a reader that
+    drops it would not go on.
     """
     ordered = sorted(tokens, key=lambda token: not token.is_near)
     starts: dict[int, Token] = {}
     for token in ordered:
         starts[token.start] = token
-        if text[token.start].isspace() and token.end > token.start + 1:
-            starts[token.start + 1] = token
+        behind = token.end - len(text[token.start : token.end].lstrip())
+        for at in (token.start + 1, behind):
+            if token.start < at <= behind and at < token.end:
+                starts[at] = token
     return starts
-
-
-@lru_cache(maxsize=4096)
-def leading_space(terminal: Terminal) -> frozenset[str]:
-    """The white space before a marker that may belong to it, one character of it."""
-    found = {char for char in (*terminal.first, terminal.canonical[:1]) if char.isspace()}
-    return frozenset(found | {"\n"} if begins_with_newline(terminal) else found)
 
 
 @lru_cache(maxsize=4096)

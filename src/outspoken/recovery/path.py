@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Operations
-from outspoken.grammar.lenient_rules import begins_with_newline
+from outspoken.grammar.leading_space import leading_space
 from outspoken.grammar.vocabulary import CALLS, EMBEDDED_VALUES, TOKENS
 from outspoken.notations.tools import Tools
 from outspoken.results.edits import RepairBudget, RepairLimit
@@ -170,10 +170,9 @@ def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...
     steps.reverse()
     for i in range(len(steps) - 1):
         free, after = steps[i], steps[i + 1]
-        if free.is_text and free.end > free.start and text[free.end - 1] == "\n" and after.is_missing:
-            kept = len(text[free.start : free.end].rstrip("\n"))
-            breaks = min(_line_breaks(steps[i + 1 :]), free.end - free.start - kept)
-            steps[i], steps[i + 1] = free._replace(end=free.end - breaks), after.moved(-breaks)
+        if free.is_text and after.is_missing and text[free.start : free.end][-1:].isspace():
+            end = max(free.start, _before_lines(text, free.end, steps[i + 1 :]))
+            steps[i], steps[i + 1] = free._replace(end=end), after.moved(end - free.end)
         elif (
             free.is_missing
             and after.is_text
@@ -184,14 +183,18 @@ def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...
     return tuple([step.moved(base) for step in steps] if base else steps)
 
 
-def _line_breaks(steps: list[RecoveryStep]) -> int:
-    """The line breaks of the missing markers that some steps begin with, before the next marker that stands there."""
+def _before_lines(text: str, end: int, steps: list[RecoveryStep]) -> int:
+    """Where the line breaks begin that some steps begin with: those of missing markers, and of the next one behind."""
     markers = [step for step in steps if step.transition is not None]
     missing = next((n for n, step in enumerate(markers) if not step.is_missing), len(markers))
-    written = [step.transition.terminal.canonical for step in markers[:missing] if step.transition is not None]
-    behind = markers[missing].transition if missing < len(markers) else None
-    begins = behind is not None and begins_with_newline(behind.terminal)
-    return sum(len(text) - len(text.strip("\n")) for text in written) + begins
+    terminals = [step.transition.terminal for step in markers[: missing + 1] if step.transition is not None]
+    written = [terminal.canonical for terminal in terminals[:missing]]
+    leads = [lead for terminal in terminals if (lead := leading_space(terminal)).lines]
+    breaks = sum(len(marker) - len(marker.strip("\n")) for marker in written)
+    breaks += any(leading_space(terminal).lines for terminal in terminals[missing:])
+    for _ in range(breaks):
+        end = min([lead.start(text, end) for lead in leads], default=end - text.endswith("\n", 0, end))
+    return end
 
 
 def _leaves_break(steps: list[RecoveryStep]) -> bool:
