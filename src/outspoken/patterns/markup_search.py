@@ -21,7 +21,7 @@ _FAR = 300
 #: The mark that opens the string may be missing before the next key or the end of the object.
 _ACTION = (
     r"(?<!\w)(?:{names})(?=\(\s?(?:\)|\w{{1,30}}\s?=|[\"'\d\[(<{{])|\s?\[\[?\w|\t\w{{1,30}}:)"
-    r"|(?<=[\"'])\s{{0,3}}(?:{names})(?=\s{{0,3}}[\"']\s{{0,9}}(?:[,}})]|:\s{{0,9}}\{{)|,\s{{0,3}}[\"'])"
+    r"|(?<=[\"'“„])\s{{0,3}}(?:{names})(?=\s{{0,3}}[\"'”“]\s{{0,9}}(?:[,}})]|:\s{{0,9}}\{{)|,\s{{0,3}}[\"'“„])"
     r"|(?<!\w)(?:{names})(?=[\"']\s{{0,9}}(?:\}}|:\s{{0,9}}\{{|,\s{{0,9}}(?:[\"']\w{{1,40}}[\"']\s{{0,9}}:|\w{{1,30}}=[\"'\d\[])))"
     r"|(?<![\w<])(?:{names})(?=[(<](?!\w{{1,3}}\))[\w\"'=]|[^\w\s]{{0,2}}\w{{1,30}}=[\"']|[({{]\W?[)}}]|\)\(|>)"
     # the name behind what opens it, which is damaged, and alone; or before a value of which the bracket is damaged

@@ -43,7 +43,7 @@ from .said_signs import (
 #: So much of the text before a call shows whether it stands in a line, or what opens right before it.
 _LONGEST_LINE = 200
 #: What leads to a call: a fence, or no markup but brackets before a name or an object.
-_UNMARKED = lazy_pattern(r"\s*(?:(?:`{3,16}|~{3,16})[^\n`]*\n|[\[\s]*[\w{]\Z)")
+_UNMARKED = lazy_pattern(r"""\s*(?:(?:`{3,16}|~{3,16})[^\n`]*\n|[\[\s]*(?:[\w{]\Z|\{\s*["'“]))""")
 #: The tag that opens reasoning.
 _TAG = lazy_pattern(r"<([a-z_]{1,40})>\s*\Z", re.IGNORECASE)
 #: No closing tag of reasoning is longer, with the white space before it.

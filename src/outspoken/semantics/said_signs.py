@@ -123,7 +123,8 @@ def is_field(segment: Any, read: Callable[[int, int], str]) -> bool:
     if segment.__class__ is not Reasoning:
         return False
     start, end = segment.span
-    return end - start != len(segment.text) and read(start, start + 1) == '"' != segment.text[:1]
+    mark = read(start, start + 1)
+    return end - start != len(segment.text) and mark in {'"', "'", "“"} and mark != segment.text[:1]
 
 
 def may_be_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None) -> bool:
