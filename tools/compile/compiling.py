@@ -152,8 +152,9 @@ def _modules(known: dict[str, str], family: list[str]) -> list[tuple[str, str]]:
     for name in family:
         automaton = LenientAutomaton(registry.tables(name))
         alike = [registry.tables(other).sources for other in registry.names() if name in likeness_chain(other)]
-        key = key_of(name, alike, trainer().entries(automaton, name, lambda _: []))
-        found.append((key, "" if known.get(name) == key else trainer().module(name, automaton)))
+        entries = trainer().entries(automaton, name)
+        key = key_of(name, alike, entries)
+        found.append((key, "" if known.get(name) == key else trainer().module(name, automaton, entries)))
     return found
 
 

@@ -38,14 +38,15 @@ class StateWriter(FreeTextWriter):
     `lines` is the code of the function, `globals` that of what it needs. `states` are the numbers of the states, in the
     order in which they were found: usual ways are written first, so that their ends have low numbers.
 
-    With `learning`, the function returns a tuple for what it lacks: the index in `missing`.
+    With `learning`, the function has all states. It calls `learned` with the number of one that is not among the parts,
+    and returns a tuple for a branch that it lacks: the index in `missing`.
     """
 
     def __init__(self, shared: Shared, parts: set[Part], ways: Ways | None = None, *, learning: bool = False) -> None:
         super().__init__(shared.automaton)
         self._shared, self._parts, self._learning, self._ways = shared, parts, learning, ways
         self.states = {state: number for number, state in enumerate(shared.entries)}
-        self.missing: list[Part] = []
+        self.missing: list[StateBranch] = []
         bodies: list[list[str]] = []
         while len(bodies) < len(self.states):
             self._lines = []
@@ -75,11 +76,9 @@ class StateWriter(FreeTextWriter):
         else:
             self._put(*bodies[0][1])
 
-    def _lacks(self, part: Part) -> str:
-        """What the function returns if it lacks a part."""
-        if not self._learning:
-            return "None"
-        self.missing.append(part)
+    def _lacks(self, branch: StateBranch) -> str:
+        """What the function returns if it lacks a branch, while it learns."""
+        self.missing.append(branch)
         return f"({len(self.missing) - 1},)"
 
     # states
@@ -87,16 +86,18 @@ class StateWriter(FreeTextWriter):
     def _body(self, state: State) -> None:
         """The code of a state; it returns None if the state is not supported."""
         self._facts, self._again = {}, -1
+        is_known = state in self._parts
         try:
+            if not is_known and not self._learning:
+                raise UnsupportedError
             self._state(state)
         except UnsupportedError:
             self._lines[:], self._indent = ["return None"], 0
+        if not is_known and self._learning:
+            self._lines.insert(0, f"learned({self.states[state]})")
 
     def _state(self, state: State) -> None:
         """The code of a state."""
-        if state not in self._parts:
-            self._put(f"return {self._lacks(state)}")
-            return
         config = state.config
         self._nodes = list(state.nodes)
         self._is_bare = False
@@ -226,8 +227,11 @@ class StateWriter(FreeTextWriter):
         for group in [group for group, part in parts.items() if part in self._parts]:
             self._put(f"if g == {group}:")
             self._block(partial(self._branch, markers.steps[group - 1], group))
-        missing = [f"{group}: {self._lacks(part)}" for group, part in parts.items() if part not in self._parts]
-        self._put(f"return {{{', '.join(missing)}}}[g]" if self._learning else "return None")
+        if self._learning:
+            missing = [f"{group}: {self._lacks(part)}" for group, part in parts.items() if part not in self._parts]
+            self._put(f"return {{{', '.join(missing)}}}[g]")
+        else:
+            self._put("return None")
 
     def _branch(self, step: Transition, group: int) -> None:
         self._operate(branch_operations(step, group))

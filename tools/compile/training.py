@@ -9,8 +9,9 @@ depends on nothing but the checkout.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from outspoken import Reasoning, Text, render
@@ -94,9 +95,9 @@ def rendered(name: str) -> list[str]:
     """Responses as the format writes them: text, reasoning and one or several calls with arguments of all types."""
     before, reader.ENABLED = reader.ENABLED, False  # what is generated depends on no older fast path
     calls, kinds = [[{"name": "save_note", "arguments": found} for found in some] for some in (_ARGUMENTS, _KINDS)]
-    calls = [call for call in calls if _rendered([call], name)]
+    alone = [_rendered([call], name) for call in calls]
+    calls = [call for call, text in zip(calls, alone, strict=True) if text]
     wanted: list[list[Any]] = [
-        *[[call] for call in calls],
         *[[call] * 3 for call in [*calls[:4], *calls[-1:]]],
         *[calls[:count] for count in (2, 3, len(calls))],
         *[[call, _TEXT, call] for call in calls[:1]],
@@ -105,7 +106,7 @@ def rendered(name: str) -> list[str]:
     ]
     several = [[], *[calls[:count] for count in (1, 2)], calls[:1] * 2, calls]
     wanted += [[*leading, *rest] for leading in ([_TEXT], [_REASONING], [_REASONING, _TEXT]) for rest in several]
-    texts = [_rendered(items, name) for items in wanted]
+    texts = [*alone, *[_rendered(items, name) for items in wanted]]
     reader.ENABLED = before
     return list(dict.fromkeys([text for text in texts if text is not None]))
 
@@ -134,14 +135,14 @@ class Trainer:
     def __init__(self, cases: list[Case]) -> None:
         self._cases = cases
 
-    def parts(self, shared: Shared, name: str) -> set[Part]:
-        """The parts of a format that its own texts take, and those of others at opening markers that both have."""
+    def parts(self, shared: Shared, entries: list[_Entry]) -> set[Part]:
+        """The parts of a format that some calls of its function take."""
         parts: set[Part] = set()
-        entries = self.entries(shared.automaton, name, rendered)
         while entries:
             writer = StateWriter(shared, parts, learning=True)
-            scope: dict[str, Any] = {}
-            exec(compile(source_of(writer, shared), f"<{name}>", "exec"), scope)
+            learned: set[int] = set()
+            scope: dict[str, Any] = {"learned": learned.add}
+            exec(compile(source_of(writer, shared), "<fast path>", "exec"), scope)
             read, trims = scope["read_sound"], scope["TRIMS_TEXT"]
             missing, waiting = set[Part](), list[_Entry]()
             for entry in entries:
@@ -152,45 +153,61 @@ class Trainer:
                 if found.__class__ is tuple:
                     missing.add(writer.missing[int(found[0])])
                     waiting.append(entry)
-            parts |= missing
+            states = list(writer.states)
+            parts |= {*missing, *[states[number] for number in learned]}
             entries = waiting
         return parts
 
-    def module(self, name: str, automaton: Automaton) -> str:
-        """The source of the module of a format, by its lenient automaton."""
+    def module(self, name: str, automaton: Automaton, entries: list[_Entry]) -> str:
+        """The source of the module of a format, by its lenient automaton and the `entries` of the corpus."""
         shared = Shared(automaton)
-        parts = self.parts(shared, name)
+        parts = self.parts(shared, [*entries, *self.rendered_entries(automaton, name)])
         own = [*rendered(name), *[case.text for case in self._cases if case.format == name]]
         own += _without_parts(automaton.tables, own)
         ways = Ways(shared, [automaton.tables.header.opened + text for text in own])
         return source_of(StateWriter(shared, parts, ways), shared)
 
-    def entries(self, automaton: Automaton, name: str, rendered: Callable[[str], list[str]]) -> list[_Entry]:
-        """How the function is called for each text: from its beginning, and from places with an opening marker."""
-        header = automaton.tables.header
+    def entries(self, automaton: Automaton, name: str) -> list[_Entry]:
+        """How the function is called for each text of the corpus: from its beginning, and from opening markers."""
         own = [case.text for case in self._cases if case.format == name]
-        own += [*rendered(name), header.example, *_MORE]
-        entries = [_Entry(text) for text in own]
-        if header.opened:
-            entries += [_Entry(header.opened + text, prompt=len(header.opened)) for text in own]
-        find = matcher_of(automaton.top_level, "find", HANDLERS, final=True).find
+        own += [automaton.tables.header.example, *_MORE]
         texts_of = {name: own}
         for case in self._cases:
             if case.format != name:
                 texts_of.setdefault(case.format, []).append(case.text)
-        known = set(registry.names())
-        alike = [format_ for format_ in texts_of if format_ in known and name in likeness_chain(format_)]
-        for format_ in alike:
-            texts_of[format_] += rendered(format_)
-        for format_, others in texts_of.items():
-            count = 0
-            for text in dict.fromkeys(others):
-                at = 0
-                while (format_ in alike or count < _MAX_FOREIGN) and (match := find(text, at)) is not None:
-                    start = match.start()
-                    entries.append(_Entry(text, start, 1, reader.SEGMENT))
-                    count, at = count + 1, max(match.end(), start + 1)
+        entries, alike = _from_beginning(automaton, own), _formats_like(name)
+        for format_, texts in texts_of.items():
+            entries += islice(_from_markers(automaton, texts), None if format_ in alike else _MAX_FOREIGN)
         return entries
+
+    def rendered_entries(self, automaton: Automaton, name: str) -> list[_Entry]:
+        """The same for what `render` writes in the format, and in those that are like it."""
+        entries = _from_beginning(automaton, rendered(name))
+        for format_ in _formats_like(name):
+            entries += _from_markers(automaton, rendered(format_))
+        return entries
+
+
+def _formats_like(name: str) -> list[str]:
+    """The formats that are like one, itself included."""
+    return [format_ for format_ in registry.names() if name in likeness_chain(format_)]
+
+
+def _from_beginning(automaton: Automaton, texts: list[str]) -> list[_Entry]:
+    """How the function is called for whole texts; the prompt may have opened them."""
+    opened = automaton.tables.header.opened
+    more = [_Entry(opened + text, prompt=len(opened)) for text in texts] if opened else []
+    return [*map(_Entry, texts), *more]
+
+
+def _from_markers(automaton: Automaton, texts: list[str]) -> Iterator[_Entry]:
+    """How the function is called at the opening markers of texts."""
+    find = matcher_of(automaton.top_level, "find", HANDLERS, final=True).find
+    for text in dict.fromkeys(texts):
+        at = 0
+        while (match := find(text, at)) is not None:
+            yield _Entry(text, match.start(), 1, reader.SEGMENT)
+            at = max(match.end(), match.start() + 1)
 
 
 def _without_parts(tables: Tables, texts: list[str]) -> list[str]:
