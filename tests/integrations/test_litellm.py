@@ -141,6 +141,14 @@ def test_a_cut_call_of_the_server_itself_is_not_among_the_calls(ask: Ask, conten
 
 
 @pytest.mark.parametrize("ask", WAYS)
+def test_a_call_that_the_request_does_not_allow_is_refused(ask: Ask) -> None:
+    provider("hermes")
+    for wanted in ({"parallel_tool_calls": False}, {"tool_choice": {"type": "function", "function": {"name": "tide"}}}):
+        (choice,) = ask(**request(text_server(written("hermes", *BOTH)).url), **wanted).choices
+        assert [call.function.name for call in choice.message.tool_calls] == ["tide"]
+
+
+@pytest.mark.parametrize("ask", WAYS)
 @pytest.mark.parametrize(("stop", "said", "count"), [(None, "", 1), (["Observation:"], "", 0), (None, "Page: {}", 0)])
 def test_what_a_stop_ended_or_was_read_off_is_no_call(ask: Ask, stop: Any, said: str, count: int) -> None:
     provider("hermes")

@@ -17,7 +17,7 @@ from outspoken.constraints import constraint
 from outspoken.serving.apis.anthropic import AnthropicApi
 from outspoken.serving.apis.responses import ResponsesApi
 from outspoken.serving.app import Proxy
-from outspoken.serving.rewriter import Rewriter
+from outspoken.serving.rewriter import Choice, Rewriter
 from tests.serving.serving import (
     OFFERED_TO,
     Server,
@@ -428,4 +428,7 @@ def test_a_defect_of_the_proxy_is_an_error_of_the_api(
     assert "the proxy failed; its log says why" in found.text
     assert ("response.failed" in found.text) == stream
     assert "mosses" in caplog.text
+    monkeypatch.setattr(Choice, "close", fail)  # what came cannot be ended as it began
+    for api in (Responses, Messages) if stream else ():
+        assert "\nevent: error\ndata: " in "\n" + post(api, front, stream=stream).text
     until(lambda: not front[1].active)

@@ -84,10 +84,10 @@ class OutspokenLLM(_custom_llm.CustomLLM):
         tools, stop = request.get("tools") or (), request.get("stop") and not self._finish_reason
         messages: list[Any] = [m for m in request.get("messages") or () if isinstance(m, Mapping)]
         ids = CallIds(taken=[call["id"] for message in messages for call in message.get("tool_calls") or ()])
-        choice = "none" if choice_of(request.get("tool_choice"), tools) == "none" else "auto"
         options = {
             "format": format_of(self._format, request["model"]), "tools": readable_tools(tools), "stops": bool(stop),
-            "tool_choice": choice, "context": messages, **self._options,
+            "tool_choice": choice_of(request.get("tool_choice"), tools), "context": messages,
+            "parallel": request.get("parallel_tool_calls") is not False, **self._options,
         }  # fmt: skip
         exporter = partial(ChatCompletionsExporter, stream_calls=self._stream_calls, include_usage=False, call_ids=ids)
         details = given["logging_obj"].model_call_details

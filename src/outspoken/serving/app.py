@@ -56,7 +56,7 @@ class Proxy:
 
     def app(self) -> Starlette:
         """Return the application. Its connections to the upstream are open from its start to its stop."""
-        return Starlette(
+        app = Starlette(
             routes=[
                 *[Route(api.path, self._endpoint(api), methods=["POST"]) for api in _APIS],
                 Route("/v1/models", self.models, methods=["GET"]),
@@ -66,6 +66,8 @@ class Proxy:
             exception_handlers={HttpError: _on_error, HTTPException: _on_unknown_route},
             lifespan=self._lifespan,
         )
+        app.router.redirect_slashes = False  # clients would send their keys where a header of theirs says
+        return app
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncGenerator[None, None]:

@@ -142,9 +142,16 @@ class Exchange:
                 raise
             told = error if isinstance(error, HttpError) else self._internal_error()
             self._failed(told.code, told.status)
-            await self._send_parts(rewriter.abort(told))
+            await self._send_parts(self._abort(rewriter, told))
         await self._send_piece(sse_end(self._api.wire), is_last=True)
         return None
+
+    def _abort(self, rewriter: Rewriter, error: HttpError) -> list[Part]:
+        """Return the last parts of a stream that breaks off; after a defect, they may be the error alone."""
+        try:
+            return rewriter.abort(error)
+        except Exception:
+            return [self._api.error_event(self._internal_error(), self._id)]
 
     async def _ask(self, read: ApiRequest, body: bytes, send: Send) -> Response | None:
         """Ask the upstream, and again if the rewriter says so."""

@@ -309,12 +309,18 @@ def provider_options(settings: ServerSettings, request: dict[str, Any]) -> Provi
         "prefix": settings.prefix,
         "tools": requested.readable_tools(cast("list[Any]", tools) if isinstance(tools, list) else ()),
         "settings": Settings(max_chars=settings.max_chars),
-        "context": cast("list[Any]", messages) if isinstance(messages, list) else None,
+        "context": _readable(messages),
         "tool_choice": choice_of(request),
         "parallel": request.get("parallel_tool_calls") is not False,
         "stops": bool(request.get("stop")),
         "shows_invalid": settings.show_invalid and not settings.ask_again,
     }
+
+
+def _readable(messages: Any) -> list[Any] | None:
+    """The messages of a request; empty ones where it has something else, of which the upstream says what is wrong."""
+    listed = cast("list[Any]", messages) if isinstance(messages, list) else []
+    return [message if isinstance(message, dict) else "" for message in listed] or None
 
 
 def format_of(settings: ServerSettings, request: dict[str, Any]) -> str:

@@ -44,6 +44,8 @@ def _forward(headers: Iterable[tuple[bytes, bytes]], without: frozenset[bytes]) 
     return [(name, value) for name, value in found if name not in _HOP_BY_HOP | without | named]
 
 
+#: The statuses of success of which the response has no body.
+_WITHOUT_BODY = frozenset({204, 205})
 #: Seconds after which an idle connection is not used again: uvicorn, in which vLLM and SGLang run, closes it after 5.
 _IDLE = 3.0
 
@@ -71,13 +73,18 @@ class Upstream:
     ) -> AsyncGenerator[httpx.Response, None]:
         """Send a request; the response has its headers but not its body.
 
-        Raises HttpError if there is none, if its body breaks off, or if all that is done with it takes more `seconds`.
+        Raises HttpError if there is none, if it is neither an answer nor an error (a redirection, or one that cannot
+        have a body), if its body breaks off, or if all that is done with it takes more `seconds`.
         """
         message = self._client.build_request(method, self._settings.base + path, headers=headers, content=body)
         with _http_errors(), anyio.fail_after(max(seconds, 0.0)):
             response = await self._client.send(message, stream=True)
             self.open += 1
             try:
+                if response.status_code in _WITHOUT_BODY or not (response.is_success or response.is_error):
+                    raise HttpError(
+                        502, f"the upstream answers with the status {response.status_code}", "bad_upstream_response"
+                    )
                 yield response
             finally:
                 self.open -= 1

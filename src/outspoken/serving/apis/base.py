@@ -77,6 +77,10 @@ class Api:
         """Return the body of an error response."""
         return error.body
 
+    def error_event(self, error: HttpError, request_id: str) -> dict[str, Any]:
+        """Return the event that ends a stream for an error."""
+        return self.error(error, request_id)
+
     def upstream_error(self, status: int, content: bytes, request_id: str) -> bytes | None:
         """Return the body of an upstream's error in the shape of the API; None if it stays as it is."""
         return None

@@ -9,7 +9,7 @@ from outspoken.providers.wire.parts import Part
 from outspoken.providers.wire.responses.exporter import ResponsesExporter
 from outspoken.providers.wire.responses.request import to_chat
 from outspoken.providers.wire.writing import Wire, without_halves
-from outspoken.serving.http_errors import write_object
+from outspoken.serving.http_errors import HttpError, write_object
 from outspoken.serving.rewriter import Complete
 
 from .base import TranslatedApi, read_upstream_error
@@ -45,6 +45,10 @@ class ResponsesApi(TranslatedApi):
         """Return what repeats the request in a response."""
         given = {key: request[key] for key in _REPEATED if request.get(key) is not None}
         return partial(_repeat, _REPEATED | _FIXED | without_halves(given))
+
+    def error_event(self, error: HttpError, request_id: str) -> dict[str, Any]:
+        """Return the event that ends a stream for an error."""
+        return {**error.body["error"], "type": "error", "sequence_number": 0}
 
     def upstream_error(self, status: int, content: bytes, request_id: str) -> bytes | None:
         """Return the upstream's error in OpenAI's shape, with all that it says."""
