@@ -20,6 +20,7 @@ from outspoken.providers.requested import choice_of, readable_tools
 from outspoken.providers.stream import ProviderStream
 from outspoken.providers.wire.chat_completions.exporter import ChatCompletionsExporter
 from outspoken.providers.wire.parts import StreamCalls
+from outspoken.rendering.history import render_history
 from outspoken.results.call_ids import CallIds
 
 from .assembler import ReaderOptions
@@ -58,6 +59,7 @@ class OutspokenLLM(_custom_llm.CustomLLM):
         _custom_llm.CustomLLM.__init__(self)
         self._format, self._finish_reason = format, options.pop("finish_reason", None)
         self._stream_calls: StreamCalls = "pieces" if stream_arguments else "complete"
+        self._renders_history = options.pop("render_history", False)
         self._options: dict[str, Any] = {**options}
         ProviderStream(format=format, **self._options)  # wrong options fail here
 
@@ -85,10 +87,12 @@ class OutspokenLLM(_custom_llm.CustomLLM):
         messages: list[Any] = [m for m in request.get("messages") or () if isinstance(m, Mapping)]
         ids = CallIds(taken=[call["id"] for message in messages for call in message.get("tool_calls") or ()])
         choice = "none" if choice_of(request.get("tool_choice"), tools) == "none" else "auto"
-        options = {
+        options: dict[str, Any] = {
             "format": format_of(self._format, request["model"]), "tools": readable_tools(tools), "stops": bool(stop),
             "tool_choice": choice, "context": messages, **self._options,
         }  # fmt: skip
+        if self._renders_history:
+            request["messages"] = render_history(messages, options["format"], tools=options["tools"])
         exporter = partial(ChatCompletionsExporter, stream_calls=self._stream_calls, include_usage=False, call_ids=ids)
         details = given["logging_obj"].model_call_details
         return request, _Response(partial(ProviderStream, **options), exporter, self._finish_reason, details)
