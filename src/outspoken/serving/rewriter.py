@@ -21,7 +21,8 @@ from outspoken.providers.stream import ProviderOptions, ProviderStream
 from outspoken.providers.wire.chat_completions.reader import STOPS
 from outspoken.providers.wire.exporter import Exporter
 from outspoken.providers.wire.parts import Part
-from outspoken.results.errors import OutspokenError, UnknownFormatError
+from outspoken.rendering.history import render_history
+from outspoken.results.errors import OutspokenError, RenderError, UnknownFormatError
 from outspoken.results.events import Done, TextDelta
 from outspoken.results.replies import has_failed_call, retry_of
 from outspoken.results.settings import Settings
@@ -315,6 +316,21 @@ def provider_options(settings: ServerSettings, request: dict[str, Any]) -> Provi
         "stops": bool(request.get("stop")),
         "shows_invalid": settings.show_invalid and not settings.ask_again,
     }
+
+
+def with_rendered_history(settings: ServerSettings, request: dict[str, Any]) -> dict[str, Any]:
+    """A chat completion whose messages are text in the format of its model. Raises HttpError if they cannot be."""
+    options, messages = provider_options(settings, request), request.get("messages")
+    if not isinstance(messages, list):
+        return request
+    try:
+        made = render_history(
+            cast("list[Any]", messages), format_of(settings, request), tools=options.get("tools"),
+            action_tool=settings.action_tool,
+        )  # fmt: skip
+    except (RenderError, TypeError) as error:
+        raise HttpError(400, str(error), "history_not_rendered", "messages") from error
+    return {**request, "messages": made}
 
 
 def format_of(settings: ServerSettings, request: dict[str, Any]) -> str:
