@@ -17,6 +17,7 @@ import pytest
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
 
+from outspoken.integrations import MissingPackageError
 from outspoken.integrations import litellm as ours
 from outspoken.integrations.litellm import OutspokenLLM
 from tests.integrations.model_tests import ANSWER, LOOK, PAGE, READ_OFF, Read, ReasoningTests
@@ -303,6 +304,9 @@ def test_credentials_and_options_reach_the_model(monkeypatch: pytest.MonkeyPatch
     assert "reasoning_effort" in changed["allowed_openai_params"]
     assert changed["extra_headers"] == {"OpenAI-Organization": "port"}
     assert asyncio.run(ours.hooks.async_pre_call_deployment_hook({**asked, "model": "openai/m"}, None)) is None
+    monkeypatch.delattr(CustomLogger, "async_post_call_success_hook")
+    with pytest.raises(MissingPackageError, match="calls no hook `async_post_call_success_hook`"):
+        _ = ours.hooks
 
 
 @pytest.mark.parametrize(
