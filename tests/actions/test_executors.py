@@ -9,19 +9,8 @@ from typing import Any
 
 import pytest
 
+import outspoken.actions as gui
 from outspoken import Action, Parser, Screen, parse
-from outspoken.actions import (
-    Click,
-    ElementRef,
-    KeyDown,
-    ListOptions,
-    Navigate,
-    OpenDevice,
-    Restart,
-    UploadFile,
-    Wait,
-    WebSearch,
-)
 from outspoken.actions.key_names import playwright_key
 from outspoken.grammar import registry
 from outspoken.results.actions.models import TYPES, model_of
@@ -136,7 +125,7 @@ def _shown(name: str, values: tuple[Any, ...], named: dict[str, Any]) -> str:
     return f"{name}({', '.join([*map(repr, values), *[f'{key}={value!r}' for key, value in named.items()]])})"
 
 
-FIELD = ElementRef(id="name")
+FIELD = gui.ElementRef(id="name")
 
 
 def made(action: dict[str, Any]) -> Any:
@@ -161,10 +150,10 @@ def test_playwright_is_spared_what_is_unsound_or_unsupported(name: str) -> None:
 
 
 def test_files_and_searches_are_those_of_the_caller() -> None:
-    assert done(UploadFile(element=FIELD, source="cv"), files={"cv": "/data/cv.pdf"}) == [
+    assert done(gui.UploadFile(element=FIELD, source="cv"), files={"cv": "/data/cv.pdf"}) == [
         "element.set_input_files('/data/cv.pdf')"
     ]
-    assert done(WebSearch(query="tide & time"), search="https://find.example/?q={}") == [
+    assert done(gui.WebSearch(query="tide & time"), search="https://find.example/?q={}") == [
         "goto('https://find.example/?q=tide+%26+time')"
     ]
 
@@ -176,10 +165,13 @@ def test_code_of_pyautogui(name: str) -> None:
     assert [line for line in lines if not line.startswith("import ")] == expected.splitlines()
 
 
-@in_one_item("action", [Click(element=FIELD), Click(status="invalid"), Navigate(url="x.example"), KeyDown(key="warp")])
+@in_one_item(
+    "action",
+    [gui.Click(element=FIELD), gui.Click(status="invalid"), gui.Navigate(url="x.example"), gui.KeyDown(key="warp")],
+)
 def test_pyautogui_refuses(action: Action) -> None:
     with pytest.raises(RefusedError, match=f"`{action.type}`"):
-        pyautogui_code([Wait(), action])
+        pyautogui_code([gui.Wait(), action])
 
 
 def corpus_actions() -> list[Action]:
@@ -196,7 +188,7 @@ def corpus_actions() -> list[Action]:
 
 def test_every_action_of_the_corpus_is_carried_out_or_refused_by_name() -> None:
     counts = {"playwright": Counter[str](), "pyautogui": Counter[str]()}
-    actions = [*corpus_actions(), ListOptions(element=FIELD), OpenDevice(), Restart()]
+    actions = [*corpus_actions(), gui.ListOptions(element=FIELD), gui.OpenDevice(), gui.Restart()]
     assert {action.type for action in actions} == {*TYPES}
     for action in actions:
         page = Page()

@@ -10,22 +10,8 @@ from typing import Any
 
 import pytest
 
-import outspoken.contrib.skyvern as skyvern
 from outspoken.actions import Wait
-from outspoken.contrib.skyvern import (
-    ClickAction,
-    InvalidActionError,
-    InvalidLLMResponseFormat,
-    NullAction,
-    Resolution,
-    UnsupportedActionType,
-    parse_action,
-    parse_actions,
-    parse_anthropic_actions,
-    parse_api_response,
-    parse_cua_actions,
-    parse_ui_tars_actions,
-)
+from outspoken.contrib import skyvern
 from outspoken.contrib.skyvern.action_models import SKYVERN
 from outspoken.contrib.skyvern.conversion import CONVERSIONS, SkyvernConverter
 from outspoken.results.actions.models import TYPES, model_of
@@ -48,9 +34,12 @@ PAGE: Any = SimpleNamespace(
     id_to_element_dict={"BOX": {"tagName": "input", "attributes": {"type": "checkbox"}}},
     url="https://harbour.example/",
 )
-WINDOW, SENT = Resolution(width=1200, height=800), Resolution(width=600, height=400)
+WINDOW, SENT = skyvern.Resolution(width=1200, height=800), skyvern.Resolution(width=600, height=400)
 
-ERRORS = {error.__name__: error for error in (UnsupportedActionType, InvalidActionError, ValueError, TypeError)}
+ERRORS = {
+    error.__name__: error
+    for error in (skyvern.UnsupportedActionType, skyvern.InvalidActionError, ValueError, TypeError)
+}
 
 
 def value_at(value: Any, path: str) -> Any:
@@ -60,7 +49,7 @@ def value_at(value: Any, path: str) -> Any:
 
 
 def read_one(written: Any, **more: Any) -> Any:
-    return parse_action(written, PAGE, TASK.data_extraction_goal, TASK.extracted_information_schema, **more)
+    return skyvern.parse_action(written, PAGE, TASK.data_extraction_goal, TASK.extracted_information_schema, **more)
 
 
 @in_one_item("name", TABLES["WRITTEN"])
@@ -81,14 +70,14 @@ def test_an_action_as_json(name: str) -> None:
 def test_a_list_keeps_the_sound_entries_and_says_what_it_leaves_out(caplog: pytest.LogCaptureFixture) -> None:
     entries = TABLES["A_LIST_KEEPS_THE_SOUND_ENTRIES_AND_SAYS_WHAT_IT_LEAVES_OUT"]
     with caplog.at_level(logging.WARNING, "outspoken"):
-        actions = parse_actions(TASK, "step", 4, PAGE, entries)
+        actions = skyvern.parse_actions(TASK, "step", 4, PAGE, entries)
     assert [(action.action_type, action.action_order) for action in actions] == [("click", 2), ("wait", 4)]
     first = actions[0]
     places = (first.task_id, first.organization_id, first.workflow_run_id, first.step_id, first.step_order)
     assert places == ("task", "org", "run", "step", 4)
     assert len(caplog.records) == 3
     with pytest.raises(TypeError, match="json_response"):
-        parse_actions(TASK, "step", 4, PAGE, {"actions": []})  # pyright: ignore[reportArgumentType]
+        skyvern.parse_actions(TASK, "step", 4, PAGE, {"actions": []})  # pyright: ignore[reportArgumentType]
 
 
 def test_the_cut_action_of_a_response_is_not_run() -> None:
@@ -96,8 +85,10 @@ def test_the_cut_action_of_a_response_is_not_run() -> None:
         '{"actions": [{"action_type": "CLICK", "id": "BOX"}, {"action_type": "INPUT_TEXT", "id": "BOX", "text": "pass'
     )
     answer = {"choices": [{"message": {"content": text}, "finish_reason": "length"}]}
-    found = parse_api_response(answer, False, True, "extract-actions")
-    assert [type(action) for action in parse_actions(TASK, "step", 0, PAGE, found["actions"])] == [ClickAction]
+    found = skyvern.parse_api_response(answer, False, True, "extract-actions")
+    assert [type(action) for action in skyvern.parse_actions(TASK, "step", 0, PAGE, found["actions"])] == [
+        skyvern.ClickAction
+    ]
 
 
 def test_a_code_that_comes_later() -> None:
@@ -114,15 +105,15 @@ def used(**arguments: Any) -> dict[str, Any]:
 
 
 def of_anthropic(*blocks: Any, **more: Any) -> list[Any]:
-    return asyncio.run(parse_anthropic_actions(TASK, STEP, blocks, WINDOW, SENT, **more))
+    return asyncio.run(skyvern.parse_anthropic_actions(TASK, STEP, blocks, WINDOW, SENT, **more))
 
 
 def of_openai(*items: Any, **more: Any) -> list[Any]:
-    return asyncio.run(parse_cua_actions(TASK, STEP, SimpleNamespace(output=items), **more))
+    return asyncio.run(skyvern.parse_cua_actions(TASK, STEP, SimpleNamespace(output=items), **more))
 
 
 def of_ui_tars(text: str | None, **more: Any) -> list[Any]:
-    return asyncio.run(parse_ui_tars_actions(TASK, STEP, text, WINDOW, **more))
+    return asyncio.run(skyvern.parse_ui_tars_actions(TASK, STEP, text, WINDOW, **more))
 
 
 def shown(actions: list[Any], *fields: str) -> list[tuple[Any, ...]]:
@@ -190,15 +181,15 @@ def test_signatures_are_those_of_skyvern() -> None:
 
 @in_one_item("content", ["", "prose", "[1]", "7", '{"a": 1}'])
 def test_one_except_clause_catches_what_a_response_raises(content: str) -> None:
-    with pytest.raises(InvalidLLMResponseFormat):
-        parse_api_response(content, prompt_name="extract-actions")
+    with pytest.raises(skyvern.InvalidLLMResponseFormat):
+        skyvern.parse_api_response(content, prompt_name="extract-actions")
 
 
 @pytest.fixture
 def loaded_skyvern() -> Iterator[ModuleType]:
     """A module in the place of Skyvern's own models."""
     module = ModuleType(SKYVERN)
-    vars(module).update(ClickAction=type("ClickAction", (ClickAction,), {}), NullAction=NullAction)
+    vars(module).update(ClickAction=type("ClickAction", (skyvern.ClickAction,), {}), NullAction=skyvern.NullAction)
     sys.modules[SKYVERN] = module
     yield module
     del sys.modules[SKYVERN]
@@ -206,7 +197,7 @@ def loaded_skyvern() -> Iterator[ModuleType]:
 
 def test_a_program_that_has_skyvern_gets_its_classes(loaded_skyvern: ModuleType) -> None:
     assert type(read_one({"action_type": "CLICK", "id": "BOX"})) is vars(loaded_skyvern)["ClickAction"]
-    with pytest.raises(UnsupportedActionType, match="HoverAction"):
+    with pytest.raises(skyvern.UnsupportedActionType, match="HoverAction"):
         read_one({"action_type": "HOVER", "id": "BOX"})
 
 
@@ -215,11 +206,11 @@ def test_what_skyvern_does_not_have_is_refused_by_name() -> None:
     assert {"run_code", "ask_user", "file_op", "long_press"} < refused
     assert {*CONVERSIONS} < {*TYPES}
     for kind in refused:
-        with pytest.raises(UnsupportedActionType, match=kind):
+        with pytest.raises(skyvern.UnsupportedActionType, match=kind):
             SkyvernConverter().convert(model_of(kind).model_construct())
 
 
 @in_one_item("status", ["truncated", "invalid"])
 def test_what_is_not_sound_is_refused(status: Any) -> None:
-    with pytest.raises(InvalidActionError, match=status):
+    with pytest.raises(skyvern.InvalidActionError, match=status):
         SkyvernConverter().convert(Wait(status=status))

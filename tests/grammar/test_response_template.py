@@ -7,20 +7,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import (
-    Done,
-    GrammarError,
-    Payload,
-    PayloadParsed,
-    RenderError,
-    ToolCallDelta,
-    UnknownFormatError,
-    formats,
-    load_format,
-    parse,
-    render,
-    stream,
-)
+import outspoken
 from outspoken.grammar import registry
 from outspoken.grammar.header import read_header
 from outspoken.grammar.response_template import grammar_of
@@ -38,14 +25,14 @@ TAGS: dict[str, Any] = TABLES["TAGS"]
 
 def loaded(template: str) -> str:
     """The name of the format that is made of a template of the tables."""
-    return load_format(TABLES[template], name=f"own_{template.lower()}")
+    return outspoken.load_format(TABLES[template], name=f"own_{template.lower()}")
 
 
 def everything(name: str, text: str, **options: Any) -> tuple[str, str, list[tuple[str, dict[str, Any]]]]:
     """What a text says, which is the same in single characters."""
-    reply = parse(text, format=name, **options)
-    end = list(stream(list(text), format=name, **options))[-1]
-    assert isinstance(end, Done)
+    reply = outspoken.parse(text, format=name, **options)
+    end = list(outspoken.stream(list(text), format=name, **options))[-1]
+    assert isinstance(end, outspoken.Done)
     assert end.reply == reply
     return reply.text, reply.reasoning or "", [(call.name, call.arguments) for call in reply.tool_calls]
 
@@ -58,58 +45,63 @@ def test_responses_are_read(template: str, text: str, options: dict[str, Any], s
 
 @pytest.mark.parametrize(("template", "call", "text"), TABLES["RENDERED"])
 def test_calls_are_rendered(template: str, call: dict[str, Any], text: str) -> None:
-    assert render(call, format=loaded(template)) == text
+    assert outspoken.render(call, format=loaded(template)) == text
 
 
 def test_a_template_is_a_format_among_others() -> None:
-    name = load_format(TABLES["BRACES"], name="own-braces")
+    name = outspoken.load_format(TABLES["BRACES"], name="own-braces")
     assert name == "own_braces"
-    assert parse("[call]use find-book{title:~Mosses~}[/call]").format == name
-    assert name in [info.name for info in formats()]
+    assert outspoken.parse("[call]use find-book{title:~Mosses~}[/call]").format == name
+    assert name in [info.name for info in outspoken.formats()]
 
 
 def test_repeated_arguments_become_lists() -> None:
     tag = r"<set=(?P<key>\w+)>(?P<value>.*?)</set>"
-    name = load_format(
+    name = outspoken.load_format(
         changed(TAGS, "tool_calls", content_args={"tag_pattern": tag, "merge_duplicates": True}), name="own_merged"
     )
     text = '<call><use=alarm><set=hour>7</set><set=label>"</set><set=hour>9</set><set=hour>[1]</set></use></call>'
     assert everything(name, text)[2] == [("alarm", {"hour": ["7", "9", "[1]"], "label": '"'})]
-    (call,) = parse(text, format=name).tool_calls
+    (call,) = outspoken.parse(text, format=name).tool_calls
     assert call.arguments_text == '{"hour": ["7", "9", "[1]"], "label": "\\""}'
-    events = list(stream(list(text), format=name))
-    assert "".join([e.arguments for e in events if isinstance(e, ToolCallDelta)]) == call.arguments_text
+    events = list(outspoken.stream(list(text), format=name))
+    assert "".join([e.arguments for e in events if isinstance(e, outspoken.ToolCallDelta)]) == call.arguments_text
     schema = {"type": "object", "properties": {"hour": {"type": "integer"}}}
     once = text.replace("<set=hour>[1]</set>", "")
-    assert parse(once, format=name, tools=[{"name": "alarm", "parameters": schema}]).tool_calls[0].arguments[
+    assert outspoken.parse(once, format=name, tools=[{"name": "alarm", "parameters": schema}]).tool_calls[0].arguments[
         "hour"
     ] == [7, 9]
-    (cut,) = parse(text[: text.index("<set=hour>[1]") + 12], format=name).unfinished_tool_calls
+    (cut,) = outspoken.parse(text[: text.index("<set=hour>[1]") + 12], format=name).unfinished_tool_calls
     assert cut.arguments == {"hour": ["7", "9"], "label": '"'}
     assert json.loads(cut.arguments_text + "}") == cut.arguments
     call = {"name": "alarm", "arguments": {"hour": [7, 9]}}
-    assert parse(render(call, format=name), format=name, tools=[{"name": "alarm", "parameters": {}}]).status == "ok"
-    with pytest.raises(GrammarError, match="`repeated` cannot be `first`"):
+    assert (
+        outspoken.parse(
+            outspoken.render(call, format=name), format=name, tools=[{"name": "alarm", "parameters": {}}]
+        ).status
+        == "ok"
+    )
+    with pytest.raises(outspoken.GrammarError, match="`repeated` cannot be `first`"):
         read_header("// format:  x\n// repeated: first\n", "x.lark")
 
 
 def test_fields_of_other_names_are_payloads() -> None:
     name = loaded("FIELDS")
     text = 'Now <score>\n 4 </score><data>{"a": "</data>"}</datum> then <cite book=Lichens>Grey </b> crust </cite>.'
-    reply = parse(text, format=name)
+    reply = outspoken.parse(text, format=name)
     payloads = [(payload.type, payload.data) for payload in reply.payloads]
     assert payloads == [("score", "4"), ("data", {"a": "</data>"}), ("cited", "Grey </b> crust")]
     assert (reply.text, reply.status) == ("Now  then .", "ok")
     assert text[slice(*reply.payloads[0].span)] == "<score>\n 4 </score>"
-    for events in (list(stream(list(text), format=name)), list(stream([text], format=name))):
-        assert [e.payload for e in events if isinstance(e, PayloadParsed)] == reply.payloads
-        assert events[-1] == Done(reply)
-    assert render(reply.payloads[:2], format=name) == '<score>\n4</score><data>{"a": "</data>"}</data>'
-    assert render(Payload(type="data", data="a", span=(0, 0)), format=name) == '<data>"a"</data>'
-    for other in (reply.payloads[2], Payload(type="rank", data="1", span=(0, 0))):
-        with pytest.raises(RenderError, match="payload"):
-            render(other, format=name)
-    cut = parse("<score>\n4", format=name)
+    for events in (list(outspoken.stream(list(text), format=name)), list(outspoken.stream([text], format=name))):
+        assert [e.payload for e in events if isinstance(e, outspoken.PayloadParsed)] == reply.payloads
+        assert events[-1] == outspoken.Done(reply)
+    assert outspoken.render(reply.payloads[:2], format=name) == '<score>\n4</score><data>{"a": "</data>"}</data>'
+    assert outspoken.render(outspoken.Payload(type="data", data="a", span=(0, 0)), format=name) == '<data>"a"</data>'
+    for other in (reply.payloads[2], outspoken.Payload(type="rank", data="1", span=(0, 0))):
+        with pytest.raises(outspoken.RenderError, match="payload"):
+            outspoken.render(other, format=name)
+    cut = outspoken.parse("<score>\n4", format=name)
     assert (cut.text, cut.payloads, cut.status) == ("<score>\n4", [], "truncated")
 
 
@@ -120,7 +112,7 @@ def test_messages(template: str, text: str, options: dict[str, Any], message: di
 
 def test_what_began_in_the_prompt_is_no_payload() -> None:
     prompt = "[bot]<score>\n1</score>[bot]<score>\n2</score><say>It is"
-    assert parse(" so.</say>", format=loaded("FIELDS"), prefix=prompt).payloads == []
+    assert outspoken.parse(" so.</say>", format=loaded("FIELDS"), prefix=prompt).payloads == []
 
 
 def test_a_call_that_never_ends_has_no_message() -> None:
@@ -157,7 +149,7 @@ def test_calls_in_objects_of_their_own() -> None:
         "tool_calls",
         transform={"id": "{id}", "function": {"name": "{do.fn.tool}", "arguments": "{do.fn.args}"}},
     )
-    name = load_format(template, name="own_nested")
+    name = outspoken.load_format(template, name="own_nested")
     text = '<do>[{"id": 7, "do": {"x": {"do": 1}, "fn": {"args": {"a": [1]}, "tool": "look"}, "y": 0}, "z": {}}]</do>'
     assert everything(name, text, prefix="") == ("", "", [("look", {"a": [1]})])
     call = {"id": 7, "function": {"name": "look", "arguments": {"a": [1]}}}
@@ -165,7 +157,7 @@ def test_calls_in_objects_of_their_own() -> None:
     with pytest.raises(MessageError, match="there is no `id`"):
         parse_message('<plan></plan><do>[{"do": {"fn": {"tool": "look", "args": {}}}}]</do>', format=name)
     assert (
-        render({"name": "f", "arguments": {}}, format=name)
+        outspoken.render({"name": "f", "arguments": {}}, format=name)
         == '</plan><do>[{"do": {"fn": {"tool": "f", "args": {}}}}]</do>'
     )
 
@@ -174,49 +166,49 @@ def test_name_belongs_to_one_template() -> None:
     name = loaded("FIELDS")
     template = {**TABLES["FIELDS"], "defaults": {"role": "model"}}
     with pytest.raises(ValueError, match="another format"):
-        load_format(template, name=name)
+        outspoken.load_format(template, name=name)
 
 
 def test_a_file_with_a_template(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer_config.json"
     path.write_text(json.dumps({"eos_token": "[end]", "response_template": TAGS}), "utf-8")
-    assert load_format(path, name="own_file") == "own_file"
-    assert parse("<call><use=f></use></call>", format="own_file").tool_calls[0].name == "f"
+    assert outspoken.load_format(path, name="own_file") == "own_file"
+    assert outspoken.parse("<call><use=f></use></call>", format="own_file").tool_calls[0].name == "f"
     path.write_text("{", "utf-8")
-    with pytest.raises(GrammarError, match="cannot be read"):
-        load_format(path, name="own_file_2")
+    with pytest.raises(outspoken.GrammarError, match="cannot be read"):
+        outspoken.load_format(path, name="own_file_2")
 
 
 def test_a_grammar_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "own_grammar.lark"
     path.write_text(TABLES["GRAMMAR"], "utf-8")
-    assert load_format(path) == load_format(path, name="own-grammar") == "own_grammar"
+    assert outspoken.load_format(path) == outspoken.load_format(path, name="own-grammar") == "own_grammar"
     assert everything("own_arrow", 'Now\n-> f{"a": 1};')[2] == [("f", {"a": 1})]
     path.write_text(
         TABLES["GRAMMAR"].replace("own_grammar", "own_broken").replace("arguments: JSON_OBJECT", ""), "utf-8"
     )
-    with pytest.raises(GrammarError, match=r"own_grammar\.lark"):
-        load_format(path)
+    with pytest.raises(outspoken.GrammarError, match=r"own_grammar\.lark"):
+        outspoken.load_format(path)
     with pytest.raises(ValueError, match="calls itself"):
-        load_format(path, name="another")
-    with pytest.raises(GrammarError, match="cannot be read"):
-        load_format(tmp_path / "none.lark")
+        outspoken.load_format(path, name="another")
+    with pytest.raises(outspoken.GrammarError, match="cannot be read"):
+        outspoken.load_format(tmp_path / "none.lark")
 
 
 def test_names() -> None:
-    load_format(TAGS, name="own_name")
-    assert load_format(TAGS, name="Own.Name") == "own_name"
+    outspoken.load_format(TAGS, name="own_name")
+    assert outspoken.load_format(TAGS, name="Own.Name") == "own_name"
     with pytest.raises(ValueError, match="another format"):
-        load_format(TABLES["BRACES"], name="own_name")
+        outspoken.load_format(TABLES["BRACES"], name="own_name")
     for taken in ("hermes", "deepseek-v31"):
         with pytest.raises(ValueError, match="another format"):
-            load_format(TAGS, name=taken)
+            outspoken.load_format(TAGS, name=taken)
     with pytest.raises(ValueError, match="pass `name`"):
-        load_format(TAGS)
-    with pytest.raises(GrammarError, match="is not a valid name"):
-        load_format(TAGS, name="1 b")
-    with pytest.raises(UnknownFormatError):
-        parse("", format="own_nothing")
+        outspoken.load_format(TAGS)
+    with pytest.raises(outspoken.GrammarError, match="is not a valid name"):
+        outspoken.load_format(TAGS, name="1 b")
+    with pytest.raises(outspoken.UnknownFormatError):
+        outspoken.parse("", format="own_nothing")
 
 
 def test_formats_are_added_while_others_are_read() -> None:
@@ -224,10 +216,12 @@ def test_formats_are_added_while_others_are_read() -> None:
 
     def work(number: int) -> None:
         for turn in range(2):
-            name = load_format({**TAGS, "start_anchor": f"[{number}]"}, name=f"own_thread_{number}")
+            name = outspoken.load_format({**TAGS, "start_anchor": f"[{number}]"}, name=f"own_thread_{number}")
             text = f"<call><use=f{turn}></use></call>"
-            assert [call.name for call in parse(text, format=name).tool_calls] == [f"f{turn}"]
-            assert parse('<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>').tool_calls[0].name == "g"
+            assert [call.name for call in outspoken.parse(text, format=name).tool_calls] == [f"f{turn}"]
+            assert (
+                outspoken.parse('<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>').tool_calls[0].name == "g"
+            )
             assert name in registry.names()
 
     in_threads([partial(work, number) for number in range(4)])
@@ -253,7 +247,7 @@ def test_a_template_is_a_dict() -> None:
 
 
 def _refused(template: Any, key: str) -> None:
-    with pytest.raises(GrammarError) as caught:
+    with pytest.raises(outspoken.GrammarError) as caught:
         grammar_of(Template(template, "some"), "some")
     assert caught.value.path == "response template `some`" + (f", key `{key}`" if key else "")
 
@@ -291,13 +285,13 @@ def test_the_vectors_of_transformers() -> None:
 @pytest.mark.parametrize(("text", "thought"), TABLES["OPENER_AFTER_THE_START_IS_MARKUP_FOR_PARSE"])
 def test_opener_after_the_start_is_markup_for_parse_and_text_for_parse_message(text: str, thought: str) -> None:
     fields = {"thinking": {"open_pattern": r"(?:^|<plan>\s*)", "close": "</plan>"}}
-    name = load_format({"start_anchor": "[bot]", "fields": fields}, name="own_beginning")
+    name = outspoken.load_format({"start_anchor": "[bot]", "fields": fields}, name="own_beginning")
     assert everything(name, text)[1] == thought
     assert parse_message(text, format=name) == {"thinking": text.removesuffix("</plan>")}
 
 
 def test_message_types_follow_the_template_and_reply_types_the_schema() -> None:
-    name = load_format(TABLES["LINES"], name="own_lines")
+    name = outspoken.load_format(TABLES["LINES"], name="own_lines")
     types = {"label": {"type": "string"}, "note": {"type": "string"}, "minutes": {"type": "integer"}}
     tools = [{"name": "set_timer", "parameters": {"type": "object", "properties": types}}]
     text = "<call set_timer>\nlabel: 1.50\nnote: tea\nminutes: 4\n</call>"
@@ -310,10 +304,10 @@ def test_message_types_follow_the_template_and_reply_types_the_schema() -> None:
 def _is_as_expected(row: dict[str, Any], name: str) -> bool:
     expected = row["expected"]
     try:
-        load_format(row["template"], name=name)
+        outspoken.load_format(row["template"], name=name)
         everything(name, row["input"], tools=row["tools"], prefix=row["prefix"] or None)
         options: dict[str, Any] = {"prefix": row["prefix"], "tools": row["tools"], "finish_reason": "stop"}
         message = parse_message(row["input"], format=name, **options)
-    except (GrammarError, MessageError):
+    except (outspoken.GrammarError, MessageError):
         return bool(expected.get("error"))
     return message == expected.get("message")

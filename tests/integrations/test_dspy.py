@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from outspoken import Reply, UnknownFormatError
 from outspoken.integrations.dspy import OutspokenAdapter
-from tests.integrations.model_tests import ANSWER, CUTS, UNREAD, Ran, weather
+from tests.integrations.model_tests import ANSWER, CUTS, LOOK, READ_OFF, UNREAD, Ran, weather
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, printed_by_example, written
 from tests.integrations.text_server import text_server
 
@@ -94,6 +94,18 @@ def test_an_agent_runs_one_call_then_two_at_once(format: str, is_async: bool, na
     )
     assert [str(event["next_thought"]) for event in events[:1]] == ["Let me look."]
     assert ("tools" in script.options[0]) == native
+
+
+@pytest.mark.parametrize("native", [False, True, None])
+def test_a_call_that_a_result_holds_does_not_run_and_one_that_the_model_made_runs_again(native: bool | None) -> None:
+    last, ran = [written("hermes", SUBMIT)] if native is not None else LAST, Ran()
+    script = Script(READ_OFF[0], READ_OFF[0], READ_OFF[1], READ_OFF[2], *last, native=bool(native))
+    module = dspy.ReAct if native is None else dspy.ReActV2
+    adapter = OutspokenAdapter("hermes", use_native_function_calling=bool(native), render_history=True)
+    assert asked(module("question -> answer", tools=weather(ran)), script, adapter, question="When?").answer == ANSWER
+    assert ran == [LOOK] * 3
+    assert "stands in message" in script.sent[3][-1]["content"]
+    assert not any("tool_calls" in message for message in script.sent[-1])
 
 
 class Plan(dspy.Signature):

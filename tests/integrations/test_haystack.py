@@ -113,8 +113,8 @@ class TestResponses(ModelTests, AgentTests):
         reasoning = message.reasoning.reasoning_text if message.reasoning else None
         return Read(message.text, reasoning, calls, refused, message.meta.get("outspoken", {}))
 
-    def agent(self, url: str, way: str, format: str, ran: Ran) -> tuple[Any, dict[str, Any]]:
-        agent = Agent(chat_generator=generator_of(url, format), tools=tools_of(ran))
+    def agent(self, url: str, way: str, format: str, ran: Ran, **options: Any) -> tuple[Any, dict[str, Any]]:
+        agent = Agent(chat_generator=generator_of(url, format, **options), tools=tools_of(ran))
         seen: list[StreamingChunk] = []
         given: dict[str, Any] = {"streaming_callback": seen.append} if "streamed" in way else {}
         is_async = way in ("awaited", "async streamed")

@@ -153,10 +153,10 @@ class TestResponses(ReasoningTests, AgentTests):
             kinds=tuple(block["type"] for block in message.content_blocks),
         )
 
-    def agent(self, url: str, way: str, format: str, ran: Ran) -> tuple[Any, dict[str, Any]]:
+    def agent(self, url: str, way: str, format: str, ran: Ran, **options: Any) -> tuple[Any, dict[str, Any]]:
         """Run sound calls, and answer invalid ones with their errors."""
         tools = {one.name: one for one in tools_of(ran)}
-        model = ChatOutspoken(model=ChatOpenAI(base_url=url), format=format).bind_tools([*tools.values()])
+        model = ChatOutspoken(model=ChatOpenAI(base_url=url), format=format, **options).bind_tools([*tools.values()])
         messages, answers = [*ASKED], list[Any]()
         while answers or len(messages) == 1:
             message = WAYS[self.WAYS.index(way)](model, messages)

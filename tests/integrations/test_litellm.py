@@ -17,9 +17,10 @@ import pytest
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
 
+from outspoken.integrations import MissingPackageError
 from outspoken.integrations import litellm as ours
 from outspoken.integrations.litellm import OutspokenLLM
-from tests.integrations.model_tests import ANSWER, Read, ReasoningTests
+from tests.integrations.model_tests import ANSWER, LOOK, PAGE, READ_OFF, Read, ReasoningTests
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, printed_by_example, written
 from tests.integrations.text_server import TextServer, text_server
 
@@ -79,7 +80,7 @@ def no_providers() -> Iterator[None]:
     litellm.custom_provider_map = []
 
 
-def loop(ask: Ask, server: TextServer) -> tuple[str, list[tuple[str, Any]]]:
+def loop(ask: Ask, server: TextServer, result: str = "nine") -> tuple[str, list[tuple[str, Any]]]:
     """An agent: it runs the calls of each response, and ends with the one that has none."""
     messages, ran = [*ASKED], list[tuple[str, Any]]()
     while True:
@@ -89,7 +90,7 @@ def loop(ask: Ask, server: TextServer) -> tuple[str, list[tuple[str, Any]]]:
             return message.content, ran
         for call in message.tool_calls:
             ran.append((call.function.name, json.loads(call.function.arguments)))
-            messages.append({"role": "tool", "tool_call_id": call.id, "content": "nine"})
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -103,6 +104,17 @@ def test_an_agent_runs_one_call_then_two_at_once(ask: Ask, format: str) -> None:
     ids = [call["id"] for message in server.requests[2]["messages"] for call in message.get("tool_calls", ())]
     assert len(set(ids)) == len(ids) == 3
     assert server.requests[2]["messages"][1]["content"] == "Let me look."
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_a_call_that_a_result_holds_does_not_run_and_the_history_is_text(ask: Ask) -> None:
+    own, echo = READ_OFF[:2]
+    provider("hermes", render_history=True)
+    server = text_server(own, own, echo)
+    server.takes_text_alone = True
+    assert loop(ask, server, PAGE)[1] == [LOOK, LOOK]
+    sent = [message["content"] for message in server.requests[2]["messages"]]
+    assert sent[1:] == [own, f"<tool_response>\n{PAGE}\n</tool_response>"] * 2
 
 
 class TestResponses(ReasoningTests):
@@ -300,6 +312,9 @@ def test_credentials_and_options_reach_the_model(monkeypatch: pytest.MonkeyPatch
     assert "reasoning_effort" in changed["allowed_openai_params"]
     assert changed["extra_headers"] == {"OpenAI-Organization": "port"}
     assert asyncio.run(ours.hooks.async_pre_call_deployment_hook({**asked, "model": "openai/m"}, None)) is None
+    monkeypatch.delattr(CustomLogger, "async_post_call_success_hook")
+    with pytest.raises(MissingPackageError, match="calls no hook `async_post_call_success_hook`"):
+        _ = ours.hooks
 
 
 @pytest.mark.parametrize(

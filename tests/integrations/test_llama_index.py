@@ -131,9 +131,9 @@ class TestAgents(AgentTests):
     WAYS = ("whole", "streamed", "workflow", "streamed workflow")
     MORE: ClassVar = {"answered": 3, "streamed": True}
 
-    def agent(self, url: str, way: str, format: str, ran: Ran) -> tuple[Any, dict[str, Any]]:
+    def agent(self, url: str, way: str, format: str, ran: Ran, **options: Any) -> tuple[Any, dict[str, Any]]:
         streaming = way.startswith("streamed")
-        agent: Any = FunctionAgent(tools=tools_of(ran), llm=llm_of(url, format), streaming=streaming)
+        agent: Any = FunctionAgent(tools=tools_of(ran), llm=llm_of(url, format, **options), streaming=streaming)
         answer, events = run(AgentWorkflow(agents=[agent]) if "workflow" in way else agent)
         results = [event for event in events if isinstance(event, ToolCallResult)]
         errors = [str(event.tool_output.content) for event in results if event.tool_output.is_error]

@@ -28,7 +28,7 @@ from outspoken.integrations.openai_agents import OutspokenModel
 from outspoken.providers import ProviderReply
 from outspoken.serving.app import Proxy
 from outspoken.serving.settings import ServerSettings
-from tests.integrations.model_tests import ANSWER, AgentTests, Ran, Read, ReasoningTests, Run, weather
+from tests.integrations.model_tests import ANSWER, AgentTests, Ran, Read, ReasoningTests, weather
 from tests.integrations.model_texts import BOTH, CUT, INVALID, REPAIRABLE, THINKER, printed_by_example, written
 from tests.integrations.text_server import TextServer, text_server
 from tests.serving.serving import Server
@@ -37,8 +37,8 @@ set_tracing_disabled(True)
 
 
 @asynccontextmanager
-async def model_of(server: TextServer, format: str | None, **options: Any) -> Any:
-    async with AsyncOpenAI(base_url=server.url, api_key="none", max_retries=0) as client:
+async def model_of(url: str, format: str | None, **options: Any) -> Any:
+    async with AsyncOpenAI(base_url=url, api_key="none", max_retries=0) as client:
         yield OutspokenModel(OpenAIChatCompletionsModel("m" if format else THINKER, client), format, **options)
 
 
@@ -61,16 +61,21 @@ def ran_with(
     format: str, streamed: bool, *texts: str | tuple[str, str], size: int = 7, **options: Any
 ) -> tuple[Any, Ran, TextServer, list[ProviderReply]]:
     """The result of a run, the calls that were run, the server, and the replies."""
-    replies: list[ProviderReply] = []
     server = text_server(*texts, size=size)
+    result, ran, replies = ran_at(server.url, format, streamed, {}, **options)
+    return result, ran, server, replies
+
+
+def ran_at(url: str, format: str, streamed: bool, given: dict[str, Any], **options: Any) -> Any:
+    """The same with a server that runs, and options `given` to the model."""
+    replies: list[ProviderReply] = []
 
     async def main() -> Any:
-        async with model_of(server, format, on_reply=replies.append) as model:
+        async with model_of(url, format, on_reply=replies.append, **given) as model:
             agent, ran = agent_of(model, **options)
             return await run(agent, streamed), ran
 
-    result, ran = asyncio.run(main())
-    return result, ran, server, replies
+    return *asyncio.run(main()), replies
 
 
 def request_of(model: OutspokenModel, said: str = "When?") -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -99,7 +104,7 @@ async def output_of(model: OutspokenModel, streamed: bool, said: str) -> list[An
 
 def output(text: Any, format: str | None, streamed: bool, size: int = 7, said: str = "When?", **options: Any) -> Any:
     async def main() -> list[Any]:
-        async with model_of(server, format, **options) as model:
+        async with model_of(server.url, format, **options) as model:
             return await output_of(model, streamed, said)
 
     server = text_server(text, size=size)
@@ -129,10 +134,11 @@ class TestAgents(AgentTests):
     WAYS = ("whole", "streamed")
     MORE: ClassVar = {"tokens": [9, 9, 9], "statuses": ["ok", "ok", "ok"]}
 
-    def run(self, texts: list[str], way: str, format: str) -> Run:
-        result, ran, server, replies = ran_with(format, way == "streamed", *texts)
+    def agent(self, url: str, way: str, format: str, ran: Ran, **options: Any) -> tuple[Any, dict[str, Any]]:
+        result, made, replies = ran_at(url, format, way == "streamed", options)
+        ran += made
         tokens = [response.usage.output_tokens for response in result.raw_responses]
-        return Run.of(server, result.final_output, ran, tokens=tokens, statuses=[reply.status for reply in replies])
+        return result.final_output, {"tokens": tokens, "statuses": [reply.status for reply in replies]}
 
 
 def test_a_call_without_its_end_is_taken_as_cut_unless_told_otherwise_and_one_read_off_is_refused() -> None:
@@ -150,7 +156,7 @@ def test_a_handoff_is_a_call(streamed: bool) -> None:
     server = text_server(written("qwen3_coder", ("transfer_to_sailor", {})), ANSWER)
 
     async def main() -> Any:
-        async with model_of(server, "qwen3_coder") as model:
+        async with model_of(server.url, "qwen3_coder") as model:
             sailor = Agent("sailor", model=model)
             return await run(Agent("harbour", model=model, handoffs=[sailor]), streamed)
 
@@ -174,7 +180,7 @@ def test_text_streams_as_it_arrives_and_a_call_when_it_is_complete() -> None:
     server = text_server(text, size=10)
 
     async def main() -> list[Any]:
-        async with model_of(server, "hermes") as model:
+        async with model_of(server.url, "hermes") as model:
             given, asked = request_of(model)
             return [event async for event in model.stream_response(*given, **asked)]
 

@@ -35,8 +35,9 @@ def model_of(*texts: str | tuple[str, str | None], format: str | None = "hermes"
     return client(text_server(*texts, size=size).url, format)
 
 
-def client(url: str, format: str | None, model: str = "m") -> OutspokenModel:
-    return OutspokenModel(OpenAIChatModel(model, provider=OpenAIProvider(base_url=url, api_key="none")), format)
+def client(url: str, format: str | None, model: str = "m", **options: Any) -> OutspokenModel:
+    server = OpenAIChatModel(model, provider=OpenAIProvider(base_url=url, api_key="none"))
+    return OutspokenModel(server, format, **options)
 
 
 def agent_of(model: Model, **options: Any) -> tuple[Agent[None, Any], Ran]:
@@ -112,8 +113,8 @@ class TestAgents(AgentTests):
     WAYS = ("whole", "streamed")
     MORE: ClassVar = {"results": ["nine", "nine", "west"], "metadata": [None] * 3, "tokens": 27}
 
-    def agent(self, url: str, way: str, format: str, ran: Ran) -> tuple[Any, dict[str, Any]]:
-        agent = Agent(client(url, format), tools=weather(ran))
+    def agent(self, url: str, way: str, format: str, ran: Ran, **options: Any) -> tuple[Any, dict[str, Any]]:
+        agent = Agent(client(url, format, **options), tools=weather(ran))
 
         async def run() -> Any:
             async with agent:

@@ -21,7 +21,7 @@ from outspoken import Reply
 from outspoken.integrations.messages import noted, refusal_of
 from outspoken.integrations.smolagents import OutspokenModel
 from outspoken.results.replies import has_failed_call
-from tests.integrations.model_tests import ANSWER, UNREAD, ModelTests, Ran, Read, text_of
+from tests.integrations.model_tests import ANSWER, LOOK, PAGE, READ_OFF, UNREAD, ModelTests, Ran, Read, text_of
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TIDE, printed_by_example, written
 from tests.integrations.text_server import text_server
 
@@ -67,12 +67,12 @@ class Note(Tool):
         return "noted"
 
 
-def tools_of(ran: Ran) -> list[Tool]:
-    return [Weather("tide", "nine", ran), Weather("wind", "west", ran), Note(ran)]
+def tools_of(ran: Ran, reads: bool = False) -> list[Tool]:
+    return [Weather("tide", PAGE if reads else "nine", ran), Weather("wind", "west", ran), Note(ran)]
 
 
-def agent_of(model: Model, ran: Ran, **options: Any) -> ToolCallingAgent:
-    return ToolCallingAgent(tools_of(ran), model, verbosity_level=LogLevel.OFF, **options)
+def agent_of(model: Model, ran: Ran, reads: bool = False, **options: Any) -> ToolCallingAgent:
+    return ToolCallingAgent(tools_of(ran, reads), model, verbosity_level=LogLevel.OFF, **options)
 
 
 def answers(agent: ToolCallingAgent, streamed: bool) -> Any:
@@ -168,6 +168,19 @@ def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(text: 
     wrote, told = server.requests[1]["messages"][-2:]
     assert "could not be used, and no tool was run" in text_of(told)
     assert text_of(wrote) == text.strip()  # the model sees what it wrote
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("renders", [False, True])
+def test_a_call_that_a_result_holds_does_not_run_and_the_history_is_text(streamed: bool, renders: bool) -> None:
+    texts, ran = [*READ_OFF[:3], written("hermes", FINAL)], Ran()
+    server = text_server(*texts)
+    server.takes_text_alone = True
+    agent = agent_of(model_of(server.url, render_history=renders), ran, True, stream_outputs=streamed)
+    assert answers(agent, streamed) == ANSWER
+    assert ran == [LOOK, LOOK]
+    sent = [text_of(message) for message in server.requests[-1]["messages"] if message["role"] == "assistant"]
+    assert (sent == texts[:3]) == renders
 
 
 @pytest.mark.parametrize("streamed", [False, True])

@@ -30,12 +30,13 @@ class TextServer:
         self.requests: list[dict[str, Any]] = []
         self.size = size
         self.url = ""
+        self.takes_text_alone = False
 
     async def answer(self, request: Request) -> Response:
         """The answer to a request: whole or streamed, with its usage, or why it is refused."""
         body = await request.json()
         self.requests.append(body)
-        if problem := refused(body):
+        if problem := unlike_text(body) if self.takes_text_alone else refused(body):
             return JSONResponse({"error": {"message": problem, "type": "BadRequestError", "code": 400}}, 400)
         text, reason = self._texts[len(self.requests) - 1]
         message = {"content": text} if isinstance(text, str) else text
@@ -72,6 +73,14 @@ def refused(request: dict[str, Any]) -> str:
                 return f"the arguments of {function['name']} are no object"
             waiting[call["id"]] = function["name"]
     return f"calls have no answer: {sorted(waiting.values())}" if waiting else ""
+
+
+def unlike_text(request: dict[str, Any]) -> str:
+    """Why a server whose chat template knows text alone refuses the messages of a request."""
+    turns = [message for message in request["messages"] if message["role"] != "system"]
+    roles = [message["role"] for message in turns]
+    is_text = all(message["content"] and not message.get("tool_calls") for message in turns)
+    return "" if is_text and roles == (["user", "assistant"] * len(roles))[: len(roles)] else f"no chat: {turns}"
 
 
 class _Running:

@@ -6,47 +6,28 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from outspoken import (
-    ActionParsed,
-    ActionUnfinished,
-    Done,
-    Event,
-    Payload,
-    PayloadParsed,
-    PayloadUnfinished,
-    Reasoning,
-    ReasoningDelta,
-    ReasoningEnd,
-    Reply,
-    Text,
-    TextDelta,
-    ToolCall,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    ToolCallUnfinished,
-)
+import outspoken
 from outspoken.actions import ActionText
 from outspoken.authoring.fuzz.checks import ViolationError, require
 from outspoken.parsing import Repair, Segment
 from outspoken.payloads import PayloadPreview
 
 
-def check_segment(segment: Segment, reply: Reply, raw: str) -> None:
+def check_segment(segment: Segment, reply: outspoken.Reply, raw: str) -> None:
     """A segment says what stands at its span, which is `raw`; text in an envelope, answers and reasoning may be JSON
     strings."""
-    if isinstance(segment, (Text, Reasoning)):
+    if isinstance(segment, (outspoken.Text, outspoken.Reasoning)):
         require(segment.text, "segments", f"an empty {segment.kind}")
         says = segment.text == raw or segment.text == _says(segment, reply) or _is_begun(segment, reply)
         says = says or _is_read_in_part(segment.text, raw)
         require(says, "segments", f"{segment.text!r} where {raw!r} stands")
-    elif isinstance(segment, ToolCall):
+    elif isinstance(segment, outspoken.ToolCall):
         if segment.status in FINISHED:
             # a lone surrogate that the model wrote as an escape is still one in the text, and no longer in the value
             value = json.dumps(json.loads(segment.arguments_text), ensure_ascii=False)
             value = json.loads(_LONE.sub("\ufffd", value))
             require(value == segment.arguments, "segments", f"{segment.arguments} of {segment.arguments_text}")
-    elif not isinstance(segment, Payload):
+    elif not isinstance(segment, outspoken.Payload):
         require(segment.raw == raw, "segments", f"{segment.raw!r} where {raw!r} stands")
 
 
@@ -62,7 +43,7 @@ def _is_read_in_part(text: str, raw: str) -> bool:
     return False
 
 
-def _says(segment: Segment, reply: Reply) -> Any:
+def _says(segment: Segment, reply: outspoken.Reply) -> Any:
     """What the JSON string at the place of a segment says, with the repairs made there; None if there is none."""
     try:
         value = json.loads(_repaired(segment, reply))
@@ -71,7 +52,7 @@ def _says(segment: Segment, reply: Reply) -> Any:
         return None
 
 
-def _repaired(segment: Segment, reply: Reply) -> str:
+def _repaired(segment: Segment, reply: outspoken.Reply) -> str:
     """The text at the place of a segment, with the repairs made in it."""
     start, end = segment.span
     inside = [repair for repair in reply.repairs if start <= repair.span[0] and repair.span[1] <= end]
@@ -95,7 +76,7 @@ _UNCUT = re.compile(
 )
 
 
-def _is_begun(segment: Text | Reasoning, reply: Reply) -> bool:
+def _is_begun(segment: outspoken.Text | outspoken.Reasoning, reply: outspoken.Reply) -> bool:
     """Is it an answer that never ended, and all that stands of its JSON string up to where its last escape is cut?
 
     Or one that cannot be read, and what such a string begins with?
@@ -133,64 +114,74 @@ class EventChecker:
         self.blocks: list[str] = []
         self.names: list[str] = []
         self.arguments: list[list[str]] = []
-        self.calls: list[ToolCall] = []
+        self.calls: list[outspoken.ToolCall] = []
         self.others: list[Any] = []
         self.actions = 0
         self.typed: list[str] = []
 
-    def receive(self, event: Event) -> None:
+    def receive(self, event: outspoken.Event) -> None:
         """Add an event. Raises ViolationError if it may not come here."""
         match event:
-            case TextDelta():
+            case outspoken.TextDelta():
                 self.text.append(event.text)
-            case ReasoningDelta():
+            case outspoken.ReasoningDelta():
                 require(event.text, "events", "a delta without text")
                 self.reasoning.append(event.text)
-            case ReasoningEnd():
+            case outspoken.ReasoningEnd():
                 require(self.reasoning, "events", f"{event} without reasoning")
                 self.blocks.append("".join(self.reasoning))
                 self.reasoning = []
-            case ToolCallStart() | ToolCallDelta() | ToolCallEnd() | ToolCallUnfinished():
+            case (
+                outspoken.ToolCallStart()
+                | outspoken.ToolCallDelta()
+                | outspoken.ToolCallEnd()
+                | outspoken.ToolCallUnfinished()
+            ):
                 self.receive_call(event)
             case ActionText():
                 require(event.index == self.actions, "events", f"{event} after {self.actions} actions")
                 self.typed.append(event.text)
-            case ActionParsed() | ActionUnfinished():
+            case outspoken.ActionParsed() | outspoken.ActionUnfinished():
                 self.receive_action(event)
-            case PayloadParsed():
+            case outspoken.PayloadParsed():
                 self.others.append(event.payload)
-            case PayloadUnfinished():
+            case outspoken.PayloadUnfinished():
                 self.others.append(event.payload)
             case PayloadPreview():
                 raise ViolationError("events", f"{event} comes of no registry of payloads")
-            case Done():
+            case outspoken.Done():
                 raise ViolationError("events", "Done comes before the end")
 
-    def receive_action(self, event: ActionParsed | ActionUnfinished) -> None:
+    def receive_action(self, event: outspoken.ActionParsed | outspoken.ActionUnfinished) -> None:
         """An action comes after all of its text, which adds up to the text of the action."""
-        require(isinstance(event, ActionParsed) == (event.action.status in FINISHED), "events", event)
+        require(isinstance(event, outspoken.ActionParsed) == (event.action.status in FINISHED), "events", event)
         require(event.action.order == self.actions, "events", f"{event} after {self.actions} actions")
         if event.action.type == "type_text":
             require("".join(self.typed) == event.action.text, "events", f"{event} after {self.typed}")
         else:
-            require(not self.typed or isinstance(event, ActionUnfinished), "events", f"{event} after {self.typed}")
+            require(
+                not self.typed or isinstance(event, outspoken.ActionUnfinished), "events", f"{event} after {self.typed}"
+            )
         self.typed = []
         self.actions += 1
         self.others.append(event.action)
 
-    def receive_call(self, event: ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished) -> None:
+    def receive_call(
+        self,
+        event: outspoken.ToolCallStart | outspoken.ToolCallDelta | outspoken.ToolCallEnd | outspoken.ToolCallUnfinished,
+    ) -> None:
         """Calls come one after another. Only an unfinished one may come without a start."""
         require(event.index == len(self.calls), "events", f"{event} after {len(self.calls)} calls")
         announced = len(self.names) > len(self.calls)
-        if isinstance(event, ToolCallStart):
+        if isinstance(event, outspoken.ToolCallStart):
             require(not announced, "events", f"{event} within a call")
             self.names.append(event.name)
             self.arguments.append([])
-        elif isinstance(event, ToolCallDelta):
+        elif isinstance(event, outspoken.ToolCallDelta):
             require(announced, "events", f"{event} before its call was announced")
             self.arguments[-1].append(event.arguments)
         else:
-            ended = isinstance(event, ToolCallEnd)
+            ended = isinstance(event, outspoken.ToolCallEnd)
             require(ended == (event.call.status in FINISHED), "events", event)
             require(announced or not ended, "events", f"{event} of a call that was not announced")
             if not announced:
@@ -199,19 +190,21 @@ class EventChecker:
             self.calls.append(event.call)
 
 
-def check_events(events: list[Event]) -> None:
+def check_events(events: list[outspoken.Event]) -> None:
     """The events are in order and add up to the reply."""
     *before, done = events
-    require(isinstance(done, Done), "events", "Done is not the last one")
-    assert isinstance(done, Done)
+    require(isinstance(done, outspoken.Done), "events", "Done is not the last one")
+    assert isinstance(done, outspoken.Done)
     reply, received = done.reply, EventChecker()
     for event in before:
         received.receive(event)
     require(all(received.text), "events", "a delta without text")
     require("".join(received.text) == reply.text, "events", f"streamed text: {received.text}")
-    reasoning = [s.text for s in reply.segments if isinstance(s, Reasoning)]
+    reasoning = [s.text for s in reply.segments if isinstance(s, outspoken.Reasoning)]
     require(received.blocks == reasoning and not received.reasoning, "events", f"streamed reasoning: {received.blocks}")
-    require(received.calls == [s for s in reply.segments if isinstance(s, ToolCall)], "events", received.calls)
+    require(
+        received.calls == [s for s in reply.segments if isinstance(s, outspoken.ToolCall)], "events", received.calls
+    )
     require(
         received.others == [s for s in reply.segments if s.kind in ("action", "payload")], "events", received.others
     )

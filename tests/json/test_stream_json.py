@@ -14,17 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from outspoken.json import (
-    JsonEvent,
-    JsonLimitError,
-    JsonStream,
-    Partial,
-    Reading,
-    Snapshot,
-    astream_json,
-    read_json,
-    stream_json,
-)
+import outspoken.json as oj
 from outspoken.results.errors import StreamClosedError
 from outspoken.results.settings import Settings
 from tests.invariants.cost import calls_in
@@ -85,7 +75,7 @@ def cut_at(text: str, cuts: list[int]) -> list[str]:
     return [text[start:end] for start, end in pairwise(places)]
 
 
-def replayed(snapshots: list[Snapshot[Any]]) -> Any:
+def replayed(snapshots: list[oj.Snapshot[Any]]) -> Any:
     """The value that the events of snapshots tell."""
     made: dict[str, Any] = {}
     for event in (event for snapshot in snapshots for event in snapshot.events):
@@ -113,7 +103,7 @@ def flat(value: Any, path: str = "") -> dict[str, Any]:
     return {path: value}
 
 
-def check_order(snapshots: list[Snapshot[Any]], paths: list[str]) -> None:
+def check_order(snapshots: list[oj.Snapshot[Any]], paths: list[str]) -> None:
     """The states of parts never go back."""
     for path in paths:
         states = [ORDER[snapshot.state(path)] for snapshot in snapshots]
@@ -123,7 +113,7 @@ def check_order(snapshots: list[Snapshot[Any]], paths: list[str]) -> None:
 
 def plain(value: Any) -> Any:
     """What a `Partial` shows, as plain values without None."""
-    if isinstance(value, Partial):
+    if isinstance(value, oj.Partial):
         return {key: plain(one) for key, one in vars(value).items() if one is not None}
     if isinstance(value, list):
         return [plain(one) for one in cast("list[Any]", value)]
@@ -136,8 +126,8 @@ def plain(value: Any) -> Any:
 def test_any_split_shows_the_same_value(value: Any, cuts: list[int], ascii: bool) -> None:
     """Whatever is sound is shown as it is, at every split, and its events tell the same."""
     text = json.dumps(value, ensure_ascii=ascii)
-    snapshots = [*stream_json(cut_at(text, cuts))]
-    last, whole = snapshots[-1], read_json(text)
+    snapshots = [*oj.stream_json(cut_at(text, cuts))]
+    last, whole = snapshots[-1], oj.read_json(text)
     assert last.reading == whole
     assert last.value == last.partial == whole.value
     assert replayed(snapshots) == flat(whole.value)
@@ -148,8 +138,8 @@ def test_any_split_shows_the_same_value(value: Any, cuts: list[int], ascii: bool
 @given(DAMAGED, st.lists(st.integers(0, 10_000), max_size=6))
 def test_damaged_text_ends_as_it_is_read_whole(text: str, cuts: list[int]) -> None:
     """The events of any text lead to the value that `read_json` reads, or say what they corrected."""
-    snapshots = [*stream_json(cut_at(text, cuts))]
-    whole = read_json(text)
+    snapshots = [*oj.stream_json(cut_at(text, cuts))]
+    whole = oj.read_json(text)
     assert snapshots[-1].reading == whole
     if whole.status in ("ok", "repaired"):
         assert snapshots[-1].partial == whole.value
@@ -160,7 +150,7 @@ def test_damaged_text_ends_as_it_is_read_whole(text: str, cuts: list[int]) -> No
 def test_every_prefix_of_a_typed_value_is_right() -> None:
     """After each character, each part is what has arrived of it: only texts and lists grow."""
     text = json.dumps(TRIP)
-    stream = JsonStream(Trip)
+    stream = oj.JsonStream(Trip)
     last: dict[str, int] = {}
     for char in text:
         shown = stream.feed(char)
@@ -192,12 +182,12 @@ def test_every_prefix_of_a_typed_value_is_right() -> None:
 @pytest.mark.parametrize("text", TABLES["CONVERTED"])
 def test_parts_are_converted_as_in_the_whole(text: str) -> None:
     """A part in another spelling is shown as it will be read."""
-    *shown, last = stream_json([text[:-2], text[-2:]], Trip)
+    *shown, last = oj.stream_json([text[:-2], text[-2:]], Trip)
     assert shown[-1].partial is not None
     item = shown[-1].partial.items[0]
     assert (item.seats, item.board) == (2, Board.FULL)
     assert shown[-1].partial.title == "T"
-    assert last.value == read_json(text, Trip).value
+    assert last.value == oj.read_json(text, Trip).value
     assert last.events == []
 
 
@@ -208,7 +198,7 @@ def test_parts_are_converted_as_in_the_whole(text: str) -> None:
 def test_what_stands_before_a_value_is_passed_over(before: str, size: int) -> None:
     """Prose, fences and reasoning show nothing."""
     text = before + json.dumps(TRIP) + ("\n```\n" if "```" in before else " That is all. {}")
-    shown = [*stream_json(pieces(text, size), Trip)]
+    shown = [*oj.stream_json(pieces(text, size), Trip)]
     assert {event.kind for one in shown for event in one.events} == {"start", "text", "end"}
     assert shown[-1].value == Trip.model_validate(TRIP)
 
@@ -218,7 +208,7 @@ def test_another_value_that_is_meant_restarts(size: int) -> None:
     """A value that does not fit, or stands in reasoning that the prompt opened, gives way to the one that is meant."""
     item = '{"name": "Ann", "seats": 2}'
     for text in ('{"name": "Bo"} ' + item, '{"name": "Bo", "seats": 1} no</think>' + item):
-        shown = [*stream_json(pieces(text, size), Item)]
+        shown = [*oj.stream_json(pieces(text, size), Item)]
         assert [event.kind for one in shown for event in one.events].count("restart") == 1
         assert replayed(shown) == {"": {}, "/name": "Ann", "/seats": 2}
         assert shown[-1].value == Item(name="Ann", seats=2)
@@ -229,19 +219,19 @@ def test_another_value_that_is_meant_restarts(size: int) -> None:
 @pytest.mark.parametrize(("text", "kinds"), TABLES["DAMAGED"])
 def test_damage_is_told_at_the_end(text: str, kinds: list[str]) -> None:
     """A text whose end is not certain goes on; another one that was shown is corrected."""
-    *shown, last = stream_json(list(text), Item)
+    *shown, last = oj.stream_json(list(text), Item)
     assert last.value is not None
     assert [event.kind for event in last.events if event.path == "/name"] == kinds
-    assert JsonEvent("/seats", "end", 2) in last.events
-    assert last.partial == Partial(name=last.value.name, seats=2, board=None)
+    assert oj.JsonEvent("/seats", "end", 2) in last.events
+    assert last.partial == oj.Partial(name=last.value.name, seats=2, board=None)
     assert replayed([*shown, last])["/name"] == last.value.name
 
 
 def test_a_cut_text_keeps_what_was_shown() -> None:
     """The last snapshot of a text that breaks off has no value, and shows what has arrived."""
-    *_, last = stream_json(['{"name": "An', "n"], Item)
+    *_, last = oj.stream_json(['{"name": "An', "n"], Item)
     assert last.value is None
-    assert last.partial == Partial(name="Ann", seats=None, board=None)
+    assert last.partial == oj.Partial(name="Ann", seats=None, board=None)
     assert last.state("/name") == "growing"
     assert last.reading is not None
     assert last.reading.status == "truncated"
@@ -249,9 +239,9 @@ def test_a_cut_text_keeps_what_was_shown() -> None:
 
 def test_a_value_that_does_not_fit_has_no_value() -> None:
     """What is shown is not yet valid; the reading says why."""
-    *_, last = stream_json(['{"name": "Ann", "seats": "many"}'], Item)
-    assert (last.value, last.partial) == (None, Partial(name="Ann", seats=None, board=None))
-    assert "seats" in cast("Reading[Any]", last.reading).retry
+    *_, last = oj.stream_json(['{"name": "Ann", "seats": "many"}'], Item)
+    assert (last.value, last.partial) == (None, oj.Partial(name="Ann", seats=None, board=None))
+    assert "seats" in cast("oj.Reading[Any]", last.reading).retry
 
 
 @pytest.mark.parametrize(
@@ -267,37 +257,37 @@ def test_a_value_that_does_not_fit_has_no_value() -> None:
 )
 def test_other_types(type_: Any, text: str, value: Any) -> None:
     """Whatever `read_json` takes."""
-    *_, last = stream_json(list(text), type_)
+    *_, last = oj.stream_json(list(text), type_)
     assert last.value == value
-    assert replayed([*stream_json(list(text), type_)])
+    assert replayed([*oj.stream_json(list(text), type_)])
 
 
 def test_chunks_that_arrive_asynchronously() -> None:
     """`astream_json` gives the same."""
 
-    snapshots = collected(astream_json(later('{"name": "Ann", "seats": 2}'), Item))
+    snapshots = collected(oj.astream_json(later('{"name": "Ann", "seats": 2}'), Item))
     assert snapshots[-1].value == Item(name="Ann", seats=2)
 
 
 def test_limits_and_mistakes() -> None:
     """Too long a text, a chunk behind the end, and arguments that are none."""
-    stream = JsonStream[Any](settings=Settings(max_chars=4))
+    stream = oj.JsonStream[Any](settings=Settings(max_chars=4))
     stream.feed("[1, ")
-    with pytest.raises(JsonLimitError):
+    with pytest.raises(oj.JsonLimitError):
         stream.feed("2]")
-    stream = JsonStream[Any]()
+    stream = oj.JsonStream[Any]()
     assert stream.close() is stream.close()
     with pytest.raises(StreamClosedError):
         stream.feed("")
     with pytest.raises(TypeError, match="chunk"):
-        JsonStream[Any]().feed(cast("Any", b"{}"))
+        oj.JsonStream[Any]().feed(cast("Any", b"{}"))
     with pytest.raises(TypeError, match="schema"):
-        stream_json([], object())
+        oj.stream_json([], object())
     with pytest.raises(ValueError, match="convert"):
-        stream_json([], convert=cast("Any", "some"))
+        oj.stream_json([], convert=cast("Any", "some"))
     deep = "[" * 500
-    assert stream_json([deep], settings=Settings(max_depth=64)) is not None
-    *_, last = stream_json([deep], settings=Settings(max_depth=64))
+    assert oj.stream_json([deep], settings=Settings(max_depth=64)) is not None
+    *_, last = oj.stream_json([deep], settings=Settings(max_depth=64))
     assert last.value is None
 
 
@@ -306,7 +296,7 @@ def test_a_chunk_costs_what_it_brings(type_: Any) -> None:
     """The last chunks of a long text call as many functions as the first ones."""
     item = '{"name": "Ann with a name", "seats": 2}, '
     chunks = ['{"title": "' + "long " * 2000, '", "items": [', *pieces(item, 7) * 800]
-    stream = JsonStream[Any](type_)
+    stream = oj.JsonStream[Any](type_)
 
     def feed(some: list[str]) -> None:
         for chunk in some:

@@ -9,20 +9,8 @@ from outspoken import parse as read
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.grammar import registry
 from outspoken.grammar.compiler import compile_text
+from outspoken.patterns import syntax
 from outspoken.patterns.arriving import while_arriving
-from outspoken.patterns.syntax import (
-    UNBOUNDED,
-    Alternatives,
-    Chars,
-    Group,
-    Look,
-    Node,
-    Position,
-    Reference,
-    Repeat,
-    parse,
-    without_groups,
-)
 from outspoken.results.errors import GrammarError
 from tests.cases import CASES
 from tests.invariants.replies import pieces
@@ -32,50 +20,50 @@ from tests.tables import tables
 TABLES = tables(__file__)
 
 
-A, B = Chars(("a",)), Chars(("b",))
+A, B = syntax.Chars(("a",)), syntax.Chars(("b",))
 
 
 @pytest.mark.parametrize(
     ("pattern", "node"),
     [
         ("a", A),
-        (".", Chars(negated=True)),
-        ("[^a]", Chars(("a",), negated=True)),
-        (r"[ab0-9\s\D]", Chars(("a", "b"), (("0", "9"),), (r"\s", r"\D"))),
-        (r"[^\w\n]", Chars(("\n",), (), (r"\w",), True)),
-        (r"\S", Chars(categories=(r"\S",))),
-        (r"\W", Chars(categories=(r"\W",))),
-        (r"\d", Chars(categories=(r"\d",))),
-        ("a?", Repeat(0, 1, (A,), (1, 1))),
-        ("a{2,3}?", Repeat(2, 3, (A,), (1, 1))),
-        ("a+", Repeat(1, UNBOUNDED, (A,), (1, 1))),
-        ("aa|bb", Alternatives(((A, A), (B, B)))),
-        ("(ab)", Group((A, B), False, 1)),
-        ("(?i:a)", Group((A,), True)),
-        ("(?=a)", Look((A,), True, False, (1, 1))),
-        ("(?!a)", Look((A,), True, True, (1, 1))),
-        ("(?<=a)", Look((A,), False, False, (1, 1))),
-        ("(?<!a)", Look((A,), False, True, (1, 1))),
-        ("(?:a|bb){2}", Repeat(2, 2, (Alternatives(((A,), (B, B))),), (1, 2))),
-        ("$", Position(True)),
-        (r"\Z", Position(True)),
-        (r"\b", Position(False)),
-        ("^", Position(False)),
+        (".", syntax.Chars(negated=True)),
+        ("[^a]", syntax.Chars(("a",), negated=True)),
+        (r"[ab0-9\s\D]", syntax.Chars(("a", "b"), (("0", "9"),), (r"\s", r"\D"))),
+        (r"[^\w\n]", syntax.Chars(("\n",), (), (r"\w",), True)),
+        (r"\S", syntax.Chars(categories=(r"\S",))),
+        (r"\W", syntax.Chars(categories=(r"\W",))),
+        (r"\d", syntax.Chars(categories=(r"\d",))),
+        ("a?", syntax.Repeat(0, 1, (A,), (1, 1))),
+        ("a{2,3}?", syntax.Repeat(2, 3, (A,), (1, 1))),
+        ("a+", syntax.Repeat(1, syntax.UNBOUNDED, (A,), (1, 1))),
+        ("aa|bb", syntax.Alternatives(((A, A), (B, B)))),
+        ("(ab)", syntax.Group((A, B), False, 1)),
+        ("(?i:a)", syntax.Group((A,), True)),
+        ("(?=a)", syntax.Look((A,), True, False, (1, 1))),
+        ("(?!a)", syntax.Look((A,), True, True, (1, 1))),
+        ("(?<=a)", syntax.Look((A,), False, False, (1, 1))),
+        ("(?<!a)", syntax.Look((A,), False, True, (1, 1))),
+        ("(?:a|bb){2}", syntax.Repeat(2, 2, (syntax.Alternatives(((A,), (B, B))),), (1, 2))),
+        ("$", syntax.Position(True)),
+        (r"\Z", syntax.Position(True)),
+        (r"\b", syntax.Position(False)),
+        ("^", syntax.Position(False)),
     ],
 )
-def test_patterns_are_parsed_as_trees(pattern: str, node: Node) -> None:
-    found = parse(pattern)
+def test_patterns_are_parsed_as_trees(pattern: str, node: syntax.Node) -> None:
+    found = syntax.parse(pattern)
     assert found == (node,)
     assert type(found[0]) is type(node)
 
 
 def test_a_reference_names_its_group() -> None:
-    assert parse(r"(a)\1") == (Group((A,), False, 1), Reference(1))
+    assert syntax.parse(r"(a)\1") == (syntax.Group((A,), False, 1), syntax.Reference(1))
 
 
 def test_groups_are_removed() -> None:
     source = r"(a)(?:b)[(](c)\(()"
-    assert without_groups(source) == r"(?:a)(?:b)[(](?:c)\((?:)"
+    assert syntax.without_groups(source) == r"(?:a)(?:b)[(](?:c)\((?:)"
 
 
 def test_lark_gives_tables_and_definitions() -> None:

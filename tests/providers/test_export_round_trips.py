@@ -18,27 +18,20 @@ from outspoken.providers import Provider, ProviderFormatError, ProviderReply, Pr
 from outspoken.providers.wire.parts import StreamCalls
 from outspoken.providers.wire.writing import Wire, sse, stream_to_wire, to_wire
 from tests.loops import for_each, some
-from tests.providers.export_streams import (
-    Events,
-    calls_of,
-    error_of,
-    in_both_ways,
-    is_cut,
-    reply_of,
-    text_of,
-    unfinished,
-)
+from tests.providers import export_streams
 from tests.providers.test_providers_recorded import RECORDED, provider, rows
 from tests.streams import collected, later
 
 WIRES: tuple[Wire, ...] = ("openai", "anthropic", "openai_responses")
 
 
-def again(events: Events, wire: Wire, stream_calls: StreamCalls) -> tuple[Events, ProviderReply]:
+def again(
+    events: export_streams.Events, wire: Wire, stream_calls: StreamCalls
+) -> tuple[export_streams.Events, ProviderReply]:
     """What a stream says after it has gone out and come back in, in pieces of any size."""
     body = b"".join(sse(events, wire, stream_calls=stream_calls))
     stream = ProviderStream(cast("Provider", wire), format=None)
-    found: Events = []
+    found: export_streams.Events = []
     chance = random.Random(len(body))
     while body:
         size = chance.randint(1, 90)
@@ -59,7 +52,7 @@ def thoughts(reply: Reply) -> list[str]:
     return [segment.text for segment in reply.segments if segment.kind == "reasoning" and segment.text]
 
 
-def is_interleaved(events: Events) -> bool:
+def is_interleaved(events: export_streams.Events) -> bool:
     """Does reasoning go on after something else came between?"""
     thinks = interrupted = False
     for event in events:
@@ -76,18 +69,18 @@ def is_interleaved(events: Events) -> bool:
     return False
 
 
-def check_same(before: Events, wire: Wire, stream_calls: StreamCalls = "complete") -> None:
+def check_same(before: export_streams.Events, wire: Wire, stream_calls: StreamCalls = "complete") -> None:
     """What comes back is the same reply: all that it says, in its blocks, and how it ends."""
     events, found = again(before, wire, stream_calls)
-    reply = reply_of(before)
-    assert text_of(before) == reply.text
-    assert found.text == reply.text == text_of(events)
+    reply = export_streams.reply_of(before)
+    assert export_streams.text_of(before) == reply.text
+    assert found.text == reply.text == export_streams.text_of(events)
     if wire == "openai" and is_interleaved(before):  # a completion cannot say that a block goes on
         assert "".join(thoughts(found)) == "".join(thoughts(reply))
     else:
         assert thoughts(found) == thoughts(reply)
     assert payloads_of(found) == payloads_of(reply)
-    known, said = calls_of(before, stream_calls), calls_of(events)
+    known, said = export_streams.calls_of(before, stream_calls), export_streams.calls_of(events)
     assert [call.name for call in said] == [call.name for call in known]
     for mine, call in zip(said, known, strict=True):
         if call.finished:
@@ -95,8 +88,8 @@ def check_same(before: Events, wire: Wire, stream_calls: StreamCalls = "complete
     if isinstance(reply, ProviderReply):
         check_same_provider(found, reply)
     if found.error is None:
-        assert found.finish_reason in ("length", "content_filter", "refusal") or not is_cut(reply)
-    if not unfinished(reply) and found.error is None:
+        assert found.finish_reason in ("length", "content_filter", "refusal") or not export_streams.is_cut(reply)
+    if not export_streams.unfinished(reply) and found.error is None:
         assert [call.arguments for call in found.tool_calls] == [call.arguments for call in reply.tool_calls]
 
 
@@ -106,7 +99,7 @@ def check_same_provider(found: ProviderReply, reply: ProviderReply) -> None:
         assert (found.id, found.model) == (reply.id, reply.model)
     signed = sorted([(signature.data, signature.redacted) for signature in reply.signatures])
     assert sorted([(signature.data, signature.redacted) for signature in found.signatures]) == signed
-    error = error_of(reply)
+    error = export_streams.error_of(reply)
     assert (found.error.message if found.error else None) == (error.message if error else None)
     if error is not None:  # with which a stream ends, in all protocols
         return
@@ -115,7 +108,7 @@ def check_same_provider(found: ProviderReply, reply: ProviderReply) -> None:
         assert found.usage is not None
         assert counts(found.usage) == counts(reply.usage)
     ends: dict[str | None, str] = {"stop": "stop", "tool_calls": "tool_calls", "length": "length"}
-    if not unfinished(reply) and not reply.refusal and reply.finish_reason in ends:
+    if not export_streams.unfinished(reply) and not reply.refusal and reply.finish_reason in ends:
         called = reply.finish_reason != "length" and reply.tool_calls
         assert found.finish_reason in ("tool_calls" if called else ends[reply.finish_reason], "stop")
 
@@ -126,9 +119,9 @@ def counts(usage: Usage) -> tuple[int, ...]:
 
 
 @cache
-def recorded() -> list[tuple[str, Events]]:
+def recorded() -> list[tuple[str, export_streams.Events]]:
     """The events of all answers that were recorded, streams and whole ones."""
-    found: list[tuple[str, Events]] = []
+    found: list[tuple[str, export_streams.Events]] = []
     for row in rows():
         stream = ProviderStream(provider(row), format=None)
         try:
@@ -140,7 +133,7 @@ def recorded() -> list[tuple[str, Events]]:
     return found
 
 
-@in_both_ways
+@export_streams.in_both_ways
 @pytest.mark.parametrize("wire", WIRES)
 def test_recorded(wire: Wire, stream_calls: StreamCalls) -> None:
     drawn = some(recorded(), f"{wire} {stream_calls}", 0.17)
@@ -152,10 +145,10 @@ BROKEN_OFF = ("Hi.", "<function_calls>\n<invoke", ' name="find_')
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_call_cut_in_its_name_is_only_in_the_extension(wire: Wire) -> None:
-    events: Events = list(parsed(BROKEN_OFF, format="anthropic_xml"))
+    events: export_streams.Events = list(parsed(BROKEN_OFF, format="anthropic_xml"))
     assert [type(event) for event in events[-2:]] == [ToolCallUnfinished, Done]
     found, reply = again(events, wire, "complete")
-    assert calls_of(found) == []
+    assert export_streams.calls_of(found) == []
     assert (reply.text, reply.tool_calls, reply.finish_reason) == ("Hi.", [], "length")
     body = b"".join(sse(events, wire)).decode()
     item = '{"index":0,"name":"find_","arguments":"","status":"truncated","id":null,"call":null}'
@@ -164,7 +157,7 @@ def test_call_cut_in_its_name_is_only_in_the_extension(wire: Wire) -> None:
 
 def test_calls_after_a_cut_one_keep_their_index() -> None:
     stream, parser = ProviderStream("anthropic", format="anthropic_xml"), LLMResponseParser(format="anthropic_xml")
-    events: Events = []
+    events: export_streams.Events = []
     for index, block in enumerate(
         [{"type": "text", "text": "".join(BROKEN_OFF)}, {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}}]
     ):
@@ -176,7 +169,7 @@ def test_calls_after_a_cut_one_keep_their_index() -> None:
             parser.parse_anthropic(chunk)
     events += stream.close()
     parser.close()
-    assert [call.name for call in calls_of(events, "complete")] == ["f"]
+    assert [call.name for call in export_streams.calls_of(events, "complete")] == ["f"]
     assert [(call["index"], call["function"]["arguments"], call["status"]) for call in parser.tool_calls] == [
         (0, "", "truncated"),
         (1, '{"x": 1}', "ok"),

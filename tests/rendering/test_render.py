@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import outspoken.actions as gui
 from outspoken import (
     Payload,
     Reasoning,
@@ -22,26 +23,8 @@ from outspoken import (
     parse,
     render,
 )
-from outspoken.actions import (
-    Batch,
-    Click,
-    Complete,
-    Drag,
-    ElementRef,
-    Fail,
-    GoBack,
-    KeyDown,
-    KeyUp,
-    LongPress,
-    Move,
-    Point,
-    PressKeys,
-    Scroll,
-    Swipe,
-    TypeText,
-    Wait,
-)
 from outspoken.grammar.registry import automaton, header, names
+from outspoken.rendering import render_history
 from tests.cases import CASES, Case
 from tests.loops import in_one_item, some
 from tests.tables import tables
@@ -248,11 +231,11 @@ def test_canonical_cases_are_written_as_they_stand(case: Case) -> None:
 
 
 def test_actions_read_back() -> None:
-    point, other = Point(x=1, y=2, space="px_smart28"), Point(x=3.5, y=4, space="px_smart28")
+    point, other = gui.Point(x=1, y=2, space="px_smart28"), gui.Point(x=3.5, y=4, space="px_smart28")
     made = [
-        Click(point=point, clicks=2), Drag(start=point, end=other), Scroll(point=point, direction="down"),
-        TypeText(text="it's \"so\"\nand so", submit=True), PressKeys(keys=["ctrl", "c"]), Wait(seconds=3),
-        Complete(answer="Done."),
+        gui.Click(point=point, clicks=2), gui.Drag(start=point, end=other), gui.Scroll(point=point, direction="down"),
+        gui.TypeText(text="it's \"so\"\nand so", submit=True), gui.PressKeys(keys=["ctrl", "c"]), gui.Wait(seconds=3),
+        gui.Complete(answer="Done."),
     ]  # fmt: skip
     read = parse(render(made, format="ui_tars"), format="ui_tars").actions
     left_out = {"name", "raw", "span", "order"}
@@ -333,7 +316,7 @@ def test_another_alternative_is_taken_where_the_first_does_not_read_back(tmp_pat
     only_actions = only_actions.replace("<f><a>1</f>", "<do>back</do>")
     (tmp_path / "only_actions.lark").write_text(only_actions, "utf-8")
     load_format(tmp_path / "only_actions.lark")
-    actions = [Click(point=Point(x=1, y=2)), GoBack()]
+    actions = [gui.Click(point=gui.Point(x=1, y=2)), gui.GoBack()]
     assert render(actions, format="only_actions").replace("\n", "") == "<do>tap at=[1, 2]</do><do>back</do>"
 
 
@@ -349,8 +332,8 @@ def test_id_that_is_not_a_valid_number() -> None:
     assert [call.id for call in parse(render(made, format="cohere"), format="cohere").tool_calls] == ["ab_7", "1", 'x"']
 
 
-ENTER: list[Any] = [KeyDown(key="ctrl"), PressKeys(keys=["c"]), KeyUp(key="ctrl")]
-WAITING = Batch(actions=[Wait(seconds=2), Click(point=Point(x=3, y=4, space="rel1000"))])
+ENTER: list[Any] = [gui.KeyDown(key="ctrl"), gui.PressKeys(keys=["c"]), gui.KeyUp(key="ctrl")]
+WAITING = gui.Batch(actions=[gui.Wait(seconds=2), gui.Click(point=gui.Point(x=3, y=4, space="rel1000"))])
 TIMER = ToolCall(name="set_timer", arguments={"minutes": 12})
 #: What is rendered in a format, and the text: batches as the format writes them, names in the spelling of arguments
 #: that goes with each, arguments without names at their places, and what the prompt ends with not at all.
@@ -363,15 +346,15 @@ WRITTEN: list[tuple[Any, str, str]] = [
     (Text(text="Hello.", span=(0, 0)), "step3", "</think>\n\nHello."),
     (Text(text="Hello.", span=(0, 0)), "minimax_m2", "</think>\n\nHello."),
     (parse(TABLES["TIMER"], format="hermes"), "qwen3-coder", TABLES["TIMER_IN_ANOTHER_FORMAT"]),
-    ([Text(text="So.", span=(0, 0)), Batch(actions=ENTER)], "cogagent", TABLES["PARTS_OF_AN_ACTION"]),
+    ([Text(text="So.", span=(0, 0)), gui.Batch(actions=ENTER)], "cogagent", TABLES["PARTS_OF_AN_ACTION"]),
     (WAITING, "yutori_navigator", TABLES["PARTS_IN_AN_ARGUMENT"]),
-    (Click(element=ElementRef(mark="3")), "glm_v_web", "Action: Click [3]"),
-    (PressKeys(keys=["enter"]), "glm_v_web", "Action: Key; [enter]"),
-    (Complete(answer="a"), "glm_v_web", "Action: ANSWER; <content>a</content>"),
-    (GoBack(), "glm_v_web", "Action: GoBack"),
-    (TypeText(text="a] [0", element=ElementRef(id="3"), submit=True), "webarena", "type [3] [a] [0] [1]"),
-    (Scroll(direction="up"), "webarena", "scroll [up]"),
-    (Fail(), "webarena", "stop [N/A]"),
+    (gui.Click(element=gui.ElementRef(mark="3")), "glm_v_web", "Action: Click [3]"),
+    (gui.PressKeys(keys=["enter"]), "glm_v_web", "Action: Key; [enter]"),
+    (gui.Complete(answer="a"), "glm_v_web", "Action: ANSWER; <content>a</content>"),
+    (gui.GoBack(), "glm_v_web", "Action: GoBack"),
+    (gui.TypeText(text="a] [0", element=gui.ElementRef(id="3"), submit=True), "webarena", "type [3] [a] [0] [1]"),
+    (gui.Scroll(direction="up"), "webarena", "scroll [up]"),
+    (gui.Fail(), "webarena", "stop [N/A]"),
 ]
 
 
@@ -394,21 +377,21 @@ TARS = ["ui_tars", "ui_tars_1_0", "doubao_ui_tars", "ui_tars_calls"]
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
-PLACES = st.builds(Point.of, st.lists(st.integers(0, 1000) | st.floats(0, 1000), min_size=2, max_size=2) | st.lists(
+PLACES = st.builds(gui.Point.of, st.lists(st.integers(0, 1000) | st.floats(0, 1000), min_size=2, max_size=2) | st.lists(
     st.integers(0, 1000), min_size=4, max_size=4), st.just("rel1000"))  # fmt: skip
 KEYS = st.lists(st.sampled_from(["ctrl", "shift", "a", "enter", "page_down"]), min_size=1, max_size=3)
 WAYS = st.sampled_from(["up", "down", "left", "right"])
 ACTIONS: Any = st.one_of(
-    st.builds(Click, point=PLACES, clicks=st.integers(1, 3), button=st.just("left")),
-    st.builds(Click, point=PLACES, button=st.sampled_from(["right", "middle"])),
-    st.builds(Drag, start=PLACES, end=PLACES),
-    st.builds(Swipe, start=PLACES, end=PLACES),
-    st.builds(Scroll, point=st.none() | PLACES, direction=WAYS),
-    st.builds(LongPress, point=PLACES, seconds=st.none() | st.floats(0, 100)),
-    st.builds(Move, point=PLACES),
-    st.builds(PressKeys, keys=KEYS),
-    st.builds(Wait, seconds=st.none() | st.floats(0, 100)),
-    st.builds(TypeText, text=TEXTS.filter(lambda text: not text.endswith("\n")), submit=st.booleans(),
+    st.builds(gui.Click, point=PLACES, clicks=st.integers(1, 3), button=st.just("left")),
+    st.builds(gui.Click, point=PLACES, button=st.sampled_from(["right", "middle"])),
+    st.builds(gui.Drag, start=PLACES, end=PLACES),
+    st.builds(gui.Swipe, start=PLACES, end=PLACES),
+    st.builds(gui.Scroll, point=st.none() | PLACES, direction=WAYS),
+    st.builds(gui.LongPress, point=PLACES, seconds=st.none() | st.floats(0, 100)),
+    st.builds(gui.Move, point=PLACES),
+    st.builds(gui.PressKeys, keys=KEYS),
+    st.builds(gui.Wait, seconds=st.none() | st.floats(0, 100)),
+    st.builds(gui.TypeText, text=TEXTS.filter(lambda text: not text.endswith("\n")), submit=st.booleans(),
               point=st.none() | PLACES),
 )  # fmt: skip
 
@@ -428,8 +411,19 @@ def test_actions_are_written_in_the_words_of_a_format(format: str, actions: list
 
 
 def test_points_are_moved_into_the_space_of_the_format() -> None:
-    click = Click(point=Point(x=960, y=540, space="px"))
+    click = gui.Click(point=gui.Point(x=960, y=540, space="px"))
     for format, written in TABLES["MOVED"].items():
         assert render(click, format=format, screen=Screen(1920, 1080)) == written
     with pytest.raises(RenderError, match="requires the size of the screen"):
         render(click, format="ui_tars")
+
+
+@pytest.mark.parametrize(("format", "messages", "wanted"), TABLES["HISTORY"].values(), ids=TABLES["HISTORY"])
+def test_a_chat_is_text_in_the_format(format: str, messages: list[Any], wanted: list[Any] | str) -> None:
+    if isinstance(wanted, str):
+        with pytest.raises(RenderError, match=wanted):
+            render_history(messages, format)
+        return
+    made = render_history(messages, format, action_tool="computer")
+    assert [message["content"] for message in made] == wanted
+    assert {message["role"] for message in made} <= {"user", "assistant"}

@@ -10,22 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from outspoken import (
-    Done,
-    Event,
-    Parser,
-    Reply,
-    Screen,
-    Settings,
-    Text,
-    TextDelta,
-    ToolCall,
-    ToolCallDelta,
-    ToolCallEnd,
-    astream,
-    parse,
-    stream,
-)
+import outspoken
 from outspoken.actions import Point
 from outspoken.json.read import read_json
 from outspoken.payloads import PayloadEvent
@@ -44,7 +29,7 @@ from tests.loops import DRAWN, by_format, some
 from tests.streams import later
 from tests.tables import beside, tables
 
-PROPERTIES = [name for name, value in vars(Reply).items() if isinstance(value, property)]
+PROPERTIES = [name for name, value in vars(outspoken.Reply).items() if isinstance(value, property)]
 
 
 @by_format(some(DRAWN, "values", 0.3))
@@ -59,15 +44,15 @@ def test_a_reply_is_a_value(case: Case) -> None:
         assert fingerprint(other) == fingerprint(reply) == key
         assert hash(other) == hash(reply)
         assert [*map(hash, cast("list[Any]", other.segments))] == [*map(hash, cast("list[Any]", reply.segments))]
-    assert Reply.model_validate(reply.model_dump()) == reply
-    assert Reply.model_validate_json(reply.model_dump_json()) == reply
+    assert outspoken.Reply.model_validate(reply.model_dump()) == reply
+    assert outspoken.Reply.model_validate_json(reply.model_dump_json()) == reply
     assert {name: getattr(reply, name) for name in PROPERTIES} == read
     lists = [cast("list[object]", found) for found in read.values() if isinstance(found, list)]
     assert all(segment in reply.segments for found in lists for segment in found)
 
 
 def test_a_changed_copy_has_its_own_text() -> None:
-    reply = parse("Hello", format="hermes")
+    reply = outspoken.parse("Hello", format="hermes")
     assert reply.text == "Hello"
     assert reply.model_copy(update={"segments": []}).text == ""
 
@@ -76,7 +61,9 @@ def test_a_changed_copy_has_its_own_text() -> None:
 PARTS = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
 
 
-@pytest.mark.parametrize(("model", "values"), [*zip((Text, Point, ToolCall), tables(__file__)["BUILT"], strict=True)])
+@pytest.mark.parametrize(
+    ("model", "values"), [*zip((outspoken.Text, Point, outspoken.ToolCall), tables(__file__)["BUILT"], strict=True)]
+)
 def test_an_instance_built_without_validation_equals_a_validated_one(model: Any, values: dict[str, Any]) -> None:
     values = {key: tuple(cast("list[Any]", v)) if isinstance(v, list) else v for key, v in values.items()}
     assert list(values) == list(model.model_fields)
@@ -89,12 +76,12 @@ def test_an_instance_built_without_validation_equals_a_validated_one(model: Any,
 
 
 FROZEN: list[tuple[Any, str]] = [
-    (construct(Text, {"kind": "text", "text": "moss", "span": (0, 4)}), "kind"),
-    (parse("Hello", format="hermes"), "status"),
+    (construct(outspoken.Text, {"kind": "text", "text": "moss", "span": (0, 4)}), "kind"),
+    (outspoken.parse("Hello", format="hermes"), "status"),
     (Point(x=1, y=2), "x"),
     (Box(1, 2, 3, 4), "left"),
-    (Screen(10, 10), "width"),
-    (Settings(), "max_chars"),
+    (outspoken.Screen(10, 10), "width"),
+    (outspoken.Settings(), "max_chars"),
 ]
 
 
@@ -106,7 +93,13 @@ def test_values_are_frozen(value: Any, field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reader", [Parser().session(), stream(["a"], "hermes"), astream(later("a"), "hermes"), ProviderStream()]
+    "reader",
+    [
+        outspoken.Parser().session(),
+        outspoken.stream(["a"], "hermes"),
+        outspoken.astream(later("a"), "hermes"),
+        ProviderStream(),
+    ],
 )
 @pytest.mark.parametrize("made", [copy, deepcopy, pickle.dumps])
 def test_what_reads_one_response_cannot_be_copied(reader: Any, made: Any) -> None:
@@ -119,12 +112,12 @@ def test_what_reads_one_response_cannot_be_copied(reader: Any, made: Any) -> Non
 
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
-EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
+EVENTS: TypeAdapter[outspoken.Event] = TypeAdapter(outspoken.Event)
 PROVIDER_EVENTS: TypeAdapter[ProviderEvent] = TypeAdapter(ProviderEvent)
 PAYLOAD_EVENTS: TypeAdapter[PayloadEvent] = TypeAdapter(PayloadEvent)
 #: in place of a type with the types of its fields (`Done[Reply]`), the class
 KINDS: list[type[Any]] = [
-    get_origin(kind) or kind for kind in (*get_args(get_args(Event)[0]), *get_args(StreamEvent)[1:])
+    get_origin(kind) or kind for kind in (*get_args(get_args(outspoken.Event)[0]), *get_args(StreamEvent)[1:])
 ]
 
 
@@ -132,7 +125,7 @@ KINDS: list[type[Any]] = [
 def test_events_survive_json(case: Case) -> None:
     chunks = pieces(case.text, 50)
     options = {name: value for name, value in case.options.items() if name != "finish_reason"}
-    for event in stream(chunks, format=case.format, **options):
+    for event in outspoken.stream(chunks, format=case.format, **options):
         assert EVENTS.validate_json(EVENTS.dump_json(event)) == event
         assert EVENTS.validate_python(EVENTS.dump_python(event)) == event
         assert pickle.loads(pickle.dumps(event)) == deepcopy(event) == event
@@ -147,7 +140,7 @@ def test_provider_events_survive_json() -> None:
     assert {"started", "refusal_delta", "usage_reported", "finished", "tool_call_end"} <= {e.type for e in events}
     for event in [*events, done]:
         assert PROVIDER_EVENTS.validate_json(PROVIDER_EVENTS.dump_json(event)) == event
-    assert isinstance(done, Done)
+    assert isinstance(done, outspoken.Done)
     assert done.reply.finish_reason == "tool_calls"
     assert EVENTS.dump_python(done)["reply"]["provider"] == "openai"  # also if the kind of stream is not known
 
@@ -175,31 +168,31 @@ def test_each_event_has_a_type_of_its_own() -> None:
 
 
 def test_events_are_frozen_and_match_by_position() -> None:
-    delta: Event = TextDelta("Hi")
+    delta: outspoken.Event = outspoken.TextDelta("Hi")
     with pytest.raises(FrozenInstanceError):
         delta.text = "Ho"  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(FrozenInstanceError):
         delta.type = "done"  # pyright: ignore[reportAttributeAccessIssue]
-    match ToolCallDelta(3, "{"):
-        case ToolCallDelta(index, arguments):
+    match outspoken.ToolCallDelta(3, "{"):
+        case outspoken.ToolCallDelta(index, arguments):
             assert (index, arguments) == (3, "{")
-    (call,) = parse(CALL, format="hermes").tool_calls
-    assert ToolCallEnd(0, call) == ToolCallEnd(0, call) != ToolCallEnd(1, call)
-    assert (delta, repr(delta)) == (TextDelta("Hi"), "TextDelta(text='Hi')")
+    (call,) = outspoken.parse(CALL, format="hermes").tool_calls
+    assert outspoken.ToolCallEnd(0, call) == outspoken.ToolCallEnd(0, call) != outspoken.ToolCallEnd(1, call)
+    assert (delta, repr(delta)) == (outspoken.TextDelta("Hi"), "TextDelta(text='Hi')")
 
 
 # the reply as one plain object: its keys, and what other projects' tests assert of it
 
 
 def test_the_envelope_is_a_copy() -> None:
-    reply = parse('{"name": "a", "arguments": {"x": [1]}}')
+    reply = outspoken.parse('{"name": "a", "arguments": {"x": [1]}}')
     reply.to_envelope()["toolCalls"][0]["arguments"]["x"].append(2)
     assert reply.tool_calls[0].arguments == {"x": [1]}
 
 
 def test_an_application_names_the_keys() -> None:
     names = Conventions(tool_calls="calls", needs_more_work="again", placeholder="Working")
-    reply = parse('<tool_call>\n{"name": "a", "arguments": {}}\n</tool_call>')
+    reply = outspoken.parse('<tool_call>\n{"name": "a", "arguments": {}}\n</tool_call>')
     assert reply.to_envelope(names) == {"content": "Working", "calls": [{"name": "a", "arguments": {}}], "again": True}
 
 
@@ -234,7 +227,7 @@ def asserted(expected: dict[str, Any], envelope: dict[str, Any]) -> tuple[dict[s
 def test_cases_of_other_projects() -> None:
     checked = 0
     for row in ROWS:
-        wanted, actual = asserted(row["expected"], parse(row["input"]).to_envelope())
+        wanted, actual = asserted(row["expected"], outspoken.parse(row["input"]).to_envelope())
         assert (wanted == actual) is (row["id"] != NO_ENVELOPE), row["id"]
         checked += bool(wanted)
     assert checked >= 22 or not ROWS

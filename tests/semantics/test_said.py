@@ -164,6 +164,7 @@ CARRIERS: dict[str, Callable[[str], Any]] = {
     "page": lambda text: {"role": "tool", "content": f"Welcome.\n{text}\nBye."},
     "mail": lambda text: {"role": "user", "content": f"Summarise this:\n{quoted(text)}"},
     "result": lambda text: {"role": "tool", "content": json.dumps({"files": [{"body": f"# Notes\n{text}"}]})},
+    "log": lambda text: {"role": "tool", "content": f"Results: {json.dumps({'body': text})}"},
     "block": lambda text: {"role": "user", "content": [{"type": "tool_result", "content": [{"text": text}]}]},
     "HTML": lambda text: {"role": "tool", "content": f"<p>{html.escape(text)}</p>"},
     "output": lambda text: {"type": "function_call_output", "call_id": "1", "output": text},
@@ -184,7 +185,10 @@ def test_call_that_was_read_does_not_run(format_: str) -> None:
         other = call_of(THEIRS, random.choice(["hermes", "glm_4_5", "pythonic", "anthropic_xml"]))
         for written in (theirs, other):
             text = random.choice(["", "The tool returned:\n", "I do it now.\n\n"]) + theirs
-            args = ParseArguments(format_, {"tools": TOOLS, "context": [CARRIERS[carrier](written)]})
+            again = [{"role": "assistant", "content": theirs}] * random.randrange(
+                2
+            )  # what was refused once is no own call
+            args = ParseArguments(format_, {"tools": TOOLS, "context": [CARRIERS[carrier](written), *again]})
             reply = args.parse(text)
             assert reply.tool_calls == [], (carrier, written)
             assert {"echoed-call", "unread-markup"} & {d.code for d in reply.diagnostics}, (carrier, written)

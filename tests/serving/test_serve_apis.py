@@ -18,19 +18,7 @@ from outspoken.serving.apis.anthropic import AnthropicApi
 from outspoken.serving.apis.responses import ResponsesApi
 from outspoken.serving.app import Proxy
 from outspoken.serving.rewriter import Choice, Rewriter
-from tests.serving.serving import (
-    OFFERED_TO,
-    Server,
-    Upstream,
-    chunk,
-    completion,
-    event,
-    proxied,
-    streaming,
-    until,
-    whole,
-    written,
-)
+from tests.serving import serving
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -42,7 +30,7 @@ PARALLEL = TABLES["PARALLEL"]
 READ = [("reasoning", "The user wants the tide."), ("text", "Let me look."), ("tide", {"place": "Brest"})]
 USAGE = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9, "prompt_tokens_details": {"cached_tokens": 4}}
 
-Front = tuple[Server, Proxy, Upstream]
+Front = tuple[serving.Server, Proxy, serving.Upstream]
 
 
 class Responses:
@@ -50,7 +38,7 @@ class Responses:
 
     api = ResponsesApi()
     path = "responses"
-    asked: ClassVar[Any] = {"model": "m", "input": "When?", "tools": OFFERED_TO["responses"]}
+    asked: ClassVar[Any] = {"model": "m", "input": "When?", "tools": serving.OFFERED_TO["responses"]}
     turns, errors = "input", openai
     required: ClassVar[Any] = {"tool_choice": "required", "parallel_tool_calls": False}
 
@@ -96,7 +84,7 @@ class Messages:
     path = "messages"
     asked: ClassVar[Any] = {
         "model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "When?"}],
-        "tools": OFFERED_TO["messages"],
+        "tools": serving.OFFERED_TO["messages"],
     }  # fmt: skip
     turns, errors = "messages", anthropic
     required: ClassVar[Any] = {"tool_choice": {"type": "any", "disable_parallel_tool_use": True}}
@@ -146,7 +134,7 @@ both_ways = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stre
 
 @pytest.fixture(scope="module")
 def front() -> Generator[Front]:
-    with proxied(whole({})) as found:
+    with serving.proxied(serving.whole({})) as found:
         yield found
 
 
@@ -155,11 +143,11 @@ def answer(text: str, finish: str = "stop") -> Any:
 
     async def give(asked: dict[str, Any]) -> Response:
         if not asked.get("stream"):
-            return JSONResponse(completion({"content": text}, finish=finish, usage=USAGE))
-        pieces = written(text, finish=finish)
+            return JSONResponse(serving.completion({"content": text}, finish=finish, usage=USAGE))
+        pieces = serving.written(text, finish=finish)
         if asked.get("stream_options") == {"include_usage": True}:
-            pieces.insert(-1, event({**chunk({}), "choices": [], "usage": USAGE}))
-        return await streaming(pieces)(asked)
+            pieces.insert(-1, serving.event({**serving.chunk({}), "choices": [], "usage": USAGE}))
+        return await serving.streaming(pieces)(asked)
 
     return give
 
@@ -301,7 +289,9 @@ def test_damage(api: Any, front: Front, stream: bool) -> None:
 
 def test_native_reasoning_and_calls_of_the_upstream(front: Front) -> None:
     call = {"id": "call_x", "type": "function", "function": {"name": "tide", "arguments": '{"place":1}'}}
-    front[2].answer = whole(completion({"content": None, "reasoning_content": "Hm.", "tool_calls": [call]}))
+    front[2].answer = serving.whole(
+        serving.completion({"content": None, "reasoning_content": "Hm.", "tool_calls": [call]})
+    )
     found = ask(Responses, front, False)
     assert Responses.items(found) == [("reasoning", "Hm."), ("tide", {"place": 1})]
     assert (found.output[1].call_id, found.output[1].status) == ("call_x", "completed")
@@ -311,13 +301,15 @@ def test_native_reasoning_and_calls_of_the_upstream(front: Front) -> None:
 def test_stop_sequences(front: Front, stream: bool) -> None:
     for key, reason in (("stop_reason", "stop_sequence"), ("matched_stop", "stop_sequence"), ("other", "end_turn")):
         if stream:
-            last = chunk({}, "stop")
+            last = serving.chunk({}, "stop")
             last["choices"][0][key] = "###"
-            front[2].answer = streaming([*written("Hi.")[:-2], event(last), b"data: [DONE]\n\n"])
+            front[2].answer = serving.streaming(
+                [*serving.written("Hi.")[:-2], serving.event(last), b"data: [DONE]\n\n"]
+            )
         else:
-            body = completion({"content": "Hi."})
+            body = serving.completion({"content": "Hi."})
             body["choices"][0][key] = "###"
-            front[2].answer = whole(body)
+            front[2].answer = serving.whole(body)
         found = ask(Messages, front, stream, stop_sequences=["###", "END"])
         assert (found.stop_reason, found.stop_sequence) == (reason, "###" if reason == "stop_sequence" else None)
         assert front[2].asked["stop"] == ["###", "END"]
@@ -382,7 +374,7 @@ def test_halves_of_characters(front: Front, stream: bool) -> None:
 @each_api
 def test_errors_of_the_upstream(api: Any, front: Front, stream: bool) -> None:
     for body in TABLES["ERRORS"]:
-        front[2].answer = whole(body, 429, {"retry-after": "7"})
+        front[2].answer = serving.whole(body, 429, {"retry-after": "7"})
         with api.client(front) as client, pytest.raises(api.errors.RateLimitError, match="too fast") as caught:
             api.endpoint(client).create(**api.asked, stream=stream)
         assert caught.value.response.headers["retry-after"] == "7"
@@ -391,7 +383,7 @@ def test_errors_of_the_upstream(api: Any, front: Front, stream: bool) -> None:
             assert set(told) >= {"message", "type", "param", "code"}
         else:
             assert (told["error"]["type"], told["request_id"]) == ("rate_limit_error", caught.value.request_id)
-    front[2].answer = streaming([b"busy"], status_code=500)
+    front[2].answer = serving.streaming([b"busy"], status_code=500)
     with api.client(front) as client, pytest.raises(api.errors.InternalServerError, match="busy"):
         api.endpoint(client).create(**api.asked, stream=stream)
 
@@ -405,7 +397,7 @@ def test_anthropic_s_words_for_a_status() -> None:
 @each_api
 def test_constraints(api: Any) -> None:
     made = constraint("hermes", tools=TOOLS["chat"], tool_choice="required", parallel=False)
-    with proxied(answer(TEXT), constrain="vllm") as front:
+    with serving.proxied(answer(TEXT), constrain="vllm") as front:
         with api.client(front) as client:
             given = {**api.asked, "tools": TOOLS[api.path], **api.required}
             raw = api.endpoint(client).with_raw_response.create(**given)
@@ -431,4 +423,4 @@ def test_a_defect_of_the_proxy_is_an_error_of_the_api(
     monkeypatch.setattr(Choice, "close", fail)  # what came cannot be ended as it began
     for api in (Responses, Messages) if stream else ():
         assert "\nevent: error\ndata: " in "\n" + post(api, front, stream=stream).text
-    until(lambda: not front[1].active)
+    serving.until(lambda: not front[1].active)

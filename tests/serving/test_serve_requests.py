@@ -262,3 +262,15 @@ def test_settings() -> None:
     for given in settings:
         with pytest.raises(ServerStartError, match="needs the name of a format"):
             ServerSettings("http://localhost", constrain="vllm", **given)
+
+
+@pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
+def test_the_history_is_text_if_the_proxy_is_told_so(api: Api) -> None:
+    """The requests, by the API, are those of clients whose model called a tool and got its result."""
+    with proxied(whole(completion({"content": "Fine."})), format="react", render_history=True) as (front, _, upstream):
+        answer = httpx.post(f"{front.url}{api.path}", json={**request_of(api), **TABLES["CALLED"][api.name]})
+    assert answer.is_success
+    sent = [(message["role"], message["content"]) for message in upstream.asked["messages"]]
+    assert sent == [("user", "When?"), ("assistant", TABLES["WROTE"]), ("user", "Observation: nine")]
+    with pytest.raises(ServerStartError, match="needs the name of a format"):
+        ServerSettings("http://upstream", "auto", render_history=True)

@@ -63,8 +63,16 @@ def _prompt_ends(written: str) -> str:
     return written
 
 
+def _result(written: str) -> str:
+    """How a result is written. Raises ValueError if it has no place for the result."""
+    if "{result}" not in written:
+        raise ValueError("a text without `{result}`")
+    return written
+
+
 Expression = Annotated[str, AfterValidator(_expression)]
 Ends = Annotated[str, AfterValidator(_prompt_ends)]
+Result = Annotated[str, AfterValidator(_result)]
 
 
 #: What a field with entries is without any.
@@ -88,6 +96,7 @@ class Header(NamedTuple):
     - `unnamed`: the name of the first argument that is written without one; "" for its place (`$1`).
     - `opened`: what every prompt ends with (`<|start|>assistant`). It is not written at the start of a response, and is
       read before it unless the caller passes a prefix.
+    - `result`: how a prompt tells the `{result}` of a call, of the tool `{name}`; "" if no prompt does in text.
     - `anchor`: a pattern of what precedes a turn of the model. The prompt before its last match is not read.
     - `answer`: the names, in any case, of calls whose input is the answer to the user.
     - `actions`: maps the format's words for actions to the vocabulary of actions. `arguments` holds short names for
@@ -114,6 +123,7 @@ class Header(NamedTuple):
     written: Literal["json", "words", "python"] = "json"
     indent: NonNegativeInt = 0
     opened: str = ""
+    result: Result = ""
     anchor: Expression = ""
     like: str = ""
     space: Space = "px"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypedDict
 
 from pydantic_core import to_json
 
+from outspoken.grammar import registry
 from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import Session
 from outspoken.processing.answers import read_answer
@@ -22,7 +23,7 @@ from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.settings import Settings
 
 from .framework import format_of
-from .messages import finish_reason, noted, object_of, refusal_of
+from .messages import finish_reason, noted, object_of, refusal_of, written_messages
 
 
 @dataclass(frozen=True)
@@ -63,17 +64,20 @@ class ReaderOptions(TypedDict, total=False):
     repair: RepairLimit | None
     settings: Settings | None
     finish_reason: str | None
+    render_history: bool
 
 
 class Assembler:
     """Assembles the message of one response: all of it with `whole`, or pieces with `feed` and `close`.
 
     `format` is the name of a format or the id of a model, or "auto"; without it, the name of the `model` says the
-    format, or it is "auto" if that is not known. `tools` and `choice` are those of the request, `taken` the ids of
-    calls in its history, and `stop` the texts at which it lets the model stop. `prefix` is that of `Parser.parse`, and
-    the other options are those of `Parser`. If the framework does not say why a response ended, it ended by
-    `finish_reason`: by default, a call whose end is missing is cut. Pass "stop" if the server removes the marker that
-    ends a call. Raises what `Parser` raises.
+    format, or it is "auto" if that is not known. `tools` and `choice` are those of the request, `history` its messages
+    as chat completions have them, and `stop` the texts at which it lets the model stop. A call that stands in a message
+    of the history is refused, unless it is the assistant's. With `render_history`, `to_send` makes text in the format
+    of calls, reasoning and results; it needs the name of a format. `prefix` is that of `Parser.parse`, and the other
+    options are those of `Parser`. If the framework does not say why a response ended, it ended by `finish_reason`: by
+    default, a call whose end is missing is cut. Pass "stop" if the server removes the marker that ends a call. Raises
+    what `Parser` raises.
 
     `text`, `reasoning` and `calls` are what has arrived; `calls` has those with a problem, too. A complete response has
     a `reply`. With `joins_reasoning`, a blank line stands before each block of reasoning but the first, as in
@@ -85,13 +89,15 @@ class Assembler:
 
     def __init__(
         self, format: str | None, model: Any = None, tools: Iterable[Any] = (), choice: Any = None, *,
-        taken: Iterable[str | None] = (), stop: Any = None, prefix: str | None = None,
-        finish_reason: str | None = None, **options: Any,
+        history: Sequence[dict[str, Any]] = (), stop: Any = None, prefix: str | None = None,
+        finish_reason: str | None = None, render_history: bool = False, **options: Any,
     ) -> None:  # fmt: skip
         tools = [*tools]
-        options = {"calls": choice_of(choice, tools) != "none", **options}
+        options = {"calls": choice_of(choice, tools) != "none", "context": history or None, **options}
         self._parser = Parser(format_of(format, model), tools=tools, **options)
-        self._ids, self._prefix = CallIds(taken=filter(None, taken)), prefix
+        self._rendered = registry.resolve(self._parser.format) if render_history else None
+        self._history, self._prefix = history, prefix
+        self._ids = CallIds(taken=[call["id"] for said in history for call in said.get("tool_calls") or ()])
         self._stop, self._finish_reason = stop, finish_reason
         self._begin()
 
@@ -107,6 +113,14 @@ class Assembler:
         other = copy(self)
         other._begin()
         return other
+
+    def to_send(
+        self, messages: Iterable[Any], keep: Callable[[Any], Any], write: Callable[[Any, str, list[Any]], Any]
+    ) -> list[Any]:
+        """The messages of the history for the server: as `keep` makes them, or as text (see `written_messages`)."""
+        if self._rendered is None:
+            return [*map(keep, messages)]
+        return written_messages(self._history, messages, self._rendered, self._parser.tools, keep, write)
 
     @property
     def calls(self) -> list[CallEnd]:

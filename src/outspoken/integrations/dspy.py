@@ -17,6 +17,7 @@ from outspoken.results.replies import Reply, has_failed_call, retry_of
 
 from .assembler import Assembler, ReaderOptions
 from .framework import framework
+from .messages import call_of
 
 _DSPY = framework("dspy", "dspy", "3.4")
 _dspy = _DSPY.load("dspy")
@@ -47,9 +48,11 @@ class OutspokenAdapter(_dspy.ChatAdapter):
         _dspy.ChatAdapter.__init__(self, **options)
         self._begin, self._on_reply = partial(Assembler, format, **own), on_reply
         self._begin()  # wrong options fail here
-        #: of one request: its LM, the tools among its inputs, and the messages behind it if the model is asked again
+        #: of one request: its LM, the tools among its inputs, its messages, and those behind it if the model is asked
+        #: again
         self._lm: Any = None
         self._tools: list[dict[str, Any]] = []
+        self._history: list[dict[str, Any]] = []
         self._told: list[dict[str, Any]] = []
         #: a response that was refused, and what the model should know, as messages
         self._refusal: list[dict[str, Any]] = []
@@ -62,7 +65,14 @@ class OutspokenAdapter(_dspy.ChatAdapter):
 
     def format(self, signature: Any, demos: Any, inputs: Any) -> list[dict[str, Any]]:
         """The messages of a request; if the model is asked again, with what it wrote and what is wrong with it."""
-        return [*_dspy.ChatAdapter.format(self, signature, demos, inputs), *self._told]
+        messages = _dspy.ChatAdapter.format(self, signature, demos, inputs)
+        self._history = _read_by_model(messages, inputs)
+        return [*self._begin(self._lm, self._tools, history=messages).to_send(messages, _same, _written), *self._told]
+
+    def format_user_message_content(self, signature: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> str:
+        """The inputs as text; the trajectory of `dspy.ReAct` knows which calls and results it holds."""
+        text = _dspy.ChatAdapter.format_user_message_content(self, signature, inputs, *args, **kwargs)
+        return _Trajectory(text, inputs) if "tool_name_0" in inputs else text
 
     def parse(self, signature: Any, completion: str) -> dict[str, Any]:
         """Read a response into the fields of a signature. Raises AdapterParseError if a call cannot be run."""
@@ -102,7 +112,7 @@ class OutspokenAdapter(_dspy.ChatAdapter):
         return _dspy.ChatAdapter._call_postprocess(self, processed, original, [output], lm, lm_kwargs)[0]
 
     def _read(self, text: str) -> Assembler:
-        assembler = self._begin(self._lm, self._tools, calls=True)
+        assembler = self._begin(self._lm, self._tools, calls=True, history=self._history)
         assembler.whole(text)
         return assembler
 
@@ -159,6 +169,48 @@ class OutspokenAdapter(_dspy.ChatAdapter):
     def _refused(self, signature: Any, raw: str, told: str) -> Exception:
         self._refusal = [{"role": "assistant", "content": raw}, {"role": "user", "content": told}]
         return _exceptions.AdapterParseError("OutspokenAdapter", signature, raw, message=told)
+
+
+class _Trajectory(str):
+    """The text of a trajectory, with what it holds as messages of chat completions."""
+
+    __slots__ = ("messages",)
+    messages: list[dict[str, Any]]
+
+    def __new__(cls, text: str, steps: dict[str, Any]) -> _Trajectory:
+        made = str.__new__(cls, text)
+        made.messages = []
+        for number in range(len(steps)):
+            if f"tool_name_{number}" not in steps:
+                continue
+            call = call_of(f"step_{number}", steps[f"tool_name_{number}"], steps.get(f"tool_args_{number}"))
+            made.messages += [{"role": "assistant", "content": "", "tool_calls": [call]}]
+            made.messages += [{"role": "tool", "content": str(steps.get(f"observation_{number}", ""))}]
+        return made
+
+
+def _read_by_model(messages: list[dict[str, Any]], inputs: dict[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a request, with trajectories as the calls and results that they hold."""
+    made: list[dict[str, Any]] = []
+    trajectories = [value for value in inputs.values() if isinstance(value, _Trajectory)]
+    for message in messages:
+        content: Any = message.get("content")
+        steps: list[dict[str, Any]] = []
+        for one in trajectories if isinstance(content, str) else ():
+            steps += one.messages if one.strip() in content else []
+            content = content.replace(one.strip(), "")
+        made += [{**message, "content": content}, *steps]
+    return made
+
+
+def _same(message: Any) -> Any:
+    return message
+
+
+def _written(message: dict[str, Any], text: str, others: list[Any]) -> dict[str, Any]:
+    """The message that stands in the place of another one."""
+    content = [{"type": "text", "text": text}, *others] if others else text
+    return {"role": "assistant" if message["role"] == "assistant" else "user", "content": content}
 
 
 def _is_read(annotation: Any) -> bool:

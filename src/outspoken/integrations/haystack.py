@@ -16,7 +16,7 @@ from outspoken.results.settings import Settings
 
 from .assembler import Assembler, CallEnd, MessagePart
 from .framework import framework
-from .messages import FIRST_INDEX, METADATA, parts_of, refused_name
+from .messages import FIRST_INDEX, METADATA, call_of, content_of, parts_of, refused_name
 
 _HAYSTACK = framework("haystack", "haystack-ai", "3.4")
 _haystack = _HAYSTACK.load("haystack")
@@ -43,19 +43,20 @@ class OutspokenChatGenerator:
     """A chat generator whose text is read in a format.
 
     `chat_generator` is the one that asks the server; with `send_tools=False`, it does not get the tools, since the
-    prompt describes them. `format`, `prefix` and `repair` are those of `Assembler`, and `settings` are arguments of
-    `outspoken.Settings`. Calls and reasoning that the chat generator returns itself are kept.
+    prompt describes them. `format`, `prefix`, `repair` and `render_history` are those of `Assembler`, and `settings`
+    are arguments of `outspoken.Settings`. Calls and reasoning that the chat generator returns itself are kept.
     """
 
     def __init__(
         self, chat_generator: Any, format: str | None = None, *, prefix: str | None = None,
         repair: RepairLimit | None = None, settings: dict[str, Any] | None = None, send_tools: bool = True,
-        streaming_callback: Any = None,
+        render_history: bool = False, streaming_callback: Any = None,
     ) -> None:  # fmt: skip
         if not hasattr(chat_generator, "run"):
             raise TypeError(f"`chat_generator` is {kind_of(chat_generator)}; expected a chat generator of Haystack")
         self.chat_generator, self.streaming_callback, self._send_tools = chat_generator, streaming_callback, send_tools
-        self._options = {"format": format, "prefix": prefix, "repair": repair, "settings": settings}
+        self._options: dict[str, Any] = {"format": format, "prefix": prefix, "repair": repair, "settings": settings}
+        self._options["render_history"] = render_history
         options = {**self._options, "settings": Settings(**settings) if settings else None}
         self._begin = partial(Assembler, model=chat_generator, **options)
         self._begin()  # wrong options fail here
@@ -115,14 +116,15 @@ class OutspokenChatGenerator:
         options: dict[str, Any] = generation_kwargs or {}
         assembler = self._begin(
             tools=[tool.tool_spec for tool in offered], choice=options.get("tool_choice"), stop=options.get("stop"),
-            taken=[call.id for message in messages for call in message.tool_calls],
+            history=[*map(_said, messages)],
         )  # fmt: skip
         reading = _Replies(assembler, callback)
         tell = reading.tell_async if iscoroutinefunction(callback) else reading.tell
         asked = {"generation_kwargs": generation_kwargs, "tools_strict": tools_strict}
         asked |= {"tools": tools if self._send_tools else None, "streaming_callback": tell if callback else None}
         asked = {key: value for key, value in asked.items() if value is not None}
-        return {"messages": [*map(_to_send, messages)], **asked}, reading
+        sent = assembler.to_send(messages, _to_send, _written)
+        return {"messages": sent, **asked}, reading
 
 
 class _Replies:
@@ -222,6 +224,34 @@ def _call(call: CallEnd) -> Any:
     problem, written = parts_of(call.refusal)
     told = {"name": call.name, "problem": problem, "written": written}
     return _data.ToolCall(refused_name(call.refusal), {}, call.id, {METADATA: told})
+
+
+def _said(message: Any) -> dict[str, Any]:
+    """A message as chat completions have it."""
+    parts, more = message._content, dict[str, Any]()
+    for result in message.tool_call_results:
+        parts = [_data.TextContent(result.result)] if isinstance(result.result, str) else result.result
+        more |= {"tool_call_id": result.origin.id, "name": result.origin.tool_name}
+    kinds = (_data.TextContent, _data.ReasoningContent, _data.ToolCall)
+    others = [part for part in parts if not isinstance(part, kinds)]
+    texts = [part.text for part in parts if isinstance(part, _data.TextContent)]
+    reasoning = message.reasoning.reasoning_text if message.reasoning else None
+    made = {"role": message.role.value, "content": content_of("".join(texts), others), "reasoning": reasoning}
+    return {**made, "tool_calls": [*map(_said_call, message.tool_calls)], METADATA: message.meta.get(METADATA), **more}
+
+
+def _said_call(call: Any) -> dict[str, Any]:
+    extra: dict[str, Any] = call.extra or {}
+    told: dict[str, Any] = extra.get(METADATA, {})
+    made = call_of(call.id, told.get("name", call.tool_name), call.arguments)
+    return {**made, "written": told["written"]} if told else made
+
+
+def _written(message: Any, text: str, others: list[Any]) -> Any:
+    """The message that stands in the place of another one."""
+    if message.is_from("assistant"):
+        return _data.ChatMessage.from_assistant(text)
+    return _data.ChatMessage.from_user(content_parts=[text, *others])
 
 
 def _to_send(message: Any) -> Any:

@@ -17,7 +17,7 @@ from outspoken.results.packages import Package
 
 from .assembler import Assembler, CallEnd, MessagePart, joined
 from .framework import framework
-from .messages import FIRST_INDEX, METADATA, REASONS, parts_of
+from .messages import FIRST_INDEX, METADATA, REASONS, call_of, parts_of
 
 _LANGCHAIN = framework("langchain", "langchain-core", "1.0")
 _chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")
@@ -73,13 +73,14 @@ class ChatOutspoken(_chat_models.BaseChatModel):
     """A chat model whose text is read in a format.
 
     `model` is the chat model that asks the server. The tools of `bind_tools` define the types of arguments, and go to
-    it unless the prompt describes them (`send_tools=False`). The other fields are those of `OutspokenOutputParser`.
-    Calls and reasoning that the model returns itself are kept.
+    it unless the prompt describes them (`send_tools=False`). `render_history` is that of `Assembler`, and the other
+    fields are those of `OutspokenOutputParser`. Calls and reasoning that the model returns itself are kept.
     """
 
     model: Any
     format: str | None = None
     prefix: str | None = None
+    render_history: bool = False
     send_tools: bool = True
     parser_options: dict[str, Any] = {}  # noqa: RUF012  # a field of pydantic, which copies its default
 
@@ -161,19 +162,16 @@ class ChatOutspoken(_chat_models.BaseChatModel):
             is_async = isinstance(run_manager, _managers.AsyncCallbackManagerForLLMRun)
             parent = _managers.AsyncParentRunManager if is_async else _managers.ParentRunManager
             config["callbacks"] = parent.get_child(run_manager)
-        return model, {"input": _to_send(messages), "config": config, **options}, self._begin(messages, kwargs, stop)
+        messages = _answered(messages)
+        assembler = self._begin(messages, kwargs, stop)
+        sent = assembler.to_send(messages, _to_send, _written)
+        return model, {"input": sent, "config": config, **options}, assembler
 
     def _begin(self, messages: Any, kwargs: dict[str, Any], stop: Any = None) -> Assembler:
-        taken, read = list[Any](), list[dict[str, Any]]()
-        for message in messages:
-            is_answer = isinstance(message, _messages.AIMessage)
-            calls, refused = (message.tool_calls, message.invalid_tool_calls) if is_answer else ((), ())
-            taken += [call["id"] for call in (*calls, *refused)]
-            said = {"content": [message.content, *[call["args"] for call in refused]], "tool_calls": calls}
-            read.append({"role": "assistant" if is_answer else message.type, **said})
         tools, choice = _openai_tools(kwargs.get("tools") or ()), kwargs.get("tool_choice")
-        options: dict[str, Any] = {"prefix": self.prefix, "context": read, **self.parser_options}
-        return Assembler(self.format, self.model, tools, choice, taken=taken, stop=stop, **options)
+        options: dict[str, Any] = {"prefix": self.prefix, "render_history": self.render_history, **self.parser_options}
+        options["history"] = [*map(_said, messages)]
+        return Assembler(self.format, self.model, tools, choice, stop=stop, **options)
 
 
 @cache
@@ -219,19 +217,43 @@ def _again(request: Any, result: Sequence[Any]) -> Any:
     return request.override(messages=[*request.messages, message, *answers])
 
 
-def _to_send(messages: Sequence[Any]) -> list[Any]:
-    """The messages as servers accept them: an invalid call has the arguments {}, and an answer with the reason."""
+def _said(message: Any) -> dict[str, Any]:
+    """A message as chat completions have it."""
+    role = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}.get(message.type, message.type)
+    made = {"role": role, "content": message.content}
+    if isinstance(message, _messages.ToolMessage):
+        return {**made, "tool_call_id": message.tool_call_id, "name": message.name}
+    if isinstance(message, _messages.AIMessage):
+        calls = [call_of(call["id"], call["name"], call["args"]) for call in message.tool_calls]
+        calls += [call_of(call["id"], call["name"], str(call["args"])) for call in message.invalid_tool_calls]
+        about = message.response_metadata.get(METADATA)
+        made |= {_REASONING: message.additional_kwargs.get(_REASONING), "tool_calls": calls, METADATA: about}
+    return made
+
+
+def _answered(messages: Sequence[Any]) -> list[Any]:
+    """The messages, with an answer to each invalid call that has none: the reason."""
     answered = {message.tool_call_id for message in messages if isinstance(message, _messages.ToolMessage)}
-    sent: list[Any] = []
+    made: list[Any] = []
     for message in messages:
-        sent.append(message)
-        if isinstance(message, _messages.AIMessage) and message.invalid_tool_calls:
-            refused: list[Any] = message.invalid_tool_calls
-            calls = [_messages.ToolCall(name=c["name"], args={}, id=c["id"], type="tool_call") for c in refused]
-            update = {"tool_calls": [*message.tool_calls, *calls], "invalid_tool_calls": []}
-            errors = [error for error in tool_errors(message) if error.tool_call_id not in answered]
-            sent[-1:] = [message.model_copy(update=update), *errors]
-    return sent
+        errors = tool_errors(message) if isinstance(message, _messages.AIMessage) else ()
+        made += [message, *[error for error in errors if error.tool_call_id not in answered]]
+    return made
+
+
+def _to_send(message: Any) -> Any:
+    """A message as servers accept it: an invalid call has the arguments {}."""
+    if not isinstance(message, _messages.AIMessage) or not message.invalid_tool_calls:
+        return message
+    refused: list[Any] = message.invalid_tool_calls
+    calls = [_messages.ToolCall(name=c["name"], args={}, id=c["id"], type="tool_call") for c in refused]
+    return message.model_copy(update={"tool_calls": [*message.tool_calls, *calls], "invalid_tool_calls": []})
+
+
+def _written(message: Any, text: str, others: list[Any]) -> Any:
+    """The message that stands in the place of another one."""
+    kind = _messages.AIMessage if isinstance(message, _messages.AIMessage) else _messages.HumanMessage
+    return kind([{"type": "text", "text": text}, *others] if others else text)
 
 
 def tool_errors(message: Any) -> list[Any]:

@@ -7,6 +7,7 @@ format.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, cast
@@ -20,7 +21,9 @@ from outspoken.providers.requested import choice_of, readable_tools
 from outspoken.providers.stream import ProviderStream
 from outspoken.providers.wire.chat_completions.exporter import ChatCompletionsExporter
 from outspoken.providers.wire.parts import StreamCalls
+from outspoken.rendering.history import render_history
 from outspoken.results.call_ids import CallIds
+from outspoken.results.errors import MissingPackageError
 
 from .assembler import ReaderOptions
 from .framework import format_of, framework
@@ -32,6 +35,8 @@ _custom_llm = _LITELLM.load("litellm.llms.custom_llm")
 _custom_logger = _LITELLM.load("litellm.integrations.custom_logger")
 _constants = _LITELLM.load("litellm.constants")
 _types = _LITELLM.load("litellm.types.utils")
+
+_LOG = logging.getLogger("outspoken.integrations.litellm")
 
 #: The arguments of a custom provider that go on to the model.
 _PASSED = ("api_base", "api_key", "timeout", "client")
@@ -58,6 +63,7 @@ class OutspokenLLM(_custom_llm.CustomLLM):
         _custom_llm.CustomLLM.__init__(self)
         self._format, self._finish_reason = format, options.pop("finish_reason", None)
         self._stream_calls: StreamCalls = "pieces" if stream_arguments else "complete"
+        self._renders_history = options.pop("render_history", False)
         self._options: dict[str, Any] = {**options}
         ProviderStream(format=format, **self._options)  # wrong options fail here
 
@@ -84,11 +90,13 @@ class OutspokenLLM(_custom_llm.CustomLLM):
         tools, stop = request.get("tools") or (), request.get("stop") and not self._finish_reason
         messages: list[Any] = [m for m in request.get("messages") or () if isinstance(m, Mapping)]
         ids = CallIds(taken=[call["id"] for message in messages for call in message.get("tool_calls") or ()])
-        options = {
+        options: dict[str, Any] = {
             "format": format_of(self._format, request["model"]), "tools": readable_tools(tools), "stops": bool(stop),
             "tool_choice": choice_of(request.get("tool_choice"), tools), "context": messages,
             "parallel": request.get("parallel_tool_calls") is not False, **self._options,
         }  # fmt: skip
+        if self._renders_history:
+            request["messages"] = render_history(messages, options["format"], tools=options["tools"])
         exporter = partial(ChatCompletionsExporter, stream_calls=self._stream_calls, include_usage=False, call_ids=ids)
         details = given["logging_obj"].model_call_details
         return request, _Response(partial(ProviderStream, **options), exporter, self._finish_reason, details)
@@ -97,8 +105,16 @@ class OutspokenLLM(_custom_llm.CustomLLM):
 class OutspokenHooks(_custom_logger.CustomLogger):
     """A callback of LiteLLM's proxy that lets all options of a request pass to the model behind a custom provider.
 
-    Otherwise LiteLLM refuses some, such as `reasoning_effort`, and drops `organization`.
+    Otherwise LiteLLM refuses some, such as `reasoning_effort`, and drops `organization`. Raises MissingPackageError if
+    the installed LiteLLM has no hook of a name, and so would not call it.
     """
+
+    def __init__(self) -> None:
+        _custom_logger.CustomLogger.__init__(self)
+        known, own = dir(_custom_logger.CustomLogger), [name for name in vars(OutspokenHooks) if name[:6] == "async_"]
+        if missing := [name for name in own if name not in known]:
+            problem = f"the installed `litellm` calls no hook `{missing[0]}`, so its proxy would leave out what it adds"
+            raise MissingPackageError(problem, package="litellm")
 
     async def async_pre_call_deployment_hook(self, kwargs: Any, call_type: Any) -> Any:
         """Allow the options of a request for a model of an `OutspokenLLM`."""
@@ -133,11 +149,12 @@ class OutspokenHooks(_custom_logger.CustomLogger):
 
 
 provider = OutspokenLLM()
-hooks = OutspokenHooks()
 
 
-def __getattr__(name: str) -> OutspokenLLM:
-    """A provider by the name of a format or of a model."""
+def __getattr__(name: str) -> OutspokenLLM | OutspokenHooks:
+    """The `hooks`, or a provider by the name of a format or of a model."""
+    if name == "hooks":
+        return OutspokenHooks()
     if name.startswith("_") or format_of(None, name) == "auto":
         raise AttributeError(f"`{__name__}` has no `{name}`, and no format or model that is known has this name")
     return OutspokenLLM(name)
@@ -145,7 +162,10 @@ def __getattr__(name: str) -> OutspokenLLM:
 
 def _facts(request: Mapping[str, Any]) -> dict[str, Any]:
     """What was noted of the response to a request of the proxy."""
-    noted_of: dict[str, Any] = getattr(request.get("litellm_logging_obj"), "model_call_details", {})
+    noted_of: dict[str, Any] | None = getattr(request.get("litellm_logging_obj"), "model_call_details", None)
+    if noted_of is None:
+        _LOG.warning("LiteLLM does not say what was noted of a response, so its message has no `%s`", METADATA)
+        return {}
     return {METADATA: noted_of[METADATA]} if METADATA in noted_of else {}
 
 

@@ -12,7 +12,7 @@ from outspoken.results.events import ReasoningDelta, TextDelta
 
 from .assembler import Assembler, MessagePart, joined
 from .framework import framework
-from .messages import METADATA, noted, object_of, refused_name
+from .messages import METADATA, call_of, content_of, noted, object_of, refused_name
 
 _LLAMA_INDEX = framework("llama_index", "llama-index-core", "0.14")
 _calling = _LLAMA_INDEX.load("llama_index.core.llms.function_calling")
@@ -29,14 +29,16 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
     """An LLM whose text is read in a format.
 
     `llm` is the LLM that asks the server. The tools define the types of arguments, and go to it if it is a
-    `FunctionCallingLLM`, unless the prompt describes them (`send_tools=False`). `format` and `prefix` are those of
-    `Assembler`, and `parser_options` are other arguments of `outspoken.Parser`. Calls and thinking that the LLM returns
-    itself are kept. A stream gives each call when it is complete; a completion is a chat of one message.
+    `FunctionCallingLLM`, unless the prompt describes them (`send_tools=False`). `format`, `prefix` and `render_history`
+    are those of `Assembler`, and `parser_options` are other arguments of `outspoken.Parser`. Calls and thinking that
+    the LLM returns itself are kept. A stream gives each call when it is complete; a completion is a chat of one
+    message.
     """
 
     llm: Any
     format: str | None = None
     prefix: str | None = None
+    render_history: bool = False
     send_tools: bool = True
     parser_options: dict[str, Any] = {}  # noqa: RUF012  # a field of pydantic, which copies its default
 
@@ -57,19 +59,23 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
 
     @_callbacks.llm_chat_callback()
     def chat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
-        return self._reading(messages, kwargs).whole(self.llm.chat(_to_send(messages), **kwargs))
+        sent, reading = self._reading(messages, kwargs)
+        return reading.whole(self.llm.chat(sent, **kwargs))
 
     @_callbacks.llm_chat_callback()
     async def achat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
-        return self._reading(messages, kwargs).whole(await self.llm.achat(_to_send(messages), **kwargs))
+        sent, reading = self._reading(messages, kwargs)
+        return reading.whole(await self.llm.achat(sent, **kwargs))
 
     @_callbacks.llm_chat_callback()
     def stream_chat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
-        return read_chunks(self._reading(messages, kwargs), self.llm.stream_chat(_to_send(messages), **kwargs))
+        sent, reading = self._reading(messages, kwargs)
+        return read_chunks(reading, self.llm.stream_chat(sent, **kwargs))
 
     @_callbacks.llm_chat_callback()
     async def astream_chat(self, messages: Sequence[Any], **kwargs: Any) -> Any:
-        return aread_chunks(self._reading(messages, kwargs), await self.llm.astream_chat(_to_send(messages), **kwargs))
+        sent, reading = self._reading(messages, kwargs)
+        return aread_chunks(reading, await self.llm.astream_chat(sent, **kwargs))
 
     @_callbacks.llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
@@ -123,16 +129,17 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
             raise ValueError(f"the response has no tool call: {response.message.content!r}")
         return made
 
-    def _reading(self, messages: Sequence[Any], kwargs: dict[str, Any]) -> _Responses:
-        """Reads the response to a request, from whose arguments it takes what is not for the LLM."""
+    def _reading(self, messages: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], _Responses]:
+        """The messages for the LLM, and what reads the response. Takes what is not for the LLM from the arguments."""
         request: Any = kwargs.pop(_REQUEST, None) or (kwargs.get("tools") or (), True, False, None)
         tools, parallel, required, choice = request
         choice = kwargs.get("tool_choice") if choice is None else choice
-        taken = [b.tool_call_id for m in messages for b in m.blocks if isinstance(b, _types.ToolCallBlock)]
-        options: dict[str, Any] = {"prefix": self.prefix, **self.parser_options}
-        assembler = Assembler(self.format, self.llm, tools, choice, taken=taken, stop=kwargs.get("stop"), **options)
+        options: dict[str, Any] = {"prefix": self.prefix, "render_history": self.render_history, **self.parser_options}
+        options |= {"history": [*map(_said, messages)], "stop": kwargs.get("stop")}
+        assembler = Assembler(self.format, self.llm, tools, choice, **options)
         wanted = tools[0]["function"] if required and len(tools) == 1 else None
-        return _Responses(assembler, parallel=parallel, wanted=wanted)
+        sent = assembler.to_send(messages, _to_send, _written)
+        return sent, _Responses(assembler, parallel=parallel, wanted=wanted)
 
 
 class _Responses:
@@ -213,15 +220,29 @@ class _Responses:
         return calls
 
 
-def _to_send(messages: Sequence[Any]) -> list[Any]:
-    """The messages without what servers do not read: the metadata, and arguments that are no JSON."""
-    sent: list[Any] = []
-    for message in messages:
-        blocks, known = [*message.blocks], message.additional_kwargs
-        for place, block in enumerate(blocks):
-            if block.block_type == "tool_call" and object_of(block.tool_kwargs) is None:
-                blocks[place] = block.model_copy(update={"tool_kwargs": {}})
-        if METADATA in known:
-            known = {key: value for key, value in known.items() if key not in (METADATA, "tool_calls")}
-        sent.append(message.model_copy(update={"blocks": blocks, "additional_kwargs": known}))
-    return sent
+def _said(message: Any) -> dict[str, Any]:
+    """A message as chat completions have it."""
+    blocks, known = message.blocks, message.additional_kwargs
+    others = [block for block in blocks if block.block_type not in ("text", "thinking", "tool_call")]
+    thoughts = [block.content for block in blocks if block.block_type == "thinking" and block.content]
+    calls = [(b.tool_call_id, b.tool_name, b.tool_kwargs) for b in blocks if b.block_type == "tool_call"]
+    made = {"role": message.role.value, "content": content_of(message.content or "", others)}
+    made |= {"reasoning": "\n\n".join(thoughts), "tool_calls": [call_of(*call) for call in calls]}
+    return {**made, **{key: known[key] for key in ("tool_call_id", "name", METADATA) if key in known}}
+
+
+def _written(message: Any, text: str, others: list[Any]) -> Any:
+    """The message that stands in the place of another one."""
+    role = "assistant" if message.role == "assistant" else "user"
+    return _types.ChatMessage(role=role, blocks=[_types.TextBlock(text=text), *others])
+
+
+def _to_send(message: Any) -> Any:
+    """A message without what servers do not read: the metadata, and arguments that are no JSON."""
+    blocks, known = [*message.blocks], message.additional_kwargs
+    for place, block in enumerate(blocks):
+        if block.block_type == "tool_call" and object_of(block.tool_kwargs) is None:
+            blocks[place] = block.model_copy(update={"tool_kwargs": {}})
+    if METADATA in known:
+        known = {key: value for key, value in known.items() if key not in (METADATA, "tool_calls")}
+    return message.model_copy(update={"blocks": blocks, "additional_kwargs": known})

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
+from outspoken.notations.tools import Tools
 from outspoken.providers.requested import value_of
+from outspoken.rendering.history import rendered_messages
+from outspoken.rendering.reasoning_tags import reasoning_tags
 from outspoken.results.finish_reasons import to_finish_reason
 from outspoken.results.replies import Reply, ToolCall, has_failed_call, retry_of
 from outspoken.results.running import problem_of
@@ -37,13 +41,63 @@ def refusal_of(call: ToolCall, reply: Reply) -> str:
     It is no JSON, and says why, with what the model wrote.
     """
     problem = problem_of(call, reply)
-    return f"{problem}{_WRITTEN}{reply.raw[slice(*call.span)]}" if problem else ""
+    return f"{problem}{_WRITTEN}{written_of(call, reply)}" if problem else ""
+
+
+def written_of(call: ToolCall, reply: Reply) -> str:
+    """What the model wrote of a call, with the markup that opens and closes it outside of its span (`Action: `).
+
+    Of that between two calls, it is what stands on the line of the second one.
+    """
+    (start, end), segments = call.span, reply.segments
+    at = [segment.span for segment in segments].index(call.span)
+    before = segments[at - 1] if at else None
+    lead = reply.raw[before.span[1] if before else 0 : start]
+    if before is not None and before.kind in ("tool_call", "action"):
+        lead = lead.rpartition("\n")[2].lstrip(" ,")
+    elif tags := reasoning_tags(reply.format or "auto"):
+        lead = lead.rpartition(tags.close)[2]
+    rest = "" if at + 1 < len(segments) else reply.raw[end:]
+    return (lead + reply.raw[start:end] + rest).strip("\n")
 
 
 def parts_of(refusal: str) -> tuple[str, str]:
     """The problem of a call, and what the model wrote, by the sentence in place of its arguments."""
     problem, _, written = refusal.partition(_WRITTEN)
     return problem, written
+
+
+def call_of(id: Any, name: str, arguments: Any) -> dict[str, Any]:
+    """A call of a history, as chat completions have it; of one that was refused, what the model wrote."""
+    given = object_of(arguments)
+    more = {"written": parts_of(arguments)[1] or arguments} if given is None else {}
+    return {"id": id, "type": "function", "function": {"name": name, **({} if more else {"arguments": given})}, **more}
+
+
+def content_of(text: str, others: Iterable[Any] = ()) -> Any:
+    """The content of a message of a history: a text, or that and other parts, which belong to the framework."""
+    parts = [{"type": "other", "other": part} for part in others]
+    return [{"type": "text", "text": text}, *parts] if parts else text
+
+
+def written_messages(
+    history: Sequence[dict[str, Any]], messages: Iterable[Any], format: str, tools: Tools | None,
+    keep: Callable[[Any], Any], write: Callable[[Any, str, list[Any]], Any],
+) -> list[Any]:  # fmt: skip
+    """The messages of a framework as text in a format: those that it can `keep`, or what `write` makes of them.
+
+    `history` has the same as chat completions. `write` takes a message, which is of the assistant or a result, and the
+    text and other parts that are to stand in its place.
+    """
+    made: list[Any] = []
+    rendered = rendered_messages(history, format, tools)
+    for message, old, new in zip(messages, history, rendered, strict=True):
+        if new is old:
+            made.append(keep(message))
+        elif new is not None:
+            parts: list[Any] = [{"text": content}] if isinstance(content := new["content"], str) else content
+            made.append(write(message, parts[0]["text"], [part.get("other", part) for part in parts[1:]]))
+    return made
 
 
 def refused_name(refusal: str) -> str:
@@ -64,7 +118,7 @@ def metadata(reply: Reply) -> dict[str, Any]:
         "repairs": [repair.model_dump(mode="json") for repair in reply.repairs],
         "problems": [d.model_dump(**problem) for d in reply.diagnostics if d.severity != "note"],
         "unfinished_calls": [
-            {"name": c.name, "arguments": c.arguments_text, "status": c.status, "written": reply.raw[slice(*c.span)]}
+            {"name": c.name, "arguments": c.arguments_text, "status": c.status, "written": written_of(c, reply)}
             for c in reply.unfinished_tool_calls
         ],
     }

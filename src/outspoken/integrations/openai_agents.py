@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 from pydantic import TypeAdapter
 from typing_extensions import Unpack
 
+from outspoken.grammar import registry
+from outspoken.notations.tools import Tools
 from outspoken.providers.events import StreamEvent
 from outspoken.providers.replies import ProviderReply
 from outspoken.providers.requested import choice_of
@@ -23,7 +25,7 @@ from outspoken.results.replies import ToolCall
 
 from .assembler import ReaderOptions
 from .framework import format_of, framework
-from .messages import object_of, refusal_of
+from .messages import call_of, object_of, parts_of, refusal_of, written_messages
 
 _AGENTS = framework("openai_agents", "openai-agents", "0.24")
 _interface = _AGENTS.load("agents.models.interface")
@@ -54,7 +56,9 @@ class OutspokenModel(_interface.Model):
     ) -> None:  # fmt: skip
         self.wrapped = wrapped
         self._finish_reason, self._on_reply = options.pop("finish_reason", None), on_reply
-        self._make_source = partial(ProviderStream, "openai_responses", format=format_of(format, wrapped), **options)
+        found = format_of(format, wrapped)
+        self._rendered = registry.resolve(found) if options.pop("render_history", False) else None
+        self._make_source = partial(ProviderStream, "openai_responses", format=found, **options)
         self._make_source()  # wrong options fail here
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:
@@ -84,17 +88,17 @@ class OutspokenModel(_interface.Model):
         tools = [{"name": tool.name, "parameters": tool.params_json_schema} for tool in functions]
         tools += [{"name": one.tool_name, "parameters": one.input_json_schema} for one in request["handoffs"]]
         choice = choice_of(getattr(request.get("model_settings"), "tool_choice", None), tools)
-        history: list[Any] = [] if isinstance(request["input"], str) else [*request["input"]]
-        ids = CallIds(taken=[item["call_id"] for item in history if "call_id" in item])
-        refused = {item["call_id"]: item["arguments"] for item in history if object_of(item.get("arguments")) is None}
-        said = [{"role": "assistant", **item} if item.get("call_id") in refused else item for item in history]
-        options = {"tool_choice": "none" if choice == "none" else "auto", "context": said or [request["input"]]}
+        items: list[Any] = [] if isinstance(request["input"], str) else [*request["input"]]
+        refused = {item["call_id"]: item["arguments"] for item in items if object_of(item.get("arguments")) is None}
+        groups = _groups(items, refused)
+        history = [said for _, said in groups]
+        options = {"tool_choice": "none" if choice == "none" else "auto", "context": history or [request["input"]]}
         source = self._make_source(tools=tools, **options)
-        for place, item in enumerate(history):
-            if item.get("call_id") in refused:
-                told = {"arguments": "{}"} if "arguments" in item else {"output": refused[item["call_id"]]}
-                history[place] = {**item, **told}
-        request["input"] = history or request["input"]
+        sent = [[_sendable(item, refused) for item in turn] for turn, _ in groups]
+        if self._rendered is not None and items:
+            sent = written_messages(history, sent, self._rendered, Tools.of(tools), lambda turn: turn, _written)
+        request["input"] = [item for turn in sent for item in turn] or request["input"]
+        ids = CallIds(taken=[item["call_id"] for item in items if "call_id" in item])
         return request, _Reading(source, ids, self._finish_reason, self._on_reply)
 
     async def close(self) -> None:
@@ -159,3 +163,45 @@ class _Exporter(ResponsesExporter):
             call.pieces = [refusal_of(read, self._reply)]
             self._on_call_end(call, {})
         super()._on_finish()
+
+
+def _groups(items: Iterable[Any], refused: dict[str, str]) -> list[tuple[list[Any], dict[str, Any]]]:
+    """The items of a history, those of a turn of the model together, and what they are in chat completions."""
+    groups: list[tuple[list[Any], dict[str, Any]]] = []
+    for item in items:
+        kind = item.get("type", "message")
+        if kind == "function_call_output":
+            id, output = item["call_id"], item["output"]
+            told = parts_of(refused[id])[0] if id in refused else output
+            groups.append(([item], {"role": "tool", "tool_call_id": id, "content": told}))
+        elif kind in ("reasoning", "function_call") or item.get("role") == "assistant":
+            if not groups or groups[-1][1]["role"] != "assistant":
+                groups.append(([], {"role": "assistant", "content": "", "reasoning": "", "tool_calls": []}))
+            turn, said = groups[-1]
+            turn.append(item)
+            if kind == "function_call":
+                said["tool_calls"].append(call_of(item["call_id"], item["name"], item["arguments"]))
+            elif kind == "reasoning":
+                said["reasoning"] += _text(item.get("content") or item.get("summary") or ())
+            else:
+                said["content"] += _text(item["content"])
+        else:
+            groups.append(([item], {"role": "user", **item}))
+    return groups
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else "".join([part.get("text", "") for part in content])
+
+
+def _sendable(item: Any, refused: dict[str, str]) -> Any:
+    """An item as servers accept it: a refused call has no arguments, and its output says why."""
+    if item.get("call_id") not in refused:
+        return item
+    return {**item, **({"arguments": "{}"} if "arguments" in item else {"output": refused[item["call_id"]]})}
+
+
+def _written(turn: list[Any], text: str, others: list[Any]) -> list[Any]:
+    """The item that stands in the place of others."""
+    role = "user" if turn[0].get("type") == "function_call_output" else "assistant"
+    return [{"role": role, "content": [{"type": "input_text", "text": text}, *others] if others else text}]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
@@ -16,7 +16,7 @@ from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta, To
 
 from .assembler import Assembler, CallEnd, MessagePart, ReaderOptions
 from .framework import framework
-from .messages import METADATA, noted, object_of
+from .messages import METADATA, call_of, content_of, noted, object_of
 
 _PYDANTIC_AI = framework("pydantic_ai", "pydantic-ai-slim", "2.68")
 _messages = _PYDANTIC_AI.load("pydantic_ai.messages")
@@ -47,9 +47,10 @@ class OutspokenModel(_wrapper.WrapperModel):
 
     async def request(self, messages: Any, model_settings: Any, model_request_parameters: Any) -> Any:
         given = (model_settings, model_request_parameters)
-        response = await self.wrapped.request(self._to_send(messages), *given)
+        sent, parts_of = self._reading(messages, *given)
+        response = await self.wrapped.request(sent, *given)
         manager = _manager.ModelResponsePartsManager(model_request_parameters=model_request_parameters)
-        parts = self._parts(manager, messages, *given)
+        parts = parts_of(manager)
         for index, part in enumerate(response.parts):
             parts.start(index, part, response)
         parts.end(response)
@@ -60,11 +61,15 @@ class OutspokenModel(_wrapper.WrapperModel):
         self, messages: Any, model_settings: Any, model_request_parameters: Any, run_context: Any = None
     ) -> AsyncGenerator[Any]:
         given = (model_settings, model_request_parameters)
-        async with self.wrapped.request_stream(self._to_send(messages), *given, run_context) as stream:
-            yield _Stream(stream, lambda manager: self._parts(manager, messages, *given))
+        sent, parts_of = self._reading(messages, *given)
+        async with self.wrapped.request_stream(sent, *given, run_context) as stream:
+            yield _Stream(stream, parts_of)
 
-    def _parts(self, manager: Any, messages: Any, settings: Any, parameters: Any) -> _Parts:
-        """What makes the parts of the response to a request. A call of the one output tool is due if it must be one."""
+    def _reading(self, messages: Any, settings: Any, parameters: Any) -> tuple[list[Any], Callable[[Any], _Parts]]:
+        """The messages of a request as servers accept them, and what makes the parts of the response.
+
+        A call of the one output tool is due if it must be one.
+        """
         mode = self.wrapped.profile.get("default_structured_output_mode", "tool")
         parameters = parameters.with_default_output_mode(mode)
         options: dict[str, Any] = settings or {}
@@ -72,15 +77,31 @@ class OutspokenModel(_wrapper.WrapperModel):
         due = outputs[0] if len(outputs) == 1 and not parameters.allow_text_output else None
         offered = (*parameters.function_tools, *outputs)
         tools = [{"name": tool.name, "parameters": tool.parameters_json_schema} for tool in offered]
-        taken = [part.tool_call_id for m in messages for part in m.parts if part.part_kind == "tool-call"]
-        stop = options.get("stop_sequences")
-        return _Parts(manager, self._begin(tools, options.get("tool_choice"), taken=taken, stop=stop), due)
+        # each part of a request is a message of its own
+        items = [
+            (number, item)
+            for number, message in enumerate(messages)
+            for item in ([message] if message.kind == "response" else message.parts)
+        ]
+        history, stop = [_said(item) for _, item in items], options.get("stop_sequences")
+        assembler = self._begin(tools, options.get("tool_choice"), history=history, stop=stop)
+        made: list[list[Any]] = [[] for _ in messages]
+        for number, item in assembler.to_send(items, self._sendable, _written):
+            made[number].append(item)
+        sent = [
+            parts[0] if message.kind == "response" else replace(message, parts=parts)
+            for message, parts in zip(messages, made, strict=True)
+            if parts or not message.parts
+        ]
+        return sent, lambda manager: _Parts(manager, assembler, due)
 
-    def _to_send(self, messages: Any) -> list[Any]:
-        """The messages as servers accept them."""
-        return [replace(message, parts=[*map(self._sendable, message.parts)]) for message in messages]
+    def _sendable(self, item: tuple[int, Any]) -> tuple[int, Any]:
+        """A response or a part of a request, with its number, as servers accept it."""
+        number, said = item
+        is_response = hasattr(said, "parts")
+        return number, replace(said, parts=[*map(self._sendable_part, said.parts)]) if is_response else said
 
-    def _sendable(self, part: Any) -> Any:
+    def _sendable_part(self, part: Any) -> Any:
         """A call with a problem, which its retry prompt tells, has no arguments; thinking has its tags."""
         if part.part_kind == "tool-call" and object_of(part.args) is None:
             return replace(part, args={})
@@ -233,6 +254,40 @@ class _Stream(_models.StreamedResponse):
     provider_name = property(lambda self: self._wrapped.provider_name)
     provider_url = property(lambda self: self._wrapped.provider_url)
     timestamp = property(lambda self: self._wrapped.timestamp)
+
+
+def _said(item: Any) -> dict[str, Any]:
+    """A response, or a part of a request, as chat completions have it."""
+    if hasattr(item, "parts"):
+        by_kind: dict[str, list[Any]] = {"text": [], "thinking": [], "tool-call": [], "other": []}
+        for part in item.parts:
+            by_kind[part.part_kind if part.part_kind in by_kind else "other"].append(part)
+        text, thought = ["".join([part.content for part in by_kind[kind]]) for kind in ("text", "thinking")]
+        calls = [call_of(part.tool_call_id, part.tool_name, part.args) for part in by_kind["tool-call"]]
+        said = {"content": content_of(text, by_kind["other"]), "reasoning": thought, "tool_calls": calls}
+        about: dict[str, Any] = item.metadata or {}
+        return {"role": "assistant", **said, METADATA: about.get(METADATA)}
+    if item.part_kind == "tool-return":
+        content = content_of(*item.model_response_str_and_user_content())
+    elif item.part_kind in ("retry-prompt", "retry-feedback"):
+        content = item.model_response()
+    else:
+        is_user, content = item.part_kind == "user-prompt", getattr(item, "content", "")
+        parts: list[Any] = [*content] if isinstance(content, Sequence) and not isinstance(content, str) else [content]
+        text = "\n".join([part for part in parts if isinstance(part, str)])
+        said = content_of(text, [part for part in parts if not isinstance(part, str)])
+        return {"role": "user" if is_user else "system", "content": said}
+    if getattr(item, "tool_name", None) is None:
+        return {"role": "user", "content": content}
+    return {"role": "tool", "tool_call_id": item.tool_call_id, "name": item.tool_name, "content": content}
+
+
+def _written(item: tuple[int, Any], text: str, others: list[Any]) -> tuple[int, Any]:
+    """The response, or the part of a request, that stands in the place of another one."""
+    number, said = item
+    if hasattr(said, "parts"):
+        return number, replace(said, parts=[_messages.TextPart(text)])
+    return number, _messages.UserPromptPart([text, *others] if others else text)
 
 
 def _without_tags(model: Any) -> Any:

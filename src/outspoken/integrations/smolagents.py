@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from ast import literal_eval
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, cast
@@ -16,11 +17,13 @@ from outspoken.results.replies import Reply, has_failed_call, retry_of
 
 from .assembler import Assembler, ReaderOptions, joined
 from .framework import framework
-from .messages import FIRST_INDEX
+from .messages import FIRST_INDEX, content_of, written_of
 
 _SMOLAGENTS = framework("smolagents", "smolagents", "1.26")
 _models = _SMOLAGENTS.load("smolagents.models")
 
+#: How the memory of an agent writes calls and results.
+_CALLS, _OBSERVATION = "Calling tools:\n", "Observation:\n"
 #: The tool that ends a run.
 _ANSWER = "final_answer"
 _NO_CALL = f"the response calls no tool; write a call, of `{_ANSWER}` if the task is done"
@@ -48,7 +51,7 @@ class OutspokenModel(_models.Model):
         self._last: Assembler | None = None  # the last response without calls
 
     def generate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
-        request, assembler = self._request(*args, **kwargs)
+        messages, request, assembler = self._request(messages, *args, **kwargs)
         message = self.wrapped.generate(messages, **request)
         if assembler is None:
             return message
@@ -62,7 +65,7 @@ class OutspokenModel(_models.Model):
         )
 
     def generate_stream(self, messages: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
-        request, assembler = self._request(*args, **kwargs)
+        messages, request, assembler = self._request(messages, *args, **kwargs)
         deltas = self._deltas(messages, request)
         if assembler is None:
             yield from deltas
@@ -99,15 +102,20 @@ class OutspokenModel(_models.Model):
         return _models.Model.parse_tool_calls(self, message)
 
     def _request(
-        self, stop_sequences: list[str] | None = None, response_format: dict[str, str] | None = None,
-        tools_to_call_from: Any = None, **kwargs: Any,
-    ) -> tuple[dict[str, Any], Assembler | None]:  # fmt: skip
-        """The arguments of a request to the wrapped model, and what reads its response; None without tools."""
+        self, messages: list[Any], stop_sequences: list[str] | None = None,
+        response_format: dict[str, str] | None = None, tools_to_call_from: Any = None, **kwargs: Any,
+    ) -> tuple[list[Any], dict[str, Any], Assembler | None]:  # fmt: skip
+        """The messages and arguments for the wrapped model, and what reads its response; None without tools."""
         given = {"stop_sequences": stop_sequences, "response_format": response_format}
         given |= {"tools_to_call_from": tools_to_call_from} if self._send_tools else {}
         request = {key: value for key, value in given.items() if value is not None} | kwargs
         tools = [_models.get_tool_json_schema(tool) for tool in tools_to_call_from or ()]
-        return request, self._begin(tools, stop=stop_sequences) if tools else None
+        if not tools:
+            return messages, request, None
+        turns = _turns(messages)
+        assembler = self._begin(tools, stop=stop_sequences, history=[said for _, said in turns])
+        sent = assembler.to_send([turn for turn, _ in turns], lambda turn: turn, _written_turn)
+        return [message for turn in sent for message in turn], request, assembler
 
     def _deltas(self, messages: Any, given: dict[str, Any]) -> Iterator[Any]:
         """The stream of the wrapped model, or its message in one piece if it cannot stream."""
@@ -130,6 +138,39 @@ class OutspokenModel(_models.Model):
         if self._on_reply is not None:
             self._on_reply(reply)
         return calls
+
+
+def _turns(messages: list[Any]) -> list[tuple[list[Any], dict[str, Any]]]:
+    """The messages, calls with what the assistant said before, and what they are in chat completions."""
+    turns: list[tuple[list[Any], dict[str, Any]]] = []
+    called: list[Any] = []
+    for given in messages:
+        message = _models.ChatMessage.from_dict({**given}) if isinstance(given, dict) else given
+        role, text = _models.MessageRole(message.role).value, _text(message)
+        content: Any = message.content
+        listed = cast("list[Any]", content) if isinstance(content, list) else []
+        parts = [part for part in listed if part["type"] != "text"]
+        said: dict[str, Any] = {"role": role, "content": content_of(text, parts)}
+        if role == "tool-call":
+            called = literal_eval(text.removeprefix(_CALLS))
+            if turns and turns[-1][1]["role"] == "assistant":
+                turns[-1][0].append(given)
+                turns[-1][1]["tool_calls"] = called
+                continue
+            said = {"role": "assistant", "content": "", "tool_calls": called}
+        elif role == "tool-response":
+            id = called[0]["id"] if len(called) == 1 else None
+            content = content_of(text.removeprefix(_OBSERVATION), parts)
+            said = {"role": "tool", "tool_call_id": id, "content": content}
+        turns.append(([given], said))
+    return turns
+
+
+def _written_turn(turn: list[Any], text: str, others: list[Any]) -> list[Any]:
+    """The message that stands in the place of others."""
+    role = _models.MessageRole(turn[0]["role"] if isinstance(turn[0], dict) else turn[0].role)
+    role = _models.tool_role_conversions.get(role, role)
+    return [_models.ChatMessage(role, [{"type": "text", "text": text}, *others])]
 
 
 def _text(message: Any) -> str:
@@ -157,5 +198,5 @@ def _delta(position: int, call: Any) -> Any:
 
 def _written(reply: Reply) -> str:
     """All calls of a reply that is refused, as they were written, for the memory of the agent."""
-    calls = [reply.raw[slice(*call.span)] for call in (*reply.tool_calls, *reply.unfinished_tool_calls)]
+    calls = [written_of(call, reply) for call in (*reply.tool_calls, *reply.unfinished_tool_calls)]
     return "".join([f"\n{call}" for call in calls]) if has_failed_call(reply) else ""

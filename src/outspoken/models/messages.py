@@ -73,7 +73,7 @@ def schemas(message: Message) -> list[dict[str, Any]]:
 
 
 #: The names that reasoning has in messages; each template reads another one.
-_REASONING = ("reasoning_content", "reasoning", "thinking")
+REASONING = ("reasoning_content", "reasoning", "thinking")
 
 
 def as_message(message: Any, *, as_text: bool) -> dict[str, Any]:
@@ -84,15 +84,15 @@ def as_message(message: Any, *, as_text: bool) -> dict[str, Any]:
             f"a message is {kind_of(message)}; expected a dict with `role` and `content`, or an SDK's object"
         )
     made = {**plain}
-    made["content"] = _content(made.get("content"))
-    if reasoning := next((made[name] for name in _REASONING if made.get(name)), None):
-        made |= dict.fromkeys(_REASONING, reasoning)
+    made["content"] = content_of(made.get("content"))
+    if reasoning := next((made[name] for name in REASONING if made.get(name)), None):
+        made |= dict.fromkeys(REASONING, reasoning)
     if calls := made.get("tool_calls"):
         made["tool_calls"] = [_call(plain_message(call), as_text=as_text) for call in calls]
     return made
 
 
-def _content(content: Any) -> Any:
+def content_of(content: Any) -> Any:
     """Content that is only text as one text; templates write other parts, such as images, by themselves."""
     if not isinstance(content, list | tuple):
         return "" if content is None else content

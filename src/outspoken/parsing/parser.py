@@ -76,7 +76,7 @@ class Parser(StreamParser["Event", Reply]):
 
     `context` are the messages that the model had read: dicts or objects of an SDK, or texts. A call that stands in one
     of a tool or user is an echo, which an attacker may have written: it is unfinished, with the diagnostic
-    `echoed-call`. What the system says, and what the assistant itself called before, is none.
+    `echoed-call`. What the system says is none, nor is what the assistant itself called before that message.
 
     With a `page`, actions are checked against it. The elements that they refer to get the page's hash, kind and text,
     and `metadata["element"]` its data. Actions that do not match their element are changed as the `checks` of the

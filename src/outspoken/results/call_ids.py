@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Iterable
+
+#: So many digits, behind the prefix, are those of an id that is made here.
+_DIGITS = 24
+
+
+def is_made(id: str) -> bool:
+    """Was an id made by `CallIds`, for a call that the model wrote without one?"""
+    return re.fullmatch(rf"[a-z]+_[0-9a-f]{{{_DIGITS}}}", id) is not None
 
 
 class CallIds:
@@ -25,6 +34,6 @@ class CallIds:
         """The id of the next call; `written` is the one that the model wrote, if any."""
         position, self._count = self._count, self._count + 1
         if not written or written in self._given:
-            written = self._prefix + hashlib.sha256(f"{self._seed}:{position}".encode()).hexdigest()[:24]
+            written = self._prefix + hashlib.sha256(f"{self._seed}:{position}".encode()).hexdigest()[:_DIGITS]
         self._given.add(written)
         return written

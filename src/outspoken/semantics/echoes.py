@@ -35,6 +35,8 @@ _UNSEEN = lazy_pattern(
 )
 #: Characters that are written by their number, as in JSON.
 _NUMBERED = lazy_pattern(r"\\u([0-9a-fA-F]{4})")
+#: Characters that JSON escapes by a sign, as far as a copy has them.
+_ESCAPED = lazy_pattern(r'\\(["\\/n])')
 #: Fields of messages that hold no content.
 _LABELS = frozenset({"role", "type", "id", "tool_call_id", "call_id", "tool_use_id", "name", "status", "mime_type"})
 #: The fields of a call that the assistant made before, in the APIs of OpenAI and Anthropic.
@@ -65,8 +67,8 @@ class Echoes:
     """What the model had read before it answered, and which of its calls stand there.
 
     `messages` are those of the request, as dicts or objects of an SDK, or texts. What the system or developer says is
-    no echo, and a call that the assistant made before may be tried again. A part of a text is searched for calls once,
-    when a call is asked for whose name and words it holds. Threads may share it.
+    no echo, and a call that the assistant made before it read the text may be tried again. A part of a text is searched
+    for calls once, when a call is asked for whose name and words it holds. Threads may share it.
     """
 
     def __init__(self, messages: Sequence[Any]) -> None:
@@ -82,7 +84,8 @@ class Echoes:
     def message_of(self, name: str, arguments: Mapping[str, Any], markup: str, read_calls: ReadCalls) -> int | None:
         """The number of the message, counted from 0, that holds a call or its markup; None if none does.
 
-        A call that the assistant itself made before is none.
+        A call that the assistant itself made before that message is none. One that it made only behind it may be an
+        echo that was refused.
         """
         squeezed, kept, wanted = _squeezed(markup), _squeezed(name), _key(name, arguments)
         words = [*dict.fromkeys(_words(arguments))][:_MAX_WORDS]
@@ -91,7 +94,8 @@ class Echoes:
                 continue
             parts = _near(text, name, words, _REACH + 2 * len(markup))
             if squeezed in copied or any(self._holds(part, name, arguments, read_calls) for part in parts):
-                return None if wanted in self._made(read_calls) else number
+                is_made = any(self._makes(message, wanted, squeezed, read_calls) for message in self.messages[:number])
+                return None if is_made else number
         return None
 
     def _holds(self, text: str, name: str, arguments: Mapping[str, Any], read_calls: ReadCalls) -> bool:
@@ -116,18 +120,18 @@ class Echoes:
                 found += [_Text(number, text, _squeezed(text)) for text in texts]
         return found
 
-    def _made(self, read_calls: ReadCalls) -> frozenset[str]:
-        """The calls that the assistant made before."""
-        found: set[str] = set()
-        for message in self.messages:
-            plain = plain_message(message)
-            if _role_of(message) in _ASSISTANT:
-                for text in _texts_of(plain, 0):
-                    found |= self._calls_in(text, read_calls)
-            elif not (isinstance(plain, dict) and cast("dict[str, Any]", plain).get("type") == "function_call"):
-                continue
-            found |= set(_own_calls(plain, 0))
-        return frozenset(found)
+    def _makes(self, message: Any, wanted: str, markup: str, read_calls: ReadCalls) -> bool:
+        """Does the assistant make a call in a message, or write its markup?"""
+        plain = plain_message(message)
+        if _role_of(message) not in _ASSISTANT:
+            is_call = isinstance(plain, dict) and cast("dict[str, Any]", plain).get("type") == "function_call"
+            return is_call and wanted in _own_calls(plain, 0)
+        texts = [*_texts_of(plain, 0)]
+        return (
+            any(markup in _squeezed(text) for text in texts)
+            or wanted in _own_calls(plain, 0)
+            or any(wanted in self._calls_in(text, read_calls) for text in texts)
+        )
 
 
 def _squeezed(text: str) -> str:
@@ -208,6 +212,8 @@ def _texts_of(value: Any, depth: int) -> Iterator[str]:
     if isinstance(value, str):
         written = _NUMBERED.sub(lambda found: chr(int(found[1], 16)), value) if "\\u" in value else value
         yield from (value, html.unescape(_UNSEEN.sub("", _LINE_SIGN.sub("", unquote(written)))))
+        if '\\"' in value:  # JSON in a text that is none
+            yield _ESCAPED.sub(lambda found: "\n" if found[1] == "n" else found[1], written)
         if value.lstrip()[:1] in ("{", "[", '"'):
             with suppress(ValueError, RecursionError):
                 inner = json.loads(value)

@@ -21,7 +21,8 @@ from outspoken.providers.stream import ProviderOptions, ProviderStream
 from outspoken.providers.wire.chat_completions.reader import STOPS
 from outspoken.providers.wire.exporter import Exporter
 from outspoken.providers.wire.parts import Part
-from outspoken.results.errors import OutspokenError, UnknownFormatError
+from outspoken.rendering.history import render_history
+from outspoken.results.errors import OutspokenError, RenderError, UnknownFormatError
 from outspoken.results.events import Done, TextDelta
 from outspoken.results.replies import has_failed_call, retry_of
 from outspoken.results.settings import Settings
@@ -321,6 +322,21 @@ def _readable(messages: Any) -> list[Any] | None:
     """The messages of a request; empty ones where it has something else, of which the upstream says what is wrong."""
     listed = cast("list[Any]", messages) if isinstance(messages, list) else []
     return [message if isinstance(message, dict) else "" for message in listed] or None
+
+
+def with_rendered_history(settings: ServerSettings, request: dict[str, Any]) -> dict[str, Any]:
+    """A chat completion whose messages are text in the format of its model. Raises HttpError if they cannot be."""
+    options, messages = provider_options(settings, request), request.get("messages")
+    if not isinstance(messages, list):
+        return request
+    try:
+        made = render_history(
+            cast("list[Any]", messages), format_of(settings, request), tools=options.get("tools"),
+            action_tool=settings.action_tool,
+        )  # fmt: skip
+    except (RenderError, TypeError) as error:
+        raise HttpError(400, str(error), "history_not_rendered", "messages") from error
+    return {**request, "messages": made}
 
 
 def format_of(settings: ServerSettings, request: dict[str, Any]) -> str:

@@ -39,9 +39,11 @@ class ServerSettings:
     "pieces" for clients that wait for its end (see `Exporter`). With `show_invalid`, the text of a call that is invalid
     stays in the content. The model is asked again up to `ask_again` times if a call cannot be read, or if a request
     wants a call or JSON and gets none; then no text of an invalid call is shown. `prefix` is what the prompts of the
-    models end with, if it is not what is usual for them. `constrain` names the upstream ("vllm", "sglang" or
-    "llama_cpp") if requests with tools are to be constrained to what the format and the tools allow, which needs
-    more than "auto"; with `constrain_strict`, a request is rejected if its constraint cannot be made or does not
+    models end with, if it is not what is usual for them. With `render_history`, the upstream gets calls, reasoning and
+    results of earlier turns as text in the format (see `outspoken.rendering.render_history`); it and `constrain` need
+    more than "auto". `constrain` names the upstream ("vllm", "sglang" or
+    "llama_cpp") if requests with tools are to be constrained to what the format and the tools allow; with
+    `constrain_strict`, a request is rejected if its constraint cannot be made or does not
     enforce everything. With `log_requests`, `outspoken serve` logs a line for each request.
 
     Raises ServerStartError for invalid values, UnknownFormatError, and TypeError for values of a wrong type.
@@ -62,6 +64,7 @@ class ServerSettings:
     show_invalid: bool = True
     ask_again: int = 0
     prefix: str | None = None
+    render_history: bool = False
     constrain: str | None = None
     constrain_strict: bool = False
     log_requests: bool = True
@@ -85,8 +88,9 @@ class ServerSettings:
                 resolve(format)
         if self.constrain is not None and self.constrain not in UPSTREAMS:
             raise ServerStartError(f"`constrain` is `{self.constrain}`; expected {', '.join(UPSTREAMS)}")
-        if self.constrain is not None and "auto" in formats:
-            raise ServerStartError("`constrain` needs the name of a format")
+        for name in ("constrain", "render_history"):
+            if getattr(self, name) and "auto" in formats:
+                raise ServerStartError(f"`{name}` needs the name of a format")
         self._check_numbers()
 
     def _check_numbers(self) -> None:

@@ -61,6 +61,7 @@ def _pair(value: str) -> tuple[str, str]:
     format_option(_FORMAT, default=None),
     option("--model MODEL=FORMAT", _MODELS, _pair, into="models", multiple=True),
     option("-p --prefix TEXT", "what the prompts of the models end with, if not what is usual", unescaped),
+    option("--render-history", "send earlier calls, reasoning and results as text in the format"),
 )
 @option_group(
     "Responses",
