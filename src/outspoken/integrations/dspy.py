@@ -15,7 +15,7 @@ from outspoken.json import read_json
 from outspoken.processing.answers import read_answer
 from outspoken.results.replies import Reply, has_failed_call, retry_of
 
-from .assembler import Assembler, ReaderOptions
+from .assembler import Assembler, ReaderOptions, chat_message, same
 from .framework import framework
 from .messages import call_of
 
@@ -67,7 +67,8 @@ class OutspokenAdapter(_dspy.ChatAdapter):
         """The messages of a request; if the model is asked again, with what it wrote and what is wrong with it."""
         messages = _dspy.ChatAdapter.format(self, signature, demos, inputs)
         self._history = _read_by_model(messages, inputs)
-        return [*self._begin(self._lm, self._tools, history=messages).to_send(messages, _same, _written), *self._told]
+        assembler = self._begin(self._lm, self._tools, history=messages)
+        return [*filter(None, assembler.to_send(messages, same, chat_message)), *self._told]
 
     def format_user_message_content(self, signature: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> str:
         """The inputs as text; the trajectory of `dspy.ReAct` knows which calls and results it holds."""
@@ -201,16 +202,6 @@ def _read_by_model(messages: list[dict[str, Any]], inputs: dict[str, Any]) -> li
             content = content.replace(one.strip(), "")
         made += [{**message, "content": content}, *steps]
     return made
-
-
-def _same(message: Any) -> Any:
-    return message
-
-
-def _written(message: dict[str, Any], text: str, others: list[Any]) -> dict[str, Any]:
-    """The message that stands in the place of another one."""
-    content = [{"type": "text", "text": text}, *others] if others else text
-    return {"role": "assistant" if message["role"] == "assistant" else "user", "content": content}
 
 
 def _is_read(annotation: Any) -> bool:

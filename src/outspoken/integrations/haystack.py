@@ -123,8 +123,8 @@ class OutspokenChatGenerator:
         asked = {"generation_kwargs": generation_kwargs, "tools_strict": tools_strict}
         asked |= {"tools": tools if self._send_tools else None, "streaming_callback": tell if callback else None}
         asked = {key: value for key, value in asked.items() if value is not None}
-        sent = assembler.to_send(messages, _to_send, _written)
-        return {"messages": sent, **asked}, reading
+        sent = filter(None, assembler.to_send(messages, _to_send, _written))
+        return {"messages": [*sent], **asked}, reading
 
 
 class _Replies:
@@ -243,15 +243,12 @@ def _said(message: Any) -> dict[str, Any]:
 def _said_call(call: Any) -> dict[str, Any]:
     extra: dict[str, Any] = call.extra or {}
     told: dict[str, Any] = extra.get(METADATA, {})
-    made = call_of(call.id, told.get("name", call.tool_name), call.arguments)
-    return {**made, "written": told["written"]} if told else made
+    return call_of(call.id, told.get("name", call.tool_name), call.arguments, told.get("written", ""))
 
 
-def _written(message: Any, text: str, others: list[Any]) -> Any:
-    """The message that stands in the place of another one."""
-    if message.is_from("assistant"):
-        return _data.ChatMessage.from_assistant(text)
-    return _data.ChatMessage.from_user(content_parts=[text, *others])
+def _written(role: str, text: str, others: list[Any]) -> Any:
+    """The message that stands in the place of others."""
+    return _data.ChatMessage(_data.ChatRole(role), [_data.TextContent(text), *others])
 
 
 def _to_send(message: Any) -> Any:

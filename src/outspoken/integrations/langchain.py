@@ -15,7 +15,7 @@ from outspoken.processing.answers import read_answer
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.packages import Package
 
-from .assembler import Assembler, CallEnd, MessagePart, joined
+from .assembler import Assembler, CallEnd, MessagePart, chat_message, joined
 from .framework import framework
 from .messages import FIRST_INDEX, METADATA, REASONS, call_of, parts_of
 
@@ -164,8 +164,8 @@ class ChatOutspoken(_chat_models.BaseChatModel):
             config["callbacks"] = parent.get_child(run_manager)
         messages = _answered(messages)
         assembler = self._begin(messages, kwargs, stop)
-        sent = assembler.to_send(messages, _to_send, _written)
-        return model, {"input": sent, "config": config, **options}, assembler
+        sent = filter(None, assembler.to_send(messages, _to_send, _written))
+        return model, {"input": [*sent], "config": config, **options}, assembler
 
     def _begin(self, messages: Any, kwargs: dict[str, Any], stop: Any = None) -> Assembler:
         tools, choice = _openai_tools(kwargs.get("tools") or ()), kwargs.get("tool_choice")
@@ -250,10 +250,10 @@ def _to_send(message: Any) -> Any:
     return message.model_copy(update={"tool_calls": [*message.tool_calls, *calls], "invalid_tool_calls": []})
 
 
-def _written(message: Any, text: str, others: list[Any]) -> Any:
-    """The message that stands in the place of another one."""
-    kind = _messages.AIMessage if isinstance(message, _messages.AIMessage) else _messages.HumanMessage
-    return kind([{"type": "text", "text": text}, *others] if others else text)
+def _written(role: str, text: str, others: list[Any]) -> Any:
+    """The message that stands in the place of others."""
+    kind = _messages.AIMessage if role == "assistant" else _messages.HumanMessage
+    return kind(chat_message(role, text, others)["content"])
 
 
 def tool_errors(message: Any) -> list[Any]:

@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 from pydantic import TypeAdapter
 from typing_extensions import Unpack
 
-from outspoken.grammar import registry
-from outspoken.notations.tools import Tools
 from outspoken.providers.events import StreamEvent
 from outspoken.providers.replies import ProviderReply
 from outspoken.providers.requested import choice_of
@@ -23,9 +21,9 @@ from outspoken.providers.wire.responses.exporter import ResponsesExporter
 from outspoken.results.call_ids import CallIds
 from outspoken.results.replies import ToolCall
 
-from .assembler import ReaderOptions
-from .framework import format_of, framework
-from .messages import call_of, object_of, parts_of, refusal_of, written_messages
+from .assembler import Assembler, ReaderOptions, chat_message, same
+from .framework import framework
+from .messages import call_of, object_of, parts_of, refusal_of
 
 _AGENTS = framework("openai_agents", "openai-agents", "0.24")
 _interface = _AGENTS.load("agents.models.interface")
@@ -54,21 +52,18 @@ class OutspokenModel(_interface.Model):
         self, wrapped: Any, format: str | None = None, *, on_reply: _OnReply = None,
         **options: Unpack[ReaderOptions],
     ) -> None:  # fmt: skip
-        self.wrapped = wrapped
-        self._finish_reason, self._on_reply = options.pop("finish_reason", None), on_reply
-        found = format_of(format, wrapped)
-        self._rendered = registry.resolve(found) if options.pop("render_history", False) else None
-        self._make_source = partial(ProviderStream, "openai_responses", format=found, **options)
-        self._make_source()  # wrong options fail here
+        self.wrapped, self._on_reply = wrapped, on_reply
+        self._begin = partial(Assembler, format, wrapped, **options)
+        self._begin()  # wrong options fail here
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:
-        request, reading = self._begin(args, kwargs)
+        request, reading = self._request(args, kwargs)
         response = await self.wrapped.get_response(**request)
         reading.close(response.output, is_whole=True)
         return replace(response, output=reading.items)
 
     async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        request, reading = self._begin(args, kwargs)
+        request, reading = self._request(args, kwargs)
         async for event in self.wrapped.stream_response(**request):
             if event.type in _FAILURES:
                 yield event
@@ -81,25 +76,22 @@ class OutspokenModel(_interface.Model):
                 number = reading.exporter.sequence_number
                 yield event.model_copy(update={"response": response, "sequence_number": number})
 
-    def _begin(self, args: Any, kwargs: Any) -> tuple[dict[str, Any], _Reading]:
+    def _request(self, args: Any, kwargs: Any) -> tuple[dict[str, Any], _Reading]:
         """The arguments of a request, in which outputs of calls tell their problems, and what reads the response."""
         request: dict[str, Any] = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
         functions = [tool for tool in request["tools"] if hasattr(tool, "params_json_schema")]
         tools = [{"name": tool.name, "parameters": tool.params_json_schema} for tool in functions]
         tools += [{"name": one.tool_name, "parameters": one.input_json_schema} for one in request["handoffs"]]
         choice = choice_of(getattr(request.get("model_settings"), "tool_choice", None), tools)
-        items: list[Any] = [] if isinstance(request["input"], str) else [*request["input"]]
+        items: list[Any] = request["input"]
+        items = [{"role": "user", "content": items}] if isinstance(items, str) else items
         refused = {item["call_id"]: item["arguments"] for item in items if object_of(item.get("arguments")) is None}
         groups = _groups(items, refused)
-        history = [said for _, said in groups]
-        options = {"tool_choice": "none" if choice == "none" else "auto", "context": history or [request["input"]]}
-        source = self._make_source(tools=tools, **options)
-        sent = [[_sendable(item, refused) for item in turn] for turn, _ in groups]
-        if self._rendered is not None and items:
-            sent = written_messages(history, sent, self._rendered, Tools.of(tools), lambda turn: turn, _written)
-        request["input"] = [item for turn in sent for item in turn] or request["input"]
-        ids = CallIds(taken=[item["call_id"] for item in items if "call_id" in item])
-        return request, _Reading(source, ids, self._finish_reason, self._on_reply)
+        assembler = self._begin(tools, history=[said for _, said in groups])
+        sent = filter(None, assembler.to_send([turn for turn, _ in groups], same, _written))
+        request["input"] = [_sendable(item, refused) for turn in sent for item in turn]
+        source = assembler.source("openai_responses", tool_choice="none" if choice == "none" else "auto")
+        return request, _Reading(source, assembler.ids, assembler.finish_reason, self._on_reply)
 
     async def close(self) -> None:
         await self.wrapped.close()
@@ -201,7 +193,6 @@ def _sendable(item: Any, refused: dict[str, str]) -> Any:
     return {**item, **({"arguments": "{}"} if "arguments" in item else {"output": refused[item["call_id"]]})}
 
 
-def _written(turn: list[Any], text: str, others: list[Any]) -> list[Any]:
-    """The item that stands in the place of others."""
-    role = "user" if turn[0].get("type") == "function_call_output" else "assistant"
-    return [{"role": role, "content": [{"type": "input_text", "text": text}, *others] if others else text}]
+def _written(role: str, text: str, others: list[Any]) -> list[Any]:
+    """The items of a turn that stand in the place of others."""
+    return [chat_message(role, text, others, "input_text")]

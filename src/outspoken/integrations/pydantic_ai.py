@@ -86,8 +86,9 @@ class OutspokenModel(_wrapper.WrapperModel):
         history, stop = [_said(item) for _, item in items], options.get("stop_sequences")
         assembler = self._begin(tools, options.get("tool_choice"), history=history, stop=stop)
         made: list[list[Any]] = [[] for _ in messages]
-        for number, item in assembler.to_send(items, self._sendable, _written):
-            made[number].append(item)
+        texts = assembler.to_send([item for _, item in items], self._sendable, _written)
+        for (number, _), item in zip(items, texts, strict=True):
+            made[number] += [] if item is None else [item]
         sent = [
             parts[0] if message.kind == "response" else replace(message, parts=parts)
             for message, parts in zip(messages, made, strict=True)
@@ -95,11 +96,9 @@ class OutspokenModel(_wrapper.WrapperModel):
         ]
         return sent, lambda manager: _Parts(manager, assembler, due)
 
-    def _sendable(self, item: tuple[int, Any]) -> tuple[int, Any]:
-        """A response or a part of a request, with its number, as servers accept it."""
-        number, said = item
-        is_response = hasattr(said, "parts")
-        return number, replace(said, parts=[*map(self._sendable_part, said.parts)]) if is_response else said
+    def _sendable(self, item: Any) -> Any:
+        """A response or a part of a request as servers accept it."""
+        return replace(item, parts=[*map(self._sendable_part, item.parts)]) if hasattr(item, "parts") else item
 
     def _sendable_part(self, part: Any) -> Any:
         """A call with a problem, which its retry prompt tells, has no arguments; thinking has its tags."""
@@ -282,12 +281,11 @@ def _said(item: Any) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": item.tool_call_id, "name": item.tool_name, "content": content}
 
 
-def _written(item: tuple[int, Any], text: str, others: list[Any]) -> tuple[int, Any]:
-    """The response, or the part of a request, that stands in the place of another one."""
-    number, said = item
-    if hasattr(said, "parts"):
-        return number, replace(said, parts=[_messages.TextPart(text)])
-    return number, _messages.UserPromptPart([text, *others] if others else text)
+def _written(role: str, text: str, others: list[Any]) -> Any:
+    """The response, or the part of a request, that stands in the place of others."""
+    if role == "assistant":
+        return _messages.ModelResponse([_messages.TextPart(text)])
+    return _messages.UserPromptPart([text, *others] if others else text)
 
 
 def _without_tags(model: Any) -> Any:

@@ -15,7 +15,7 @@ from outspoken.results.call_ids import CallIds
 from outspoken.results.events import TextDelta
 from outspoken.results.replies import Reply, has_failed_call, retry_of
 
-from .assembler import Assembler, ReaderOptions, joined
+from .assembler import Assembler, ReaderOptions, joined, same
 from .framework import framework
 from .messages import FIRST_INDEX, content_of, written_of
 
@@ -114,8 +114,8 @@ class OutspokenModel(_models.Model):
             return messages, request, None
         turns = _turns(messages)
         assembler = self._begin(tools, stop=stop_sequences, history=[said for _, said in turns])
-        sent = assembler.to_send([turn for turn, _ in turns], lambda turn: turn, _written_turn)
-        return [message for turn in sent for message in turn], request, assembler
+        sent = assembler.to_send([turn for turn, _ in turns], same, _written_turn)
+        return [message for turn in filter(None, sent) for message in turn], request, assembler
 
     def _deltas(self, messages: Any, given: dict[str, Any]) -> Iterator[Any]:
         """The stream of the wrapped model, or its message in one piece if it cannot stream."""
@@ -166,11 +166,9 @@ def _turns(messages: list[Any]) -> list[tuple[list[Any], dict[str, Any]]]:
     return turns
 
 
-def _written_turn(turn: list[Any], text: str, others: list[Any]) -> list[Any]:
+def _written_turn(role: str, text: str, others: list[Any]) -> list[Any]:
     """The message that stands in the place of others."""
-    role = _models.MessageRole(turn[0]["role"] if isinstance(turn[0], dict) else turn[0].role)
-    role = _models.tool_role_conversions.get(role, role)
-    return [_models.ChatMessage(role, [{"type": "text", "text": text}, *others])]
+    return [_models.ChatMessage(_models.MessageRole(role), [{"type": "text", "text": text}, *others])]
 
 
 def _text(message: Any) -> str:
