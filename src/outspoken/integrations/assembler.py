@@ -26,7 +26,7 @@ from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.settings import Settings
 
 from .framework import format_of
-from .messages import finish_reason, noted, object_of, refusal_of
+from .messages import chat_message, finish_reason, noted, object_of, refusal_of
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Assembler:
 
     `text`, `reasoning` and `calls` are what has arrived; `calls` has those with a problem, too. A complete response has
     a `reply`. With `joins_reasoning`, a blank line stands before each block of reasoning but the first, as in
-    `Reply.reasoning`.
+    `Reply.reasoning`. `source` reads responses of a provider instead; `ids` makes the ids of calls for what writes them.
     """
 
     reply: Reply
@@ -97,11 +97,13 @@ class Assembler:
     ) -> None:  # fmt: skip
         self._format = format_of(format, model)
         self._options: dict[str, Any] = {"tools": tools, "context": history or None, **options}
-        calls: dict[str, Any] = {"calls": choice_of(choice, tools) != "none"}
+        self.choice = choice_of(choice, tools)
+        calls: dict[str, Any] = {"calls": self.choice != "none"}
         self._parser = Parser(self._format, **{**calls, **self._options})
         self._rendered = registry.resolve(self._parser.format) if render_history else None
         self._history, self._prefix = history, prefix
-        self.ids = CallIds(taken=[call["id"] for said in history for call in said.get("tool_calls") or ()])
+        taken = [call["id"] for said in history for call in said.get("tool_calls") or ()]
+        self.ids = CallIds(taken=[*taken, *[said["tool_call_id"] for said in history if "tool_call_id" in said]])
         self.finish_reason, self._stop = finish_reason, None if finish_reason else stop
         self._begin()
 
@@ -124,8 +126,9 @@ class Assembler:
         return ProviderStream(*provider, format=self._format, **options)
 
     def to_send(
-        self, messages: Iterable[Any], keep: Callable[[Any], Any], write: Callable[[str, str, list[Any]], Any]
-    ) -> list[Any]:
+        self, messages: Iterable[Any], keep: Callable[[Any], Any] = lambda message: message,
+        write: Callable[[str, str, list[Any]], Any] = chat_message,
+    ) -> list[Any]:  # fmt: skip
         """The messages of the history for the server: as `keep` makes them, or as text in the format.
 
         `write` makes the message that stands in the place of one or more: of its role, which is "assistant" or "user",
@@ -256,13 +259,3 @@ class Assembler:
 def joined(parts: Iterable[MessagePart], kind: type[results.TextDelta | results.ReasoningDelta]) -> str:
     """The text, or the reasoning, of some parts."""
     return "".join([part.text for part in parts if isinstance(part, kind)])
-
-
-def same(message: Any) -> Any:
-    """A message of chat completions as it is."""
-    return message
-
-
-def chat_message(role: str, text: str, others: list[Any], kind: str = "text") -> dict[str, Any]:
-    """A message of chat completions, in the place of others."""
-    return {"role": role, "content": [{"type": kind, "text": text}, *others] if others else text}

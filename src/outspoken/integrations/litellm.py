@@ -23,7 +23,7 @@ from outspoken.providers.wire.chat_completions.exporter import ChatCompletionsEx
 from outspoken.providers.wire.parts import StreamCalls
 from outspoken.results.errors import MissingPackageError
 
-from .assembler import Assembler, ReaderOptions, chat_message, same
+from .assembler import Assembler, ReaderOptions
 from .framework import format_of, framework
 from .messages import METADATA, noted
 
@@ -84,10 +84,9 @@ class OutspokenLLM(_custom_llm.CustomLLM):
         """The request to the model, and what reads its response."""
         request = _request(given)
         tools = request.get("tools") or ()
-        messages: list[Any] = [m for m in request.get("messages") or () if isinstance(m, Mapping)]
-        known = {"history": messages, "stop": request.get("stop")}
+        known: dict[str, Any] = {"history": request["messages"], "stop": request.get("stop")}
         assembler = self._assembler(request["model"], readable_tools(tools), **known)
-        request["messages"] = [*filter(None, assembler.to_send(messages, same, chat_message))]
+        request["messages"] = [*filter(None, assembler.to_send(request["messages"]))]
         parallel, choice = request.get("parallel_tool_calls") is not False, choice_of(request.get("tool_choice"), tools)
         source = partial(assembler.source, tool_choice=choice, parallel=parallel)
         written: dict[str, Any] = {"stream_calls": self._stream_calls, "call_ids": assembler.ids}

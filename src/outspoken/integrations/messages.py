@@ -80,6 +80,11 @@ def content_of(text: str, others: Iterable[Any] = ()) -> Any:
     return [{"type": "text", "text": text}, *parts] if parts else text
 
 
+def chat_message(role: str, text: str, others: list[Any], kind: str = "text") -> dict[str, Any]:
+    """A message of chat completions, whose text has a `kind` if there are other parts."""
+    return {"role": role, "content": [{"type": kind, "text": text}, *others] if others else text}
+
+
 def refused_name(refusal: str) -> str:
     """The name of a tool of a call that must not run, for a sentence such as "Tool … not found"."""
     return f"call was refused ({refusal}); write it again without this mistake. As it stands, its tool was"

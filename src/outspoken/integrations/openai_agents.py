@@ -6,24 +6,22 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import TypeAdapter
 from typing_extensions import Unpack
 
 from outspoken.providers.events import StreamEvent
 from outspoken.providers.replies import ProviderReply
-from outspoken.providers.requested import choice_of
-from outspoken.providers.stream import ProviderStream
 from outspoken.providers.wire.parts import ExportedCall
 from outspoken.providers.wire.replay import replay
 from outspoken.providers.wire.responses.exporter import ResponsesExporter
 from outspoken.results.call_ids import CallIds
 from outspoken.results.replies import ToolCall
 
-from .assembler import Assembler, ReaderOptions, chat_message, same
+from .assembler import Assembler, ReaderOptions
 from .framework import framework
-from .messages import call_of, object_of, parts_of, refusal_of
+from .messages import call_of, chat_message, object_of, parts_of, refusal_of
 
 _AGENTS = framework("openai_agents", "openai-agents", "0.24")
 _interface = _AGENTS.load("agents.models.interface")
@@ -32,7 +30,6 @@ _responses = _AGENTS.load("openai.types.responses")
 _ITEM = TypeAdapter[Any](_responses.ResponseOutputItem)
 _EVENTS = TypeAdapter[Any](_responses.ResponseStreamEvent)
 
-_OnReply: TypeAlias = Callable[[ProviderReply], None] | None
 #: The last events of a stream with a response, and those of one that failed.
 _ENDS, _FAILURES = ("response.completed", "response.incomplete"), ("response.failed", "error", "response.error")
 #: The items that are read; all others are kept as they are.
@@ -49,7 +46,7 @@ class OutspokenModel(_interface.Model):
     """
 
     def __init__(
-        self, wrapped: Any, format: str | None = None, *, on_reply: _OnReply = None,
+        self, wrapped: Any, format: str | None = None, *, on_reply: Callable[[ProviderReply], None] | None = None,
         **options: Unpack[ReaderOptions],
     ) -> None:  # fmt: skip
         self.wrapped, self._on_reply = wrapped, on_reply
@@ -82,16 +79,15 @@ class OutspokenModel(_interface.Model):
         functions = [tool for tool in request["tools"] if hasattr(tool, "params_json_schema")]
         tools = [{"name": tool.name, "parameters": tool.params_json_schema} for tool in functions]
         tools += [{"name": one.tool_name, "parameters": one.input_json_schema} for one in request["handoffs"]]
-        choice = choice_of(getattr(request.get("model_settings"), "tool_choice", None), tools)
+        choice = getattr(request.get("model_settings"), "tool_choice", None)
         items: list[Any] = request["input"]
         items = [{"role": "user", "content": items}] if isinstance(items, str) else items
         refused = {item["call_id"]: item["arguments"] for item in items if object_of(item.get("arguments")) is None}
         groups = _groups(items, refused)
-        assembler = self._begin(tools, history=[said for _, said in groups])
-        sent = filter(None, assembler.to_send([turn for turn, _ in groups], same, _written))
+        assembler = self._begin(tools, choice, history=[said for _, said in groups])
+        sent = filter(None, assembler.to_send([turn for turn, _ in groups], write=_written))
         request["input"] = [_sendable(item, refused) for turn in sent for item in turn]
-        source = assembler.source("openai_responses", tool_choice="none" if choice == "none" else "auto")
-        return request, _Reading(source, assembler.ids, assembler.finish_reason, self._on_reply)
+        return request, _Reading(assembler, self._on_reply)
 
     async def close(self) -> None:
         await self.wrapped.close()
@@ -103,9 +99,11 @@ class OutspokenModel(_interface.Model):
 class _Reading:
     """Reads one response, and makes the items and events of what its text means."""
 
-    def __init__(self, source: ProviderStream, ids: CallIds, reason: str | None, on_reply: _OnReply) -> None:
-        self._source, self._reason, self._on_reply = source, reason, on_reply
-        self.exporter, self.items = _Exporter(ids), list[Any]()
+    def __init__(self, assembler: Assembler, on_reply: Callable[[ProviderReply], None] | None) -> None:
+        choice = "none" if assembler.choice == "none" else "auto"
+        self._source = assembler.source("openai_responses", tool_choice=choice)
+        self._reason, self._on_reply = assembler.finish_reason, on_reply
+        self.exporter, self.items = _Exporter(assembler.ids), list[Any]()
 
     def feed(self, event: Any) -> list[dict[str, Any]]:
         return self._export(self._source.feed(event.model_dump(mode="json", exclude_unset=True)))

@@ -15,7 +15,7 @@ from outspoken.results.call_ids import CallIds
 from outspoken.results.events import TextDelta
 from outspoken.results.replies import Reply, has_failed_call, retry_of
 
-from .assembler import Assembler, ReaderOptions, joined, same
+from .assembler import Assembler, ReaderOptions, joined
 from .framework import framework
 from .messages import FIRST_INDEX, content_of, written_of
 
@@ -114,7 +114,7 @@ class OutspokenModel(_models.Model):
             return messages, request, None
         turns = _turns(messages)
         assembler = self._begin(tools, stop=stop_sequences, history=[said for _, said in turns])
-        sent = assembler.to_send([turn for turn, _ in turns], same, _written_turn)
+        sent = assembler.to_send([turn for turn, _ in turns], write=_written_turn)
         return [message for turn in filter(None, sent) for message in turn], request, assembler
 
     def _deltas(self, messages: Any, given: dict[str, Any]) -> Iterator[Any]:
@@ -150,19 +150,17 @@ def _turns(messages: list[Any]) -> list[tuple[list[Any], dict[str, Any]]]:
         content: Any = message.content
         listed = cast("list[Any]", content) if isinstance(content, list) else []
         parts = [part for part in listed if part["type"] != "text"]
-        said: dict[str, Any] = {"role": role, "content": content_of(text, parts)}
         if role == "tool-call":
             called = literal_eval(text.removeprefix(_CALLS))
-            if turns and turns[-1][1]["role"] == "assistant":
-                turns[-1][0].append(given)
-                turns[-1][1]["tool_calls"] = called
-                continue
-            said = {"role": "assistant", "content": "", "tool_calls": called}
+            if not turns or turns[-1][1]["role"] != "assistant":
+                turns.append(([], {"role": "assistant", "content": ""}))
+            turns[-1][0].append(given)
+            turns[-1][1]["tool_calls"] = called
         elif role == "tool-response":
-            id = called[0]["id"] if len(called) == 1 else None
-            content = content_of(text.removeprefix(_OBSERVATION), parts)
-            said = {"role": "tool", "tool_call_id": id, "content": content}
-        turns.append(([given], said))
+            id, text = called[0]["id"] if len(called) == 1 else None, text.removeprefix(_OBSERVATION)
+            turns.append(([given], {"role": "tool", "tool_call_id": id, "content": content_of(text, parts)}))
+        else:
+            turns.append(([given], {"role": role, "content": content_of(text, parts)}))
     return turns
 
 
