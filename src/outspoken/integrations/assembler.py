@@ -84,7 +84,7 @@ class Assembler:
 
     `text`, `reasoning` and `calls` are what has arrived; `calls` has those with a problem, too. A complete response has
     a `reply`. With `joins_reasoning`, a blank line stands before each block of reasoning but the first, as in
-    `Reply.reasoning`. `source` reads responses of a provider instead; `ids` makes the ids of calls for what writes them.
+    `Reply.reasoning`. `source` reads responses of a provider instead; `ids` are for what writes their calls.
     """
 
     reply: Reply
