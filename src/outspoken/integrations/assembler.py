@@ -10,12 +10,15 @@ from typing import Any, TypeAlias, TypedDict
 from pydantic_core import to_json
 
 from outspoken.grammar import registry
+from outspoken.notations.tools import Tools
 from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import Session
 from outspoken.processing.answers import read_answer
 from outspoken.providers.events import StreamEvent
 from outspoken.providers.requested import choice_of
+from outspoken.providers.stream import ProviderStream
 from outspoken.providers.wire.replay import replay
+from outspoken.rendering.history import rendered_messages
 from outspoken.results import events as results
 from outspoken.results.call_ids import CallIds
 from outspoken.results.edits import RepairLimit
@@ -23,7 +26,7 @@ from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.settings import Settings
 
 from .framework import format_of
-from .messages import finish_reason, noted, object_of, refusal_of, written_messages
+from .messages import chat_message, finish_reason, noted, object_of, refusal_of
 
 
 @dataclass(frozen=True)
@@ -81,24 +84,27 @@ class Assembler:
 
     `text`, `reasoning` and `calls` are what has arrived; `calls` has those with a problem, too. A complete response has
     a `reply`. With `joins_reasoning`, a blank line stands before each block of reasoning but the first, as in
-    `Reply.reasoning`.
+    `Reply.reasoning`. `source` reads responses of a provider instead; `ids` are for what writes their calls.
     """
 
     reply: Reply
     joins_reasoning = True
 
     def __init__(
-        self, format: str | None, model: Any = None, tools: Iterable[Any] = (), choice: Any = None, *,
-        history: Sequence[dict[str, Any]] = (), stop: Any = None, prefix: str | None = None,
+        self, format: str | None, model: Any = None, tools: Tools | Sequence[Any] | None = None,
+        choice: Any = None, *, history: Sequence[dict[str, Any]] = (), stop: Any = None, prefix: str | None = None,
         finish_reason: str | None = None, render_history: bool = False, **options: Any,
     ) -> None:  # fmt: skip
-        tools = [*tools]
-        options = {"calls": choice_of(choice, tools) != "none", "context": history or None, **options}
-        self._parser = Parser(format_of(format, model), tools=tools, **options)
+        self._format = format_of(format, model)
+        self._options: dict[str, Any] = {"tools": tools, "context": history or None, **options}
+        self.choice = choice_of(choice, tools)
+        calls: dict[str, Any] = {"calls": self.choice != "none"}
+        self._parser = Parser(self._format, **{**calls, **self._options})
         self._rendered = registry.resolve(self._parser.format) if render_history else None
         self._history, self._prefix = history, prefix
-        self._ids = CallIds(taken=[call["id"] for said in history for call in said.get("tool_calls") or ()])
-        self._stop, self._finish_reason = stop, finish_reason
+        taken = [call["id"] for said in history for call in said.get("tool_calls") or ()]
+        self.ids = CallIds(taken=[*taken, *[said["tool_call_id"] for said in history if "tool_call_id" in said]])
+        self.finish_reason, self._stop = finish_reason, None if finish_reason else stop
         self._begin()
 
     def _begin(self) -> None:
@@ -114,13 +120,31 @@ class Assembler:
         other._begin()
         return other
 
+    def source(self, *provider: Any, **asked: Any) -> ProviderStream:
+        """What reads a response of a provider, in the place of this assembler."""
+        options = {**self._options, "prefix": self._prefix, "stops": bool(self._stop), **asked}
+        return ProviderStream(*provider, format=self._format, **options)
+
     def to_send(
-        self, messages: Iterable[Any], keep: Callable[[Any], Any], write: Callable[[Any, str, list[Any]], Any]
-    ) -> list[Any]:
-        """The messages of the history for the server: as `keep` makes them, or as text (see `written_messages`)."""
+        self, messages: Iterable[Any], keep: Callable[[Any], Any] = lambda message: message,
+        write: Callable[[str, str, list[Any]], Any] = chat_message,
+    ) -> list[Any]:  # fmt: skip
+        """The messages of the history for the server: as `keep` makes them, or as text in the format.
+
+        `write` makes the message that stands in the place of one or more: of its role, which is "assistant" or "user",
+        its text, and other parts. In the place of the others is None.
+        """
         if self._rendered is None:
             return [*map(keep, messages)]
-        return written_messages(self._history, messages, self._rendered, self._parser.tools, keep, write)
+
+        def sent(message: Any, old: Any, new: Any) -> Any:
+            if new is old or new is None:
+                return new and keep(message)
+            parts: list[Any] = [{"text": content}] if isinstance(content := new["content"], str) else content
+            return write(new["role"], parts[0]["text"], [part.get("other", part) for part in parts[1:]])
+
+        rendered = rendered_messages(self._history, self._rendered, self._parser.tools)
+        return [*map(sent, messages, self._history, rendered)]
 
     @property
     def calls(self) -> list[CallEnd]:
@@ -164,7 +188,7 @@ class Assembler:
         if arguments is None:
             return None
         call = ToolCall(name=tool, arguments=arguments, arguments_text=to_json(arguments).decode())
-        return CallEnd(0, self._ids.next(), call)
+        return CallEnd(0, self.ids.next(), call)
 
     def called(self, reason: Any) -> Any:
         """The `reason` of a server that did not see the calls."""
@@ -177,8 +201,7 @@ class Assembler:
 
     def reason(self, *places: Any) -> str | None:
         """Why the response ended."""
-        default = self._finish_reason
-        return finish_reason(*places, {"finish_reason": default}, stop=None if default else self._stop)
+        return finish_reason(*places, {"finish_reason": self.finish_reason}, stop=self._stop)
 
     @property
     def _opened(self) -> Session:
@@ -221,11 +244,11 @@ class Assembler:
                 pass
 
     def _start(self, index: int, id: str | None, name: str) -> results.ToolCallStart:
-        self._begun[index] = id = self._ids.next(id)
+        self._begun[index] = id = self.ids.next(id)
         return results.ToolCallStart(index, id, name)
 
     def _refused(self, index: int, call: ToolCall) -> CallEnd:
-        id = self._begun.get(index) or self._ids.next(call.id)
+        id = self._begun.get(index) or self.ids.next(call.id)
         return self._end(CallEnd(index, id, call, refusal_of(call, self.reply)))
 
     def _end(self, call: CallEnd) -> CallEnd:

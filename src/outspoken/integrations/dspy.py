@@ -67,7 +67,8 @@ class OutspokenAdapter(_dspy.ChatAdapter):
         """The messages of a request; if the model is asked again, with what it wrote and what is wrong with it."""
         messages = _dspy.ChatAdapter.format(self, signature, demos, inputs)
         self._history = _read_by_model(messages, inputs)
-        return [*self._begin(self._lm, self._tools, history=messages).to_send(messages, _same, _written), *self._told]
+        assembler = self._begin(self._lm, self._tools, history=messages)
+        return [*filter(None, assembler.to_send(messages)), *self._told]
 
     def format_user_message_content(self, signature: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> str:
         """The inputs as text; the trajectory of `dspy.ReAct` knows which calls and results it holds."""
@@ -181,36 +182,21 @@ class _Trajectory(str):
         made = str.__new__(cls, text)
         made.messages = []
         for number in range(len(steps)):
-            if f"tool_name_{number}" not in steps:
-                continue
-            call = call_of(f"step_{number}", steps[f"tool_name_{number}"], steps.get(f"tool_args_{number}"))
-            made.messages += [{"role": "assistant", "content": "", "tool_calls": [call]}]
-            made.messages += [{"role": "tool", "content": str(steps.get(f"observation_{number}", ""))}]
+            if name := steps.get(f"tool_name_{number}"):
+                call = call_of(f"step_{number}", name, steps.get(f"tool_args_{number}"))
+                made.messages += [{"role": "assistant", "content": "", "tool_calls": [call]}]
+                made.messages += [{"role": "tool", "content": str(steps.get(f"observation_{number}", ""))}]
         return made
 
 
 def _read_by_model(messages: list[dict[str, Any]], inputs: dict[str, Any]) -> list[dict[str, Any]]:
     """The messages of a request, with trajectories as the calls and results that they hold."""
-    made: list[dict[str, Any]] = []
-    trajectories = [value for value in inputs.values() if isinstance(value, _Trajectory)]
-    for message in messages:
-        content: Any = message.get("content")
-        steps: list[dict[str, Any]] = []
-        for one in trajectories if isinstance(content, str) else ():
-            steps += one.messages if one.strip() in content else []
-            content = content.replace(one.strip(), "")
-        made += [{**message, "content": content}, *steps]
+    made = [{**message} for message in messages]
+    for one in [value for value in inputs.values() if isinstance(value, _Trajectory)]:
+        for message in [message for message in made if isinstance(message.get("content"), str)]:
+            message["content"] = message["content"].replace(one.strip(), "")
+        made += one.messages
     return made
-
-
-def _same(message: Any) -> Any:
-    return message
-
-
-def _written(message: dict[str, Any], text: str, others: list[Any]) -> dict[str, Any]:
-    """The message that stands in the place of another one."""
-    content = [{"type": "text", "text": text}, *others] if others else text
-    return {"role": "assistant" if message["role"] == "assistant" else "user", "content": content}
 
 
 def _is_read(annotation: Any) -> bool:

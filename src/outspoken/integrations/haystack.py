@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from outspoken.providers.requested import value_of
 from outspoken.results.arguments import kind_of
 from outspoken.results.edits import RepairLimit
 from outspoken.results.events import ReasoningDelta, TextDelta
@@ -123,8 +124,8 @@ class OutspokenChatGenerator:
         asked = {"generation_kwargs": generation_kwargs, "tools_strict": tools_strict}
         asked |= {"tools": tools if self._send_tools else None, "streaming_callback": tell if callback else None}
         asked = {key: value for key, value in asked.items() if value is not None}
-        sent = assembler.to_send(messages, _to_send, _written)
-        return {"messages": sent, **asked}, reading
+        sent = filter(None, assembler.to_send(messages, _to_send, _written))
+        return {"messages": [*sent], **asked}, reading
 
 
 class _Replies:
@@ -206,14 +207,18 @@ def _text(message: Any) -> str:
     return "".join(filter(None, message.texts))
 
 
+def _others(parts: Sequence[Any]) -> list[Any]:
+    """The parts of a message that are not read."""
+    return [part for part in parts if not isinstance(part, (_data.TextContent, _data.ReasoningContent, _data.ToolCall))]
+
+
 def _message(message: Any, assembler: Assembler) -> Any:
     """A message with what its text means."""
     extra: Any = message.reasoning.extra if message.reasoning else {}
     reasoning = [_data.ReasoningContent(assembler.reasoning, extra)] if assembler.reasoning else []
     text = [_data.TextContent(assembler.text)] if assembler.text else []
-    kinds = (_data.TextContent, _data.ReasoningContent, _data.ToolCall)
-    others = [part for part in message._content if not isinstance(part, kinds)]
-    content = [*reasoning, *others, *text, *message.tool_calls, *map(_call, assembler.calls)]
+    calls = [*message.tool_calls, *map(_call, assembler.calls)]
+    content = [*reasoning, *_others(message._content), *text, *calls]
     return replace(message, _content=content, _meta=assembler.metadata(message.meta))
 
 
@@ -228,30 +233,22 @@ def _call(call: CallEnd) -> Any:
 
 def _said(message: Any) -> dict[str, Any]:
     """A message as chat completions have it."""
-    parts, more = message._content, dict[str, Any]()
+    parts, more = message._content, {METADATA: message.meta.get(METADATA)}
     for result in message.tool_call_results:
         parts = [_data.TextContent(result.result)] if isinstance(result.result, str) else result.result
         more |= {"tool_call_id": result.origin.id, "name": result.origin.tool_name}
-    kinds = (_data.TextContent, _data.ReasoningContent, _data.ToolCall)
-    others = [part for part in parts if not isinstance(part, kinds)]
-    texts = [part.text for part in parts if isinstance(part, _data.TextContent)]
-    reasoning = message.reasoning.reasoning_text if message.reasoning else None
-    made = {"role": message.role.value, "content": content_of("".join(texts), others), "reasoning": reasoning}
-    return {**made, "tool_calls": [*map(_said_call, message.tool_calls)], METADATA: message.meta.get(METADATA), **more}
+    text = "".join([part.text for part in parts if isinstance(part, _data.TextContent)])
+    more["reasoning"] = message.reasoning and message.reasoning.reasoning_text
+    told: list[Any] = [(call, value_of(call.extra, METADATA) or {}) for call in message.tool_calls]
+    more["tool_calls"] = [
+        call_of(call.id, of.get("name", call.tool_name), call.arguments, of.get("written", "")) for call, of in told
+    ]
+    return {"role": message.role.value, "content": content_of(text, _others(parts)), **more}
 
 
-def _said_call(call: Any) -> dict[str, Any]:
-    extra: dict[str, Any] = call.extra or {}
-    told: dict[str, Any] = extra.get(METADATA, {})
-    made = call_of(call.id, told.get("name", call.tool_name), call.arguments)
-    return {**made, "written": told["written"]} if told else made
-
-
-def _written(message: Any, text: str, others: list[Any]) -> Any:
-    """The message that stands in the place of another one."""
-    if message.is_from("assistant"):
-        return _data.ChatMessage.from_assistant(text)
-    return _data.ChatMessage.from_user(content_parts=[text, *others])
+def _written(role: str, text: str, others: list[Any]) -> Any:
+    """The message that stands in the place of others."""
+    return _data.ChatMessage(_data.ChatRole(role), [_data.TextContent(text), *others])
 
 
 def _to_send(message: Any) -> Any:

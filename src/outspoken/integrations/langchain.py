@@ -17,7 +17,7 @@ from outspoken.results.packages import Package
 
 from .assembler import Assembler, CallEnd, MessagePart, joined
 from .framework import framework
-from .messages import FIRST_INDEX, METADATA, REASONS, call_of, parts_of
+from .messages import FIRST_INDEX, METADATA, REASONS, call_of, chat_message, parts_of
 
 _LANGCHAIN = framework("langchain", "langchain-core", "1.0")
 _chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")
@@ -164,8 +164,8 @@ class ChatOutspoken(_chat_models.BaseChatModel):
             config["callbacks"] = parent.get_child(run_manager)
         messages = _answered(messages)
         assembler = self._begin(messages, kwargs, stop)
-        sent = assembler.to_send(messages, _to_send, _written)
-        return model, {"input": sent, "config": config, **options}, assembler
+        sent = filter(None, assembler.to_send(messages, _to_send, chat_message))
+        return model, {"input": [*sent], "config": config, **options}, assembler
 
     def _begin(self, messages: Any, kwargs: dict[str, Any], stop: Any = None) -> Assembler:
         tools, choice = _openai_tools(kwargs.get("tools") or ()), kwargs.get("tool_choice")
@@ -224,8 +224,8 @@ def _said(message: Any) -> dict[str, Any]:
     if isinstance(message, _messages.ToolMessage):
         return {**made, "tool_call_id": message.tool_call_id, "name": message.name}
     if isinstance(message, _messages.AIMessage):
-        calls = [call_of(call["id"], call["name"], call["args"]) for call in message.tool_calls]
-        calls += [call_of(call["id"], call["name"], str(call["args"])) for call in message.invalid_tool_calls]
+        called = [*message.tool_calls, *message.invalid_tool_calls]
+        calls = [call_of(call["id"], call["name"], call["args"]) for call in called]
         about = message.response_metadata.get(METADATA)
         made |= {_REASONING: message.additional_kwargs.get(_REASONING), "tool_calls": calls, METADATA: about}
     return made
@@ -248,12 +248,6 @@ def _to_send(message: Any) -> Any:
     refused: list[Any] = message.invalid_tool_calls
     calls = [_messages.ToolCall(name=c["name"], args={}, id=c["id"], type="tool_call") for c in refused]
     return message.model_copy(update={"tool_calls": [*message.tool_calls, *calls], "invalid_tool_calls": []})
-
-
-def _written(message: Any, text: str, others: list[Any]) -> Any:
-    """The message that stands in the place of another one."""
-    kind = _messages.AIMessage if isinstance(message, _messages.AIMessage) else _messages.HumanMessage
-    return kind([{"type": "text", "text": text}, *others] if others else text)
 
 
 def tool_errors(message: Any) -> list[Any]:
@@ -303,10 +297,9 @@ class _Chunks:
         self._reasons |= {key: value for key, value in known.items() if key in REASONS and value}
         if own := chunk.additional_kwargs.get(_REASONING):
             self._assembler.add_own_reasoning(own)
-        kept = {"content": _content(chunk, ""), "tool_call_chunks": [*getattr(chunk, "tool_call_chunks", ())]}
-        kept |= {"additional_kwargs": chunk.additional_kwargs, "usage_metadata": chunk.usage_metadata}
+        kept = {key: getattr(chunk, key, None) for key in ("tool_call_chunks", "additional_kwargs", "usage_metadata")}
         kept["response_metadata"] = {key: value for key, value in known.items() if key not in REASONS}
-        kept = {key: value for key, value in kept.items() if value}
+        kept = {key: value for key, value in {**kept, "content": _content(chunk, "")}.items() if value}
         rest = [OutspokenChunk(**{"content": "", **kept}, id=chunk.id)] if kept else []
         return [*_chunks(self._assembler.feed(str(chunk.text))), *rest]
 

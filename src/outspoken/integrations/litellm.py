@@ -21,11 +21,9 @@ from outspoken.providers.requested import choice_of, readable_tools
 from outspoken.providers.stream import ProviderStream
 from outspoken.providers.wire.chat_completions.exporter import ChatCompletionsExporter
 from outspoken.providers.wire.parts import StreamCalls
-from outspoken.rendering.history import render_history
-from outspoken.results.call_ids import CallIds
 from outspoken.results.errors import MissingPackageError
 
-from .assembler import ReaderOptions
+from .assembler import Assembler, ReaderOptions
 from .framework import format_of, framework
 from .messages import METADATA, noted
 
@@ -61,11 +59,9 @@ class OutspokenLLM(_custom_llm.CustomLLM):
         self, format: str | None = None, *, stream_arguments: bool = False, **options: Unpack[ReaderOptions]
     ) -> None:
         _custom_llm.CustomLLM.__init__(self)
-        self._format, self._finish_reason = format, options.pop("finish_reason", None)
+        self._assembler = partial(Assembler, format, **options)
+        self._assembler()  # wrong options fail here
         self._stream_calls: StreamCalls = "pieces" if stream_arguments else "complete"
-        self._renders_history = options.pop("render_history", False)
-        self._options: dict[str, Any] = {**options}
-        ProviderStream(format=format, **self._options)  # wrong options fail here
 
     def completion(self, *args: Any, **kwargs: Any) -> Any:
         request, response = self._begin(kwargs)
@@ -87,19 +83,16 @@ class OutspokenLLM(_custom_llm.CustomLLM):
     def _begin(self, given: dict[str, Any]) -> tuple[dict[str, Any], _Response]:
         """The request to the model, and what reads its response."""
         request = _request(given)
-        tools, stop = request.get("tools") or (), request.get("stop") and not self._finish_reason
-        messages: list[Any] = [m for m in request.get("messages") or () if isinstance(m, Mapping)]
-        ids = CallIds(taken=[call["id"] for message in messages for call in message.get("tool_calls") or ()])
-        options: dict[str, Any] = {
-            "format": format_of(self._format, request["model"]), "tools": readable_tools(tools), "stops": bool(stop),
-            "tool_choice": choice_of(request.get("tool_choice"), tools), "context": messages,
-            "parallel": request.get("parallel_tool_calls") is not False, **self._options,
-        }  # fmt: skip
-        if self._renders_history:
-            request["messages"] = render_history(messages, options["format"], tools=options["tools"])
-        exporter = partial(ChatCompletionsExporter, stream_calls=self._stream_calls, include_usage=False, call_ids=ids)
+        tools = request.get("tools") or ()
+        known: dict[str, Any] = {"history": request["messages"], "stop": request.get("stop")}
+        assembler = self._assembler(request["model"], readable_tools(tools), **known)
+        request["messages"] = [*filter(None, assembler.to_send(request["messages"]))]
+        parallel, choice = request.get("parallel_tool_calls") is not False, choice_of(request.get("tool_choice"), tools)
+        source = partial(assembler.source, tool_choice=choice, parallel=parallel)
+        written: dict[str, Any] = {"stream_calls": self._stream_calls, "call_ids": assembler.ids}
+        exporter = partial(ChatCompletionsExporter, include_usage=False, **written)
         details = given["logging_obj"].model_call_details
-        return request, _Response(partial(ProviderStream, **options), exporter, self._finish_reason, details)
+        return request, _Response(source, exporter, assembler.finish_reason, details)
 
 
 class OutspokenHooks(_custom_logger.CustomLogger):

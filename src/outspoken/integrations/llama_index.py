@@ -138,8 +138,8 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
         options |= {"history": [*map(_said, messages)], "stop": kwargs.get("stop")}
         assembler = Assembler(self.format, self.llm, tools, choice, **options)
         wanted = tools[0]["function"] if required and len(tools) == 1 else None
-        sent = assembler.to_send(messages, _to_send, _written)
-        return sent, _Responses(assembler, parallel=parallel, wanted=wanted)
+        sent = filter(None, assembler.to_send(messages, _to_send, _written))
+        return [*sent], _Responses(assembler, parallel=parallel, wanted=wanted)
 
 
 class _Responses:
@@ -231,9 +231,8 @@ def _said(message: Any) -> dict[str, Any]:
     return {**made, **{key: known[key] for key in ("tool_call_id", "name", METADATA) if key in known}}
 
 
-def _written(message: Any, text: str, others: list[Any]) -> Any:
-    """The message that stands in the place of another one."""
-    role = "assistant" if message.role == "assistant" else "user"
+def _written(role: str, text: str, others: list[Any]) -> Any:
+    """The message that stands in the place of others."""
     return _types.ChatMessage(role=role, blocks=[_types.TextBlock(text=text), *others])
 
 

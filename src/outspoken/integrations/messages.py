@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, cast
 
-from outspoken.notations.tools import Tools
 from outspoken.providers.requested import value_of
-from outspoken.rendering.history import rendered_messages
 from outspoken.rendering.reasoning_tags import reasoning_tags
 from outspoken.results.finish_reasons import to_finish_reason
 from outspoken.results.replies import Reply, ToolCall, has_failed_call, retry_of
@@ -67,11 +65,13 @@ def parts_of(refusal: str) -> tuple[str, str]:
     return problem, written
 
 
-def call_of(id: Any, name: str, arguments: Any) -> dict[str, Any]:
+def call_of(id: Any, name: str, arguments: Any, written: str = "") -> dict[str, Any]:
     """A call of a history, as chat completions have it; of one that was refused, what the model wrote."""
     given = object_of(arguments)
-    more = {"written": parts_of(arguments)[1] or arguments} if given is None else {}
-    return {"id": id, "type": "function", "function": {"name": name, **({} if more else {"arguments": given})}, **more}
+    if given is None:
+        written = written or parts_of(arguments)[1] or arguments
+    function = {"name": name} if given is None else {"name": name, "arguments": given}
+    return {"id": id, "type": "function", "function": function, **({"written": written} if written else {})}
 
 
 def content_of(text: str, others: Iterable[Any] = ()) -> Any:
@@ -80,24 +80,9 @@ def content_of(text: str, others: Iterable[Any] = ()) -> Any:
     return [{"type": "text", "text": text}, *parts] if parts else text
 
 
-def written_messages(
-    history: Sequence[dict[str, Any]], messages: Iterable[Any], format: str, tools: Tools | None,
-    keep: Callable[[Any], Any], write: Callable[[Any, str, list[Any]], Any],
-) -> list[Any]:  # fmt: skip
-    """The messages of a framework as text in a format: those that it can `keep`, or what `write` makes of them.
-
-    `history` has the same as chat completions. `write` takes a message, which is of the assistant or a result, and the
-    text and other parts that are to stand in its place.
-    """
-    made: list[Any] = []
-    rendered = rendered_messages(history, format, tools)
-    for message, old, new in zip(messages, history, rendered, strict=True):
-        if new is old:
-            made.append(keep(message))
-        elif new is not None:
-            parts: list[Any] = [{"text": content}] if isinstance(content := new["content"], str) else content
-            made.append(write(message, parts[0]["text"], [part.get("other", part) for part in parts[1:]]))
-    return made
+def chat_message(role: str, text: str, others: list[Any], kind: str = "text") -> dict[str, Any]:
+    """A message of chat completions, whose text has a `kind` if there are other parts."""
+    return {"role": role, "content": [{"type": kind, "text": text}, *others] if others else text}
 
 
 def refused_name(refusal: str) -> str:

@@ -6,26 +6,22 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import TypeAdapter
 from typing_extensions import Unpack
 
-from outspoken.grammar import registry
-from outspoken.notations.tools import Tools
 from outspoken.providers.events import StreamEvent
 from outspoken.providers.replies import ProviderReply
-from outspoken.providers.requested import choice_of
-from outspoken.providers.stream import ProviderStream
 from outspoken.providers.wire.parts import ExportedCall
 from outspoken.providers.wire.replay import replay
 from outspoken.providers.wire.responses.exporter import ResponsesExporter
 from outspoken.results.call_ids import CallIds
 from outspoken.results.replies import ToolCall
 
-from .assembler import ReaderOptions
-from .framework import format_of, framework
-from .messages import call_of, object_of, parts_of, refusal_of, written_messages
+from .assembler import Assembler, ReaderOptions
+from .framework import framework
+from .messages import call_of, chat_message, object_of, parts_of, refusal_of
 
 _AGENTS = framework("openai_agents", "openai-agents", "0.24")
 _interface = _AGENTS.load("agents.models.interface")
@@ -34,7 +30,6 @@ _responses = _AGENTS.load("openai.types.responses")
 _ITEM = TypeAdapter[Any](_responses.ResponseOutputItem)
 _EVENTS = TypeAdapter[Any](_responses.ResponseStreamEvent)
 
-_OnReply: TypeAlias = Callable[[ProviderReply], None] | None
 #: The last events of a stream with a response, and those of one that failed.
 _ENDS, _FAILURES = ("response.completed", "response.incomplete"), ("response.failed", "error", "response.error")
 #: The items that are read; all others are kept as they are.
@@ -51,24 +46,21 @@ class OutspokenModel(_interface.Model):
     """
 
     def __init__(
-        self, wrapped: Any, format: str | None = None, *, on_reply: _OnReply = None,
+        self, wrapped: Any, format: str | None = None, *, on_reply: Callable[[ProviderReply], None] | None = None,
         **options: Unpack[ReaderOptions],
     ) -> None:  # fmt: skip
-        self.wrapped = wrapped
-        self._finish_reason, self._on_reply = options.pop("finish_reason", None), on_reply
-        found = format_of(format, wrapped)
-        self._rendered = registry.resolve(found) if options.pop("render_history", False) else None
-        self._make_source = partial(ProviderStream, "openai_responses", format=found, **options)
-        self._make_source()  # wrong options fail here
+        self.wrapped, self._on_reply = wrapped, on_reply
+        self._begin = partial(Assembler, format, wrapped, **options)
+        self._begin()  # wrong options fail here
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:
-        request, reading = self._begin(args, kwargs)
+        request, reading = self._request(args, kwargs)
         response = await self.wrapped.get_response(**request)
         reading.close(response.output, is_whole=True)
         return replace(response, output=reading.items)
 
     async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        request, reading = self._begin(args, kwargs)
+        request, reading = self._request(args, kwargs)
         async for event in self.wrapped.stream_response(**request):
             if event.type in _FAILURES:
                 yield event
@@ -81,25 +73,21 @@ class OutspokenModel(_interface.Model):
                 number = reading.exporter.sequence_number
                 yield event.model_copy(update={"response": response, "sequence_number": number})
 
-    def _begin(self, args: Any, kwargs: Any) -> tuple[dict[str, Any], _Reading]:
+    def _request(self, args: Any, kwargs: Any) -> tuple[dict[str, Any], _Reading]:
         """The arguments of a request, in which outputs of calls tell their problems, and what reads the response."""
         request: dict[str, Any] = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
         functions = [tool for tool in request["tools"] if hasattr(tool, "params_json_schema")]
         tools = [{"name": tool.name, "parameters": tool.params_json_schema} for tool in functions]
         tools += [{"name": one.tool_name, "parameters": one.input_json_schema} for one in request["handoffs"]]
-        choice = choice_of(getattr(request.get("model_settings"), "tool_choice", None), tools)
-        items: list[Any] = [] if isinstance(request["input"], str) else [*request["input"]]
+        choice = getattr(request.get("model_settings"), "tool_choice", None)
+        items: list[Any] = request["input"]
+        items = [{"role": "user", "content": items}] if isinstance(items, str) else items
         refused = {item["call_id"]: item["arguments"] for item in items if object_of(item.get("arguments")) is None}
         groups = _groups(items, refused)
-        history = [said for _, said in groups]
-        options = {"tool_choice": "none" if choice == "none" else "auto", "context": history or [request["input"]]}
-        source = self._make_source(tools=tools, **options)
-        sent = [[_sendable(item, refused) for item in turn] for turn, _ in groups]
-        if self._rendered is not None and items:
-            sent = written_messages(history, sent, self._rendered, Tools.of(tools), lambda turn: turn, _written)
-        request["input"] = [item for turn in sent for item in turn] or request["input"]
-        ids = CallIds(taken=[item["call_id"] for item in items if "call_id" in item])
-        return request, _Reading(source, ids, self._finish_reason, self._on_reply)
+        assembler = self._begin(tools, choice, history=[said for _, said in groups])
+        sent = filter(None, assembler.to_send([turn for turn, _ in groups], write=_written))
+        request["input"] = [_sendable(item, refused) for turn in sent for item in turn]
+        return request, _Reading(assembler, self._on_reply)
 
     async def close(self) -> None:
         await self.wrapped.close()
@@ -111,9 +99,11 @@ class OutspokenModel(_interface.Model):
 class _Reading:
     """Reads one response, and makes the items and events of what its text means."""
 
-    def __init__(self, source: ProviderStream, ids: CallIds, reason: str | None, on_reply: _OnReply) -> None:
-        self._source, self._reason, self._on_reply = source, reason, on_reply
-        self.exporter, self.items = _Exporter(ids), list[Any]()
+    def __init__(self, assembler: Assembler, on_reply: Callable[[ProviderReply], None] | None) -> None:
+        choice = "none" if assembler.choice == "none" else "auto"
+        self._source = assembler.source("openai_responses", tool_choice=choice)
+        self._reason, self._on_reply = assembler.finish_reason, on_reply
+        self.exporter, self.items = _Exporter(assembler.ids), list[Any]()
 
     def feed(self, event: Any) -> list[dict[str, Any]]:
         return self._export(self._source.feed(event.model_dump(mode="json", exclude_unset=True)))
@@ -201,7 +191,6 @@ def _sendable(item: Any, refused: dict[str, str]) -> Any:
     return {**item, **({"arguments": "{}"} if "arguments" in item else {"output": refused[item["call_id"]]})}
 
 
-def _written(turn: list[Any], text: str, others: list[Any]) -> list[Any]:
-    """The item that stands in the place of others."""
-    role = "user" if turn[0].get("type") == "function_call_output" else "assistant"
-    return [{"role": role, "content": [{"type": "input_text", "text": text}, *others] if others else text}]
+def _written(role: str, text: str, others: list[Any]) -> list[Any]:
+    """The items of a turn that stand in the place of others."""
+    return [chat_message(role, text, others, "input_text")]

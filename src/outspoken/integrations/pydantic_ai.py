@@ -8,10 +8,12 @@ from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from typing_extensions import Unpack
 
+from outspoken.providers.requested import value_of
 from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta, ToolCallDelta, ToolCallStart
 
 from .assembler import Assembler, CallEnd, MessagePart, ReaderOptions
@@ -77,29 +79,22 @@ class OutspokenModel(_wrapper.WrapperModel):
         due = outputs[0] if len(outputs) == 1 and not parameters.allow_text_output else None
         offered = (*parameters.function_tools, *outputs)
         tools = [{"name": tool.name, "parameters": tool.parameters_json_schema} for tool in offered]
-        # each part of a request is a message of its own
-        items = [
-            (number, item)
-            for number, message in enumerate(messages)
-            for item in ([message] if message.kind == "response" else message.parts)
-        ]
-        history, stop = [_said(item) for _, item in items], options.get("stop_sequences")
+        items = [item for message in messages for item in _items(message)]
+        history, stop = [*map(_said, items)], options.get("stop_sequences")
         assembler = self._begin(tools, options.get("tool_choice"), history=history, stop=stop)
-        made: list[list[Any]] = [[] for _ in messages]
-        for number, item in assembler.to_send(items, self._sendable, _written):
-            made[number].append(item)
-        sent = [
-            parts[0] if message.kind == "response" else replace(message, parts=parts)
-            for message, parts in zip(messages, made, strict=True)
-            if parts or not message.parts
-        ]
+        made = iter(assembler.to_send(items, self._sendable, _written))
+        sent: list[Any] = []
+        for message in messages:
+            parts = [*filter(None, islice(made, len(_items(message))))]
+            if message.kind == "response":
+                sent += parts
+            elif parts or not message.parts:
+                sent.append(replace(message, parts=parts))
         return sent, lambda manager: _Parts(manager, assembler, due)
 
-    def _sendable(self, item: tuple[int, Any]) -> tuple[int, Any]:
-        """A response or a part of a request, with its number, as servers accept it."""
-        number, said = item
-        is_response = hasattr(said, "parts")
-        return number, replace(said, parts=[*map(self._sendable_part, said.parts)]) if is_response else said
+    def _sendable(self, item: Any) -> Any:
+        """A response or a part of a request as servers accept it."""
+        return replace(item, parts=[*map(self._sendable_part, item.parts)]) if hasattr(item, "parts") else item
 
     def _sendable_part(self, part: Any) -> Any:
         """A call with a problem, which its retry prompt tells, has no arguments; thinking has its tags."""
@@ -256,38 +251,40 @@ class _Stream(_models.StreamedResponse):
     timestamp = property(lambda self: self._wrapped.timestamp)
 
 
+def _items(message: Any) -> list[Any]:
+    """A response, or the parts of a request: each is a message of chat completions."""
+    return [message] if message.kind == "response" else message.parts
+
+
 def _said(item: Any) -> dict[str, Any]:
     """A response, or a part of a request, as chat completions have it."""
     if hasattr(item, "parts"):
-        by_kind: dict[str, list[Any]] = {"text": [], "thinking": [], "tool-call": [], "other": []}
-        for part in item.parts:
-            by_kind[part.part_kind if part.part_kind in by_kind else "other"].append(part)
-        text, thought = ["".join([part.content for part in by_kind[kind]]) for kind in ("text", "thinking")]
-        calls = [call_of(part.tool_call_id, part.tool_name, part.args) for part in by_kind["tool-call"]]
-        said = {"content": content_of(text, by_kind["other"]), "reasoning": thought, "tool_calls": calls}
-        about: dict[str, Any] = item.metadata or {}
-        return {"role": "assistant", **said, METADATA: about.get(METADATA)}
+        kinds = ("text", "thinking", "tool-call")
+        texts, thoughts, called = [[part for part in item.parts if part.part_kind == kind] for kind in kinds]
+        text, thought = ["".join([part.content for part in parts]) for parts in (texts, thoughts)]
+        calls = [call_of(part.tool_call_id, part.tool_name, part.args) for part in called]
+        content = content_of(text, [part for part in item.parts if part.part_kind not in kinds])
+        about = value_of(item.metadata, METADATA)
+        return {"role": "assistant", "content": content, "reasoning": thought, "tool_calls": calls, METADATA: about}
     if item.part_kind == "tool-return":
         content = content_of(*item.model_response_str_and_user_content())
     elif item.part_kind in ("retry-prompt", "retry-feedback"):
         content = item.model_response()
     else:
-        is_user, content = item.part_kind == "user-prompt", getattr(item, "content", "")
+        role, content = "user" if item.part_kind == "user-prompt" else "system", getattr(item, "content", "")
         parts: list[Any] = [*content] if isinstance(content, Sequence) and not isinstance(content, str) else [content]
         text = "\n".join([part for part in parts if isinstance(part, str)])
-        said = content_of(text, [part for part in parts if not isinstance(part, str)])
-        return {"role": "user" if is_user else "system", "content": said}
+        return {"role": role, "content": content_of(text, [part for part in parts if not isinstance(part, str)])}
     if getattr(item, "tool_name", None) is None:
         return {"role": "user", "content": content}
     return {"role": "tool", "tool_call_id": item.tool_call_id, "name": item.tool_name, "content": content}
 
 
-def _written(item: tuple[int, Any], text: str, others: list[Any]) -> tuple[int, Any]:
-    """The response, or the part of a request, that stands in the place of another one."""
-    number, said = item
-    if hasattr(said, "parts"):
-        return number, replace(said, parts=[_messages.TextPart(text)])
-    return number, _messages.UserPromptPart([text, *others] if others else text)
+def _written(role: str, text: str, others: list[Any]) -> Any:
+    """The response, or the part of a request, that stands in the place of others."""
+    if role == "assistant":
+        return _messages.ModelResponse([_messages.TextPart(text)])
+    return _messages.UserPromptPart([text, *others] if others else text)
 
 
 def _without_tags(model: Any) -> Any:

@@ -114,8 +114,8 @@ class OutspokenModel(_models.Model):
             return messages, request, None
         turns = _turns(messages)
         assembler = self._begin(tools, stop=stop_sequences, history=[said for _, said in turns])
-        sent = assembler.to_send([turn for turn, _ in turns], lambda turn: turn, _written_turn)
-        return [message for turn in sent for message in turn], request, assembler
+        sent = assembler.to_send([turn for turn, _ in turns], write=_written_turn)
+        return [message for turn in filter(None, sent) for message in turn], request, assembler
 
     def _deltas(self, messages: Any, given: dict[str, Any]) -> Iterator[Any]:
         """The stream of the wrapped model, or its message in one piece if it cannot stream."""
@@ -150,27 +150,23 @@ def _turns(messages: list[Any]) -> list[tuple[list[Any], dict[str, Any]]]:
         content: Any = message.content
         listed = cast("list[Any]", content) if isinstance(content, list) else []
         parts = [part for part in listed if part["type"] != "text"]
-        said: dict[str, Any] = {"role": role, "content": content_of(text, parts)}
         if role == "tool-call":
             called = literal_eval(text.removeprefix(_CALLS))
-            if turns and turns[-1][1]["role"] == "assistant":
-                turns[-1][0].append(given)
-                turns[-1][1]["tool_calls"] = called
-                continue
-            said = {"role": "assistant", "content": "", "tool_calls": called}
+            if not turns or turns[-1][1]["role"] != "assistant":
+                turns.append(([], {"role": "assistant", "content": ""}))
+            turns[-1][0].append(given)
+            turns[-1][1]["tool_calls"] = called
         elif role == "tool-response":
-            id = called[0]["id"] if len(called) == 1 else None
-            content = content_of(text.removeprefix(_OBSERVATION), parts)
-            said = {"role": "tool", "tool_call_id": id, "content": content}
-        turns.append(([given], said))
+            id, text = called[0]["id"] if len(called) == 1 else None, text.removeprefix(_OBSERVATION)
+            turns.append(([given], {"role": "tool", "tool_call_id": id, "content": content_of(text, parts)}))
+        else:
+            turns.append(([given], {"role": role, "content": content_of(text, parts)}))
     return turns
 
 
-def _written_turn(turn: list[Any], text: str, others: list[Any]) -> list[Any]:
+def _written_turn(role: str, text: str, others: list[Any]) -> list[Any]:
     """The message that stands in the place of others."""
-    role = _models.MessageRole(turn[0]["role"] if isinstance(turn[0], dict) else turn[0].role)
-    role = _models.tool_role_conversions.get(role, role)
-    return [_models.ChatMessage(role, [{"type": "text", "text": text}, *others])]
+    return [_models.ChatMessage(_models.MessageRole(role), [{"type": "text", "text": text}, *others])]
 
 
 def _text(message: Any) -> str:
