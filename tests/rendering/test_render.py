@@ -9,20 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import outspoken
 import outspoken.actions as gui
-from outspoken import (
-    Payload,
-    Reasoning,
-    RenderError,
-    Reply,
-    Screen,
-    Settings,
-    Text,
-    ToolCall,
-    load_format,
-    parse,
-    render,
-)
+from outspoken import Payload, Reasoning, RenderError, Screen, Settings, Text, ToolCall, load_format, parse, render
 from outspoken.grammar.registry import automaton, header, names
 from outspoken.rendering import render_history
 from tests.cases import CASES, Case
@@ -339,7 +328,7 @@ TIMER = ToolCall(name="set_timer", arguments={"minutes": 12})
 #: that goes with each, arguments without names at their places, and what the prompt ends with not at all.
 WRITTEN: list[tuple[Any, str, str]] = [
     ([], "hermes", ""),
-    (Reply(raw="", format=None, segments=[]), "hermes", ""),
+    (outspoken.Reply(raw="", format=None, segments=[]), "hermes", ""),
     ([], "solar_open", "<|begin|>assistant<|content|><|end|>"),
     (Text(text="Hello.", span=(0, 0)), "functionary_v3_2", "all\nHello."),
     *[([Reasoning(text="Tea.", span=(0, 0)), TIMER], *one) for one in TABLES["REASONING_BEFORE_A_CALL"].items()],

@@ -14,19 +14,8 @@ from outspoken.providers import stream_response
 from outspoken.results.errors import UnknownFormatError
 from outspoken.serving.app import Proxy
 from outspoken.serving.settings import ServerSettings
-from tests.serving.serving import (
-    OFFERED,
-    OFFERED_TO,
-    Server,
-    asked_of,
-    chunk,
-    completion,
-    event,
-    proxied,
-    streaming,
-    whole,
-    written,
-)
+from tests.serving import serving
+from tests.serving.serving import Server, asked_of, chunk, completion, event, proxied, streaming, whole, written
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -44,7 +33,7 @@ def client(front: Server) -> Any:
 
 
 def asked(**more: Any) -> Any:
-    return {"model": "mosses-2", "messages": [{"role": "user", "content": "?"}], "tools": OFFERED, **more}
+    return {"model": "mosses-2", "messages": [{"role": "user", "content": "?"}], "tools": serving.OFFERED, **more}
 
 
 def streamed(front: Server, **more: Any) -> ChatCompletion:
@@ -231,7 +220,7 @@ QWEN = "<tool_call>\n<function=tide>\n<parameter=place>\nBrest\n</parameter>\n</
 MISTRAL = '[TOOL_CALLS]tide[ARGS]{"place": "Brest"}'
 THOUGHT = "They ask.\n</think>\n\nAt nine."
 MODELS = {"acme*": "hermes", "acme-coder*": "qwen3_coder", "Acme/Thinker": "Qwen/Qwen3-4B-Thinking-2507"}
-PATHS = [*OFFERED_TO]
+PATHS = [*serving.OFFERED_TO]
 WIRES: Any = {"chat/completions": "openai", "responses": "openai_responses", "messages": "anthropic"}
 
 

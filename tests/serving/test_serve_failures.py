@@ -17,26 +17,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from outspoken.providers.wire.parts import StreamCalls
 from outspoken.serving.app import Proxy
 from tests.providers.export_streams import in_both_ways
-from tests.serving.serving import (
-    OFFERED_TO,
-    Server,
-    Upstream,
-    asked_of,
-    chunk,
-    completion,
-    event,
-    proxied,
-    streaming,
-    until,
-    whole,
-    written,
-)
+from tests.serving import serving
+from tests.serving.serving import Server, asked_of, chunk, completion, event, proxied, streaming, until, whole, written
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": [1, 2'
 #: The stream of an upstream that has not come to its end.
 BEGUN = written(CALL)[:-2]
 ASKED = asked_of("chat/completions")
-PATHS = list(OFFERED_TO)
+PATHS = list(serving.OFFERED_TO)
 
 
 def create(front: Server, path: str, asked: Any) -> Any:
@@ -48,7 +36,7 @@ def create(front: Server, path: str, asked: Any) -> Any:
     return (known.responses if path == "responses" else known.chat.completions).create(**asked)
 
 
-def check_nothing_left(front: Server, proxy: Proxy, upstream: Upstream) -> None:
+def check_nothing_left(front: Server, proxy: Proxy, upstream: serving.Upstream) -> None:
     """Neither a task nor a connection is left of what was served, but for one that may be used again."""
     behind, server = proxy.upstream, upstream.server
     assert behind

@@ -21,19 +21,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from outspoken import Reasoning, Text, ToolCall, render, serving
 from tests.loops import some
-from tests.serving.serving import (
-    OFFERED,
-    OFFERED_TO,
-    Server,
-    asked_of,
-    chunk,
-    completion,
-    event,
-    proxied,
-    streaming,
-    until,
-    written,
-)
+from tests.serving import serving as servers
+from tests.serving.serving import OFFERED_TO, asked_of, chunk, completion, event, proxied, streaming, until, written
 
 STREAMS, ROUNDS = 33, 2
 
@@ -198,7 +187,7 @@ def is_open(port: int) -> bool:
 
 
 @contextmanager
-def in_front(name: str, proxy: Server, folder: Path) -> Generator[str]:
+def in_front(name: str, proxy: servers.Server, folder: Path) -> Generator[str]:
     """A web server with the file of the guide, but for its port, that of the proxy, and TLS."""
     port = free_port()
     text = FILES[name].replace("127.0.0.1:8080", f"127.0.0.1:{proxy.port}")
@@ -237,7 +226,7 @@ def test_a_web_server_in_front(name: str, tmp_path: Path) -> None:
         await asyncio.sleep(1)
         yield event(chunk({"content": ", last."})) + event(chunk({}, "stop")) + b"data: [DONE]\n\n"
 
-    body = {"model": "m", "messages": [{"role": "user", "content": "?"}], "tools": OFFERED, "stream": True}
+    body = {"model": "m", "messages": [{"role": "user", "content": "?"}], "tools": servers.OFFERED, "stream": True}
     with proxied(streaming(slowly())) as (proxy, _, upstream), in_front(name, proxy, tmp_path) as url:
         asked = f"{url}/v1/chat/completions"
         assert httpx.post(asked, json=body).status_code == 401
