@@ -183,10 +183,7 @@ def test_upstream_error_passes_unchanged(stream: bool) -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_unreachable_upstream(stream: bool) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        free = f"http://127.0.0.1:{taken.getsockname()[1]}"
-    with proxied(whole({}), upstream=free) as (front, _, _):
+    with proxied(whole({}), upstream=f"http://127.0.0.1:{serving.free_port()}") as (front, _, _):
         found = httpx.post(f"{front.url}/v1/chat/completions", json={**ASKED, "stream": stream})
         error = found.json()["error"]
         assert (found.status_code, error["code"], error["type"]) == (502, "upstream_unreachable", "upstream_error")
