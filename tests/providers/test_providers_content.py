@@ -20,7 +20,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-
 HERMES = (
     "<think>\nWhich shelf?\n</think>\n\nI look.\n"
     '<tool_call>\n{"name": "find", "arguments": {"title": "Mosses"}}\n</tool_call>\n'

@@ -364,7 +364,6 @@ def test_parts_of_what_is_written(what: Any, format: str, pattern: str, expected
 
 TARS = ["ui_tars", "ui_tars_1_0", "doubao_ui_tars", "ui_tars_calls"]
 
-
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
 PLACES = st.builds(gui.Point.of, st.lists(st.integers(0, 1000) | st.floats(0, 1000), min_size=2, max_size=2) | st.lists(
     st.integers(0, 1000), min_size=4, max_size=4), st.just("rel1000"))  # fmt: skip
