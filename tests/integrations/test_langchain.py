@@ -48,7 +48,7 @@ class ChatOpenAI(BaseChatModel):
 
     def _ask(self, messages: Any, options: dict[str, Any]) -> Iterator[Any]:
         with OpenAI(base_url=self.base_url, api_key=self.api_key, max_retries=0) as client:
-            sent: Any = messages.convert_to_openai_messages(messages)
+            sent: Any = kinds.convert_to_openai_messages(messages)
             found = client.chat.completions.create(model=self.model, messages=sent, **options)
             yield from found if options.get("stream") else [found]
 
